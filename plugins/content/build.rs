@@ -13,7 +13,7 @@ use std::{
 
 const PAGES: &str = "pages";
 
-/// Characters of the digest that make an entity tag.
+/// The characters of the digest in an entity tag.
 const ETAG_LENGTH: usize = 16;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A page's place in the reading order, and its entry in the table.
+/// Returns a page's position in the reading order, and its entry in the table.
 fn page(path: &Path) -> Result<(u32, String), Box<dyn Error>> {
     let slug = path.file_stem().and_then(|stem| stem.to_str()).ok_or("the file has no name")?;
     let source = fs::read_to_string(path)?;
@@ -70,7 +70,7 @@ fn page(path: &Path) -> Result<(u32, String), Box<dyn Error>> {
     Ok((field("order")?.parse()?, entry))
 }
 
-/// Lines of `name: value`.
+/// Parses lines of `name: value`.
 fn front_matter(text: &str) -> Result<HashMap<&str, &str>, String> {
     text.lines()
         .map(|line| line.split_once(": ").ok_or_else(|| format!("`{line}` is not `name: value`")))

@@ -1,4 +1,4 @@
-//! Accounts as their people and the operator deal with them.
+//! The reads and changes that people and the operator make on accounts.
 
 use crate::{
     draft::Draft,
@@ -11,10 +11,10 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// Whose credits are listed beside an agent's own.
+/// The most accounts that are listed beside the agent's own.
 const MOST_LISTED: usize = 100;
 
-/// What is read of the output of `owners list_agents`.
+/// The part of the output of `owners list_agents` that is read.
 #[derive(Deserialize)]
 struct Agents {
     items: Vec<Agent>,
@@ -25,7 +25,7 @@ struct Agent {
     agent_id: String,
 }
 
-/// An account as it is, or as it would begin.
+/// Returns an account's balance. An account that does not exist yet has its initial balance.
 pub(crate) fn balance(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Balance> {
     let mut account = known(call, owner_id, agent_id)?;
     let mut person = Draft::read(&PEOPLE, owner_id, Person::default)?;
@@ -52,7 +52,8 @@ pub(crate) fn balance(call: &Call, owner_id: &str, agent_id: Option<String>) -> 
     })
 }
 
-/// Newest first. What is added meanwhile comes before the pages that were read, not among them.
+/// Returns the statement, newest first. Transactions added while it is read appear before the pages
+/// already read, not among them.
 pub(crate) fn statement(call: &Call, owner_id: &str, input: StatementInput) -> Result<Items<Line>> {
     let since = input.since.as_deref().map(|since| crate::codes::moment("/since", since));
     let account = known(call, owner_id, input.agent_id)?.stored.id;
@@ -62,7 +63,7 @@ pub(crate) fn statement(call: &Call, owner_id: &str, input: StatementInput) -> R
     Ok(Items::of(ENTRIES.find(query)?, |entry| Line::from(entry.value)))
 }
 
-/// From one agent of a person to another.
+/// Transfers credits from one agent of a person to another.
 pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line> {
     let owner_id = call.require_owner()?;
     let TransferInput { to_agent_id, from_agent_id, amount, expected_version } = input;
@@ -88,14 +89,14 @@ pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line> {
     Ok(line)
 }
 
-/// Opens an account, for an agent that a person has claimed.
+/// Opens an account for an agent that a person has claimed.
 pub(crate) fn claimed(call: &Call, owner_id: &str, agent_id: &str) -> Result<()> {
     let mut purse = Purse::open(call, owner_id, agent_id)?;
     purse.own.stored.value.claimed_at = call.now();
     purse.close()
 }
 
-/// Gives a person the top-up that is due, and nothing if none is.
+/// Gives a person the top-up that is due, if one is.
 pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<()> {
     let Some(person) = PEOPLE.get(owner_id)? else { return Ok(()) };
     if person.value.next_grant_at.is_none_or(|at| at > call.now()) {
@@ -112,7 +113,7 @@ pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<()> {
     purse.close()
 }
 
-/// Freezes or frees the accounts of an agent, whoever it acted for.
+/// Freezes or unfreezes the accounts of an agent, for all its owners.
 pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews> {
     let mut items = Vec::new();
     for hit in ACCOUNTS.all(Query::new().filter(field("agent_id").eq(agent_id))) {
@@ -130,14 +131,15 @@ pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews> {
     Ok(AccountViews { items })
 }
 
-/// Refuses a change of an account that is no longer what was read.
+/// Refuses to change an account whose version is not the expected one.
 pub(crate) fn expect(account: &Stored<Account>, expected: Option<Version>) -> Result<(), Refusal> {
     let current = || AccountView::new(account);
     ensure_version(expected, account.revision, current, read_balance())
 }
 
-/// The account of the calling agent, or of another one of the same person: one that has an account
-/// there already, or that the person has claimed. Somebody else's is refused.
+/// Returns the account of the calling agent, or of another agent of the same person: one that
+/// already has an account with the person, or that the person has claimed. It refuses agents of
+/// other people.
 fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<Account>> {
     let calling = &call.require_agent()?.agent_id;
     let agent_id = agent_id.unwrap_or_else(|| calling.clone());

@@ -1,5 +1,5 @@
-//! Codes that people redeem. A code is kept as its mac alone; whoever tries codes learns of none why it
-//! is not redeemable, and is stopped after a few.
+//! Codes that people redeem. A code is stored only as its MAC. A refusal never says why a code
+//! cannot be redeemed, and after a few such codes no more are tried for a while.
 
 use crate::{
     journal::{Side, Transaction},
@@ -11,9 +11,9 @@ use crate::{
 use people_kit::hex;
 use portolan_sdk::{prelude::*, secrets};
 
-/// Crockford's Base32: no letter looks like another.
+/// The alphabet of Crockford's Base32, which has no two letters that look alike.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// 80 bits.
+/// The letters of a code: 80 bits.
 const LENGTH: u32 = 16;
 const GROUP: usize = 4;
 
@@ -30,7 +30,7 @@ pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued> {
     Ok(Issued { code, amount: input.amount, uses: input.uses, expires_at })
 }
 
-/// Redeems a code into the person's account. What could not be redeemed is counted.
+/// Redeems a code into the person's account. Codes that cannot be redeemed are counted.
 pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Line> {
     purse.permit("redeem")?;
     let now = call.now();
@@ -54,7 +54,7 @@ pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Li
     Ok(line)
 }
 
-/// The code and where its redemption is noted, if this person may redeem it now.
+/// Returns the code and the id of its redemption record, if this person may redeem it now.
 fn redeemable(owner_id: &str, code: &str, now: u64) -> Result<Option<(Stored<Code>, String)>> {
     let macs = secrets::macs(subject(code).as_bytes())?;
     let found =
@@ -68,7 +68,7 @@ fn redeemable(owner_id: &str, code: &str, now: u64) -> Result<Option<(Stored<Cod
     Ok(is_first.then_some((code, redemption_id)))
 }
 
-/// What a code's mac is made of: its letters, however they were written.
+/// Returns the text whose MAC is stored: the code's letters, however they were written.
 fn subject(code: &str) -> String {
     let letters = code.chars().filter(char::is_ascii_alphanumeric);
     let letters = letters.map(|letter| match letter.to_ascii_uppercase() {
@@ -79,7 +79,7 @@ fn subject(code: &str) -> String {
     format!("code {}", letters.collect::<String>())
 }
 
-/// Five bits of each byte, in groups.
+/// Encodes five bits of each byte as a letter, in groups.
 fn spelled(random: &[u8]) -> String {
     let letters: Vec<char> = random
         .iter()
@@ -90,7 +90,7 @@ fn spelled(random: &[u8]) -> String {
     groups.join("-")
 }
 
-/// Milliseconds since the Unix epoch, of a field that says when.
+/// Parses a time of the input into milliseconds since the Unix epoch.
 pub(crate) fn moment(pointer: &str, text: &str) -> Result<u64, Refusal> {
     let refused = || Refusal::validation(pointer, "format", "a time as RFC 3339 writes it");
     time::parse(text).ok_or_else(refused)

@@ -5,12 +5,12 @@ use serde::de::DeserializeOwned;
 
 pub(crate) struct Draft<T> {
     pub(crate) stored: Stored<T>,
-    /// As it was read; none if there was none.
+    /// The document as it was read; `None` if it did not exist.
     before: Option<T>,
 }
 
 impl<T: Serialize + DeserializeOwned + Clone + PartialEq> Draft<T> {
-    /// The document, or what it begins as.
+    /// Reads the document, or makes a new one.
     pub(crate) fn read(
         collection: &Collection<T>,
         id: &str,

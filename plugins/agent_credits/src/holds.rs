@@ -1,4 +1,4 @@
-//! Credits that are set aside until it is known whether they are spent.
+//! Holds: credits that are reserved until they are spent or released.
 
 use crate::{
     journal::{Side, Transaction},
@@ -9,10 +9,10 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// What the person reads when nobody ended a hold in time.
+/// The reason in the event when a hold has expired.
 const TIMED_OUT: &str = "timed_out";
 
-/// Sets credits aside. For what there is a hold already, it answers that one, whatever became of it.
+/// Holds credits. If a hold for this reference exists already, it is returned in its current state.
 pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
     let (owner_id, agent_id) = whose(call, input.agent_id)?;
     let mut purse = Purse::open(call, &owner_id, &agent_id)?;
@@ -45,7 +45,7 @@ pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
     Ok(HoldView::new(Hold::load(&id)?))
 }
 
-/// Spends what was held.
+/// Spends the held credits.
 pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView> {
     let mut hold = Hold::load(hold_id)?;
     let Some(mut purse) = end(call, &mut hold, "capture")? else {
@@ -56,7 +56,7 @@ pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView> {
     Ok(HoldView::new(hold))
 }
 
-/// Gives back what was held.
+/// Releases the held credits.
 pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldView> {
     let mut hold = Hold::load(hold_id)?;
     if let Some(purse) = end(call, &mut hold, "release")? {
@@ -65,7 +65,7 @@ pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldVi
     Ok(HoldView::new(hold))
 }
 
-/// Gives back what was held for too long.
+/// Releases a hold that has expired.
 pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<()> {
     let mut hold = Hold::load(hold_id)?;
     if hold.value.state == HoldState::Held
@@ -93,7 +93,7 @@ fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()>
     Ok(purse.tell(REFUNDED, summary, refunded, read_statement(agent_id))?)
 }
 
-/// Takes a hold to its end; none if it is there already.
+/// Ends a hold; returns `None` if it has already ended this way.
 fn end<'a>(call: &'a Call, hold: &mut Stored<Hold>, action: &str) -> Result<Option<Purse<'a>>> {
     let before = hold.value.state;
     let stepped = hold.step(&HOLD, action);
@@ -112,7 +112,7 @@ fn ending(hold: &Stored<Hold>, kind: Kind, credit: Side) -> Transaction {
     Transaction { kind, debit, credit, amount: *amount, reference: Some(reference.clone()) }
 }
 
-/// The person and the agent whose credits are meant.
+/// Returns the person and the agent whose credits are to be held.
 fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String)> {
     let calling = call.agent().map(|agent| agent.agent_id.as_str());
     match agent_id.filter(|agent_id| calling != Some(agent_id)) {

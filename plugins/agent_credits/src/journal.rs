@@ -1,18 +1,19 @@
-//! Double entry: what is taken from one account is given to another. Every balance is the sum of the
-//! journal; those of agents are kept beside it, so that they can be held against what they must not
-//! fall below. The system's accounts have no document: nobody waits for them.
+//! Double-entry bookkeeping: every transaction takes credits from one account and gives them to
+//! another. Every balance is the sum of the journal. The balances of agents are also stored, so
+//! that a transaction can be checked against its minimum. The system's accounts have no document,
+//! so that transactions of different people do not conflict on them.
 
 use crate::types::{Account, Kind};
 use std::fmt;
 
-/// One side of a transaction.
+/// One of the two accounts of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Where welcomes and top-ups come from.
+    /// The source of welcome credits and top-ups.
     Grants,
-    /// Where codes take from.
+    /// The source of redeemed codes.
     Promo,
-    /// Where captured holds go.
+    /// The account that receives captured holds.
     Spent,
     Agent(String),
     Hold(String),
@@ -30,14 +31,14 @@ impl fmt::Display for Side {
     }
 }
 
-/// From one account to another.
+/// A movement of credits from one account to another.
 #[derive(Debug, Clone)]
 pub(crate) struct Transaction {
     pub(crate) kind: Kind,
     pub(crate) debit: Side,
     pub(crate) credit: Side,
     pub(crate) amount: u64,
-    /// What a hold is for.
+    /// The `ref` of the hold.
     pub(crate) reference: Option<String>,
 }
 
@@ -47,7 +48,7 @@ impl Transaction {
         Self { kind, debit: from, credit, amount, reference: None }
     }
 
-    /// Whether it stands in the statement of this agent, one of those that it was made for.
+    /// Whether the transaction belongs in the statement of this agent.
     pub(crate) fn concerns(&self, agent_id: &str) -> bool {
         let own = Side::Agent(agent_id.to_owned());
         self.debit == own || self.credit == own || self.kind == Kind::Capture
@@ -55,7 +56,7 @@ impl Transaction {
 }
 
 impl Account {
-    /// Carries a transaction out that concerns this account; none if there is too little.
+    /// Applies the transaction to this account; returns `None` if the account has too few credits.
     pub(crate) fn book(&mut self, transaction: &Transaction) -> Option<()> {
         let Transaction { debit, credit, amount, .. } = transaction;
         let own = Side::Agent(self.agent_id.clone());

@@ -1,9 +1,9 @@
 //! The capability `agent_credits`: a ledger of the credits that outreach costs.
 //!
-//! Credits are no money: they ration how often people are approached. Every transaction takes from one
-//! account what it gives to another, and stays in the journal for good; what is wrong is set right by
-//! another transaction. Other capabilities set credits aside with `hold`, and end that with `capture`
-//! or `release`, in the call that makes the one or the other true.
+//! Credits are not money: they limit how often people are approached. Every transaction takes from
+//! one account what it gives to another and is kept in the journal forever; mistakes are corrected
+//! by another transaction. Other capabilities hold credits with `hold`, and end the hold with
+//! `capture` or `release` in the same call that decides the matter.
 
 mod accounts;
 mod codes;
@@ -25,12 +25,12 @@ use views::{AccountView, AccountViews, Balance, HoldView, Issued, Line, PriceLis
 
 struct AgentCredits;
 
-/// What outreach costs: balance, statement, prices.
+/// Credits that outreach costs: balance, statement, prices.
 ///
-/// Credits ration how often people are approached; they are no money, and reading is free. A person
-/// gets some with their first agent, and is topped up a day after little is left. What an action costs
-/// is held when it is called, and then spent or refunded: `quote` tells how much and when. Each agent
-/// has an account; `transfer` moves credits between the agents of one person.
+/// Credits limit how often people are approached; they are not money, and reading is free. A person
+/// gets some with their first agent, and gets a top-up one day after the balance becomes low. The
+/// price of an action is held when it is called, and then spent or refunded: `quote` says how much
+/// and when. Each agent has an account; `transfer` moves credits between the agents of one person.
 #[capability(
     id = "agent_credits",
     title = "Agent credits",
@@ -39,10 +39,10 @@ struct AgentCredits;
     state_machines = [ACCOUNT, HOLD]
 )]
 impl AgentCredits {
-    /// See how many credits there are, and when more come.
+    /// Get the balance, and the time of the next top-up.
     ///
-    /// Of the calling agent, or of another one of the same person. For an agent that nobody has
-    /// claimed, everything is 0, and `next` is the way to a claim.
+    /// It is the balance of the calling agent, or of another agent of the same person. For an agent
+    /// that nobody has claimed, everything is 0, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = WhichAgent::default())]
     fn balance(call: &Call, input: WhichAgent) -> Result<Answer<Balance>, CreditsError> {
         let Some(owner_id) = call.owner_id() else {
@@ -57,25 +57,26 @@ impl AgentCredits {
         Ok(Answer::new(accounts::balance(call, owner_id, input.agent_id)?))
     }
 
-    /// List what came in and went out, newest first.
+    /// List the transactions of an account, newest first.
     ///
-    /// Of the calling agent, or of another one of the same person. Each transaction takes from one
-    /// account what it gives to another; `balance_after` is what the agent had available then.
+    /// It is the account of the calling agent, or of another agent of the same person. Each
+    /// transaction takes credits from one account and gives them to another; `balance_after` is the
+    /// agent's available balance after it.
     #[action(access = read, idempotent, example = StatementInput::default())]
     fn statement(call: &Call, input: StatementInput) -> Result<Answer<Items<Line>>, CreditsError> {
         Items::own(call, |owner_id| accounts::statement(call, owner_id, input))
     }
 
-    /// List what costs credits, and what a person gets.
+    /// List the prices of actions, and the credits that a person gets.
     #[action(access = read, idempotent)]
     fn price_list(_call: &Call) -> Result<PriceList, Infallible> {
         Ok(prices::list())
     }
 
-    /// See what a call would cost.
+    /// Get the price of a call.
     ///
-    /// Give the capability and the body of the call, as a `next` names them. What is not in the price
-    /// list is free.
+    /// Give the capability and the body of the call, as a `next` names them. Whatever is not in the
+    /// price list is free.
     #[action(
         access = read, idempotent,
         example = QuoteInput {
@@ -89,8 +90,8 @@ impl AgentCredits {
 
     /// Give credits to another agent of the same person.
     ///
-    /// With `from_agent_id`, they are taken from another agent's account, such as that of one which
-    /// was revoked.
+    /// With `from_agent_id`, they are taken from another agent's account, such as that of a revoked
+    /// agent.
     #[action(
         access = write, emits = [GRANTED, LOW],
         example = TransferInput {
@@ -106,8 +107,8 @@ impl AgentCredits {
 
     /// Redeem a code for credits.
     ///
-    /// Each person can redeem a code once. After a few that cannot be redeemed, no more are tried for
-    /// a while.
+    /// Each person can redeem a code once. After a few codes that cannot be redeemed, further
+    /// attempts are refused for a while.
     #[action(
         access = write, emits = [GRANTED, LOW],
         example = RedeemInput { code: "7K2M-QX4D-9HTV-3B8N".into(), expected_version: None }
@@ -119,32 +120,32 @@ impl AgentCredits {
         Ok(Answer::new(codes::redeem(call, purse, &input.code)?).next(read_balance()))
     }
 
-    /// Set credits aside.
+    /// Hold credits.
     ///
-    /// The same `ref` again answers the same hold in the state that it has by now, whatever the other
-    /// fields say. End it with `capture` or `release`; after `ttl_s` it is released by itself.
+    /// The same `ref` again returns the same hold in its current state, whatever the other fields
+    /// say. End it with `capture` or `release`; it is released automatically after `ttl_s`.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW])]
     fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsError> {
         holds::hold(call, input)
     }
 
-    /// Spend what is held.
+    /// Spend the credits of a hold.
     ///
-    /// Again, it changes nothing.
+    /// A repeated call changes nothing.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW])]
     fn capture(call: &Call, input: HoldId) -> Result<HoldView, CreditsError> {
         holds::capture(call, &input.hold_id)
     }
 
-    /// Give back what is held.
+    /// Release the credits of a hold.
     ///
-    /// Again, it changes nothing.
+    /// A repeated call changes nothing.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW, REFUNDED])]
     fn release(call: &Call, input: ReleaseInput) -> Result<HoldView, CreditsError> {
         holds::release(call, &input.hold_id, &input.reason)
     }
 
-    /// Release a hold that nobody ended in time.
+    /// Release a hold that has expired.
     #[action(access = internal, idempotent, emits = [GRANTED, LOW, REFUNDED])]
     fn expire(call: &Call, input: HoldId) -> Result<(), CreditsError> {
         holds::expire(call, &input.hold_id)
@@ -162,13 +163,13 @@ impl AgentCredits {
         codes::issue(call, input)
     }
 
-    /// Let nothing out of an agent's accounts.
+    /// Block every outgoing transaction of an agent's accounts.
     #[action(access = internal, idempotent)]
     fn freeze(_call: &Call, input: AgentId) -> Result<AccountViews, CreditsError> {
         accounts::turn(&input.agent_id, "freeze")
     }
 
-    /// Free an agent's accounts.
+    /// Unfreeze an agent's accounts.
     #[action(access = internal, idempotent)]
     fn unfreeze(_call: &Call, input: AgentId) -> Result<AccountViews, CreditsError> {
         accounts::turn(&input.agent_id, "unfreeze")

@@ -19,7 +19,8 @@ pub(crate) enum HoldState {
 use AccountState::{Active, Frozen};
 use HoldState::{Captured, Held, Released};
 
-/// What a frozen account does not allow is refused as `account_frozen`.
+/// The states of an account. Actions that a frozen account does not allow are refused with
+/// `account_frozen`.
 pub(crate) const ACCOUNT: Machine<AccountState> = Machine::new(
     "account",
     &[
@@ -36,7 +37,7 @@ pub(crate) const ACCOUNT: Machine<AccountState> = Machine::new(
     ],
 );
 
-/// Ending a hold the same way again changes nothing.
+/// The states of a hold. Ending a hold again in the same way changes nothing.
 pub(crate) const HOLD: Machine<HoldState> = Machine::new(
     "hold",
     &[
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sound() {
+    fn the_tables_are_valid() {
         assert_eq!(ACCOUNT.faults(), Vec::<String>::new());
         assert_eq!(HOLD.faults(), Vec::<String>::new());
     }
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hold_has_one_end() {
+    fn a_hold_can_be_ended_only_once() {
         assert!(HOLD.step("", Released, "capture").is_err());
         assert!(HOLD.step("", Captured, "release").is_err());
         assert_eq!(HOLD.step("", Captured, "capture").unwrap(), Captured);

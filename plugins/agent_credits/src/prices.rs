@@ -1,4 +1,4 @@
-//! What calls cost.
+//! The prices of calls.
 
 use crate::{
     rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
@@ -13,7 +13,7 @@ struct CategoryCode<'a> {
     code: &'a str,
 }
 
-/// What is read of its output.
+/// The part of its output that is read.
 #[derive(Deserialize)]
 struct Category {
     policy: Policy,
@@ -29,8 +29,8 @@ pub(crate) fn list() -> PriceList {
     PriceList { items: PRICES.to_vec(), grants }
 }
 
-/// The price of one call. For an action that costs more in some categories, the taxonomy says how much
-/// it is in this one.
+/// Returns the price of one call. If the price of the action depends on the category, the taxonomy
+/// says what it is in this category.
 pub(crate) fn quote(input: QuoteInput) -> Result<Quote> {
     let QuoteInput { capability, input: Quoted { action, category } } = input;
     let is_meant = |price: &&PriceItem| price.capability == capability && price.action == action;

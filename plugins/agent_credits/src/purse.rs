@@ -1,5 +1,5 @@
-//! The accounts of one person during one call: read, changed by transactions, written back, and what
-//! follows from that.
+//! The accounts of one person during one call: they are read, changed by transactions and written
+//! back, and events are published.
 
 use crate::{
     draft::Draft,
@@ -16,7 +16,7 @@ pub(crate) struct Purse<'a> {
     pub(crate) owner_id: String,
     pub(crate) person: Draft<Person>,
     pub(crate) own: Draft<Account>,
-    /// Of another agent of the person, for what goes from one to the other.
+    /// The account of another agent of the person, for a transfer.
     pub(crate) other: Option<Draft<Account>>,
     granted: Vec<Granted>,
 }
@@ -25,14 +25,14 @@ pub(crate) fn account_id(owner_id: &str, agent_id: &str) -> String {
     format!("{agent_id}/{owner_id}")
 }
 
-/// Who claimed an agent last, if it ever had an account.
+/// Returns the person who claimed an agent last, if the agent ever had an account.
 pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
     let last = Query::new().filter(field("agent_id").eq(agent_id)).last("claimed_at").limit(1);
     let found = ACCOUNTS.find(last)?.hits.into_iter().next();
     Ok(found.map(|hit| hit.document.value.owner_id))
 }
 
-/// An account, which begins here if it is new.
+/// Returns an account, or a new one.
 pub(crate) fn account(
     call: &Call,
     owner_id: &str,
@@ -47,14 +47,14 @@ pub(crate) fn account(
     Draft::read(&ACCOUNTS, &account_id(owner_id, agent_id), new)
 }
 
-/// What a new person gets.
+/// Returns the transaction that gives a new person their welcome credits.
 pub(crate) fn welcome(agent_id: &str) -> Transaction {
     Transaction::grant(Kind::Welcome, Side::Grants, agent_id, rules::WELCOME)
 }
 
 impl<'a> Purse<'a> {
-    /// A person and the account of one of their agents. A new person is welcomed, whatever brought
-    /// them here; that there is only one record of a person makes it happen once.
+    /// Returns a person with the account of one of their agents. A new person gets the welcome
+    /// credits. They get them only once, because a person has only one record.
     pub(crate) fn open(call: &'a Call, owner_id: &str, agent_id: &str) -> Result<Self> {
         let new = || Person { agent_id: agent_id.to_owned(), ..Person::default() };
         let mut purse = Self {
@@ -71,7 +71,7 @@ impl<'a> Purse<'a> {
         Ok(purse)
     }
 
-    /// Refuses what a frozen account does not allow.
+    /// Refuses an action that a frozen account does not allow.
     pub(crate) fn permit(&self, action: &str) -> Result<()> {
         for account in [Some(&self.own), self.other.as_ref()].into_iter().flatten() {
             let (id, state) = (&account.stored.id, account.stored.value.state);
@@ -80,8 +80,8 @@ impl<'a> Purse<'a> {
         Ok(())
     }
 
-    /// Carries a transaction out and writes it down. Answers it as it stands in the statement of the
-    /// first account.
+    /// Applies a transaction and writes it to the journal. Returns it as it appears in the
+    /// statement of the first account.
     pub(crate) fn post(&mut self, transaction: &Transaction) -> Result<Line> {
         let txn_id = self.call.new_id("txn");
         let person = &mut self.person.stored.value;
@@ -107,7 +107,7 @@ impl<'a> Purse<'a> {
         Ok(lines.into_iter().next().ok_or_else(nobody)?)
     }
 
-    /// The same for what comes in from outside, which the person is told of.
+    /// Does the same for credits from a system account, and publishes an event for the person.
     pub(crate) fn grant(&mut self, transaction: &Transaction) -> Result<Line> {
         let line = self.post(transaction)?;
         self.granted.push(Granted {
@@ -119,7 +119,7 @@ impl<'a> Purse<'a> {
         Ok(line)
     }
 
-    /// Writes everything back, sees to the next top-up, and tells the person.
+    /// Writes everything back, sets the timer of the next top-up, and publishes the events.
     pub(crate) fn close(&mut self) -> Result<()> {
         let person = &mut self.person.stored.value;
         let (told, is_news) = rules::low(person.low_told, person.available);
@@ -147,7 +147,7 @@ impl<'a> Purse<'a> {
         Ok(())
     }
 
-    /// Tells the person, in one sequence of events for all of their accounts.
+    /// Publishes an event for the person. The events of all their accounts have one sequence.
     pub(crate) fn tell<D: Serialize>(
         &self,
         event: Event<Data<D>>,

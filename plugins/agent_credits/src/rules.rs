@@ -1,33 +1,33 @@
-//! How much, how often, and for what: every number of the ledger.
+//! Every number of the ledger: amounts, limits, prices.
 
 use crate::types::PriceItem;
 use portolan_sdk::prelude::*;
 
-/// What a person gets once, with their first agent.
+/// The credits that a person gets once, with their first agent.
 pub(crate) const WELCOME: u64 = 20;
-/// What a person is lifted to, a day after they fell below it.
+/// The balance that a top-up reaches. It is due one day after the balance fell below it.
 pub(crate) const TOP_UP_TO: u64 = 10;
-/// No top-up lifts a person above this, held credits counted: what comes back from proposals that
-/// nobody answered must not pile up.
+/// The most that a person has after a top-up, held credits included. It keeps refunds of unanswered
+/// proposals from adding up.
 pub(crate) const TOP_UP_CEILING: u64 = 30;
-/// Between falling below and the top-up. So there is at most one in any day, and no hour at which
-/// everybody's is due.
+/// The time between the fall of the balance and the top-up. A person gets at most one top-up a day,
+/// and the top-ups of all people are not due at the same hour.
 pub(crate) const TOP_UP_AFTER: u64 = DAY;
-/// Below this, a person is told.
+/// A person is notified when the balance falls below this.
 pub(crate) const LOW: u64 = 3;
 
 /// The most that one transaction moves.
 pub(crate) const MOST: u64 = 1_000;
-/// The longest time after which a hold is released by itself.
+/// The longest time after which a hold expires.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 
-/// Wrong codes of one person.
+/// The most wrong codes of one person.
 pub(crate) const WRONG_CODES: Window = Window { most: 5, within: HOUR };
 
 const REFUNDED: &str = "Held when it is sent. Refunded when it is accepted, expires unanswered or is \
     withdrawn unseen; spent when it is declined, or withdrawn after it was seen.";
 
-/// Everything that is not free, the general price of an action before those of categories.
+/// Every price. The general price of an action comes before those of categories.
 pub(crate) const PRICES: [PriceItem; 2] = [
     PriceItem {
         capability: "pairings",
@@ -47,13 +47,13 @@ pub(crate) const PRICES: [PriceItem; 2] = [
     },
 ];
 
-/// What a top-up would give now.
+/// Returns the credits that a top-up would give now.
 pub(crate) fn top_up(available: u64, held: u64) -> u64 {
     let lacking = TOP_UP_TO.saturating_sub(available);
     lacking.min(TOP_UP_CEILING.saturating_sub(available + held))
 }
 
-/// Whether the person knows that little is left, and whether that is news.
+/// Returns whether the balance is low, and whether the person has to be notified of it.
 pub(crate) fn low(told: bool, available: u64) -> (bool, bool) {
     match (told, available) {
         (false, ..LOW) => (true, true),
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_top_up_fills_what_lacks_below_the_ceiling() {
+    fn a_top_up_respects_the_ceiling() {
         let cases = [
             ((20, 0), 0),
             ((10, 10), 0),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_is_told_again_only_after_having_had_more() {
+    fn a_low_balance_is_reported_once_until_it_has_risen() {
         let mut told = false;
         let mut news = Vec::new();
         for available in [20, 3, 2, 0, 3, 2, 4, 3, 2] {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn each_price_stands_once() {
+    fn each_price_is_listed_once() {
         for (number, price) in PRICES.iter().enumerate() {
             let same = |other: &&PriceItem| {
                 (other.capability, other.action, other.category)

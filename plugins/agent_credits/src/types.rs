@@ -1,4 +1,4 @@
-//! Inputs, what is kept, events, refusals.
+//! Inputs, stored documents, events and refusals.
 
 use crate::{
     life::*,
@@ -8,29 +8,29 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "agent_credits";
 
-/// What an agent's and a person's ids become: an agent that another person claims later has another
-/// account there.
+/// The accounts, by the ids of the agent and the person: an agent that another person claims later
+/// gets another account.
 pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
     .index("owner", &["owner_id"])
     .index("agent", &["agent_id", "claimed_at"]);
-/// What is known of all accounts of a person together, by the owner's id.
+/// The data that all accounts of a person share, by the owner's id.
 pub(crate) const PEOPLE: Collection<Person> = Collection::new("people");
-/// The journal: what concerned each account, numbered. Only ever added to.
+/// The journal: the numbered transactions of each account. Entries are never changed or removed.
 pub(crate) const ENTRIES: Collection<Entry> =
     Collection::new("entries").index("account", &["account", "number", "at"]);
-/// By their ids.
+/// The holds, by their ids.
 pub(crate) const HOLDS: Collection<Hold> =
     Collection::new("holds").unique("reference", &["account", "reference"]);
-/// By the code's mac.
+/// The codes, by their MACs.
 pub(crate) const CODES: Collection<Code> = Collection::new("codes");
-/// Who redeemed a code, by the code's id and the owner's.
+/// The redemptions, by the code's id and the owner's.
 pub(crate) const REDEMPTIONS: Collection<Redemption> = Collection::new("redemptions");
 
-/// Credits came in: the welcome, a top-up, a code.
+/// The person got credits: the welcome, a top-up, or a code.
 pub(crate) const GRANTED: Event<Data<Granted>> = Event::new("credits.granted");
-/// Little is left.
+/// The person's balance is low.
 pub(crate) const LOW: Event<Data<Low>> = Event::new("credits.low");
-/// What was held came back.
+/// Held credits were released.
 pub(crate) const REFUNDED: Event<Data<Refunded>> = Event::new("credits.refunded");
 
 #[derive(Clone, Serialize)]
@@ -38,15 +38,15 @@ pub(crate) struct Granted {
     pub(crate) agent_id: String,
     pub(crate) kind: Kind,
     pub(crate) amount: u64,
-    /// What the person has available, in all accounts.
+    /// The available credits of the person, in all accounts together.
     pub(crate) balance: u64,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Low {
-    /// What the person has available, in all accounts.
+    /// The available credits of the person, in all accounts together.
     pub(crate) balance: u64,
-    /// RFC 3339.
+    /// When the next top-up is due (RFC 3339).
     pub(crate) next_grant_at: Option<String>,
 }
 
@@ -58,23 +58,23 @@ pub(crate) struct Refunded {
     pub(crate) reference: String,
     pub(crate) reason: String,
     pub(crate) amount: u64,
-    /// What the person has available, in all accounts.
+    /// The available credits of the person, in all accounts together.
     pub(crate) balance: u64,
 }
 
-/// Times are milliseconds since the Unix epoch in everything that is kept.
+/// An account. All stored times are milliseconds since the Unix epoch.
 #[document(Default, PartialEq)]
 pub(crate) struct Account {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
     pub(crate) state: AccountState,
-    /// When the person last claimed the agent, as far as it is known.
+    /// When the person last claimed the agent, if it is known.
     pub(crate) claimed_at: u64,
     pub(crate) available: u64,
     pub(crate) held: u64,
     pub(crate) lifetime_in: u64,
     pub(crate) lifetime_out: u64,
-    /// How many entries the journal has.
+    /// The number of entries in the journal.
     pub(crate) entries: u64,
 }
 
@@ -82,13 +82,13 @@ pub(crate) struct Account {
 pub(crate) struct Person {
     pub(crate) available: u64,
     pub(crate) held: u64,
-    /// Whose account gets the next top-up: the agent that last held credits.
+    /// The agent that gets the next top-up: the one that last held credits.
     pub(crate) agent_id: String,
-    /// While the timer of a top-up runs.
+    /// When the next top-up is due; only while its timer runs.
     pub(crate) next_grant_at: Option<u64>,
-    /// Whether the person knows that little is left.
+    /// Whether the person was notified of the low balance.
     pub(crate) low_told: bool,
-    /// When codes were tried that were not redeemable.
+    /// When the person tried codes that could not be redeemed.
     pub(crate) wrong_codes: Vec<u64>,
 }
 
@@ -103,11 +103,11 @@ pub(crate) enum Kind {
     Transfer,
 }
 
-/// A transaction in the journal of one account. A transfer stands in two journals.
+/// A transaction in the journal of one account. A transfer is in two journals.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) account: String,
-    /// Counts up from 1.
+    /// The number of the entry in its journal, from 1.
     pub(crate) number: u64,
     pub(crate) txn_id: String,
     pub(crate) at: u64,
@@ -141,7 +141,7 @@ pub(crate) struct Code {
     pub(crate) amount: u64,
     pub(crate) uses_left: u32,
     pub(crate) expires_at: Option<u64>,
-    /// Whoever issued it, to themselves.
+    /// A note of the issuer for their own use.
     pub(crate) note: Option<String>,
 }
 
@@ -153,24 +153,24 @@ pub(crate) struct Redemption {
 
 #[input(Default)]
 pub(crate) struct WhichAgent {
-    /// Another agent of the same person; without it, the one that calls.
+    /// Another agent of the same person; without it, the calling agent.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
 }
 
 #[input(Default)]
 pub(crate) struct StatementInput {
-    /// Another agent of the same person; without it, the one that calls.
+    /// Another agent of the same person; without it, the calling agent.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
-    /// Nothing older than this, RFC 3339.
+    /// Only transactions since this time (RFC 3339).
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) since: Option<String>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-/// A call as a `next` names it.
+/// A call, as a `next` describes it.
 #[input]
 pub(crate) struct QuoteInput {
     /// The capability that would be called.
@@ -180,55 +180,56 @@ pub(crate) struct QuoteInput {
     pub(crate) input: Quoted,
 }
 
-/// The part of a call's body that prices depend on; the rest is not read.
+/// The part of a call's body that prices depend on. The rest is ignored.
 #[input]
 pub(crate) struct Quoted {
     /// The action that would be called.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) action: String,
-    /// The category of the listing, a code of listing_taxonomy.
+    /// The category of the listing: a code of `listing_taxonomy`.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
 }
 
 #[input]
 pub(crate) struct TransferInput {
-    /// The agent that gets the credits, another one of the same person.
+    /// The agent that receives the credits: another agent of the same person.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) to_agent_id: String,
-    /// The agent that gives them, of the same person too; without it, the one that calls. It may be
-    /// one that the person has no more.
+    /// The agent that gives them, also an agent of the same person; without it, the calling agent.
+    /// It may be an agent that the person no longer has.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) from_agent_id: Option<String>,
-    /// How many.
+    /// The number of credits.
     #[schemars(range(min = 1, max = MOST))]
     pub(crate) amount: u64,
-    /// The version of the giving account that was read: if there is a newer one by now, nothing is
-    /// changed.
+    /// The version of the giving account that was read. If the account has changed since then, the
+    /// call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct RedeemInput {
-    /// The code, in capital letters or small ones, with or without hyphens.
+    /// The code, in upper or lower case, with or without hyphens.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) code: String,
-    /// The version of the account that was read: if there is a newer one by now, nothing is changed.
+    /// The version of the account that was read. If the account has changed since then, the call is
+    /// refused.
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct HoldInput {
-    /// Whose credits; without it, those of the agent that calls.
+    /// The agent whose credits are held; without it, the calling agent.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
     #[schemars(range(min = 1, max = MOST))]
     pub(crate) amount: u64,
-    /// What it is for, such as `pairing:pair_…`: one hold of an account for each.
+    /// The purpose of the hold, such as `pairing:pair_…`. An account has at most one hold for each.
     #[serde(rename = "ref")]
     #[schemars(length(min = 1, max = 128))]
     pub(crate) reference: String,
-    /// Seconds after which it is released, unless it has ended before.
+    /// The seconds after which it is released automatically.
     #[schemars(range(min = 1, max = LONGEST_HOLD_S))]
     pub(crate) ttl_s: u32,
 }
@@ -243,23 +244,23 @@ pub(crate) struct HoldId {
 pub(crate) struct ReleaseInput {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) hold_id: String,
-    /// Why, as a word for programs, such as `accepted`.
+    /// The reason, as a word for programs, such as `accepted`.
     #[schemars(length(max = 40), regex(pattern = "^[a-z]+(_[a-z]+)*$"))]
     pub(crate) reason: String,
 }
 
 #[input]
 pub(crate) struct CodeInput {
-    /// What each person gets.
+    /// The credits that each person gets.
     #[schemars(range(min = 1, max = MOST))]
     pub(crate) amount: u64,
-    /// How many people may redeem it.
+    /// The number of people who may redeem it.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(crate) uses: u32,
-    /// RFC 3339; without it, it does not expire.
+    /// When it expires (RFC 3339); without it, it does not expire.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) expires_at: Option<String>,
-    /// What it is for, to be kept with it.
+    /// The purpose of the code, stored with it.
     #[schemars(length(max = 200))]
     pub(crate) note: Option<String>,
 }
@@ -282,17 +283,17 @@ pub(crate) struct Claim {
     pub(crate) owner_id: String,
 }
 
-/// What it costs to call an action.
+/// The price of an action.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct PriceItem {
     pub(crate) capability: &'static str,
     pub(crate) action: &'static str,
-    /// In this category and below it; null: in every other.
+    /// The category that the price applies to, with all categories below it; null for all others.
     pub(crate) category: Option<&'static str>,
-    /// Credits.
+    /// The price in credits.
     pub(crate) cost: u32,
     pub(crate) why: &'static str,
-    /// When it is given back.
+    /// When the price is refunded.
     pub(crate) refund: &'static str,
 }
 
@@ -301,7 +302,7 @@ pub(crate) enum CreditsError {
     /// This code cannot be redeemed.
     #[refusal(not_found, keep_writes, next = ask_code())]
     CodeNotRedeemable,
-    /// Too many codes could not be redeemed. Wait before trying another.
+    /// Too many codes could not be redeemed. Wait before you try another.
     #[refusal(too_many, retryable, next = ask_code().after_s(wait_s))]
     TooManyAttempts { wait_s: u32 },
     /// There is no category with this code.
@@ -327,7 +328,7 @@ impl CreditsError {
 
     pub(crate) fn frozen() -> Self {
         let message = "This account is frozen: nothing leaves it until the operator unfreezes it.";
-        // Where the reasons are, and can be appealed.
+        // The reasons of the decision are there, and so is the appeal.
         let decisions = Next::action("reports", "list_mine").field("role", "affected");
         Self::Common(Refusal::common(ErrorCode::AccountFrozen, message).next(decisions))
     }
@@ -336,7 +337,7 @@ impl CreditsError {
         Self::refused(Refusal::common(ErrorCode::NotFound, message))
     }
 
-    /// With the balance as what to read next.
+    /// Refuses with the balance as the next step.
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Common(refusal.next(read_balance()))
     }

@@ -1,4 +1,4 @@
-//! What is answered.
+//! Outputs.
 
 use crate::{journal::Transaction, life::*, rules, types::*};
 use portolan_sdk::prelude::*;
@@ -7,11 +7,11 @@ use portolan_sdk::prelude::*;
 pub(crate) struct Balance {
     #[serde(flatten)]
     pub(crate) account: AccountView,
-    /// RFC 3339: when the person gets a top-up; null while none is due.
+    /// When the next top-up is due (RFC 3339); null while none is due.
     pub(crate) next_grant_at: Option<String>,
-    /// Of all agents of the person together.
+    /// The sums over all agents of the person.
     pub(crate) person: Sum,
-    /// One for each agent that the person has or had, at most 100.
+    /// The accounts of the agents that the person has or had, at most 100.
     pub(crate) accounts: Vec<Share>,
 }
 
@@ -33,16 +33,16 @@ pub(crate) struct Share {
 pub(crate) struct AccountView {
     pub(crate) agent_id: String,
     pub(crate) state: AccountState,
-    /// Counts up with every change; 0 before the first.
+    /// The version, which increases with every change; 0 before the first.
     pub(crate) version: u64,
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// What can be spent.
+    /// The credits that can be spent.
     pub(crate) available: u64,
-    /// What waits to be spent or refunded.
+    /// The held credits: they will be spent or refunded.
     pub(crate) held: u64,
-    /// Everything that ever came in, refunds not counted.
+    /// All credits ever received, without refunds.
     pub(crate) lifetime_in: u64,
-    /// Everything that was ever spent or given away.
+    /// All credits ever spent or given away.
     pub(crate) lifetime_out: u64,
 }
 
@@ -51,24 +51,24 @@ pub(crate) struct AccountViews {
     pub(crate) items: Vec<AccountView>,
 }
 
-/// A transaction as it stands in one statement.
+/// A transaction, as it appears in the statement of one account.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Line {
     pub(crate) txn_id: String,
-    /// RFC 3339.
+    /// When it was made (RFC 3339).
     pub(crate) time: String,
     pub(crate) kind: Kind,
-    /// Where the credits are taken from: `agent:…`, `hold:…`, `grants` or `promo`.
+    /// The account that gives the credits: `agent:…`, `hold:…`, `grants` or `promo`.
     pub(crate) debit_account: String,
-    /// Where they go: `agent:…`, `hold:…` or `spent`.
+    /// The account that receives them: `agent:…`, `hold:…` or `spent`.
     pub(crate) credit_account: String,
     pub(crate) amount: u64,
-    /// What a hold is for.
+    /// The purpose of the hold.
     #[serde(rename = "ref")]
     pub(crate) reference: Option<String>,
-    /// What was available afterwards.
+    /// The available credits after the transaction.
     pub(crate) balance_after: u64,
-    /// What was held afterwards.
+    /// The held credits after the transaction.
     pub(crate) held_after: u64,
 }
 
@@ -78,39 +78,40 @@ pub(crate) struct HoldView {
     pub(crate) agent_id: String,
     pub(crate) state: HoldState,
     pub(crate) version: u64,
-    /// None: other capabilities end holds.
+    /// Always empty, because other capabilities end holds.
     pub(crate) allowed_actions: Vec<&'static str>,
     pub(crate) amount: u64,
     #[serde(rename = "ref")]
     pub(crate) reference: String,
-    /// RFC 3339.
+    /// When it expires (RFC 3339).
     pub(crate) expires_at: String,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Issued {
-    /// It cannot be read again.
+    /// The code. It cannot be read again.
     pub(crate) code: String,
     pub(crate) amount: u64,
     pub(crate) uses: u32,
-    /// RFC 3339.
+    /// When it expires (RFC 3339).
     pub(crate) expires_at: Option<String>,
 }
 
 #[output]
 pub(crate) struct PriceList {
-    /// Everything else is free, reading always.
+    /// The prices. Everything else is free; reading always is.
     pub(crate) items: Vec<PriceItem>,
     pub(crate) grants: Grants,
 }
 
 #[output]
 pub(crate) struct Grants {
-    /// What a person gets once, with the first agent they claim.
+    /// The credits that a person gets once, with the first agent they claim.
     pub(crate) welcome: u64,
-    /// What a person is lifted to a day after they have fallen below it, over all of their agents.
+    /// The balance that a top-up reaches, in all accounts of the person together. It is due one day
+    /// after the balance fell below it.
     pub(crate) top_up_to: u64,
-    /// No top-up lifts a person above this, held credits counted.
+    /// The most that a person has after a top-up, held credits included.
     pub(crate) top_up_ceiling: u64,
 }
 
@@ -118,10 +119,10 @@ pub(crate) struct Grants {
 pub(crate) struct Quote {
     pub(crate) capability: String,
     pub(crate) action: String,
-    /// Credits; 0 is free.
+    /// The price in credits; 0 if the call is free.
     pub(crate) cost: u32,
     pub(crate) why: &'static str,
-    /// When it is given back.
+    /// When the price is refunded.
     pub(crate) refund: &'static str,
 }
 
@@ -135,7 +136,7 @@ impl AccountView {
         })
     }
 
-    /// Of an agent that acts for nobody.
+    /// Returns the balance of an agent that nobody has claimed.
     pub(crate) fn of_nobody(agent_id: &str) -> Self {
         Self { agent_id: agent_id.to_owned(), ..Self::default() }
     }
@@ -162,7 +163,7 @@ impl HoldView {
 }
 
 impl Entry {
-    /// What a transaction that was carried out just now has left in an account.
+    /// Describes a transaction that was just applied to an account.
     pub(crate) fn new(
         account: &Stored<Account>,
         transaction: &Transaction,
@@ -197,7 +198,7 @@ impl From<Entry> for Line {
 }
 
 impl Person {
-    /// When the top-up comes; none if there would be nothing to give.
+    /// Returns when the next top-up is due; `None` if it would give nothing.
     pub(crate) fn grant_due(&self) -> Option<u64> {
         self.next_grant_at.filter(|_| rules::top_up(self.available, self.held) > 0)
     }

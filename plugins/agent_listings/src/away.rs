@@ -1,17 +1,18 @@
-//! Listings of people who would not answer: withdrawn from view, or without an agent.
+//! The pausing of listings whose owner cannot answer, because they are withdrawn from view or have
+//! no agent.
 
 use crate::{kept::*, life::*, refusals::*, step, types::*};
 use portolan_sdk::prelude::*;
 
-/// What is used of the end of an agent.
+/// The part of the event of a revoked agent that is read.
 #[input]
-pub(crate) struct Gone {
+pub(crate) struct AgentRevoked {
     pub(crate) owner_id: OtherId,
-    /// How many agents the person still has.
+    /// The number of agents that the person still has.
     pub(crate) agents_left: u32,
 }
 
-/// Pauses what a person has in view. It stays so until they resume it, one by one.
+/// Pauses the person's active listings. They stay paused until the person resumes each one.
 pub(crate) fn pause(call: &Call, owner_id: &str, action: &'static str) -> Result<()> {
     let active = |listing: &Stored<Listing>| listing.value.state == State::Active;
     for id in BOOKS.get(owner_id)?.into_iter().flat_map(|book| book.value.published) {

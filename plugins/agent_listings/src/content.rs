@@ -1,4 +1,4 @@
-//! What a listing says, checked before it is kept.
+//! The content of a listing, checked before it is stored.
 
 use crate::{refusals::*, scan, types::*};
 use people_kit::{
@@ -13,12 +13,12 @@ const LONGEST_TITLE: usize = 120;
 const LONGEST_DESCRIPTION: usize = 8000;
 const LONGEST_LABEL: usize = 120;
 const MOST_MONEY: f64 = 1e12;
-/// Letters of a description that cards show and searches read.
+/// The most characters of a description that cards show and searches read.
 const EXCERPT: usize = 300;
-/// The attributes that are numbers of somebody's register, which are as long as a phone's.
+/// The attributes that hold numbers of a register. These numbers are as long as phone numbers.
 const REGISTERED: [&str; 2] = ["registration_number", "credentials"];
 
-/// What follows from the content of a listing in its category.
+/// The results of checking the content of a listing in its category.
 pub(crate) struct Prepared {
     pub(crate) content: Content,
     pub(crate) checked: Checked,
@@ -27,7 +27,8 @@ pub(crate) struct Prepared {
     pub(crate) flags: Vec<String>,
 }
 
-/// Content in its normal form. `base` is where it stands in the body: empty, or `/patch`.
+/// Returns the content in its normal form. `base` is the JSON Pointer of the content in the body:
+/// empty, or `/patch`.
 pub(crate) fn prepared(
     category: &str,
     side: Side,
@@ -46,7 +47,7 @@ pub(crate) fn prepared(
         .map_err(|error| error.at(&format!("{base}/attributes"), &format!("{base}/criteria")))?;
     content.attributes = checked.attributes.clone();
     if checked.policy.min_age.is_some() {
-        // Where people meet people, nobody's exact place is kept at all.
+        // In social categories the exact place is not even stored.
         content.place = content.place.as_ref().map(super::types::Place::public);
     }
     let by_default = match checked.policy.default_visibility.as_str() {
@@ -62,7 +63,7 @@ pub(crate) fn prepared(
     })
 }
 
-/// Every text plain and without contact data, every amount and time in its order.
+/// Checks every text for contact data, and the order of every amount and time.
 fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
     let mut faults = Faults::default();
     let mut content = content;
@@ -127,7 +128,7 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
     Ok(content)
 }
 
-/// Every text in an attribute or a criterion.
+/// Checks every text in an attribute or a criterion.
 fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Faults) {
     match value {
         Value::String(text) if is_registered => {
@@ -163,7 +164,7 @@ fn rendered(markdown: &str, format: &str) -> Result<Rendered> {
     Ok(invoke::call("content_render", "render", &input)?)
 }
 
-/// As others see it, by the sanitiser that is there now.
+/// Renders the description as others see it, with the current version of the sanitiser.
 pub(crate) fn html(markdown: &str) -> Result<String> {
     Ok(rendered(markdown, "html")?.html.unwrap_or_default())
 }
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_told_at_once() {
+    fn all_faults_are_reported_together() {
         let found = refused(json!({
             "title": " ", "description": "mail ada@example.com",
             "attributes": {"features": ["call 415 555 0123"], "registration_number": "STR-0000000"},

@@ -1,4 +1,5 @@
-//! What is kept: listings, the cards by which they are found, and how many each person has.
+//! The stored documents: listings, the cards by which searches find them, and the number of
+//! listings of each person.
 
 use crate::refusals::*;
 use crate::{life::*, types::*};
@@ -12,7 +13,7 @@ pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
     .index("org", &["org_id", "owner_id"])
     .index("state", &["state"]);
 
-/// Active listings that searches find, by the listing's id: nothing else is in their indexes.
+/// Cards of active listings, by the listing's id. Searches find these and nothing else.
 pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
     .index("newest", &["published_at"])
     .index("level1", &["indexed.level1", "published_at"])
@@ -29,12 +30,13 @@ pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
     .text(&["title", "terms", "excerpt"])
     .geo("lat", "lng");
 
-/// Before the names in `Card::indexed`.
+/// The prefix of the names in `Card::indexed`.
 const INDEXED: &str = "indexed.";
-/// A category stands on one of these levels.
+/// The number of levels in the taxonomy.
 pub(crate) const LEVELS: usize = 5;
 
-/// Values that have an order, in no order of their own: whoever looks for one looks in all of them.
+/// Fields for ranks: keys whose order is that of the values. They are used in no fixed order, so a
+/// search looks in all of them.
 pub(crate) const RANKS: [&str; 10] = [
     "indexed.rank0",
     "indexed.rank1",
@@ -48,7 +50,7 @@ pub(crate) const RANKS: [&str; 10] = [
     "indexed.rank9",
 ];
 
-/// How many listings each person has, by the owner's id.
+/// The number of listings of each person, by the owner's id.
 pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
 
 #[document]
@@ -62,19 +64,19 @@ pub(crate) struct Listing {
     pub(crate) category: String,
     pub(crate) side: Side,
     pub(crate) content: Content,
-    /// What the category is.
+    /// The category.
     pub(crate) about: Category,
     pub(crate) min_age: u8,
     pub(crate) ttl_days: u16,
     pub(crate) visibility: Visibility,
     pub(crate) keys: Keys,
-    /// The description without its markup, shortened.
+    /// The beginning of the description, without its markup.
     pub(crate) excerpt: String,
     pub(crate) state: State,
     pub(crate) changed_at: u64,
-    /// What of its text has to be looked at.
+    /// The reasons for which its text needs a review.
     pub(crate) flags: Vec<String>,
-    /// Somebody looked at this text and found it acceptable.
+    /// Whether a reviewer has approved this text.
     pub(crate) cleared: bool,
     /// Why it was rejected or removed.
     pub(crate) reason: Option<String>,
@@ -85,7 +87,7 @@ pub(crate) struct Listing {
     /// When it was filled or expired.
     pub(crate) ended_at: Option<u64>,
     pub(crate) active_since: Option<u64>,
-    /// Milliseconds that it was active before.
+    /// The milliseconds for which it was active before the current period.
     pub(crate) active_ms: u64,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) pairing_id: Option<String>,
@@ -98,22 +100,22 @@ pub(crate) struct Book {
     pub(crate) kept: BTreeSet<String>,
 }
 
-/// Exactly what a search needs of an active listing.
+/// The part of an active listing that searches need.
 #[document]
 pub(crate) struct Card {
     pub(crate) owner_id: String,
     pub(crate) org_id: Option<String>,
     pub(crate) category: String,
     pub(crate) label: String,
-    /// What only indexes read: `level1` to `level5` are the category and those above it.
+    /// Fields that only indexes read: `level1` to `level5` are the category and those above it.
     pub(crate) indexed: Map<String, Value>,
     pub(crate) side: Side,
     pub(crate) title: String,
     pub(crate) excerpt: String,
-    /// Words for the category.
+    /// Search words for the category.
     pub(crate) terms: String,
     pub(crate) attributes: Map<String, Value>,
-    /// Only as exact as everybody may know it.
+    /// The latitude, rounded as it is public.
     pub(crate) lat: Option<f64>,
     pub(crate) lng: Option<f64>,
     pub(crate) place: Option<Place>,
@@ -126,18 +128,18 @@ pub(crate) struct Card {
     pub(crate) facts: Vec<String>,
     #[serde(default, skip_serializing_if = "Criteria::is_empty")]
     pub(crate) criteria: Criteria,
-    /// The category and side of the listings it meets.
+    /// The category and side of its counterpart.
     pub(crate) counterpart: String,
     pub(crate) counterpart_side: Side,
 }
 
 impl Listing {
-    /// Whether searches find it, by its card.
+    /// Whether searches find it, so that it has a card.
     pub(crate) fn is_found(&self) -> bool {
         self.state == State::Active && self.visibility != Visibility::Unlisted
     }
 
-    /// What others need of it.
+    /// Returns its card.
     pub(crate) fn card(&self) -> Card {
         let content = &self.content;
         let place = content.place.as_ref().map(Place::public);
@@ -162,7 +164,7 @@ impl Listing {
         })
     }
 
-    /// What only indexes read.
+    /// Returns the fields that only indexes read.
     fn indexed(&self) -> Map<String, Value> {
         let ends = self.category.match_indices('.').map(|(end, _)| end);
         let codes = ends.chain([self.category.len()]).filter_map(|end| self.category.get(..end));
@@ -186,7 +188,7 @@ fn level_path(level: usize) -> String {
     format!("level{level}")
 }
 
-/// The path where a category of this code is indexed.
+/// Returns the path of the index field in which a category of this code is.
 pub(crate) fn level_of(code: &str) -> String {
     format!("{INDEXED}{}", level_path(code.split('.').count().min(LEVELS)))
 }

@@ -1,11 +1,11 @@
-//! The states of a listing, and which action leads where.
+//! The states of a listing, and the transitions between them.
 
 use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum State {
     Draft,
-    /// Somebody looks at its text before it is published.
+    /// Its text is reviewed before it is published.
     InReview,
     Rejected,
     Active,
@@ -18,7 +18,7 @@ pub(crate) enum State {
 
 use State::{Active, Draft, Expired, Filled, InReview, Paused, Rejected, Removed, Withdrawn};
 
-/// Where a text is flagged, what would be active is in review.
+/// The states of a listing. If its text is flagged, it is in review instead of active.
 pub(crate) const LISTING: Machine<State> = Machine::new(
     "listing",
     &[
@@ -47,17 +47,17 @@ pub(crate) const LISTING: Machine<State> = Machine::new(
 .read_by("agent_listings", "get", "listing_id");
 
 impl State {
-    /// Whether it runs out at its time.
+    /// Whether it expires at its `valid_through`.
     pub(crate) fn runs(self) -> bool {
         matches!(self, Active | Paused)
     }
 
-    /// Whether it counts among those that a person may have published at once.
+    /// Whether it counts towards the person's limit of published listings.
     pub(crate) fn is_published(self) -> bool {
         matches!(self, Active | InReview)
     }
 
-    /// Whether it counts among those that a person may keep for later.
+    /// Whether it counts towards the person's limit of unpublished listings.
     pub(crate) fn is_kept(self) -> bool {
         matches!(self, Draft | Rejected | Paused)
     }
@@ -68,12 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(LISTING.faults(), Vec::<String>::new());
     }
 
     #[test]
-    fn what_is_final_allows_nothing() {
+    fn final_states_allow_nothing() {
         assert!(LISTING.allowed(Withdrawn).is_empty());
         assert!(LISTING.allowed(Removed).is_empty());
         assert_eq!(LISTING.allowed(InReview), ["withdraw"]);

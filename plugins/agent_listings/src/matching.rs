@@ -1,4 +1,4 @@
-//! What other capabilities learn of listings to bring them together.
+//! Listings for other capabilities, which match them.
 
 use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
@@ -12,8 +12,9 @@ pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     Ok(Profiles { profiles: found.into_iter().flatten().map(of_listing).collect() })
 }
 
-/// Listings of other people that the viewer may be shown: also those for adults that are shown to nobody
-/// else, without their owners. Whoever is withdrawn from view has no active ones in a moment.
+/// Returns active listings of other people that may be shown to the viewer. Listings for adults are
+/// included even if they are not public, but without their owners. Listings of people who are
+/// withdrawn from view need no check, because they are about to be paused.
 pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {

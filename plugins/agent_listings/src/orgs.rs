@@ -1,4 +1,5 @@
-//! Listings in the name of an organisation, which those write who recruit for it, as long as they do.
+//! Listings of an organisation. Its recruiters write them, and they are paused when their owner no
+//! longer recruits.
 
 use crate::{kept::*, life::*, refusals::*, step, types::*};
 use people_kit::relations;
@@ -8,7 +9,7 @@ fn recruits(owner_id: &str, org_id: &str) -> Result<bool> {
     Ok(relations::may(format!("org:{org_id}"), "recruiter", owner_id)?)
 }
 
-/// Refuses to list for an organisation for which the person does not recruit.
+/// Refuses to create a listing for an organisation for which the person does not recruit.
 pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<()> {
     if org_id.map_or(Ok(true), |org_id| recruits(owner_id, org_id))? {
         return Ok(());
@@ -18,13 +19,13 @@ pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<()
     Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into())
 }
 
-/// Refuses what brings a listing before others whose owner recruits for its organisation no longer.
+/// Refuses to publish a listing whose owner no longer recruits for its organisation.
 pub(crate) fn ensure_still_recruits(listing: &Listing) -> Result<()> {
     ensure_recruits(&listing.owner_id, listing.org_id.as_deref())
 }
 
-/// Pauses what stands in an organisation's name and whose owner recruits for it no longer: some now,
-/// and the others in runs that follow.
+/// Pauses an organisation's listings whose owner no longer recruits for it: some in this call, the
+/// others in calls that follow.
 pub(crate) fn follow(call: &Call, of: OrgChange) -> Result<()> {
     let mut filters = vec![field("org_id").eq(&of.org_id), field("state").eq(State::Active)];
     filters.extend(of.owner_id.as_ref().map(|owner_id| field("owner_id").eq(owner_id)));

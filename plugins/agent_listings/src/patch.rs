@@ -1,4 +1,4 @@
-//! A JSON Merge Patch (RFC 7396) of what a listing says.
+//! JSON Merge Patches (RFC 7396) of a listing's content.
 
 use crate::{refusals::*, types::*};
 use people_kit::text::Faults;
@@ -6,7 +6,7 @@ use portolan_sdk::patch;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What it says with the patch in it.
+/// Returns the content with the patch applied.
 pub(crate) fn patched(content: &Content, patch: Map<String, Value>) -> Result<Content> {
     let mut faults = Faults::default();
     for name in patch.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
@@ -39,7 +39,7 @@ struct Parts {
 impl Parts {
     fn take<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
         let value = self.whole.get_mut(name).map(Value::take).unwrap_or_default();
-        // Texts alone are read everywhere, so one reader for each type is enough.
+        // Everything else is parsed from text too, so one parser for each type is enough.
         serde_json::from_str(&value.to_string()).unwrap_or_else(|_| {
             self.faults.add(format!("/patch/{name}"), "type", "what create takes here");
             T::default()
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_stays_and_null_takes_away() {
+    fn omitted_fields_stay_and_null_removes() {
         let patch = json!({"attributes": {"pets": null, "flatmates": 3}, "place": {"lat": 5.0}});
         let after = patched_by(patch).unwrap();
         assert_eq!(Value::from(after.attributes), json!({"flatmates": 3}));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_with_its_place() {
+    fn faults_have_their_pointer() {
         let refusal =
             patched_by(json!({"title": null, "place": {"lat": null}, "category": "home"}))
                 .unwrap_err();

@@ -1,4 +1,4 @@
-//! The prompts with which people start to look for somebody, or to be found.
+//! The prompts with which people start to search listings, or to publish one.
 
 use portolan_sdk::prelude::*;
 

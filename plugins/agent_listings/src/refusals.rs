@@ -1,10 +1,10 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::types::*;
 use people_kit::{taxonomy::TaxonomyError, text::TextError};
 use portolan_sdk::{prelude::*, states::StateConflict};
 
-/// Age that is asked for and what is known of the person's.
+/// The required age, and the person's age as far as it is known.
 #[derive(Debug, Serialize)]
 pub(crate) struct TooYoung {
     kind: &'static str,
@@ -16,10 +16,10 @@ pub(crate) type Result<T, E = ListingsError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum ListingsError {
-    /// There is no such listing, or it is not for you to see.
+    /// There is no such listing, or it is not visible to you.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     ListingNotFound,
-    /// A listing in this state cannot be changed. See conflict for what is allowed.
+    /// A listing in this state cannot be changed. See conflict for the allowed actions.
     #[refusal(
         conflict,
         conflict_detail = StateConflict::new(current, allowed_actions),
@@ -30,15 +30,15 @@ pub(crate) enum ListingsError {
         current: &'static str,
         allowed_actions: Vec<&'static str>,
     },
-    /// The person has as many listings as one may have. Withdraw one first.
+    /// The person has as many listings as allowed. Withdraw one first.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached(name, limit),
         next = Next::action(CAPABILITY, "list_mine").field("state", states)
     )]
     ListingLimitReached { name: &'static str, limit: u64, states: Vec<&'static str> },
-    /// This category is for people of a certain age, and the person's record does not tell that
-    /// they have it.
+    /// This category has a minimum age, and the person's record does not show that they have
+    /// reached it.
     #[refusal(
         forbidden,
         retryable,

@@ -1,13 +1,13 @@
-//! Phrases for which a text is looked at before it is published. They hold a listing back, they
-//! do not refuse it: a person decides.
+//! Phrases that flag a text for review before it is published. They delay a listing and do not
+//! refuse it: a person decides.
 
 use crate::types::*;
 use serde_json::Value;
 
-/// Names of what is flagged, each with where and for which phrases.
+/// The flags, each with the places it applies to and its phrases.
 const PHRASES: &str = include_str!("phrases.txt");
 
-/// The names of what is flagged in a listing of this category, each once.
+/// Returns the flags of a listing in this category, each once.
 pub(crate) fn flags(category: &str, content: &Content) -> Vec<String> {
     let mut text = format!("{} . {} . ", content.title, content.description);
     let mut add = |value: &Value| collect(value, &mut text);
@@ -40,8 +40,8 @@ fn collect(value: &Value, text: &mut String) {
     }
 }
 
-/// Words in small letters with one space around each: markup and signs between them do not hide a
-/// phrase.
+/// Returns the words in lower case, with one space around each, so that markup and punctuation do
+/// not hide a phrase.
 fn words(text: &str) -> String {
     let unseen = |letter: &char| {
         !matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_flagged_where_the_law_is_about_them() {
+    fn phrases_are_flagged_in_the_categories_of_their_law() {
         for (category, text, flag) in [
             ("home.let.room", "Quiet house, NO **children**, please.", "familial_status"),
             ("home.let", "Adults-only building", "familial_status"),

@@ -1,4 +1,4 @@
-//! A listing in the terms of schema.org, as everybody may know it.
+//! The public part of a listing in the vocabulary of schema.org.
 
 use crate::{kept::*, types::*};
 use people_kit::taxonomy::Side;
@@ -31,7 +31,8 @@ pub(crate) fn of(listing: &Listing) -> Value {
     without_nulls(object)
 }
 
-/// An `Offer` or a `Demand`. What it is about has a type of its own, unless that is one of the two.
+/// Returns an `Offer` or a `Demand`. Its item has a type of its own, unless that type is one of
+/// these two.
 fn intended(
     listing: &Listing,
     kind: &str,

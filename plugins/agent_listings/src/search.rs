@@ -1,4 +1,4 @@
-//! Finds active listings that the caller may see.
+//! Finds active listings that are visible to the caller.
 
 use crate::{kept::*, refusals::*, turn, types::*, views::*};
 use people_kit::{
@@ -12,13 +12,13 @@ use portolan_sdk::{
 };
 use std::collections::BTreeMap;
 
-/// Most comparisons by `gte` and `lte`: each one looks in every rank.
+/// The most comparisons by `gte` and `lte`, because each one looks in every rank.
 const MOST_RANGES: usize = 4;
-/// Cards that are looked at in one go where some of them may not be shown.
+/// The cards read at once when some of them may not be visible.
 const CHUNK: u32 = 50;
 const MOST_CHUNKS: usize = 3;
-/// How often one search asks whether a listing for a network may be seen.
-const MOST_QUESTIONS: usize = 60;
+/// The most permission checks for listings with the visibility `network` in one search.
+const MOST_CHECKS: usize = 60;
 const KM_PER_DEGREE: f64 = 111.2;
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
@@ -30,7 +30,7 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
         None => public(filter),
         Some(_) => filter,
     };
-    let mut viewer = Viewer { owner_id: call.owner_id(), questions: 0, people: BTreeMap::new() };
+    let mut viewer = Viewer { owner_id: call.owner_id(), checks: 0, people: BTreeMap::new() };
     let query = query(&input, filter);
     let (hits, next_cursor) = viewer.page(&query, &input)?;
     let items = hits
@@ -43,7 +43,8 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
     Ok(Found { items, next_cursor, facets })
 }
 
-/// What the taxonomy makes of category and filters; nothing to ask, nothing asked.
+/// Returns the taxonomy's comparisons for the category and filters. Without either, the taxonomy is
+/// not called.
 fn narrowed(input: &Search) -> Result<Narrowed> {
     let ranges =
         input.filters.values().filter(|filter| filter.gte.is_some() || filter.lte.is_some());
@@ -59,7 +60,7 @@ fn narrowed(input: &Search) -> Result<Narrowed> {
     taxonomy::narrow(&NarrowInput { code, filters, radius_km }).map_err(ListingsError::Taxonomy)
 }
 
-/// Of the largest circle in a rectangle.
+/// Returns the radius of the largest circle in a rectangle.
 fn inner_radius_km(bbox: Rectangle) -> f64 {
     let height = (bbox.north - bbox.south) * KM_PER_DEGREE;
     let turn = if bbox.west > bbox.east { 360.0 } else { 0.0 };
@@ -68,7 +69,7 @@ fn inner_radius_km(bbox: Rectangle) -> f64 {
     height.min(width) / 2.0
 }
 
-/// The age that the caller has for certain, asked where it matters.
+/// Returns the age that the caller has reached for certain. It is read only where it matters.
 fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8> {
     let matters = input.category.is_none() || narrowed.min_age.is_some();
     let age = match call.owner_id().filter(|_| matters) {
@@ -84,12 +85,13 @@ fn validation(pointer: &str, rule: &str, expected: &str) -> Refusal {
     Refusal::validation(pointer, rule, expected).next(next)
 }
 
-/// What everybody finds.
+/// Limits a filter to public listings.
 fn public(filter: Filter) -> Filter {
     filter.and(field("visibility").eq(Visibility::Public))
 }
 
-/// Only public listings count, so that nobody learns how many others there are.
+/// Counts the matches by category, side and remote. It counts only public listings, so that nobody
+/// learns how many others there are.
 fn facets(input: &Search, filter: Filter) -> Result<Facets> {
     let query = query(input, public(filter));
     let counts = CARDS.count_by(["category", "side", "remote"], query)?;
@@ -150,17 +152,17 @@ fn circle(near: Near) -> Circle {
     Circle { latitude: near.lat, longitude: near.lng, radius_m: near.radius_km * 1000.0 }
 }
 
-/// Who looks, and what was asked about whom they see.
+/// The caller, and the results of the visibility checks made for them.
 struct Viewer<'a> {
     owner_id: Option<&'a str>,
-    questions: usize,
+    checks: usize,
     people: BTreeMap<String, Person>,
 }
 
 impl Viewer<'_> {
-    /// A page of what the viewer may see, and where the next one begins. Somebody who is known may
-    /// not see everything that a query finds, so it is looked at in larger chunks: how short a page
-    /// is does not tell what is hidden.
+    /// Returns a page of the listings that are visible to the caller, and the cursor of the next
+    /// one. Some of what a query finds may not be visible to a known person, so it is read in
+    /// larger chunks: the length of a page does not show how much was left out.
     fn page(&mut self, query: &Query, input: &Search) -> Result<(Vec<Hit<Card>>, Option<String>)> {
         let limit = input.page.limit as usize;
         let chunk =
@@ -179,7 +181,7 @@ impl Viewer<'_> {
             let mut seen = visible.into_iter().take(end.unwrap_or(usize::MAX));
             shown.extend(found.hits.into_iter().filter(|_| seen.next().unwrap_or(false)));
             if let Some(end) = end {
-                // The cursor of a page that ends where this one does.
+                // Reads the cursor of a page that ends where this one does.
                 let part = query.clone().limit(end as u32).cursor(cursor);
                 return Ok((shown, CARDS.find(part)?.next));
             }
@@ -191,7 +193,7 @@ impl Viewer<'_> {
         Ok((shown, cursor))
     }
 
-    /// For each of what was found, whether the viewer may see it.
+    /// Returns for each match whether it is visible to the caller.
     fn visible(&mut self, hits: &[Hit<Card>]) -> Result<Vec<bool>> {
         let mut owners: Vec<&str> =
             hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect();
@@ -209,8 +211,8 @@ impl Viewer<'_> {
                     Some(viewer) if viewer == owner => true,
                     _ if away || hidden.contains(owner) => false,
                     Some(viewer) if card.visibility == Visibility::Network => {
-                        self.questions += 1;
-                        self.questions <= MOST_QUESTIONS
+                        self.checks += 1;
+                        self.checks <= MOST_CHECKS
                             && turn::may(&hit.document.id, "can_view", viewer)?
                     }
                     _ => card.visibility == Visibility::Public,

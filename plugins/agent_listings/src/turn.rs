@@ -1,4 +1,4 @@
-//! How a listing goes from one state to another, with everything that follows from it.
+//! The transitions of a listing, with everything that follows from them.
 
 use crate::{kept::*, life::*, orgs, refusals::*, types::*, views::*};
 use people_kit::{
@@ -7,7 +7,8 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-/// A listing that the caller may change; unless they may not even see it, `not_owner`.
+/// Returns a listing that the caller may change. It refuses with `not_owner`, or with
+/// `listing_not_found` if the listing is not visible to the caller.
 pub(crate) fn editable(
     call: &Call,
     listing_id: &str,
@@ -26,7 +27,8 @@ pub(crate) fn editable(
     Ok(listing)
 }
 
-/// Whether the caller may change it: its owner, a recruiter of its organisation, or whom they let.
+/// Whether the caller may change it: as its owner, as a recruiter of its organisation, or with a
+/// granted permission.
 pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     match call.owner_id() {
         None => Ok(false),
@@ -35,7 +37,7 @@ pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     }
 }
 
-/// Whether the caller may see it.
+/// Whether it is visible to the caller.
 pub(crate) fn sees(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     if listing.value.state != State::Active {
         return Ok(false);
@@ -50,7 +52,7 @@ pub(crate) fn may(listing_id: &str, relation: &str, viewer: &str) -> Result<bool
     Ok(relations::may(format!("listing:{listing_id}"), relation, viewer)?)
 }
 
-/// Takes a listing where `action` leads, and keeps, indexes, times and states what follows.
+/// Applies an action to a listing, and stores it with its card, timers and relations.
 pub(crate) fn enter(
     call: &Call,
     listing: &mut Stored<Listing>,
@@ -82,7 +84,7 @@ pub(crate) fn enter(
     write(listing, before)
 }
 
-/// Writes a listing with its card, its timers and what is stated of it.
+/// Writes a listing with its card, its timers and its relations.
 pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result<()> {
     let (id, value) = (&listing.id, &listing.value);
     match value.is_found() {
@@ -99,7 +101,7 @@ pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result
     Ok(listing.save()?)
 }
 
-/// What others may do with it follows from these.
+/// Returns the relations from which the permissions of others follow.
 pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
     let object = format!("listing:{listing_id}");
     let owner = format!("owner:{}", listing.owner_id);
@@ -116,7 +118,7 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
     tuples
 }
 
-/// Counts it where it belongs now.
+/// Counts it in the group that it now belongs to.
 fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     let mut book = BOOKS.get_or_default(&listing.owner_id)?;
     let state = listing.state;
@@ -136,7 +138,7 @@ fn count(listing_id: &str, listing: &Listing) -> Result<()> {
             vec!["draft", "rejected", "paused"],
         ),
     ] {
-        // What the person does not choose themselves is never refused.
+        // A transition that the person did not choose is never refused because of a limit.
         let chosen = !matches!(state, State::Paused | State::Rejected);
         let added = belongs && list.insert(listing_id.to_owned());
         if added && chosen && list.len() > most {
@@ -150,7 +152,7 @@ fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     Ok(BOOKS.save(&mut book)?)
 }
 
-/// Sets the timers of a listing that runs, and takes those of another one back.
+/// Sets the timers of a listing that will expire, and cancels those of any other.
 fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     let input = ListingId { listing_id: listing_id.into() };
     let (warn, expire) = (format!("warn/{listing_id}"), format!("expire/{listing_id}"));
@@ -172,8 +174,8 @@ fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     Ok(())
 }
 
-/// Takes a listing to where everybody sees it, or to where somebody looks at its text first. What is
-/// told of it in the first case is `event`.
+/// Publishes a listing, or puts it in review if its text is flagged. If it is published, `event` is
+/// published too.
 pub(crate) fn publish(
     call: &Call,
     listing: &mut Stored<Listing>,
@@ -202,7 +204,7 @@ pub(crate) fn publish(
     Ok(())
 }
 
-/// Lets a listing run for its whole time again.
+/// Renews a listing for the usual time of its category.
 pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     let (now, state) = (call.now(), listing.value.state);
     let to = LISTING.step(&listing.id, state, "renew")?;
@@ -222,7 +224,7 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     tell_changed(call, listing, UPDATED, summary, None, changed)
 }
 
-/// Refuses if more days have passed since it ended.
+/// Refuses if more than this number of days have passed since it ended.
 pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Result<()> {
     let ended = listing.ended_at.unwrap_or(u64::MAX);
     if call.now() <= ended.saturating_add(days * DAY) {
@@ -239,14 +241,15 @@ pub(crate) fn published(listing: &mut Listing, now: u64) {
     listing.times_published += 1;
 }
 
-/// When a listing that is published now runs out.
+/// Returns when a listing that is published now expires.
 pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
     let chosen = listing.content.valid_through.as_deref().and_then(time::parse);
     let by_default = now + u64::from(listing.ttl_days) * DAY;
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Refuses unless its owner is there, recruits for its organisation, and is old enough for its category.
+/// Refuses unless its owner is active, recruits for its organisation, and is old enough for its
+/// category.
 pub(crate) fn ensure_ready(listing: &Listing) -> Result<()> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {

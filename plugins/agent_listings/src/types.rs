@@ -1,4 +1,4 @@
-//! What agents send, what is refused, and what others are told.
+//! Inputs, limits and events.
 
 use crate::life::*;
 pub(crate) use people_kit::listings::{Compensation, Place, Visibility};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "agent_listings";
 
-/// `lst_` and a ULID.
+/// The listing's id: `lst_` and a ULID.
 #[id]
 pub(crate) struct Id(String);
 
@@ -16,16 +16,16 @@ pub(crate) struct Id(String);
 #[id]
 pub(crate) struct OtherId(String);
 
-/// Listings that a person may have published at once.
+/// The most published listings of a person.
 pub(crate) const MOST_PUBLISHED: usize = 20;
-/// Drafts, rejected and paused listings that a person may keep beside them.
+/// The most drafts, rejected and paused listings of a person.
 pub(crate) const MOST_KEPT: usize = 100;
-/// How far ahead a listing may be valid.
+/// The most days from now until `valid_through`.
 pub(crate) const LONGEST_DAYS: u64 = 180;
-/// How long after it expired or was filled a listing can be renewed.
+/// The days after its end in which an expired or a filled listing can be renewed.
 pub(crate) const RENEW_EXPIRED_DAYS: u64 = 90;
 pub(crate) const RENEW_FILLED_DAYS: u64 = 30;
-/// How long before the end the owner is warned.
+/// The days before the end at which the owner is notified.
 pub(crate) const WARNING_DAYS: u64 = 3;
 
 pub(crate) const CREATED: ListingEvent = Event::new("listing.created");
@@ -42,11 +42,11 @@ pub(crate) const EXPIRED: ListingEvent = Event::new("listing.expired");
 pub(crate) const REMOVED: ListingEvent = Event::new("listing.removed");
 pub(crate) const REINSTATED: ListingEvent = Event::new("listing.reinstated");
 
-/// What is used of the events of an organisation.
+/// The part of an organisation's events that is read.
 #[input]
 pub(crate) struct OrgChange {
     pub(crate) org_id: OtherId,
-    /// Whose part in it has changed; without it, everybody's.
+    /// The person whose membership has changed; without it, all members.
     pub(crate) owner_id: Option<OtherId>,
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) cursor: Option<String>,
@@ -61,43 +61,45 @@ pub(crate) struct Facts {
     pub(crate) category: String,
     pub(crate) side: Side,
     pub(crate) valid_through: Option<String>,
-    /// The operator's, where one rejected or removed it.
+    /// The operator's reason for rejecting or removing it.
     pub(crate) reason: Option<String>,
-    /// The fields that an update changed.
+    /// The names of the fields that an update has changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) changed: Vec<&'static str>,
 }
 
-/// What a listing says, as it is written and kept.
+/// The content of a listing.
 #[input(Clone, PartialEq)]
 pub(crate) struct Content {
-    /// One line.
+    /// The title, on one line.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) title: String,
-    /// CommonMark. `content_render` with the profile `listing` shows what others will see.
+    /// The description in CommonMark. `content_render` with the profile `listing` shows how others
+    /// will see it.
     #[schemars(length(min = 1, max = 8000))]
     pub(crate) description: String,
-    /// After the schema that `listing_taxonomy` `fields` answers for this category and side.
+    /// The attributes, valid for the schema that `listing_taxonomy` `fields` returns for this
+    /// category and side.
     pub(crate) attributes: Map<String, Value>,
-    /// What it asks of the listings it meets.
+    /// The criteria for its counterparts.
     #[serde(default, skip_serializing_if = "Criteria::is_empty")]
     pub(crate) criteria: Criteria,
-    /// Where it is. Without it, searches around a place do not find it.
+    /// The place. Searches around a point do not find a listing without one.
     pub(crate) place: Option<Place>,
-    /// Whether it can be dealt with from anywhere.
+    /// Whether it does not depend on a place.
     #[serde(default)]
     pub(crate) remote: bool,
-    /// Pay, rent or price.
+    /// The pay, rent or price.
     pub(crate) compensation: Option<Compensation>,
-    /// RFC 3339, at most 180 days ahead; by default what the category's policy says, counted from
-    /// when it is published.
+    /// When it expires (RFC 3339), at most 180 days ahead. The default is given by the category's
+    /// policy and counts from the publication.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) valid_through: Option<String>,
-    /// Who sees it; by default what the category's policy says.
+    /// Who may see it. The default is given by the category's policy.
     pub(crate) visibility: Option<Visibility>,
 }
 
-/// The fields of a content.
+/// The names of the fields of `Content`.
 pub(crate) const FIELDS: [&str; 9] = [
     "title",
     "description",
@@ -112,18 +114,18 @@ pub(crate) const FIELDS: [&str; 9] = [
 
 #[input]
 pub(crate) struct Create {
-    /// A code of `listing_taxonomy`.
+    /// The category: a code of `listing_taxonomy`.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: String,
     /// One of the category's sides.
     pub(crate) side: Side,
     #[serde(flatten)]
     pub(crate) content: Content,
-    /// Publish it at once; otherwise it is a draft.
+    /// Whether to publish it at once; otherwise it is a draft.
     #[serde(default)]
     pub(crate) publish: bool,
-    /// The id of an organisation that the person recruits for: its recruiters can change the
-    /// listing too. When the person recruits for it no longer, the listing is paused.
+    /// The id of an organisation that the person recruits for. All its recruiters can change the
+    /// listing. When the person no longer recruits for it, the listing is paused.
     pub(crate) as_org: Option<OtherId>,
 }
 
@@ -141,8 +143,8 @@ pub(crate) struct Step {
 #[input]
 pub(crate) struct Update {
     pub(crate) listing_id: Id,
-    /// A JSON Merge Patch (RFC 7396) of the fields that `create` takes, but for category and side:
-    /// what is left out stays, null takes a field away, lists are replaced as a whole.
+    /// A JSON Merge Patch (RFC 7396) of the fields that `create` takes, except category and side.
+    /// Omitted fields stay as they are, null removes a field, and lists are replaced as a whole.
     pub(crate) patch: Map<String, Value>,
     pub(crate) expected_version: Option<Version>,
 }
@@ -150,9 +152,9 @@ pub(crate) struct Update {
 #[input]
 pub(crate) struct MarkFilled {
     pub(crate) listing_id: Id,
-    /// The pairing that filled it, if it was one of this service.
+    /// The pairing that filled it, if there was one.
     pub(crate) pairing_id: Option<OtherId>,
-    /// What came of it, for the owner's own record.
+    /// The outcome, for the owner's own record.
     pub(crate) outcome: Option<Outcome>,
     pub(crate) expected_version: Option<Version>,
 }
@@ -170,31 +172,31 @@ pub(crate) enum Outcome {
 #[input]
 pub(crate) struct Reasoned {
     pub(crate) listing_id: Id,
-    /// The owner reads it.
+    /// The reason, which the owner reads.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
 }
 
 #[input(Default)]
 pub(crate) struct Mine {
-    /// Listings in one of these states; without it, all.
+    /// Only listings in one of these states; without it, all.
     #[schemars(length(min = 1, max = 9))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
-/// A point and how far around it.
+/// A circle around a point.
 #[input(Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Near {
-    /// Degrees.
+    /// The latitude in degrees.
     #[schemars(range(min = -90, max = 90))]
     pub(crate) lat: f64,
-    /// Degrees.
+    /// The longitude in degrees.
     #[schemars(range(min = -180, max = 180))]
     pub(crate) lng: f64,
-    /// Kilometres; for homes and work at least 5.
+    /// The radius in kilometres; at least 5 for homes and work.
     #[serde(default = "default_radius")]
     #[schemars(range(min = 1, max = 20_000))]
     pub(crate) radius_km: f64,
@@ -204,10 +206,10 @@ fn default_radius() -> f64 {
     25.0
 }
 
-/// The order of what is found.
+/// The order of the results.
 #[choice]
 pub(crate) enum Sort {
-    /// The best fit for `q` first.
+    /// The best match for `q` first.
     Relevance,
     Newest,
     /// The nearest first; needs `near`.
@@ -216,32 +218,33 @@ pub(crate) enum Sort {
 
 #[input(Default)]
 pub(crate) struct Search {
-    /// Words of title, description and category; all of them have to be there.
+    /// Words of the title, the description and the category. A listing must have all of them.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
-    /// A code of `listing_taxonomy`; everything below it is found too.
+    /// A code of `listing_taxonomy`. Listings in categories below it are found too.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
     pub(crate) side: Option<Side>,
-    /// Listings around a point. Places are known to about a kilometre.
+    /// Only listings around a point. Places are known to about a kilometre.
     pub(crate) near: Option<Near>,
-    /// Listings in a rectangle.
+    /// Only listings in a rectangle.
     pub(crate) bbox: Option<portolan_sdk::documents::Rectangle>,
-    /// Whether it can be dealt with from anywhere.
+    /// Whether it must not depend on a place.
     pub(crate) remote: Option<bool>,
-    /// Listings whose pay, rent or price reaches into this range.
+    /// Only listings whose pay, rent or price overlaps this range.
     pub(crate) compensation: Option<Compensation>,
-    /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`. What
-    /// there is to compare, `listing_taxonomy` `fields` tells for the counterpart.
+    /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`.
+    /// `listing_taxonomy` `fields` of the counterpart lists the attributes that can be compared.
     #[serde(default, skip_serializing_if = "Filters::is_empty")]
     #[schemars(length(max = 12))]
     pub(crate) filters: Filters,
-    /// RFC 3339: listings published since.
+    /// Only listings published since this time (RFC 3339).
     #[schemars(length(min = 1, max = 40))]
     pub(crate) posted_since: Option<String>,
-    /// By default `relevance` with `q`, otherwise `distance` with `near`, otherwise `newest`.
+    /// The order: by default `relevance` with `q`, otherwise `distance` with `near`, otherwise
+    /// `newest`.
     pub(crate) sort: Option<Sort>,
-    /// Count what fits by category, side and remote as well.
+    /// Whether to count the matches by category, side and remote.
     #[serde(default)]
     pub(crate) facets: bool,
     #[serde(flatten)]

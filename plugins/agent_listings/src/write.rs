@@ -1,4 +1,4 @@
-//! Making a listing and changing what it says.
+//! Creating a listing and changing its content.
 
 use crate::{
     content::{self, Prepared},
@@ -72,7 +72,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
         return Ok(listing);
     }
     let mut checked = patched;
-    // A time that has passed is no fault of who changes something else.
+    // An update of other fields is not refused because `valid_through` has passed.
     let same_end = checked.valid_through == listing.value.content.valid_through;
     let kept_end = same_end.then(|| checked.valid_through.take()).flatten();
     let (category, side) = (listing.value.category.clone(), listing.value.side);
@@ -109,7 +109,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     Ok(listing)
 }
 
-/// The names of the fields that differ.
+/// Returns the names of the fields that differ.
 fn changed(before: &Content, after: &Content) -> Vec<&'static str> {
     let [before, after] = [before, after].map(portolan_sdk::to_value);
     FIELDS.into_iter().filter(|name| before.get(name) != after.get(name)).collect()

@@ -1,4 +1,4 @@
-//! What people set aside.
+//! Blocks: times that people set aside.
 
 use crate::{
     kept::*,
@@ -16,7 +16,7 @@ use jiff::{
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
-/// What an agent wrote as a time.
+/// A time of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moment {
     Day(Date),
@@ -35,7 +35,7 @@ impl Moment {
         }
     }
 
-    /// What the zone's clock shows, without parts of seconds.
+    /// Returns the local time in the zone, without fractions of a second.
     fn local(self, zone: &Zone) -> Option<DateTime> {
         let local = match self {
             Self::Day(date) => date.at(0, 0, 0, 0),
@@ -80,7 +80,7 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView> {
     Ok(view(stored))
 }
 
-/// The block as it is meant, or what is wrong with it.
+/// Parses the block, or reports what is wrong with it.
 fn series(input: &AddBlock, zone: Zone) -> Result<Series> {
     let moment = |pointer: &str, text: &str| {
         let expected = "a date, a local time, or an instant of RFC 3339";
@@ -121,7 +121,7 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     Ok(Removed { block_id: stored.id })
 }
 
-/// The blocks of a person that came from files.
+/// Returns the person's blocks that were imported from files.
 pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>> {
     let filter = field("owner_id").eq(owner_id).and(field("source").eq(Source::Imported));
     let query = Query::new().filter(filter).limit(MOST_BLOCKS);
@@ -130,7 +130,7 @@ pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>> {
 
 fn view(stored: Stored<Block>) -> BlockView {
     let Block { source, start, end, all_day, time_zone, rrule, label, .. } = stored.value;
-    // Of whole days, the days.
+    // A block of whole days is shown by its days.
     let shown = |text: String| match (all_day, text.split_once('T')) {
         (true, Some((date, _))) => date.to_owned(),
         _ => text,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_pointed_at() {
+    fn faults_have_their_pointer() {
         for (start, end, rrule, pointer) in [
             ("2026-11-31", "2026-12-02", None, "/start"),
             ("2026-11-30T25:00", "2026-12-02T10:00", None, "/start"),

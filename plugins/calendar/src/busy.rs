@@ -1,4 +1,4 @@
-//! What is in the way of a person, and what others can book.
+//! When a person is busy, and when others can book them.
 
 use crate::{
     kept::*,
@@ -13,7 +13,7 @@ use people_kit::{
 };
 use portolan_sdk::{prelude::*, time::parse};
 
-/// What is in the way in a piece of time; meetings are among what is busy.
+/// The busy time in a range, which includes the meetings.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) busy: Vec<Span>,
@@ -21,7 +21,7 @@ pub(crate) struct Taken {
     pub(crate) meetings: Vec<Span>,
 }
 
-/// All that is in the way, but for what was reserved for this.
+/// Returns everything at which the person is busy, except what was reserved under this reference.
 pub(crate) fn taken(
     zones: &mut Zones,
     owner_id: &str,
@@ -57,7 +57,8 @@ pub(crate) fn taken(
     Ok(taken)
 }
 
-/// What others cannot book of this time, merged: what is in the way, and what the person's hours say.
+/// Returns the times in this range that others cannot book, merged: busy time, and what the
+/// person's availability excludes.
 pub(crate) fn closed(
     call: &Call,
     zones: &mut Zones,
@@ -72,7 +73,7 @@ pub(crate) fn closed(
     })
 }
 
-/// When somebody is busy, for whoever may know.
+/// Returns when a person is busy, for a caller who is permitted to know.
 pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
     let taken = taken(&mut Zones::default(), owner_id, range, None)?;
     let mut layers = vec![(FbType::Busy, taken.busy), (FbType::Tentative, taken.tentative)];
@@ -90,7 +91,7 @@ pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
     Ok(Freebusy { start: text(range.start), end: text(range.end), periods })
 }
 
-/// Refuses whoever may not know when somebody is busy, as if there were nobody with this id.
+/// Refuses a caller who may not know when a person is busy, as if there were no such person.
 pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     const RELATION: &str = "can_see_freebusy";
     let object = format!("owner:{owner_id}");
@@ -108,7 +109,7 @@ pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     Err(CalendarError::Common(refusal))
 }
 
-/// A piece of time that is looked at in one call.
+/// Parses the range that one call reads.
 pub(crate) fn range(start: &str, end: &str) -> Result<Span> {
     let span = Span::new(millis("/start", start)?, millis("/end", end)?);
     match span.end > span.start && span.end - span.start <= LONGEST_RANGE {

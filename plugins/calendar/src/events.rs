@@ -1,4 +1,4 @@
-//! What a person sees of their own calendar.
+//! A person's view of their own calendar.
 
 use crate::{
     busy::{self, range},
@@ -14,7 +14,7 @@ use portolan_sdk::{
     prelude::*,
 };
 
-/// Everything in a piece of time, in order, page by page.
+/// Returns the events in a range, in order and in pages.
 pub(crate) fn list(call: &Call, owner_id: &str, input: ListEvents) -> Result<Items<Event>> {
     let asked = format!("events {owner_id} {:?} {:?}", input.start, input.end);
     let start = input.start.unwrap_or_else(|| busy::text(busy::now(call)));
@@ -30,7 +30,8 @@ pub(crate) fn list(call: &Call, owner_id: &str, input: ListEvents) -> Result<Ite
     paged(found, &input.page, &asked)
 }
 
-/// Begin, kind and id give each event a place of its own; in the order of these texts.
+/// Returns the sort key of an event: start, kind and id, which together are unique. The order of
+/// the texts is the order of the events.
 fn place(start: i64, kind: EventKind, id: &str) -> String {
     format!("{:015} {} {id}", start.max(0), kind as u8)
 }
@@ -49,7 +50,7 @@ fn add_blocks(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> 
                 all_day: block.all_day,
                 tentative: block.tentative,
                 title: block.label.clone(),
-                // What is in a file was not written by the person, or not here.
+                // An imported block was not written by the person here, so its text is untrusted.
                 trust: (block.source == Source::Imported).then_some(UNTRUSTED),
                 source: Some(block.source),
                 version: Some(stored.revision),
@@ -88,7 +89,7 @@ fn add_meetings(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -
     Ok(())
 }
 
-/// One page; a cursor is the last place, signed for what was asked.
+/// Returns one page. Its cursor is the last sort key, signed for this query.
 fn paged(found: Vec<(String, Event)>, page: &PageInput, asked: &str) -> Result<Items<Event>> {
     let after = page.cursor.as_deref().map(|cursor| open_cursor(cursor, asked)).transpose()?;
     let skipped = after.map_or(0, |after| found.partition_point(|(place, _)| *place <= after));

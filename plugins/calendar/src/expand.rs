@@ -1,4 +1,4 @@
-//! The days that a rule falls on.
+//! The expansion of recurrence rules into days.
 
 use crate::rule::*;
 use jiff::{
@@ -7,8 +7,8 @@ use jiff::{
 };
 use std::ops::ControlFlow;
 
-/// Visits the days that a rule falls on, in order: the first one whatever the rule says of it, and
-/// then those from `from` to `to`. The end of the rule is the caller's.
+/// Visits the days of a rule in order: first the first day, whether or not it matches the rule, and
+/// then the days between `from` and `to`. The caller ends the recurrence.
 pub(crate) fn days(
     rule: &Rule,
     first: Date,
@@ -39,14 +39,14 @@ pub(crate) fn days(
     }
 }
 
-/// The days, weeks, months or years that a rule takes, numbered from that of the first day.
+/// The periods (days, weeks, months or years) of a rule, numbered from that of the first day.
 struct Periods<'a> {
     rule: &'a Rule,
     first: Date,
 }
 
 impl Periods<'_> {
-    /// Where a period begins; none beyond the end of the calendar.
+    /// Returns the first day of a period; `None` beyond the end of the calendar.
     fn start(&self, number: i64) -> Option<Date> {
         let steps = number.checked_mul(i64::from(self.rule.interval))?;
         match self.rule.frequency {
@@ -64,7 +64,7 @@ impl Periods<'_> {
         }
     }
 
-    /// The last period that begins no later than a day, which is not before the first.
+    /// Returns the last period that begins no later than this day, and not before the first period.
     fn before(&self, day: Date) -> i64 {
         let steps = match self.rule.frequency {
             Frequency::Daily => between(self.first, day),
@@ -75,7 +75,7 @@ impl Periods<'_> {
         steps.max(0) / i64::from(self.rule.interval)
     }
 
-    /// The days of the period that begins here.
+    /// Adds the days of the period that begins on this day.
     fn fill(&self, start: Date, found: &mut Vec<Date>) {
         let (rule, first) = (self.rule, self.first);
         match (rule.frequency, rule.by_day.is_empty()) {
@@ -89,7 +89,7 @@ impl Periods<'_> {
             (Frequency::Weekly, false) => {
                 found.extend(rule.by_day.iter().filter_map(|day| on_or_after(start, day.weekday)));
             }
-            // A month without this day has none.
+            // A month without this day has no occurrence.
             (Frequency::Monthly, true) => {
                 found.extend(Date::new(start.year(), start.month(), first.day()));
             }
@@ -113,7 +113,7 @@ impl Periods<'_> {
     }
 }
 
-/// The days that are meant between two days, both included.
+/// Adds the matching days between two days, both included.
 fn numbered(day: ByDay, start: Date, end: Date, found: &mut Vec<Date>) {
     let weeks = i64::from(day.nth.unsigned_abs()) - 1;
     let one = match day.nth {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_fall_where_the_standard_says() {
+    fn rules_expand_as_in_the_standard() {
         let year = |text, first| some(text, first, "2026-01-01", "2026-12-31");
         assert_eq!(year("FREQ=MONTHLY", "2026-01-31").len(), 7);
         assert_eq!(year("FREQ=MONTHLY;BYDAY=-1FR", "2026-01-30")[1], "2026-02-27");
@@ -189,7 +189,7 @@ mod tests {
         };
         assert_eq!(weeks("MO"), ["1997-08-05", "1997-08-10", "1997-08-19", "1997-08-24"]);
         assert_eq!(weeks("SU"), ["1997-08-05", "1997-08-17", "1997-08-19"]);
-        // The first day counts, whatever the rule says.
+        // The first day counts, even if it does not match the rule.
         assert_eq!(
             some("FREQ=WEEKLY;BYDAY=TU", "2026-11-02", "2026-11-01", "2026-11-11"),
             ["2026-11-02", "2026-11-03", "2026-11-10"]
@@ -212,7 +212,7 @@ mod tests {
         );
     }
 
-    /// Whether a rule falls on a day, judged by this day alone.
+    /// Whether a rule matches a day, computed from this day alone.
     fn falls(rule: &Rule, first: Date, day: Date) -> bool {
         let monday =
             |date: Date| plus(date, -i64::from(date.weekday().since(rule.week_start))).unwrap();
@@ -273,7 +273,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_rule_falls_on_the_days_that_each_by_itself_says(
+        fn expansion_agrees_with_checking_each_day(
             text in rules(), first in 0..3_000_i64, from in 0..3_000_i64, length in 0..800_i64,
         ) {
             let epoch = Date::constant(2020, 1, 1);

@@ -1,4 +1,4 @@
-//! The hours in which a person can be booked.
+//! Availability: the hours in which others can book a person.
 
 use crate::{
     expand, kept,
@@ -13,19 +13,19 @@ use portolan_sdk::prelude::*;
 
 const DAYS: [Day; 7] = [Day::Mo, Day::Tu, Day::We, Day::Th, Day::Fr, Day::Sa, Day::Su];
 
-/// Minutes since midnight, of a text as `09:00`.
+/// Parses a text such as `09:00` into minutes since midnight.
 fn minutes(text: &str) -> Option<i64> {
     let (hours, minutes) = text.split_once(':')?;
     Some(hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?)
 }
 
 impl Hours {
-    /// By the clock of its zone; a zone that is no longer there is read as UTC.
+    /// Returns the zone; UTC if the zone no longer exists.
     pub(crate) fn zone(&self) -> Zone {
         Zone::named(&self.time_zone).unwrap_or_else(Zone::utc)
     }
 
-    /// The hours in this time, merged.
+    /// Returns the available hours in this range, merged.
     pub(crate) fn open(&self, zone: &Zone, range: Span) -> Vec<Span> {
         let mut open = Vec::new();
         let mut day = expand::plus(zone.date(range.start), -1);
@@ -33,7 +33,7 @@ impl Hours {
         while let Some(date) = day.filter(|date| *date <= last) {
             for rule in self.rules.iter().filter(|rule| falls(&rule.days, date)) {
                 let at = |text: &str| Some(zone.instant(local(date, minutes(text)?)?));
-                // Hours that the clock skips are not there.
+                // Hours that the clock skips do not exist.
                 if let (Some(start), Some(end)) = (at(&rule.from), at(&rule.to)) {
                     open.extend(Span::new(start, end).within(range));
                 }
@@ -43,9 +43,9 @@ impl Hours {
         merged(open)
     }
 
-    /// What of this time others cannot book: outside of the hours, too soon, too late, around what is
-    /// in the way, and on days that have enough meetings. `busy` and `meetings` reach a day farther
-    /// on both sides.
+    /// Returns the times in this range that others cannot book: outside of the hours, before the
+    /// minimum notice, beyond the horizon, within the buffer of busy time, and on days with the
+    /// maximum of meetings. `busy` and `meetings` cover one more day on both sides.
     pub(crate) fn closed(
         &self,
         range: Span,
@@ -64,7 +64,7 @@ impl Hours {
         merged(closed)
     }
 
-    /// The days with as many meetings as there may be.
+    /// Returns the days with the maximum of meetings.
     fn full(&self, zone: &Zone, meetings: &[Span]) -> Vec<Span> {
         let Some(most) = self.max_per_day else { return Vec::new() };
         let mut days: Vec<Date> = meetings.iter().map(|span| zone.date(span.start)).collect();
@@ -100,7 +100,7 @@ pub(crate) fn view(stored: Option<Stored<Hours>>) -> Availability {
     }
 }
 
-/// Sets the hours, in place of what was set.
+/// Sets the availability, and replaces the one before.
 pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability> {
     let SetHours { mut hours, expected_version } = input;
     let zone = Zone::named(&hours.time_zone);
@@ -174,7 +174,8 @@ mod tests {
                 "2027-03-14T16:00:00Z 2027-03-14T17:00:00Z",
             ]
         );
-        // From one to two there are two hours, or one; from two to three is one, or none.
+        // Between one and two there are two hours or one; between two and three there is one or
+        // none.
         let early = hours(&[(&[Day::Su], "01:00", "02:00")]);
         let autumn = ("2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z");
         assert_eq!(open(&early, autumn.0, autumn.1), ["2026-11-01T08:00:00Z 2026-11-01T10:00:00Z"]);
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_cannot_book() {
+    fn others_cannot_book_closed_times() {
         let mut mondays = hours(&[(&[Day::Mo], "09:00", "12:00")]);
         (mondays.buffer_min, mondays.min_notice_min, mondays.horizon_days) = (10, 30, 7);
         let range = Span::new(at("2026-11-02T00:00:00Z"), at("2026-11-20T00:00:00Z"));
@@ -200,7 +201,7 @@ mod tests {
             let minutes = |span: &Span| ((span.start - now) / MINUTE, (span.end - now) / MINUTE);
             left.iter().map(minutes).collect::<Vec<_>>()
         };
-        // The second Monday is the last day that is not too late, and not a moment longer.
+        // The second Monday is within the horizon only up to its last instant.
         assert_eq!(bookable(&mondays, &[]), [(30, 80), (130, 180)]);
         mondays.horizon_days = 8;
         let second = 7 * 1440;

@@ -1,4 +1,4 @@
-//! What is kept, read as what it means.
+//! Reads stored documents into values.
 
 use crate::{limits::MOST_BLOCKS, refusals::*, rule::*, series::*, spans::*, types::*, zones::*};
 use portolan_sdk::prelude::*;
@@ -19,9 +19,10 @@ impl Zones {
 }
 
 impl Block {
-    /// None if a newer version of this capability wrote what this one does not know.
+    /// Returns the series; `None` if a newer version of this capability wrote something that this
+    /// version does not know.
     pub(crate) fn series(&self, zones: &mut Zones) -> Option<Series> {
-        // A zone that was renamed is better read as another one than not at all.
+        // If the zone no longer exists, UTC is better than no block at all.
         let zone = zones.named(&self.time_zone).unwrap_or_else(Zone::utc);
         let rule = match &self.rrule {
             Some(text) => Some(Rule::parse(text).ok()?),
@@ -34,15 +35,15 @@ impl Block {
     }
 }
 
-/// A page of documents that are as large as these.
+/// The documents of a page. These documents are large.
 const PAGE: u32 = 1_000;
 
-/// The blocks of a person that can lie in this time.
+/// Returns the person's blocks that can overlap this range.
 pub(crate) fn blocks(owner_id: &str, range: Span) -> Result<Vec<Stored<Block>>> {
     within(BLOCKS, "owner_id", owner_id, range)
 }
 
-/// The reservations of a person that lie in this time.
+/// Returns the person's reservations that overlap this range.
 pub(crate) fn reservations(owner_id: &str, range: Span) -> Result<Vec<Stored<Reservation>>> {
     within(RESERVATIONS, "owner_ids[]", owner_id, range)
 }
@@ -65,23 +66,23 @@ pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>> {
     Ok(AVAILABILITIES.get(owner_id)?)
 }
 
-/// The zone that a person lives by, as far as it is known.
+/// Returns the person's own time zone, if it is known.
 pub(crate) fn home(owner_id: &str) -> Result<Zone> {
     let hours = hours(owner_id)?;
     let zone = hours.and_then(|hours| Zone::named(&hours.value.time_zone));
     Ok(zone.unwrap_or_else(Zone::utc))
 }
 
-/// A person's calendar, about to be changed.
+/// A person's calendar that is being changed.
 pub(crate) struct Change(Stored<Calendar>);
 
 impl Change {
-    /// Reads it, so that whatever else changes it meanwhile makes this call run again.
+    /// Reads the calendar, so that a concurrent change of it makes this call run again.
     pub(crate) fn of(owner_id: &str) -> Result<Self> {
         Ok(Self(CALENDARS.get_or_default(owner_id)?))
     }
 
-    /// Writes it, whatever has changed in it, with so many blocks more or less.
+    /// Writes the calendar with the new number of blocks, whatever has changed.
     pub(crate) fn done(mut self, more: u32, less: u32) -> Result<()> {
         let calendar = &mut self.0.value;
         calendar.blocks = calendar.blocks.saturating_add(more).saturating_sub(less);

@@ -1,8 +1,8 @@
 //! The capability `calendar`: when people are free.
 //!
-//! A person's time is taken by blocks, which they add or import, and by reservations, which other
-//! capabilities make for meetings. Others see of it no more than that it is taken, and that only where
-//! they may; `reserve` lets two at the same moment never have the same time.
+//! A person is busy because of blocks, which they add or import, and reservations, which other
+//! capabilities make for meetings. Others see only that the person is busy, and only if they may;
+//! `reserve` never gives the same time to two concurrent calls.
 
 mod blocks;
 mod busy;
@@ -28,15 +28,18 @@ use types::*;
 
 struct CalendarCapability;
 
-/// When people are free: blocks, the hours to be booked in, files of calendars.
+/// When people are free: blocks, availability, calendar files.
 ///
-/// A calendar is the person's, whichever of their agents calls. What is in the way are blocks, once
-/// or repeated, added here or imported from a file, and the meetings that others reserve time for.
-/// Local times win: a block at nine is at nine whatever the clocks have been changed to; a time that
-/// a clock skips is as much later, and one that it shows twice is the first. So do ends: what is
-/// repeated from ten in the evening to six ends at six, also in a night that is an hour longer or
-/// shorter, as programs that read calendars have it; RFC 5545 (3.8.5.3) would have it as long as the
-/// first. Others see when somebody is busy only with the relation `can_see_freebusy`
+/// All agents of a person share one calendar. The person is busy during blocks, once or recurring,
+/// added here or imported from a file, and during the meetings for which others reserve time.
+///
+/// Local times decide: a block at nine is at nine after every change of the clock. A time that the
+/// clock skips is moved forward by the skipped length, and a time that it shows twice is the first
+/// of the two. The same is true of ends: a recurring block from ten in the evening until six ends
+/// at six, even in a night that is an hour longer or shorter, as programs that read calendars do;
+/// RFC 5545 (3.8.5.3) would keep the length of the first one.
+///
+/// Others see when somebody is busy only with the relation `can_see_freebusy`
 /// (`social_permissions`), and never why.
 #[capability(
     id = "calendar",
@@ -47,10 +50,11 @@ struct CalendarCapability;
 impl CalendarCapability {
     /// See when somebody is busy.
     ///
-    /// The whole time that is asked about, in pieces: `BUSY` is a meeting or a block,
-    /// `BUSY-UNAVAILABLE` outside of the hours that the person has set, `BUSY-TENTATIVE` what may
-    /// come. Where several hold, that order says which is told. Nothing tells what it is. For an
-    /// agent that nobody has claimed, its own person's is empty, and `next` is the way to a claim.
+    /// The periods cover the whole requested range: `BUSY` is a meeting or a block,
+    /// `BUSY-UNAVAILABLE` is outside of the person's availability, `BUSY-TENTATIVE` is an
+    /// unconfirmed meeting. If several apply, the first of these is returned. No period says what
+    /// it is. For an agent that nobody has claimed, the own calendar is empty, and `next` is the
+    /// way to a claim.
     #[action(access = read, idempotent, example = json!({ "start": "2026-11-23T00:00:00Z", "end": "2026-11-30T00:00:00Z" }))]
     fn get_freebusy(call: &Call, input: FreebusyInput) -> Result<Answer<Freebusy>, CalendarError> {
         let owner_id = match (input.owner_id == me(), call.owner_id()) {
@@ -80,7 +84,8 @@ impl CalendarCapability {
 
     /// Set the hours in which others can book the person.
     ///
-    /// All of it, in place of what was set. As long as nothing is set, every hour is one.
+    /// It replaces all of the availability before. As long as none is set, every hour can be
+    /// booked.
     #[action(access = write, idempotent, example = json!({
         "rules": [{ "days": ["MO", "TU", "WE", "TH", "FR"], "from": "09:00", "to": "17:30" }],
         "time_zone": "America/Los_Angeles",
@@ -90,9 +95,9 @@ impl CalendarCapability {
         hours::set(call.require_owner()?, input)
     }
 
-    /// Set time aside, once or again and again.
+    /// Set time aside, once or repeatedly.
     ///
-    /// `label` is for the person alone. A local time without an offset is one of `time_zone`.
+    /// `label` is only for the person. A local time without an offset is in `time_zone`.
     #[action(access = write, example = json!({
         "start": "2026-11-23T12:30:00", "end": "2026-11-23T13:30:00",
         "time_zone": "America/Los_Angeles",
@@ -103,13 +108,13 @@ impl CalendarCapability {
         Ok(Answer::new(blocks::add(call, input)?).next(list()))
     }
 
-    /// Remove a block, with all its repetitions.
+    /// Remove a block with all its occurrences.
     #[action(access = write, idempotent, destructive, example = json!({ "block_id": "blk_01JZX8Q4M2N6P7R8S9T0V1W2X3" }))]
     fn remove_block(call: &Call, input: BlockInput) -> Result<Removed, CalendarError> {
         blocks::remove(call, input)
     }
 
-    /// List the person's own meetings, holds and blocks, each repetition by itself.
+    /// List the person's own meetings, holds and blocks, each occurrence by itself.
     ///
     /// For an agent that nobody has claimed it is empty, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = json!({
@@ -124,9 +129,9 @@ impl CalendarCapability {
 
     /// Import a file of another calendar, as blocks.
     ///
-    /// iCalendar (RFC 5545): events and busy times. The same UID again replaces what it brought
-    /// before. Rules beyond those of `add_block` are told in `unsupported`, and the first occurrence is
-    /// taken. A file that cannot be read changes nothing.
+    /// It reads iCalendar (RFC 5545): events and busy times. The same UID replaces the block of an
+    /// earlier import. Rules that `add_block` does not support are listed in `unsupported`, and
+    /// only their first occurrence is imported. A file that cannot be parsed changes nothing.
     #[action(access = write, idempotent, example = json!({ "ics": EXAMPLE_FILE }))]
     fn import_ics(call: &Call, input: ImportIcs) -> Result<Answer<Imported>, CalendarError> {
         Ok(Answer::new(ics::import::import(call, input)?).next(list()))
@@ -134,7 +139,8 @@ impl CalendarCapability {
 
     /// Export the person's calendar as a file for other calendars.
     ///
-    /// iCalendar (RFC 5545), with titles; everything that was not over a month ago.
+    /// It writes iCalendar (RFC 5545), with titles: everything that did not end more than a month
+    /// ago.
     #[action(access = read, idempotent)]
     fn export_ics(call: &Call) -> Result<Answer<Exported>, CalendarError> {
         let Some(owner_id) = call.owner_id() else {
@@ -144,24 +150,24 @@ impl CalendarCapability {
         Ok(Answer::new(ics::export::export(call, owner_id)?))
     }
 
-    /// Reserve the time of all these people, or of nobody.
+    /// Reserve the time of all these people, or refuse.
     ///
-    /// A firm reservation is refused where a block or another firm one is. The same `ref` again
-    /// replaces what it reserved before.
+    /// A firm reservation is refused if it overlaps a block or another firm reservation. The same
+    /// `ref` replaces its earlier reservation.
     #[action(access = internal, idempotent)]
     fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
         reserve::reserve(call, input)
     }
 
-    /// Give back what was reserved.
+    /// Release a reservation.
     #[action(access = internal, idempotent)]
     fn release(_call: &Call, input: Release) -> Result<(), CalendarError> {
         reserve::release(&input.reference)
     }
 
-    /// Tell which slots all these people have free.
+    /// Return which slots are free for all these people.
     ///
-    /// The hours that people have set count for everybody but the one who calls.
+    /// The availability of all people except the caller is considered.
     #[action(access = internal, idempotent)]
     fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError> {
         reserve::free(call, input)

@@ -1,4 +1,4 @@
-//! What is refused, and what helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{
     limits::{DAY, LONGEST_RANGE, MOST_BLOCKS},
@@ -8,7 +8,7 @@ use crate::{
 use people_kit::{calendar::Slot, text::TextError};
 use portolan_sdk::prelude::*;
 
-/// What is wrong, for a program: as the host's own, with the line of a file.
+/// A fault for programs, in the form that the host uses, with the line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
     /// A JSON Pointer (RFC 6901) into the body.
@@ -35,23 +35,23 @@ pub(crate) type Result<T, E = CalendarError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum CalendarError {
-    /// This is more time than is looked at in one call, or none: ask for a shorter piece.
+    /// The range is empty, or longer than one call reads. Choose a shorter one.
     #[refusal(
         invalid,
         conflict_detail = Limit::bound("range_days", range_days()),
         next = list()
     )]
     RangeTooLarge,
-    /// This is no file of a calendar that can be read: the line says where.
+    /// This calendar file cannot be parsed; see the line in conflict.
     #[refusal(invalid, conflict_detail = violation(fault), next = list())]
     IcsInvalid { fault: Fault },
-    /// There is no such time zone: use an IANA name, such as America/Los_Angeles.
+    /// There is no such time zone. Use an IANA name, such as America/Los_Angeles.
     #[refusal(invalid, conflict_detail = violation(fault), next = get_availability())]
     TimeZoneUnknown { fault: Fault },
     /// There is no such block.
     #[refusal(not_found, next = list())]
     BlockNotFound,
-    /// The person has as many blocks as one may have: remove some first.
+    /// The person has as many blocks as allowed. Remove some first.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("blocks", MOST_BLOCKS.into()),
@@ -81,13 +81,13 @@ fn violation(fault: Fault) -> impl Serialize {
 }
 
 impl CalendarError {
-    /// The field does not name a zone.
+    /// Makes the refusal of a field that does not name a zone.
     pub(crate) fn no_zone(pointer: &'static str, line: Option<u32>) -> Self {
         let (rule, expected) = ("time_zone", "the name of a time zone, such as Europe/Berlin");
         Self::TimeZoneUnknown { fault: Fault { pointer, rule, expected, line } }
     }
 
-    /// The file is wrong in this line.
+    /// Makes the refusal of a file with an error in this line.
     pub(crate) fn in_line(line: u32, rule: &'static str, expected: &'static str) -> Self {
         Self::IcsInvalid { fault: Fault { pointer: "/ics", rule, expected, line: Some(line) } }
     }
@@ -96,7 +96,7 @@ impl CalendarError {
         Self::Common(Refusal::validation(pointer, rule, expected))
     }
 
-    /// The rule of a block that somebody adds.
+    /// Makes the refusal of the rule of an added block.
     pub(crate) fn in_rule(problem: Problem) -> Self {
         match problem {
             Problem::Malformed(expected) => Self::validation("/rrule", "rrule", expected),

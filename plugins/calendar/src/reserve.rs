@@ -1,4 +1,4 @@
-//! Reservations of people's time by other capabilities, and what can be reserved.
+//! Reservations of people's time by other capabilities, and the times that can be reserved.
 
 use crate::{
     busy::{self, closed, millis, range},
@@ -12,12 +12,12 @@ use people_kit::calendar::{Firmness, Free, Reserve, Slot, Slots, Wanted, WhoIsFr
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// Reserves the time of all of them, or of nobody.
+/// Reserves the time of all these people, or refuses.
 pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
     let span = slot("", &input.slot)?;
     let owner_ids = distinct(input.owner_ids);
-    // Read before anything is judged, and written in the end: of two calls at the same moment that
-    // share a person, one runs again and sees what the other did.
+    // The calendars are read before anything is checked, and written at the end: of two concurrent
+    // calls that share a person, one runs again and sees the changes of the other.
     let changes = owner_ids.iter().map(|owner_id| Change::of(owner_id));
     let changes = changes.collect::<Result<Vec<_>, _>>()?;
     if input.kind == Firmness::Firm {
@@ -30,7 +30,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
                 false => busy::taken(&mut zones, owner_id, span, reference)?.busy,
             });
         }
-        // Nobody learns more of others' time than of the slot itself.
+        // The answer contains only the time within the slot itself.
         let busy = busy.into_iter().filter_map(|taken| taken.within(span)).collect();
         let busy: Vec<Slot> = merged(busy).into_iter().map(view).collect();
         if !busy.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
     changes.into_iter().try_for_each(|change| change.done(0, 0))
 }
 
-/// Gives back what was reserved, if anything was.
+/// Releases a reservation, if there is one.
 pub(crate) fn release(reference: &str) -> Result<()> {
     if RESERVATIONS.get(reference)?.is_some() {
         RESERVATIONS.delete(reference, Expect::Any)?;
@@ -56,8 +56,8 @@ pub(crate) fn release(reference: &str) -> Result<()> {
     Ok(())
 }
 
-/// Which slots all of them have free. The hours of whoever calls are not looked at: those are for
-/// others.
+/// Returns which slots are free for all of them. The availability of the caller is not considered,
+/// because it is for others.
 pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free> {
     let slots = input.slots.iter().enumerate();
     let slots = slots.map(|(number, it)| slot(&format!("/slots/{number}"), it));
@@ -80,7 +80,7 @@ pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free> {
     Ok(Free { free })
 }
 
-/// What to look at for the slots: all of it at once, unless they lie far apart.
+/// Returns the ranges to read for the slots: one range for all of them, unless they are far apart.
 fn windows(slots: &[Span]) -> Vec<Span> {
     let start = slots.iter().map(|slot| slot.start).min().unwrap_or(0);
     let end = slots.iter().map(|slot| slot.end).max().unwrap_or(0);
@@ -90,11 +90,11 @@ fn windows(slots: &[Span]) -> Vec<Span> {
     }
 }
 
-/// Times at which all of them are free and can be booked, the earliest first.
+/// Returns the earliest times at which all of them are free and can be booked.
 pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots> {
     let range = range(&input.from, &input.to)?;
     let mut zones = Zones::default();
-    // Nobody meets in the past.
+    // The past cannot be booked.
     let mut closed_to_all = vec![Span::new(i64::MIN, busy::now(call))];
     for owner_id in distinct(input.owner_ids) {
         closed_to_all.extend(closed(call, &mut zones, &owner_id, range, None)?);
@@ -105,7 +105,7 @@ pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots> {
     Ok(Slots { slots: found.into_iter().map(view).collect() })
 }
 
-/// The first slots of this length, beginning at full quarters of an hour, that do not overlap.
+/// Returns the first slots of this length that begin at quarters of an hour and do not overlap.
 fn fitting(open: &[Span], length: i64, most: usize) -> Vec<Span> {
     let mut found = Vec::new();
     for span in open {

@@ -1,4 +1,4 @@
-//! Recurrence rules: the part of RFC 5545 that is taken, as a text and as a value.
+//! Recurrence rules: the supported part of RFC 5545, as a text and as a value.
 
 use crate::limits::{LONGEST_INTERVAL, MOST_BY_DAY, MOST_REPEATS};
 use jiff::civil::{Date, DateTime, Weekday};
@@ -13,24 +13,24 @@ pub(crate) enum Frequency {
     Yearly,
 }
 
-/// A day of the week, of which the `nth` in its month or year; every one if it is 0.
+/// A day of the week: the `nth` in its month or year, or every one if `nth` is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ByDay {
     pub(crate) nth: i8,
     pub(crate) weekday: Weekday,
 }
 
-/// When it ends.
+/// The end of a recurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Never,
-    /// After so many, the first one counted.
+    /// The number of occurrences, including the first.
     Count(u32),
-    /// The last day.
+    /// The last day of the recurrence.
     Day(Date),
-    /// The last local time.
+    /// The last local time of the recurrence.
     Local(DateTime),
-    /// The last instant, as UTC shows it.
+    /// The last instant of the recurrence, in UTC.
     Utc(DateTime),
 }
 
@@ -40,19 +40,19 @@ pub(crate) struct Rule {
     pub(crate) interval: u16,
     pub(crate) by_day: Vec<ByDay>,
     pub(crate) end: End,
-    /// The first day of a week.
+    /// The first day of the week.
     pub(crate) week_start: Weekday,
     by_month: Option<i8>,
     by_month_day: Option<i8>,
     says_week_start: bool,
 }
 
-/// Why a text is no rule that is taken.
+/// Why a text is not a supported rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// RFC 5545 does not have it so.
+    /// It does not follow RFC 5545.
     Malformed(&'static str),
-    /// RFC 5545 has it, and it is not taken here.
+    /// It follows RFC 5545, but is not supported here.
     Unsupported(&'static str),
 }
 
@@ -73,7 +73,7 @@ pub(crate) const WEEKDAYS: [(&str, Weekday); 7] = [
     ("SU", Weekday::Sunday),
 ];
 
-/// What RFC 5545 knows besides.
+/// The parts of RFC 5545 that are not supported.
 const UNSUPPORTED: [&str; 8] = [
     "BYSECOND",
     "BYMINUTE",
@@ -161,7 +161,7 @@ impl Rule {
         Ok(())
     }
 
-    /// Refuses what only files may say.
+    /// Refuses what is allowed only in files.
     pub(crate) fn strict(self) -> Result<Self, Problem> {
         match (self.by_month, self.by_month_day, self.says_week_start) {
             (Some(_), _, _) => Err(Problem::Unsupported("BYMONTH")),
@@ -171,7 +171,7 @@ impl Rule {
         }
     }
 
-    /// Leaves out what says no more than the first day does.
+    /// Omits the parts that repeat what the first day says.
     pub(crate) fn settled(mut self, first: Date) -> Result<Self, Problem> {
         let same_day = self.by_month_day.is_none_or(|day| day == first.day());
         let same_month = self.by_month.is_none_or(|month| month == first.month());
@@ -206,7 +206,7 @@ fn number<T: std::str::FromStr + PartialOrd + Default + Copy>(
     }
 }
 
-/// One number; lists of them are not taken.
+/// Parses one number; lists are not supported.
 fn single(value: &str, part: &'static str) -> Result<i8, Problem> {
     value.parse().map_err(|_error| Problem::Unsupported(part))
 }
@@ -244,7 +244,7 @@ fn end(value: &str) -> Option<End> {
     }
 }
 
-/// A DATE of RFC 5545.
+/// Parses a DATE of RFC 5545.
 pub(crate) fn date(text: &str) -> Option<Date> {
     if text.len() != 8 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -254,7 +254,7 @@ pub(crate) fn date(text: &str) -> Option<Date> {
     Date::new(number(0, 4)?, small(4, 6)?, small(6, 8)?).ok()
 }
 
-/// A DATE-TIME of RFC 5545 without its `Z`. A leap second is the one before it.
+/// Parses a DATE-TIME of RFC 5545 without its `Z`. A leap second becomes the second before it.
 pub(crate) fn date_time(text: &str) -> Option<DateTime> {
     let (day, time) = text.split_once('T')?;
     if time.len() != 6 || !time.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -285,7 +285,7 @@ impl fmt::Display for ByDay {
     }
 }
 
-/// As RFC 5545 writes it.
+/// Writes the rule as in RFC 5545.
 impl fmt::Display for Rule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let frequency = FREQUENCIES.iter().find(|(_, known)| *known == self.frequency);
@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_come_back() {
+    fn rules_are_parsed_and_formatted() {
         for text in [
             "FREQ=DAILY",
             "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,WE,FR;COUNT=10",
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_told_apart_from_what_is_not_taken() {
+    fn malformed_rules_differ_from_unsupported_ones() {
         use Problem::{Malformed, Unsupported};
         let strict = |text: &str| Rule::parse(text).and_then(Rule::strict).map(drop);
         for text in [
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_day_says_too_is_left_out() {
+    fn parts_implied_by_the_first_day_are_omitted() {
         let settled = |text: &str| {
             let rule = Rule::parse(text).unwrap().settled(Date::constant(2026, 3, 15));
             rule.map(|rule| rule.to_string())

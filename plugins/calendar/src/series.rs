@@ -1,4 +1,4 @@
-//! What takes time once or again and again, as clocks of its zone show it.
+//! Series: events that occur once or repeatedly, in the local time of their zone.
 
 use crate::{
     expand::{self, days},
@@ -12,26 +12,26 @@ use jiff::{
 };
 use std::ops::ControlFlow;
 
-/// 9999-12-31: when what never ends is over.
+/// 9999-12-31: the end of series that have none.
 pub(crate) const FAR: i64 = 253_402_214_400_000;
 
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) zone: Zone,
-    /// The local time at which it first begins.
+    /// The local time at which the first occurrence begins.
     pub(crate) start: DateTime,
-    /// By the clock: what ends at six ends at six on any day. RFC 5545 (3.8.5.3) keeps the exact length
-    /// of an event with a DTEND, but neither ical.js nor recurring-ical-events does, and people who
-    /// sleep until six do so in every night.
+    /// The length by the clock: what ends at six ends at six on every day. RFC 5545 (3.8.5.3) keeps
+    /// the exact length of an event with a DTEND, but neither ical.js nor recurring-ical-events
+    /// does, and people who sleep until six do so in every night.
     pub(crate) length: SignedDuration,
     pub(crate) rule: Option<Rule>,
     /// No occurrence begins after this local time.
     pub(crate) last: Option<DateTime>,
-    /// Local times at which it does not happen.
+    /// The local times of excluded occurrences.
     pub(crate) except: Vec<DateTime>,
 }
 
-/// One of a series, in milliseconds.
+/// One occurrence of a series, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     pub(crate) start: i64,
@@ -39,7 +39,7 @@ pub(crate) struct Occurrence {
 }
 
 impl Series {
-    /// None if the rule ends before it begins.
+    /// Makes a series; returns `None` if the rule ends before it begins.
     pub(crate) fn new(
         zone: Zone,
         start: DateTime,
@@ -52,7 +52,8 @@ impl Series {
         series.last.is_none_or(|last| last >= start).then_some(series)
     }
 
-    /// When the last one begins, or a time before which it does; none if there is no last one.
+    /// Returns when the last occurrence begins, or an upper bound of it; `None` if there is no last
+    /// one.
     fn find_last(&self) -> Option<DateTime> {
         let rule = self.rule.as_ref()?;
         match rule.end {
@@ -72,7 +73,7 @@ impl Series {
         }
     }
 
-    /// The instants between which all of it lies.
+    /// Returns the instants between which all occurrences are.
     pub(crate) fn bounds(&self) -> (i64, i64) {
         let (first, first_end) = self.occurrence(self.start);
         let end = match (&self.rule, self.last) {
@@ -83,7 +84,8 @@ impl Series {
         (first, end)
     }
 
-    /// Visits what overlaps with the time from `from` to `to`, in order of the local times.
+    /// Visits the occurrences that overlap the time from `from` to `to`, in the order of their
+    /// local times.
     pub(crate) fn each(&self, from: i64, to: i64, mut visit: impl FnMut(DateTime, Occurrence)) {
         let mut consider = |start: DateTime| {
             let (begins, ends) = self.occurrence(start);
@@ -97,7 +99,7 @@ impl Series {
             return;
         };
         let time = self.start.time();
-        // A day more, because a clock may be changed in between.
+        // One more day, because the clock may change in between.
         let reach = self.length.as_hours() / 24 + 2;
         let edge = |date: Date, days: i64, edge: Date| expand::plus(date, days).unwrap_or(edge);
         let from_day = edge(self.zone.date(from), -reach, Date::MIN);
@@ -112,11 +114,11 @@ impl Series {
         });
     }
 
-    /// Whether the rule itself says that it happens on its first day.
+    /// Whether the rule itself matches the first day.
     pub(crate) fn is_in_step(&self) -> bool {
         let by_day = self.rule.as_ref().filter(|rule| !rule.by_day.is_empty());
         let (Some(rule), first) = (by_day, self.start.date()) else { return true };
-        // As if it had begun a day earlier, the first day is one like any other.
+        // If the series had begun a day earlier, the rule would decide about the first day too.
         let Some(before) = expand::plus(first, -1) else { return true };
         let mut found = false;
         let mut single = rule.clone();
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spans_a_change_ends_by_the_clock() {
+    fn an_occurrence_over_a_clock_change_ends_by_the_clock() {
         let nights =
             series(LA, "2026-10-31T22:00", "2026-11-01T06:00", "FREQ=DAILY;COUNT=2").unwrap();
         assert_eq!(
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_day_is_in_step_or_not() {
+    fn a_first_day_matches_its_rule_or_not() {
         for (rule, expected) in [
             ("FREQ=WEEKLY;BYDAY=MO", true),
             ("FREQ=WEEKLY;INTERVAL=3;BYDAY=MO,TU", true),
@@ -224,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ones_reach_into_the_time_that_is_asked_about() {
+    fn long_occurrences_overlap_the_range() {
         let long = series(LA, "2026-01-01T00:00", "2026-02-20T00:00", "FREQ=MONTHLY").unwrap();
         assert_eq!(found(&long, "2026-06-10T00:00:00Z", 1).len(), 2);
         let once = series(LA, "2026-01-01T00:00", "2026-12-20T00:00", "").unwrap();

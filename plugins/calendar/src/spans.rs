@@ -1,27 +1,27 @@
-//! Pieces of time, from an instant to another one, in milliseconds.
+//! Spans of time between two instants, in milliseconds.
 
 use portolan_sdk::prelude::*;
 
-/// From `start` up to, and without, `end`.
+/// A span from `start` up to, but not including, `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Span {
     pub(crate) start: i64,
     pub(crate) end: i64,
 }
 
-/// What a person's time is, in words of RFC 5545. The later in this list, the more it counts.
+/// The state of a person's time, in the words of RFC 5545. Later variants override earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub(crate) enum FbType {
-    /// Nothing is in the way.
+    /// The person is free.
     #[serde(rename = "FREE")]
     Free,
-    /// Something may come.
+    /// There is an unconfirmed meeting.
     #[serde(rename = "BUSY-TENTATIVE")]
     Tentative,
-    /// Outside of the hours that the person has set.
+    /// It is outside of the person's availability.
     #[serde(rename = "BUSY-UNAVAILABLE")]
     Unavailable,
-    /// A meeting, or a block.
+    /// There is a meeting or a block.
     #[serde(rename = "BUSY")]
     Busy,
 }
@@ -35,7 +35,7 @@ impl Span {
         self.start < other.end && self.end > other.start
     }
 
-    /// What both have; none if that is nothing.
+    /// Returns the intersection; `None` if it is empty.
     pub(crate) fn within(self, other: Self) -> Option<Self> {
         let both = Self::new(self.start.max(other.start), self.end.min(other.end));
         (both.start < both.end).then_some(both)
@@ -46,7 +46,7 @@ impl Span {
     }
 }
 
-/// In order, and none meets or touches another.
+/// Sorts the spans, and joins those that overlap or touch.
 pub(crate) fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_unstable();
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
@@ -59,7 +59,7 @@ pub(crate) fn merged(mut spans: Vec<Span>) -> Vec<Span> {
     merged
 }
 
-/// What is left of the whole without spans that are merged.
+/// Returns the parts of the whole that are outside of these merged spans.
 pub(crate) fn rest(whole: Span, merged: &[Span]) -> Vec<Span> {
     let mut left = Vec::new();
     let mut start = whole.start;
@@ -75,13 +75,13 @@ pub(crate) fn rest(whole: Span, merged: &[Span]) -> Vec<Span> {
     left
 }
 
-/// Whether a span meets any of those that are merged.
+/// Whether a span overlaps one of these merged spans.
 pub(crate) fn meets_any(merged: &[Span], span: Span) -> bool {
     let after = merged.partition_point(|known| known.end <= span.start);
     merged.get(after).is_some_and(|known| known.meets(span))
 }
 
-/// The whole, piece by piece, each as what counts most of it.
+/// Splits the whole into spans, each with the type that overrides all others there.
 pub(crate) fn layered(whole: Span, layers: &[(FbType, Vec<Span>)]) -> Vec<(Span, FbType)> {
     let mut edges = vec![whole.start, whole.end];
     for span in layers.iter().flat_map(|(_, spans)| spans) {
@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_moment_is_what_counts_most_of_it(
+        fn each_instant_has_the_overriding_type(
             busy in spans(), away in spans(), perhaps in spans(), from in 0..30_i64, length in 1..40_i64,
         ) {
             let whole = Span::new(from, from + length);

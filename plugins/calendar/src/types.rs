@@ -1,4 +1,4 @@
-//! Inputs, outputs, and what is kept.
+//! Inputs, outputs and stored documents.
 
 use crate::{limits::MOST_RULES, spans::*};
 use people_kit::calendar::Firmness;
@@ -8,61 +8,62 @@ pub(crate) const CAPABILITY: &str = "calendar";
 
 const ME: &str = "me";
 const WHOSE: &str = "^(me|own_[0-9A-Za-z]{1,36})$";
-/// A date, a local time, or an instant of RFC 3339.
+/// The pattern of a date, a local time, or an instant (RFC 3339).
 const MOMENT: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$";
 const HOUR: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$";
 
-/// What every change of a person's time writes, by the owner's id: of two that happen at once, the
-/// other one sees the first.
+/// The document that every change of a person's calendar writes, by the owner's id, so that one of
+/// two concurrent changes conflicts and sees the other.
 pub(crate) const CALENDARS: Collection<Calendar> = Collection::new("calendars");
-/// The hours in which a person can be booked, by the owner's id.
+/// The availability of each person, by the owner's id.
 pub(crate) const AVAILABILITIES: Collection<Hours> = Collection::new("availabilities");
-/// What is in the way, by ids of their own.
+/// The blocks, by their ids.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks")
     .index("owner", &["owner_id", "ends", "begins"])
     .index("source", &["owner_id", "source"]);
-/// Meetings, by what they were reserved for.
+/// The reservations, by their references.
 pub(crate) const RESERVATIONS: Collection<Reservation> = Collection::new("reservations")
     .index("owner", &["owner_ids[]"])
     .index("time", &["ends", "begins"]);
 
 #[document(Default)]
 pub(crate) struct Calendar {
-    /// How many there are.
+    /// The number of blocks.
     pub(crate) blocks: u32,
-    /// Counts up with every change.
+    /// The number of changes.
     pub(crate) changes: u64,
 }
 
 #[choice]
 pub(crate) enum Source {
-    /// By `add_block`.
+    /// It was added by `add_block`.
     Added,
-    /// By `import_ics`.
+    /// It was imported by `import_ics`.
     Imported,
 }
 
-/// Local times are texts as `2026-11-23T09:00:00`.
+/// A block. Its local times are texts such as `2026-11-23T09:00:00`.
 #[document(PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) owner_id: String,
     pub(crate) source: Source,
-    /// Of the event in the file that it comes from.
+    /// The UID of the event in the imported file.
     pub(crate) uid: Option<String>,
-    /// Of which occurrence of that event it takes the place, as the file writes it.
+    /// The original time of the occurrence that it replaces, as the file writes it.
     pub(crate) recurrence_id: Option<String>,
     pub(crate) start: String,
     pub(crate) end: String,
     pub(crate) all_day: bool,
     pub(crate) time_zone: String,
     pub(crate) rrule: Option<String>,
-    /// The local times at which it does not happen, in order.
+    /// The local times of excluded occurrences, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) except: Vec<String>,
     #[serde(default)]
     pub(crate) tentative: bool,
     pub(crate) label: Option<String>,
-    /// All of it lies between these, in milliseconds.
+    /// When the first occurrence begins, in milliseconds; all occurrences are between this and the
+    /// end.
     pub(crate) begins: i64,
     pub(crate) ends: i64,
 }
@@ -88,42 +89,42 @@ pub(crate) enum Day {
     Su,
 }
 
-/// Some hours of some days of each week.
+/// A rule for some hours on some days of each week.
 #[input(Clone, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WeeklyRule {
-    /// `MO` to `SU`.
+    /// The days: `MO` to `SU`.
     #[schemars(length(min = 1, max = 7))]
     pub(crate) days: Vec<Day>,
-    /// Local time, as `09:00`.
+    /// The start as a local time, such as `09:00`.
     #[schemars(regex(pattern = HOUR))]
     pub(crate) from: String,
-    /// Local time of the same day, later than `from`; `24:00` is its end.
+    /// The end as a local time of the same day, later than `from`; `24:00` is the end of the day.
     #[schemars(regex(pattern = HOUR))]
     pub(crate) to: String,
 }
 
-/// When a person can be booked by others.
+/// The availability: when others can book a person.
 #[input(Clone, PartialEq, Eq)]
 pub(crate) struct Hours {
-    /// The hours of each week; none at all means that nobody books anything.
+    /// The hours of each week. If it is empty, nobody can book the person.
     #[schemars(length(max = MOST_RULES))]
     pub(crate) rules: Vec<WeeklyRule>,
-    /// The IANA name of the zone whose clock the rules go by, such as `America/Los_Angeles`.
+    /// The time zone of the rules: an IANA name, such as `America/Los_Angeles`.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: String,
-    /// Minutes that stay free before and after whatever is in the way.
+    /// The minutes that stay free before and after everything at which the person is busy.
     #[serde(default)]
     #[schemars(range(max = 240))]
     pub(crate) buffer_min: u32,
-    /// Nobody books what begins in fewer minutes than this.
+    /// The minimum notice in minutes: others cannot book a time that begins sooner.
     #[serde(default)]
     #[schemars(range(max = 43_200))]
     pub(crate) min_notice_min: u32,
-    /// Meetings on one day.
+    /// The most meetings on one day.
     #[schemars(range(min = 1, max = 50))]
     pub(crate) max_per_day: Option<u32>,
-    /// Nobody books what is later than so many days from now.
+    /// The horizon in days: others cannot book a later time.
     #[serde(default = "default_horizon")]
     #[schemars(range(min = 1, max = 366))]
     pub(crate) horizon_days: u32,
@@ -135,14 +136,14 @@ fn default_horizon() -> u32 {
 
 #[input]
 pub(crate) struct FreebusyInput {
-    /// Whose: a person's id, or `me`.
+    /// The person: a person's id, or `me`.
     #[serde(default = "me")]
     #[schemars(regex(pattern = WHOSE))]
     pub(crate) owner_id: String,
-    /// RFC 3339.
+    /// The start of the range (RFC 3339).
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) start: String,
-    /// RFC 3339: at most 62 days later.
+    /// The end of the range (RFC 3339), at most 62 days after the start.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) end: String,
 }
@@ -153,10 +154,10 @@ pub(crate) fn me() -> String {
 
 #[output]
 pub(crate) struct Freebusy {
-    /// RFC 3339.
+    /// The start (RFC 3339).
     pub(crate) start: String,
     pub(crate) end: String,
-    /// The whole of it, in order and without overlap.
+    /// The periods, which cover the whole range in order and without overlap.
     pub(crate) periods: Vec<Period>,
 }
 
@@ -174,39 +175,40 @@ pub(crate) struct SetHours {
     pub(crate) expected_version: Option<Version>,
 }
 
-/// When a person can be booked by others.
+/// The availability: when others can book a person.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Availability {
-    /// False as long as nothing was set: then every hour is one.
+    /// Whether an availability was set. If not, every hour can be booked.
     pub(crate) set: bool,
-    /// 0 as long as nothing was set.
+    /// The version; 0 as long as nothing was set.
     pub(crate) version: u64,
-    /// What was set; null as long as nothing was.
+    /// The availability; null as long as nothing was set.
     pub(crate) hours: Option<Hours>,
 }
 
 #[input]
 pub(crate) struct AddBlock {
-    /// A local time as `2026-11-23T09:00:00`, an instant of RFC 3339, or a date for whole days.
+    /// The start: a local time such as `2026-11-23T09:00:00`, an instant (RFC 3339), or a date for
+    /// whole days.
     #[schemars(regex(pattern = MOMENT))]
     pub(crate) start: String,
-    /// Of the same form as `start`, and later; a date is the first day that is free again.
+    /// The end, in the same form as `start`, and later. A date is the first day after the block.
     #[schemars(regex(pattern = MOMENT))]
     pub(crate) end: String,
-    /// The IANA name of the zone whose clock it goes by; that of the person's availability if it is
-    /// left out, or else UTC.
+    /// The time zone of the local times: an IANA name. The default is that of the person's
+    /// availability, or else UTC.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: Option<String>,
-    /// How it is repeated: `FREQ` (`DAILY`, `WEEKLY`, `MONTHLY`, `YEARLY`), `INTERVAL`, `BYDAY`,
+    /// The recurrence: `FREQ` (`DAILY`, `WEEKLY`, `MONTHLY`, `YEARLY`), `INTERVAL`, `BYDAY`,
     /// `COUNT` and `UNTIL` as in RFC 5545, such as `FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20271231`.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) rrule: Option<String>,
-    /// What it is, for the person alone.
+    /// A label, only for the person.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) label: Option<String>,
 }
 
-/// `blk_` and a ULID, as `list_events` names it.
+/// The block's id: `blk_` and a ULID, as `list_events` lists it.
 #[id(pattern = "^blk_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct BlockId(String);
 
@@ -216,13 +218,13 @@ pub(crate) struct BlockInput {
     pub(crate) expected_version: Option<Version>,
 }
 
-/// Something that is in the way, once or again and again.
+/// A block, once or recurring.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BlockView {
     pub(crate) block_id: String,
     pub(crate) version: u64,
     pub(crate) source: Source,
-    /// The local time at which it first begins; a date for whole days.
+    /// The local time at which the first occurrence begins; a date for whole days.
     pub(crate) start: String,
     pub(crate) end: String,
     pub(crate) time_zone: String,
@@ -237,10 +239,10 @@ pub(crate) struct Removed {
 
 #[input]
 pub(crate) struct ListEvents {
-    /// RFC 3339; now if it is left out.
+    /// The start (RFC 3339); the default is now.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) start: Option<String>,
-    /// RFC 3339, at most 62 days later; two weeks later if it is left out.
+    /// The end (RFC 3339), at most 62 days after the start; the default is two weeks after it.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) end: Option<String>,
     #[serde(flatten)]
@@ -249,32 +251,32 @@ pub(crate) struct ListEvents {
 
 #[choice]
 pub(crate) enum EventKind {
-    /// A meeting that is settled.
+    /// A confirmed meeting.
     Meeting,
-    /// A meeting that may come.
+    /// An unconfirmed meeting.
     Hold,
-    /// What the person has set aside.
+    /// A block of the person.
     Block,
 }
 
-/// Something in a person's own calendar.
+/// An event in a person's own calendar.
 #[output]
 pub(crate) struct Event {
     pub(crate) kind: EventKind,
-    /// The block's id, or what the meeting's time was reserved for.
+    /// The block's id, or the reference of the reservation.
     pub(crate) id: String,
-    /// RFC 3339.
+    /// The start (RFC 3339).
     pub(crate) start: String,
     pub(crate) end: String,
-    /// Whether it is whole days.
+    /// Whether it takes whole days.
     pub(crate) all_day: bool,
-    /// Whether it only may be in the way.
+    /// Whether the time is only tentatively busy.
     pub(crate) tentative: bool,
     #[nullable]
     pub(crate) title: Option<String>,
-    /// `untrusted_user_content` where the title is not the person's own.
+    /// `untrusted_user_content` if the person did not write the title.
     pub(crate) trust: Option<&'static str>,
-    /// Of blocks.
+    /// The source of a block.
     pub(crate) source: Option<Source>,
     pub(crate) version: Option<u64>,
     pub(crate) time_zone: Option<String>,

@@ -1,13 +1,14 @@
-//! Time zones by what calendars call them.
+//! Time zones, by the names that calendars use.
 
 pub(crate) use people_kit::zones::{Zone, millis};
 
-/// What Windows, and with it Outlook, calls time zones: `windowsZones` of CLDR, the territory 001.
+/// The names that Windows and Outlook use for time zones: `windowsZones` of CLDR, the territory
+/// 001.
 const WINDOWS: &str = include_str!("windows.txt");
-/// Of a name behind a path, such as `/mozilla.org/20050126_1/Europe/Berlin`.
+/// The most segments of a name with a path, such as `/mozilla.org/20050126_1/Europe/Berlin`.
 const MOST_SEGMENTS: usize = 8;
 
-/// A zone by an IANA name, perhaps behind a path, or by a name of Windows.
+/// Finds a zone by an IANA name, possibly after a path, or by a Windows name.
 pub(crate) fn called(name: &str) -> Option<Zone> {
     let name = name.trim();
     let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));

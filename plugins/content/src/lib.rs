@@ -1,4 +1,4 @@
-//! The pages about the service, as static tables made when it is built.
+//! The pages about the service, as static tables that the build makes.
 
 mod locale;
 mod refusal;
@@ -8,14 +8,14 @@ pub use refusal::{NoSuchPage, find};
 
 use portolan_sdk::prelude::*;
 
-/// A page, in every form that it is asked for.
+/// A page in all its forms.
 #[derive(Debug)]
 pub struct Page {
     pub slug: &'static str,
     pub title: &'static str,
     pub summary: &'static str,
     pub locale: &'static str,
-    /// Counts up with every change of the text.
+    /// The version, which increases with every change of the text.
     pub version: u32,
     pub updated_at: &'static str,
     /// The beginning of the SHA-256 of the Markdown, in hexadecimal.
@@ -31,7 +31,7 @@ pub struct Page {
 /// A section of a page.
 #[output]
 pub struct Heading {
-    /// 2 for a section, 3 for a part of one.
+    /// The level: 2 for a section, 3 for a part of one.
     pub level: u8,
     pub text: &'static str,
     /// The `id` of the heading in the HTML form.

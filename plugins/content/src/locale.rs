@@ -1,10 +1,10 @@
-//! Which language a page is served in.
+//! The language of the pages.
 
 /// The language of every page.
 pub const LOCALE: &str = "en";
 
-/// Whether a reader who asks for this language tag (BCP 47) gets what was asked for: English of any
-/// region, as in the look-up of RFC 4647.
+/// Whether a reader who requests this language tag (BCP 47) gets it: English of any region, as in
+/// the look-up of RFC 4647.
 pub fn serves(requested: &str) -> bool {
     requested.split(['-', '_']).next().is_some_and(|language| language.eq_ignore_ascii_case(LOCALE))
 }

@@ -1,13 +1,13 @@
-//! Looking a page up, and the answer when there is none.
+//! The look-up of a page, and its refusal.
 
 use crate::{PAGES, Page};
 use portolan_sdk::prelude::*;
 
-/// Why a page cannot be had.
+/// Why a page was not found.
 #[derive(Debug, Refusals)]
 pub enum NoSuchPage {
     /// There is no page with this slug. The known slugs are in `conflict`; `next` lists the pages
-    /// with what each is about.
+    /// with their summaries.
     #[refusal(
         not_found,
         next = Next::action("content_get", "list"),
@@ -30,7 +30,7 @@ impl Known {
     }
 }
 
-/// The page with this slug, whatever the case of its letters.
+/// Finds the page with this slug, in upper or lower case.
 pub fn find(slug: &str) -> Result<&'static Page, NoSuchPage> {
     PAGES
         .iter()

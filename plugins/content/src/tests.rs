@@ -1,4 +1,4 @@
-//! What must hold for every page.
+//! Tests that every page has to pass.
 use super::*;
 use std::collections::BTreeSet;
 
@@ -109,7 +109,7 @@ fn examples_in_json_are_json() {
     assert!(examples >= PAGES.len() / 2);
 }
 
-/// A code span that looks like a capability with an action names both as they are.
+/// A code span that looks like a capability with an action uses their real names.
 #[test]
 fn capabilities_are_called_by_their_names() {
     let known: BTreeSet<_> = CAPABILITIES.iter().copied().collect();

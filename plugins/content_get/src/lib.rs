@@ -3,7 +3,7 @@
 use content::{Heading, LOCALE, NoSuchPage, PAGES, Page, find, serves};
 use portolan_sdk::prelude::*;
 
-/// In which form a page is wanted.
+/// The form of a page.
 #[choice(Default)]
 enum Format {
     /// CommonMark with tables; the shortest, and the best one for an agent to read.
@@ -27,7 +27,7 @@ impl Format {
 
 #[input]
 struct Get {
-    /// Which page, such as `getting-started`; the action `list` gives all slugs.
+    /// The slug of the page, such as `getting-started`; the action `list` returns all slugs.
     #[schemars(length(min = 1, max = 80))]
     slug: String,
     /// A language tag (BCP 47). Pages are in English: for any other language you get English, and
@@ -37,7 +37,7 @@ struct Get {
     /// The form of `body`.
     #[serde(default)]
     format: Format,
-    /// The version that you have kept. If it is still the current one, the answer is short:
+    /// The version that you have stored. If it is still the current one, the answer is short:
     /// `not_modified` is true, and there is no `body` and no `toc`.
     #[schemars(range(min = 1))]
     if_version: Option<u32>,
@@ -50,24 +50,24 @@ struct GotPage {
     title: &'static str,
     /// What the page is about, in one sentence.
     summary: &'static str,
-    /// The language it is served in.
+    /// The language of the answer.
     locale: &'static str,
-    /// The language that was asked for.
+    /// The requested language.
     requested_locale: String,
-    /// True if the language asked for is not there and this is English instead.
+    /// True if the requested language is not available and the answer is in English.
     locale_fallback: bool,
-    /// Keep it, and send it as `if_version` next time.
+    /// The version of the page. Store it, and send it as `if_version` next time.
     version: u32,
-    /// RFC 3339.
+    /// When the page last changed (RFC 3339).
     updated_at: &'static str,
-    /// Of the Markdown form; it changes whenever the text does.
+    /// The entity tag of the Markdown form; it changes whenever the text does.
     etag: &'static str,
-    /// True if `if_version` is the current version.
+    /// Whether `if_version` is the current version.
     not_modified: bool,
     format: Format,
-    /// The page, unless it is not modified.
+    /// The page, unless it is unchanged.
     body: Option<&'static str>,
-    /// Its sections, in order.
+    /// The sections, in order.
     toc: Option<&'static [Heading]>,
 }
 
@@ -79,16 +79,16 @@ struct ListedPage {
     /// What the page is about, in one sentence.
     summary: &'static str,
     version: u32,
-    /// RFC 3339.
+    /// When the page last changed (RFC 3339).
     updated_at: &'static str,
     words: usize,
 }
 
 #[output]
 struct PageList {
-    /// In the order in which a newcomer would read them.
+    /// The pages, in the reading order for newcomers.
     items: Vec<ListedPage>,
-    /// The languages that pages are in.
+    /// The languages of the pages.
     locales: Vec<&'static str>,
 }
 
@@ -110,7 +110,7 @@ pub struct ContentGet;
 impl ContentGet {
     /// Read a page.
     ///
-    /// Gives one page in the form you ask for. An unknown slug is answered with the known ones.
+    /// Returns one page in the requested form. The refusal of an unknown slug lists the known ones.
     #[action(
         access = read,
         idempotent,
@@ -123,7 +123,7 @@ impl ContentGet {
 
     /// List the pages.
     ///
-    /// Gives every page's slug, title and summary, in reading order.
+    /// Returns every page's slug, title and summary, in reading order.
     #[action(access = read, idempotent, example = portolan_sdk::NoInput {})]
     fn list(_call: &Call) -> Result<PageList, Infallible> {
         let items = PAGES.iter().map(listed).collect();

@@ -1,10 +1,11 @@
-//! Shows how CommonMark will look to other people, and what is taken out of it.
+//! Shows how CommonMark will look to other people, and what is removed from it.
 
 use content::{NoSuchPage, find};
 use markup::{Format, Link, Profile, Removed, Rendered, render};
 use portolan_sdk::prelude::*;
 
-/// In bytes: what the work of rendering grows with. A schema's `maxLength` counts characters.
+/// The most bytes, on which the work of rendering depends. A schema's `maxLength` counts
+/// characters.
 const LARGEST: usize = 64 * 1024;
 
 #[input]
@@ -18,8 +19,8 @@ struct Render {
     /// `html` for a fragment that is safe to put into a page; `text` for plain text, which is not
     /// HTML and has to be escaped there.
     format: Format,
-    /// Where the text will be shown, which decides what is allowed in it: `listing` for a listing's
-    /// description, `message` for what one person writes to another, `page` for documentation.
+    /// Where the text will be shown. It decides what is allowed: `listing` for a listing's
+    /// description, `message` for a message from one person to another, `page` for documentation.
     #[serde(default = "page")]
     profile: Profile,
 }
@@ -28,30 +29,30 @@ fn page() -> Profile {
     Profile::Page
 }
 
-/// What others will see.
+/// The text as others will see it.
 #[output]
 struct Preview {
     /// With the format `html`: a fragment of allowed elements only, whose links carry
     /// `rel="nofollow noopener ugc"`.
     html: Option<String>,
-    /// With the format `text`.
+    /// With the format `text`: the plain text.
     text: Option<String>,
-    /// What was taken out, and how often; empty if the text is shown as it was written.
+    /// The removed parts, with counts; empty if the text is shown as it was written.
     removed: Vec<Removed>,
-    /// The links that are left, in order.
+    /// The links in the result, in order.
     links: Vec<Link>,
-    /// Words in the text.
+    /// The number of words in the text.
     words: usize,
 }
 
 pub struct ContentRender;
 
-/// Renders CommonMark exactly as other people will see it, and says what is taken out.
+/// Renders CommonMark exactly as other people will see it, and lists what is removed.
 ///
-/// Use it before you create a listing or send a longer message. Raw HTML is always dropped. Links
-/// lead to http, https or mailto, and relative ones are dropped. Images stay only in pages, over
-/// https. In a listing, headings go two levels down, because they stand under the listing's title;
-/// in a message they become paragraphs. Nothing is stored.
+/// Use it before you create a listing or send a longer message. Raw HTML is always removed. Links
+/// lead to http, https or mailto, and relative ones are removed. Images stay only in pages, over
+/// https. In a listing, headings are lowered by two levels, because they are below the listing's
+/// title; in a message they become paragraphs. Nothing is stored.
 #[capability(
     id = "content_render",
     title = "Preview of formatted text",
@@ -61,8 +62,8 @@ pub struct ContentRender;
 impl ContentRender {
     /// Render CommonMark safely.
     ///
-    /// Gives the HTML or plain text, what was removed on the way (`removed`), the links that are
-    /// left (`links`) and the number of words. Give exactly one of `markdown` and `slug`.
+    /// Returns the HTML or plain text, the removed parts (`removed`), the remaining links (`links`)
+    /// and the number of words. Give exactly one of `markdown` and `slug`.
     #[action(
         access = read,
         idempotent,
@@ -101,7 +102,7 @@ fn written(markdown: &str, profile: Profile, format: Format) -> Preview {
     Preview { removed, links, words, ..shown(body, format) }
 }
 
-/// A page as a page was rendered when this capability was built.
+/// Returns a page with the profile `page`, as it was rendered when this capability was built.
 fn made_before(page: &content::Page, format: Format) -> Preview {
     let body = match format {
         Format::Html => page.html,

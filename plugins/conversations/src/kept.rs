@@ -1,22 +1,22 @@
-//! What is kept: threads, everybody's seat in them, and messages.
+//! The stored documents: threads, the seat of each person in them, and messages.
 
 use crate::{life::*, refusals::*};
 use people_kit::threads::{Intent, ThreadError, ThreadState};
 use portolan_sdk::prelude::*;
 
-/// People in a thread at once, those who are invited among them.
+/// The most people in a thread at once, including the invited ones.
 pub(crate) const MOST_MEMBERS: usize = 20;
-/// People who were ever invited to one thread.
+/// The most people who were ever invited to one thread.
 pub(crate) const MOST_EVER: usize = 100;
-/// After a message was sent, its text may be changed for so long.
+/// The time after sending in which a message's text may be changed.
 pub(crate) const EDIT_WINDOW: u64 = 15 * MINUTE;
-/// A thread in which nobody writes for so long is archived.
+/// A thread is archived after this time without a message.
 pub(crate) const IDLE: u64 = 180 * DAY;
-/// Who has declined or left is not invited again for so long.
-pub(crate) const REST: u64 = 30 * DAY;
+/// The cooldown after a person has declined or left, in which they are not invited again.
+pub(crate) const COOLDOWN: u64 = 30 * DAY;
 
-/// It counts the messages: whoever writes one writes the thread, so that no two get the same number
-/// and none is left out.
+/// The threads. Each counts its messages: every new message also writes the thread, so that numbers
+/// are unique and without gaps.
 pub(crate) const THREADS: Collection<Thread> = Collection::new("threads")
     .unique("pairing_id", &["pairing_id"])
     .index("member", &["members[].owner_id"]);
@@ -39,15 +39,15 @@ pub(crate) struct Thread {
     pub(crate) pairing_id: String,
     pub(crate) category: Option<String>,
     pub(crate) state: ThreadState,
-    /// Everybody who takes part, or ever did or was to.
+    /// All current, former and proposed members.
     pub(crate) members: Vec<Member>,
     /// The number of the last message; 0 before the first.
     pub(crate) last_seq: u64,
     pub(crate) last_message_id: Option<String>,
-    /// Those for whom it was opened have disclosed to each other how to be reached.
+    /// Whether the people for whom it was opened have exchanged contact data.
     #[serde(default)]
     pub(crate) contact_exchanged: bool,
-    /// When somebody last wrote, in milliseconds.
+    /// When the last message was sent, in milliseconds.
     pub(crate) active_at: u64,
     pub(crate) close_reason: Option<String>,
 }
@@ -59,37 +59,37 @@ pub(crate) struct Member {
     pub(crate) membership: Membership,
     /// When this membership began, in milliseconds.
     pub(crate) since: u64,
-    /// None for those whom the thread was opened for.
+    /// The member who invited this one; `None` for people for whom the thread was opened.
     pub(crate) invited_by: Option<String>,
-    /// Who has consented to the invitation.
+    /// The members who have consented to the invitation.
     #[serde(default)]
     pub(crate) consents: Vec<String>,
-    /// The last message before they joined: they see those after it.
+    /// The number of the last message before the person joined: they see only later ones.
     #[serde(default)]
     pub(crate) joined_after: u64,
 }
 
-/// What a thread is to one of its people. What others must not notice is here, and not in the
-/// thread, whose version they see.
+/// A person's own data about a thread. Whatever others must not notice is stored here and not in
+/// the thread, whose version they see.
 #[document]
 pub(crate) struct Seat {
     pub(crate) thread_id: String,
     pub(crate) owner_id: String,
     pub(crate) place: Place,
-    /// When somebody last wrote in the thread.
+    /// When the last message was sent in the thread.
     pub(crate) active_at: u64,
-    /// Messages of others after the one that was read last.
+    /// The number of unread messages of others.
     pub(crate) unread: u64,
     pub(crate) receipt: Marks,
-    /// As far as others know.
+    /// The marks that others see.
     pub(crate) told: Marks,
     #[serde(default)]
     pub(crate) muted: bool,
-    /// Without it, a mute has no end.
+    /// When the mute ends; without it, the mute has no end.
     pub(crate) muted_until: Option<u64>,
 }
 
-/// How far somebody has come; it never goes back.
+/// How far a person has received and read the messages. Marks never go back.
 #[document(Copy, Default, PartialEq, Eq)]
 pub(crate) struct Marks {
     pub(crate) delivered: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Marks {
 pub(crate) enum Place {
     Inbox,
     Archive,
-    /// The person takes no part any more.
+    /// The person no longer takes part.
     Gone,
 }
 
@@ -112,16 +112,16 @@ pub(crate) struct Message {
     pub(crate) thread_id: String,
     pub(crate) seq: u64,
     pub(crate) owner_id: String,
-    /// None if the person wrote it themselves.
+    /// The agent that wrote it; `None` if the person wrote it themselves.
     pub(crate) agent_id: Option<String>,
-    /// Never delivered or read: these follow from receipts.
+    /// The stored state. It is never `delivered` or `read`: these follow from receipts.
     pub(crate) state: MessageState,
     pub(crate) text: Option<String>,
     pub(crate) intent: Intent,
     pub(crate) reply_to: Option<String>,
-    /// Thread, person and the id that the person's agent has given it.
+    /// The thread, the person, and the id that the person's agent gave the message.
     pub(crate) sent_as: Option<String>,
-    /// A mark of what was sent under that id, which outlives the text.
+    /// A mark of the text that was sent under that id. It outlives the text.
     pub(crate) sent_mark: Option<Vec<u8>>,
     pub(crate) sent_at: u64,
     pub(crate) edited_at: Option<u64>,
@@ -142,12 +142,12 @@ impl Thread {
         self.members.iter().filter(|member| member.membership == Membership::Joined)
     }
 
-    /// Those who take part beside this person.
+    /// Returns the other members who take part.
     pub(crate) fn others<'a>(&'a self, owner_id: &'a str) -> impl Iterator<Item = &'a Member> {
         self.joined().filter(move |member| member.owner_id != owner_id)
     }
 
-    /// Whether contact data may pass: only between those who have exchanged it.
+    /// Whether messages may contain contact data: only if all members have exchanged it.
     pub(crate) fn takes_contact_data(&self) -> bool {
         self.contact_exchanged && self.joined().all(Member::is_founder)
     }
@@ -160,7 +160,7 @@ impl Visible for Thread {
 }
 
 impl Member {
-    /// Whether the thread was opened for them.
+    /// Whether the thread was opened for this member.
     pub(crate) fn is_founder(&self) -> bool {
         self.invited_by.is_none()
     }
@@ -190,7 +190,7 @@ pub(crate) fn seat_id(thread_id: &str, owner_id: &str) -> String {
     format!("{thread_id}/{owner_id}")
 }
 
-/// The seats of these people, of those who have one.
+/// Returns the seats of these people; those without one are omitted.
 pub(crate) fn seats<'a>(
     thread_id: &str,
     owner_ids: impl IntoIterator<Item = &'a str>,

@@ -1,22 +1,22 @@
-//! The states of threads, of memberships and of messages, and which action leads where.
+//! The states of threads, of memberships and of messages, and their transitions.
 
 use people_kit::threads::ThreadState;
 use portolan_sdk::prelude::*;
 
-/// Somebody who takes part in a thread.
+/// A person who takes part in a thread.
 pub(crate) const MEMBER: &str = "member";
-/// Somebody who was asked to take part.
+/// A person who was invited.
 pub(crate) const INVITED: &str = "invited";
-/// Who wrote a message.
+/// The person who wrote a message.
 pub(crate) const SENDER: &str = "sender";
-/// Whom a message is for.
+/// A person to whom a message was sent.
 pub(crate) const RECIPIENT: &str = "recipient";
 
 #[choice(States)]
 pub(crate) enum Membership {
-    /// Not everybody in the thread has consented yet; the person does not know of it.
+    /// Not everybody in the thread has consented yet; the person does not know about it.
     Proposed,
-    /// The person has not answered yet.
+    /// The person was invited and has not answered yet.
     Invited,
     Joined,
     Declined,
@@ -26,17 +26,17 @@ pub(crate) enum Membership {
 
 #[choice(States)]
 pub(crate) enum MessageState {
-    /// It is kept, and stands in the thread.
+    /// It is stored in the thread.
     Accepted,
-    /// The agents of all others in the thread have said that they have it.
+    /// The agents of all others in the thread have confirmed that they have it.
     Delivered,
-    /// All others in the thread have said that they read it.
+    /// All others in the thread have confirmed that they read it.
     Read,
-    /// The text is another than it was; who had read the one before is not said of this one.
+    /// The text was changed; receipts for the old text no longer count.
     Edited,
-    /// Its sender has taken it back. Its place stays, its text is gone.
+    /// Its sender has retracted it. Its number stays, its text is deleted.
     Retracted,
-    /// The operator has taken it away. Its place stays, its text is gone.
+    /// The operator has removed it. Its number stays, its text is deleted.
     Removed,
 }
 
@@ -47,8 +47,9 @@ use ThreadState::{Archived, Closed, Frozen, Open};
 const ANY: &[ThreadState] = &[Open, Frozen, Closed, Archived];
 const NOT_CLOSED: &[ThreadState] = &[Open, Frozen, Archived];
 
-/// What is `frozen` differs from person to person: each sees it where not all others take messages
-/// from them. So the subscriptions below change what is seen, and not what is kept.
+/// The states of a thread. `frozen` differs from person to person: a person sees it if not all
+/// others accept messages from them. So the subscriptions below change what is visible, and not
+/// what is stored.
 pub(crate) const THREAD: Machine<ThreadState> = Machine::new(
     "thread",
     &[
@@ -113,12 +114,12 @@ pub(crate) const MESSAGE: Machine<MessageState> = Machine::new(
 );
 
 impl Membership {
-    /// Whether the person sees the thread.
+    /// Whether the thread is visible to the person.
     pub(crate) fn sees(self) -> bool {
         matches!(self, Invited | Joined)
     }
 
-    /// Whether it takes one of the thread's places.
+    /// Whether it counts towards the thread's limit of members.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Proposed | Invited | Joined)
     }
@@ -129,14 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sound() {
+    fn the_tables_are_valid() {
         for faults in [THREAD.faults(), MEMBERSHIP.faults(), MESSAGE.faults()] {
             assert_eq!(faults, Vec::<String>::new());
         }
     }
 
     #[test]
-    fn what_is_frozen_or_closed_takes_no_text() {
+    fn frozen_and_closed_threads_accept_no_text() {
         for state in [Frozen, Closed] {
             let allowed = THREAD.allowed_as(MEMBER, state);
             for action in ["send", "edit", "invite"] {

@@ -1,4 +1,4 @@
-//! Who takes part: invitations, and how people leave.
+//! Membership: invitations, and how people leave.
 
 use crate::{kept::*, life::*, reach, refusals::*, tell, threads, types::*, views};
 use people_kit::{
@@ -7,20 +7,20 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-/// The thread, for somebody who takes part or is invited.
+/// Returns the thread, for a person who takes part or is invited.
 fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
     let thread = THREADS.get(thread_id)?.filter(|thread| thread.value.is_visible_to(me));
     thread.ok_or_else(Thread::not_found)
 }
 
-/// The thread, if the person takes part.
+/// Returns the thread, if the person takes part.
 pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
     let joined =
         |thread: &Stored<Thread>| thread.value.joined().any(|member| member.owner_id == me);
     Ok(THREADS.get(thread_id)?.filter(joined))
 }
 
-/// The thread, for somebody who takes part.
+/// Returns the thread, for a person who takes part.
 pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
     if let Some(thread) = own(me, thread_id)? {
         return Ok(thread);
@@ -29,7 +29,7 @@ pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
     Err(refused(ErrorCode::NotParticipant, "Accept the invitation first.", thread_id))
 }
 
-/// Refuses a change of what its caller has read in another version.
+/// Refuses a change if the caller has read another version.
 pub(crate) fn expect(
     call: &Call,
     thread: &Stored<Thread>,
@@ -40,7 +40,7 @@ pub(crate) fn expect(
     Ok(ensure_version(expected, thread.revision, current, get(&thread.id))?)
 }
 
-/// The thread of a step by somebody who takes part, if its state allows the step.
+/// Returns the thread for an action of a person who takes part, if its state allows the action.
 pub(crate) fn step(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
     let thread = joined(me, &input.thread_id)?;
@@ -80,7 +80,7 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     Ok(thread)
 }
 
-/// Whether this person may ask that one.
+/// Checks that this person may invite the other one.
 fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> Result<()> {
     let before = thread.value.member(other);
     if let Some(before) = before.filter(|member| member.membership.counts()) {
@@ -90,16 +90,16 @@ fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> R
             existing_state: before.membership.name(),
         });
     }
-    // As good as not there; also for the one who has blocked.
+    // The refusal is that of a person who does not exist, in both directions of a block.
     if people::person(other)?.is_none() || relations::are_blocked(me, other)? {
         return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
     }
-    let rests = |member: &Member| {
+    let in_cooldown = |member: &Member| {
         matches!(member.membership, Membership::Declined | Membership::Left)
-            && member.since + REST > now
+            && member.since + COOLDOWN > now
     };
     let takes = relations::may(format!("owner:{other}"), "can_message", me)?;
-    if before.is_some_and(rests) || !takes || reach::is_apart(&thread.value, other)? {
+    if before.is_some_and(in_cooldown) || !takes || reach::is_blocked(&thread.value, other)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
@@ -139,14 +139,14 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let agent_id = call.require_agent()?.agent_id.clone();
     let mut thread = answer(call, input, "accept")?;
     reach::step_to_write(&thread, me, "accept")?;
-    if reach::is_apart(&thread.value, me)? {
+    if reach::is_blocked(&thread.value, me)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let (id, last_seq) = (thread.id.clone(), thread.value.last_seq);
     let member = member(&mut thread, me)?;
     member.membership = MEMBERSHIP.step(&id, member.membership, "accept")?;
     (member.since, member.agent_id, member.joined_after) = (now, Some(agent_id), last_seq);
-    // Whoever was proposed meanwhile needs this person's consent too.
+    // A person who was proposed in the meantime needs this person's consent too.
     THREADS.save(&mut thread)?;
     let marks = Marks { delivered: last_seq, read: last_seq };
     seat(&id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
@@ -168,7 +168,7 @@ pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     Ok(thread)
 }
 
-/// Takes away somebody who was invited to a thread that was opened for others.
+/// Removes an invited person from a thread.
 pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;
@@ -182,11 +182,11 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let knows = member.membership.sees();
     member.membership = MEMBERSHIP.step(&id, member.membership, "remove")?;
     member.since = now;
-    parted(call, &mut thread, other, knows)?;
+    save_without(call, &mut thread, other, knows)?;
     Ok(thread)
 }
 
-/// The thread of somebody who answers an invitation.
+/// Returns the thread of a person who answers an invitation.
 fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
     let thread = seen(me, &input.thread_id)?;
@@ -197,17 +197,22 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     Ok(thread)
 }
 
-/// The caller takes no part any more.
+/// Ends the caller's membership.
 fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<()> {
     let (me, now, id) = (call.require_owner()?, call.now(), thread.id.clone());
     let member = member(thread, me)?;
     member.membership = MEMBERSHIP.step(&id, member.membership, action)?;
     member.since = now;
-    parted(call, thread, me, true)
+    save_without(call, thread, me, true)
 }
 
-/// Writes a thread that somebody has parted from. Without anybody in it, it is closed.
-fn parted(call: &Call, thread: &mut Stored<Thread>, owner_id: &str, knows: bool) -> Result<()> {
+/// Writes a thread that a person has left. It is closed if nobody is left in it.
+fn save_without(
+    call: &Call,
+    thread: &mut Stored<Thread>,
+    owner_id: &str,
+    knows: bool,
+) -> Result<()> {
     if thread.value.joined().next().is_none() && thread.value.state != ThreadState::Closed {
         threads::shut(thread, "everybody_left")?;
     }
@@ -221,8 +226,8 @@ fn parted(call: &Call, thread: &mut Stored<Thread>, owner_id: &str, knows: bool)
     told(call, thread, &invited)
 }
 
-/// Invites those to whom everybody in the thread has consented and who can be asked; answers who
-/// they are.
+/// Invites the proposed people to whom everybody in the thread has consented and who can be
+/// invited; returns their ids.
 fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     let joined: Vec<&str> = thread.value.joined().map(|member| member.owner_id.as_str()).collect();
     let is_due = |member: &&Member| {
@@ -258,7 +263,7 @@ fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut 
     thread.value.member_mut(owner_id).ok_or_else(nobody)
 }
 
-/// Changes somebody's seat; makes it if they have none.
+/// Changes a person's seat, or makes one.
 fn seat(thread_id: &str, owner_id: &str, change: impl FnOnce(&mut Seat)) -> Result<()> {
     let id = seat_id(thread_id, owner_id);
     let new = || Stored::new(id.as_str(), Seat::new(thread_id, owner_id, 0), 0);

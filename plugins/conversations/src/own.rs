@@ -1,8 +1,8 @@
-//! What concerns one's own side only: receipts, mutes and the archive.
+//! The person's own side: receipts, mutes and the archive.
 //!
-//! The host does not tell a capability whether an agent has taken an event, and to read messages
-//! changes nothing. So nothing here is guessed: a message is `delivered` when the agents of all
-//! others have said so with `mark_delivered`, and `read` when they have with `mark_read`.
+//! The host does not tell a capability whether an agent has pulled an event, and reading messages
+//! changes nothing. So nothing is guessed here: a message is `delivered` when the agents of all
+//! others have called `mark_delivered`, and `read` when they have called `mark_read`.
 
 use crate::{
     kept::*, life::*, members, outputs::*, reach::state, refusals::*, send, tell, types::*, views,
@@ -10,7 +10,7 @@ use crate::{
 use people_kit::threads::{ThreadError, ThreadState};
 use portolan_sdk::prelude::*;
 
-/// Says how far the person, or their agent, has come. It never goes back.
+/// Records how far the person, or their agent, has received or read messages. Marks never go back.
 pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     let me = call.require_owner()?;
     let thread = members::joined(me, &input.thread_id)?;
@@ -22,7 +22,7 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     let read =
         if action == "mark_read" { seq.max(before.receipt.read) } else { before.receipt.read };
     let marks = Marks { delivered: seq.max(before.receipt.delivered), read };
-    // Whoever cannot write does not tell either: a receipt is a sign of life.
+    // A receipt shows that the person is active, so it is not passed on where they cannot write.
     let tells = matches!(state, ThreadState::Open | ThreadState::Archived);
     let told = if tells { marks } else { before.told };
     if (marks, told) == (before.receipt, before.told) {
@@ -57,7 +57,7 @@ pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView> {
     })
 }
 
-/// Changes the person's own seat, of which nobody else knows.
+/// Changes the person's own seat, which is visible to nobody else.
 pub(crate) fn change(
     call: &Call,
     thread_id: &str,

@@ -1,12 +1,12 @@
-//! Who takes messages from whom.
+//! Who accepts messages from whom.
 //!
-//! Nobody writes in a thread unless all others in it take messages from them. Somebody does not if
-//! one of the two has blocked the other, if they take no contact for now (`contact_policy`
-//! `paused`), if they are withdrawn from view, or if there is nobody left. All of these look the
-//! same from the other side: the thread is `frozen`, with the same version, and whoever writes reads
-//! `recipient_not_accepting`. So that it stays so, nothing of it is kept in the thread; it is asked
-//! whenever somebody looks or writes. What `social_permissions` says of it (`frozen`) is stated anew
-//! when an event tells that something has changed, whichever of the reasons it was.
+//! A person can write in a thread only if all others in it accept messages from them. A person does
+//! not accept them if one of the two has blocked the other, if they accept no contact for now
+//! (`contact_policy` `paused`), if they are withdrawn from view, or if they do not exist any more.
+//! All of these look the same to the others: the thread is `frozen`, with the same version, and
+//! writing is refused with `recipient_not_accepting`. To keep it so, nothing of it is stored in the
+//! thread; it is computed at each read and each message. The relation `frozen` in
+//! `social_permissions` is updated when an event reports a change, for any of the reasons.
 
 use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
@@ -17,12 +17,12 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many people, with the one who looks, can be asked for at once; and so much can be stated.
+/// The most people, without the caller, in one query; also the most relations in one statement.
 const MANY: usize = 99;
-/// Threads that one run states anew.
+/// The threads that one run updates.
 const ROUND: u32 = 10;
 
-/// Who takes messages from one person.
+/// The people who accept messages from one person.
 pub(crate) struct Reach {
     takers: BTreeSet<String>,
     /// Whether the person themself is withdrawn from view.
@@ -30,7 +30,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Of all the others in these threads.
+    /// Reads it for all other members of these threads.
     pub(crate) fn of<'a>(
         viewer: &'a str,
         threads: impl IntoIterator<Item = &'a Thread>,
@@ -54,7 +54,7 @@ impl Reach {
         Ok(Self { takers, is_away })
     }
 
-    /// The state of a thread as the person sees it.
+    /// Returns the state of a thread as the person sees it.
     pub(crate) fn state(&self, thread: &Thread, viewer: &str) -> ThreadState {
         let mut others = thread.others(viewer).peekable();
         let kept = thread.state;
@@ -73,12 +73,12 @@ fn takes_messages(person: &Person) -> bool {
     person.active && person.contact_policy != ContactPolicy::Paused
 }
 
-/// The state of one thread as the person sees it.
+/// Returns the state of one thread as the person sees it.
 pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState> {
     Ok(Reach::of(viewer, [thread])?.state(thread, viewer))
 }
 
-/// Where an action that others are to notice leads, of somebody who may write.
+/// Returns the state after an action that others notice. The caller must be able to write.
 pub(crate) fn step_to_write(
     thread: &Stored<Thread>,
     viewer: &str,
@@ -106,21 +106,21 @@ pub(crate) fn step_to_write(
     Err(error)
 }
 
-/// Whether there is a block between this person and one of those who take part or were asked to:
-/// they would see each other, and each that the other one does not take what they write.
-pub(crate) fn is_apart(thread: &Thread, owner_id: &str) -> Result<bool> {
+/// Whether this person and a member or an invited person have blocked each other: they would see
+/// each other, and that their messages are not accepted.
+pub(crate) fn is_blocked(thread: &Thread, owner_id: &str) -> Result<bool> {
     let there = thread.members.iter().filter(|member| member.membership.counts());
     let others = there.map(|member| member.owner_id.as_str()).filter(|other| *other != owner_id);
     Ok(!relations::hidden(Some(owner_id), others)?.is_empty())
 }
 
-/// Whether this person can be asked to take part now. A block looks like any other reason.
+/// Whether this person can be invited now. A block looks like any other reason.
 pub(crate) fn can_be_asked(thread: &Thread, owner_id: &str) -> Result<bool> {
     let takes = people::person(owner_id)?.as_ref().is_some_and(takes_messages);
-    Ok(takes && !is_apart(thread, owner_id)?)
+    Ok(takes && !is_blocked(thread, owner_id)?)
 }
 
-/// States who takes part in a thread and who cannot write in it now.
+/// States who takes part in a thread, and who cannot write in it now.
 pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     let object = format!("thread:{}", thread.id);
     let of = |relation: &str, subject: String| Tuple::new(&object, relation, subject);
@@ -147,7 +147,7 @@ pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     Ok(())
 }
 
-/// Two people have parted or come back: the threads that both are in.
+/// Updates the threads of two people after a block or its end.
 pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
     let both = of(&blocked.blocker_id).and(of(&blocked.blocked_id));
     for hit in THREADS.all(Query::new().filter(both).limit(ROUND)) {
@@ -156,8 +156,8 @@ pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
     Ok(())
 }
 
-/// Somebody may have begun or ceased to take messages: the threads that they are in, some now and
-/// the others in runs that follow.
+/// Updates the threads of a person who may accept messages now, or no longer: some in this call,
+/// the others in calls that follow.
 pub(crate) fn person_changed(call: &Call, round: Round) -> Result<()> {
     let query = Query::new().filter(of(&round.owner_id)).limit(ROUND).cursor(round.cursor);
     let page = THREADS.find(query)?;

@@ -1,13 +1,13 @@
-//! Reads of one's own: threads and messages.
+//! Reads of the person's own threads and messages.
 
 use crate::{kept::*, members, outputs::*, refusals::*, types::*, views};
 use portolan_sdk::{documents::Direction, prelude::*};
 
-/// So many pages are looked at for one that has something on it.
+/// The most pages that are read to fill one page.
 const ROUNDS: usize = 20;
 
-/// The person's threads, the one where somebody wrote last first. In which state they are is asked
-/// when they are looked at, so a page may hold fewer than `limit`.
+/// Returns the person's threads, the one with the latest message first. Their states are computed
+/// at each read, so a page may contain fewer than `limit` items.
 pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<ThreadView>> {
     let place = if input.archived { Place::Archive } else { Place::Inbox };
     let mut filter = field("owner_id").eq(me).and(field("place").eq(place));
@@ -36,7 +36,8 @@ pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView> {
     views::thread(call.now(), call.require_owner()?, thread)
 }
 
-/// Messages since the person joined: after one, the oldest first; otherwise the newest first.
+/// Returns messages since the person joined: after a given one, the oldest first; otherwise the
+/// newest first.
 pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView>> {
     let me = call.owner_id().ok_or_else(Thread::not_found)?;
     let thread = members::joined(me, &input.thread_id)?;
@@ -57,7 +58,7 @@ pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView
     Ok(Items { items, next_cursor })
 }
 
-/// A message since the person joined.
+/// Returns a message since the person joined.
 pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView> {
     let unseen = || ConversationError::MessageNotFound;
     let me = call.owner_id().ok_or_else(unseen)?;

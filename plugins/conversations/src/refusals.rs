@@ -1,4 +1,4 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{kept::*, types::*};
 use people_kit::threads::ThreadError;
@@ -10,7 +10,7 @@ pub(crate) type Result<T, E = ConversationError> = std::result::Result<T, E>;
 pub(crate) enum ConversationError {
     #[refusal(transparent)]
     Thread(ThreadError),
-    /// There is no such message, or it is not for you to see.
+    /// There is no such message, or it is not visible to you.
     #[refusal(not_found, next = list())]
     MessageNotFound,
     /// A text may be changed for 15 minutes after it was sent. It can still be retracted.
@@ -20,7 +20,7 @@ pub(crate) enum ConversationError {
         next = get(&thread_id)
     )]
     EditWindowPassed { thread_id: String },
-    /// Another message was sent under this client_msg_id. Take a new one for each message.
+    /// Another message was sent under this client_msg_id. Use a new one for each message.
     #[refusal(
         unprocessable,
         conflict_detail = Duplicate::new(existing_id, existing_state),
@@ -39,7 +39,7 @@ pub(crate) enum ConversationError {
         next = get(&thread_id)
     )]
     AlreadyMember { thread_id: String, existing_id: String, existing_state: &'static str },
-    /// As many people take part, or were ever invited, as may.
+    /// The conversation has reached its limit of members, or of people who were ever invited.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("members", MOST_MEMBERS as u64),
@@ -53,7 +53,7 @@ pub(crate) enum ConversationError {
     Common(Refusal),
 }
 
-/// A common refusal with the call that reads the thread.
+/// Makes a common refusal; its next step reads the thread.
 pub(crate) fn refused(code: ErrorCode, message: &str, thread_id: &str) -> ConversationError {
     ConversationError::Common(Refusal::common(code, message).next(get(thread_id)))
 }
@@ -66,7 +66,7 @@ pub(crate) fn get(thread_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("thread_id", thread_id)
 }
 
-/// The call that reads the message with this number, and those after it.
+/// Returns the call that reads the message with this number, and those after it.
 pub(crate) fn messages(thread_id: &str, seq: u64) -> Next {
     let next = Next::action(CAPABILITY, "messages");
     next.field("thread_id", thread_id).field("after", seq.saturating_sub(1))

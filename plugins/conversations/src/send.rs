@@ -1,4 +1,4 @@
-//! Messages: written, edited, retracted, removed.
+//! Messages: sent, edited, retracted, removed.
 
 use crate::{
     kept::*, life::*, members, outputs::*, reach, refusals::*, tell, threads, types::*, views,
@@ -9,7 +9,7 @@ use people_kit::{
 };
 use portolan_sdk::{prelude::*, secrets, to_json};
 
-/// Who writes, and the agent that does it for them; none if they do it themselves.
+/// The person who writes, and the agent that writes for them; none if they write it themselves.
 struct Author<'a> {
     owner_id: &'a str,
     agent_id: Option<String>,
@@ -77,7 +77,7 @@ fn write(
     Ok((thread, message))
 }
 
-/// Brings the thread to the top of everybody's list, out of their archives.
+/// Moves the thread to the top of everybody's list, out of their archives.
 fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     for mut seat in seats(&thread.id, thread.value.joined().map(|member| member.owner_id.as_str()))?
     {
@@ -90,14 +90,14 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     Ok(())
 }
 
-/// What was sent under this id. That nothing was holds until the commit, because whoever sends
-/// writes the thread.
+/// Returns the message that was sent under this id. If there was none, this holds until the commit,
+/// because every sender writes the thread.
 fn sent_before(sent_as: &str) -> Result<Option<Stored<Message>>> {
     let page = MESSAGES.find(Query::new().filter(field("sent_as").eq(sent_as)).limit(1))?;
     Ok(page.hits.into_iter().next().map(|hit| hit.document))
 }
 
-/// The message that was sent, if the same is sent again.
+/// Returns the message that was sent, if the same text is sent again.
 fn sent_again(known: Stored<Message>, said: &str) -> Result<Stored<Message>> {
     let mark = known.value.sent_mark.as_deref().unwrap_or_default();
     if secrets::is_mac(said.as_bytes(), mark)? {
@@ -119,7 +119,7 @@ fn clean(thread: &Thread, text: &str) -> Result<String> {
     Ok(text)
 }
 
-/// A message of this thread, written since the person joined.
+/// Returns a message of this thread, written since the person joined.
 pub(crate) fn visible(
     me: &str,
     thread: &Stored<Thread>,
@@ -132,7 +132,7 @@ pub(crate) fn visible(
     MESSAGES.get(message_id)?.filter(sees).ok_or(ConversationError::MessageNotFound)
 }
 
-/// A message that the caller wrote, in its thread.
+/// Returns a message that the caller wrote, and its thread.
 fn own(
     call: &Call,
     message_id: &str,
@@ -178,7 +178,7 @@ pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     views::message(call.now(), me, &thread, message)
 }
 
-/// Takes a message away, by the operator.
+/// Removes a message for the operator.
 pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
     let mut message = Message::load(&input.message_id)?;
     let thread = THREADS.get(&message.value.thread_id)?;
@@ -187,7 +187,7 @@ pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
     erase(call, &thread, &mut message, "remove_message", Happening::Removed)
 }
 
-/// Leaves a tombstone: the number stays, the text is gone for good.
+/// Leaves a tombstone: the number stays, the text is deleted for good.
 fn erase(
     call: &Call,
     thread: &Stored<Thread>,
@@ -201,7 +201,7 @@ fn erase(
     tell::written(call, thread, message, change)
 }
 
-/// Takes a message a step further, or refuses with where it stands.
+/// Applies an action to a message, or refuses with its current state.
 fn step(message: &mut Stored<Message>, action: &str) -> Result<()> {
     let next = messages(&message.value.thread_id, message.value.seq);
     message.step(&MESSAGE, action).map_err(|refusal| refusal.next(next).into())

@@ -1,4 +1,4 @@
-//! Who is told what. Somebody who has muted a thread is told nothing of it.
+//! The events and their recipients. A person who has muted a thread gets none of its events.
 
 use crate::{kept::*, refusals::*, types::*};
 use people_kit::{UNTRUSTED, contact::has_contact_data};
@@ -21,7 +21,7 @@ pub(crate) fn tell<'a>(
     Ok(())
 }
 
-/// Tells everybody who sees the message what has become of it, but for its sender.
+/// Publishes a change of a message to everybody who sees it, except its sender.
 pub(crate) fn written(
     call: &Call,
     thread: &Stored<Thread>,
@@ -29,7 +29,7 @@ pub(crate) fn written(
     change: Happening,
 ) -> Result<()> {
     let value = &message.value;
-    // Events hold no contact data, also where messages do.
+    // Events contain no contact data, even where messages do.
     let text = value.text.clone().filter(|text| !has_contact_data(text));
     let more = Facts {
         thread_id: thread.id.clone(),
@@ -58,8 +58,8 @@ pub(crate) fn written(
     tell(call, WRITTEN, thread, to.map(|member| member.owner_id.as_str()), &data)
 }
 
-/// Tells what has become of somebody's membership: those who take part, and the person, as far as
-/// they know of the thread.
+/// Publishes a change of a membership: to the members, and to the person, if they know about the
+/// thread.
 pub(crate) fn moved(
     call: &Call,
     thread: &Stored<Thread>,

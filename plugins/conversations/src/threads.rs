@@ -1,4 +1,4 @@
-//! Threads as a whole: opened, closed, archived, stopped.
+//! Operations on whole threads: opened, closed, archived, suspended.
 
 use crate::{
     kept::*,
@@ -16,7 +16,7 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// Opens a thread, or answers the one that the pairing has.
+/// Opens a thread, or returns the existing one of the pairing.
 pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     let different: BTreeSet<_> =
         input.participants.iter().map(|participant| &participant.owner_id).collect();
@@ -59,7 +59,7 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     Ok(Opened { thread_id: thread.id })
 }
 
-/// The thread, as one of its participants sees it.
+/// Returns the thread, as one of its participants sees it.
 pub(crate) fn thread(input: &Whose) -> Result<asked::Thread> {
     let thread = members::own(&input.owner_id, &input.thread_id)?;
     let thread = thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))?;
@@ -87,7 +87,7 @@ pub(crate) fn end(call: &Call, input: &End) -> Result<()> {
     }
 }
 
-/// Closes a thread and tells the others.
+/// Closes a thread and notifies the others.
 fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     shut(thread, reason)?;
     THREADS.save(thread)?;
@@ -100,7 +100,7 @@ fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> 
     tell::tell(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
 }
 
-/// What is over, before it is written.
+/// Closes a thread that the caller will write.
 pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     (thread.value.state, thread.value.close_reason) =
         (ThreadState::Closed, Some(reason.to_owned()));
@@ -108,7 +108,7 @@ pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// Archives a thread in which nobody has written for long; until then, it looks again later.
+/// Archives a thread without messages for a long time; otherwise reschedules the check.
 pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
     let open = |thread: &Stored<Thread>| thread.value.state == ThreadState::Open;
     let Some(mut thread) = THREADS.get(thread_id)?.filter(open) else { return Ok(()) };
@@ -120,7 +120,7 @@ pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
     Ok(THREADS.save(&mut thread)?)
 }
 
-/// Stops a thread, or lets it go on, by the operator.
+/// Suspends or reinstates a thread for the operator.
 pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
     let mut thread = Thread::load(thread_id)?;
     thread.step(&THREAD, action)?;
@@ -131,7 +131,7 @@ pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
     reach::state_relations(&thread)
 }
 
-/// From now on contact data may pass.
+/// Allows contact data in the thread's messages from now on.
 pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
     let Some(thread_id) = &exchanged.thread_id else { return Ok(()) };
     let closed_to_it = |thread: &Stored<Thread>| !thread.value.contact_exchanged;

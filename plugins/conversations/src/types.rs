@@ -33,38 +33,38 @@ pub(crate) enum Happening {
     Removed,
 }
 
-/// What the events of a conversation say, each of them a part.
+/// The data of the events of a conversation. Each event has some of it.
 #[output(Clone, Default)]
 pub(crate) struct Facts {
     pub(crate) thread_id: String,
     pub(crate) message_id: Option<String>,
     pub(crate) seq: Option<u64>,
     pub(crate) change: Option<Happening>,
-    /// Not there if it is gone, or holds contact data.
+    /// The text; missing if it was deleted or contains contact data.
     pub(crate) text: Option<String>,
     pub(crate) trust: Option<&'static str>,
-    /// Whose membership has changed.
+    /// The person whose membership has changed.
     pub(crate) owner_id: Option<String>,
     pub(crate) membership: Option<Membership>,
     /// Why the conversation is closed.
     pub(crate) reason: Option<String>,
 }
 
-/// Only the part of it that is read here.
+/// The part of the event that is read.
 #[input]
 pub(crate) struct Exchanged {
     #[serde(default)]
     pub(crate) thread_id: Option<String>,
 }
 
-/// Only the part of it that is read here.
+/// The part of the event that is read.
 #[input]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
-/// Only the part of it that is read here.
+/// The part of the event that is read.
 #[input]
 pub(crate) struct Changed {
     #[serde(default)]
@@ -85,12 +85,12 @@ pub(crate) struct ThreadId {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// In this state only, as you see it.
+    /// Only conversations in this state, as you see it.
     pub(crate) state: Option<ThreadState>,
-    /// Only those with messages that you have not read.
+    /// Only conversations with messages that you have not read.
     #[serde(default)]
     pub(crate) unread_only: bool,
-    /// Those that you have put into your archive, instead of the others.
+    /// The conversations in your archive, instead of the others.
     #[serde(default)]
     pub(crate) archived: bool,
     #[serde(flatten)]
@@ -100,9 +100,9 @@ pub(crate) struct List {
 #[input]
 pub(crate) struct Messages {
     pub(crate) thread_id: Id,
-    /// Messages with a smaller `seq` than this one.
+    /// Only messages with a smaller `seq` than this one.
     pub(crate) before: Option<u64>,
-    /// Messages with a greater `seq` than this one, the oldest first.
+    /// Only messages with a greater `seq` than this one, the oldest first.
     pub(crate) after: Option<u64>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -111,16 +111,17 @@ pub(crate) struct Messages {
 #[input]
 pub(crate) struct Send {
     pub(crate) thread_id: Id,
-    /// Plain text. E-mail addresses and phone numbers pass once both sides have disclosed theirs.
+    /// The plain text. It may contain e-mail addresses and phone numbers once both sides have
+    /// disclosed theirs.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
-    /// An id of your own for this message: sent again with the same one, it is not written twice.
-    /// It is never forgotten.
+    /// An id of your own for this message. If the same message is sent again with the same id, it
+    /// is not stored twice. The id never expires.
     #[schemars(regex(pattern = "^[!-~]{1,64}$"))]
     pub(crate) client_msg_id: Option<String>,
-    /// The message of this conversation that it answers.
+    /// The message of this conversation to which it replies.
     pub(crate) reply_to: Option<MessageRef>,
-    /// What the message is meant to be.
+    /// The purpose of the message.
     #[serde(default)]
     pub(crate) intent: Intent,
 }
@@ -133,7 +134,7 @@ pub(crate) struct MessageId {
 #[input]
 pub(crate) struct Edit {
     pub(crate) message_id: MessageRef,
-    /// The text in place of the one before.
+    /// The new text.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
     pub(crate) expected_version: Option<Version>,
@@ -148,7 +149,7 @@ pub(crate) struct Retract {
 #[input]
 pub(crate) struct RemoveMessage {
     pub(crate) message_id: MessageRef,
-    /// Its sender reads it.
+    /// The reason, which its sender reads.
     #[schemars(length(min = 1, max = 300))]
     pub(crate) reason: String,
 }
@@ -156,14 +157,14 @@ pub(crate) struct RemoveMessage {
 #[input]
 pub(crate) struct Mark {
     pub(crate) thread_id: Id,
-    /// This message, and all before it.
+    /// The last message of those that are confirmed.
     pub(crate) up_to_message_id: MessageRef,
 }
 
 #[input]
 pub(crate) struct Mute {
     pub(crate) thread_id: Id,
-    /// RFC 3339: until when; without it, until you take it back.
+    /// When the mute ends (RFC 3339); without it, the mute lasts until `unmute`.
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) until: Option<String>,
 }
@@ -177,7 +178,7 @@ pub(crate) struct Step {
 #[input]
 pub(crate) struct Someone {
     pub(crate) thread_id: Id,
-    /// Whom: the person's id, `own_` and a ULID.
+    /// The person's id: `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
     pub(crate) owner_id: String,
     pub(crate) expected_version: Option<Version>,
@@ -187,12 +188,12 @@ pub(crate) struct Someone {
 pub(crate) struct Consent {
     #[serde(flatten)]
     pub(crate) someone: Someone,
-    /// False means that the person is not invited.
+    /// Whether to consent. If false, the person is not invited.
     pub(crate) agree: bool,
 }
 
 impl Someone {
-    /// The thread, without whom.
+    /// Returns the input without the person.
     pub(crate) fn step(&self) -> Step {
         Step { thread_id: self.thread_id.clone(), expected_version: self.expected_version }
     }

@@ -1,22 +1,22 @@
-//! What one of its people sees of a thread and of its messages.
+//! How a participant sees a thread and its messages.
 
 use crate::{kept::*, life::*, outputs::*, reach::Reach, refusals::*};
 use people_kit::{UNTRUSTED, threads::ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// What is needed to see a thread through somebody's eyes.
+/// The data needed to show a thread to one person.
 struct Scene<'a> {
     now: u64,
     me: &'a str,
     thread: &'a Stored<Thread>,
-    /// As the person sees it.
+    /// The state as the person sees it.
     state: ThreadState,
-    /// Of everybody who takes part, by the seat's id.
+    /// The seats of all members, by their ids.
     seats: &'a BTreeMap<String, Seat>,
 }
 
-/// Threads as the person sees them, in their order.
+/// Returns threads as the person sees them, in the same order.
 pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<Vec<ThreadView>> {
     let reach = Reach::of(me, threads.iter().map(|thread| &thread.value))?;
     let people = |thread: &Stored<Thread>| {
@@ -38,13 +38,13 @@ pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<
     Ok(threads.iter().map(view).collect())
 }
 
-/// One thread as the person sees it.
+/// Returns one thread as the person sees it.
 pub(crate) fn thread(now: u64, me: &str, thread: Stored<Thread>) -> Result<ThreadView> {
     let view = threads(now, me, &[thread])?.pop();
     view.ok_or_else(Thread::not_found)
 }
 
-/// Messages of one thread as the person sees them.
+/// Returns messages of one thread as the person sees them.
 pub(crate) fn messages(
     now: u64,
     me: &str,
@@ -59,7 +59,7 @@ pub(crate) fn messages(
     Ok(messages.iter().map(|message| scene.message(message)).collect())
 }
 
-/// One message as the person sees it.
+/// Returns one message as the person sees it.
 pub(crate) fn message(
     now: u64,
     me: &str,
@@ -79,7 +79,7 @@ impl Scene<'_> {
             since.is_some_and(|part| message.value.seq > part.joined_after)
         };
         let there = value.members.iter().filter(|member| member.membership.counts());
-        // Whoever is invited learns who takes part, and not who else was proposed.
+        // An invited person sees who takes part, but not who else was proposed.
         let there = there.filter(|member| {
             part.is_some_and(|part| part.membership == Membership::Joined)
                 || member.membership != Membership::Proposed
@@ -106,7 +106,8 @@ impl Scene<'_> {
         }
     }
 
-    /// What the person may do with the thread now; what is done to a message stands with that.
+    /// Returns the actions that the person may take on the thread now. Actions on messages are
+    /// listed with each message.
     fn allowed(&self, part: Option<&Member>) -> Vec<&'static str> {
         let role = match part.map(|member| member.membership) {
             Some(Membership::Joined) => MEMBER,
@@ -167,7 +168,7 @@ impl Scene<'_> {
         })
     }
 
-    /// How far a message has come: as far as the last of those whom it is for.
+    /// Returns the state of a message: that of the recipient who is least far.
     fn progress(&self, message: &Message) -> MessageState {
         let seq = message.seq;
         let others = self.thread.value.others(&message.owner_id);

@@ -3,12 +3,12 @@
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
 use std::ops::Range;
 
-/// An answer in its further forms.
+/// An answer in its rendered forms.
 pub(crate) struct Answer {
     pub(crate) html: String,
     /// The text without markup and code blocks, its blocks joined by a space.
     pub(crate) prose: String,
-    /// The sentences of the prose, in bytes.
+    /// The ranges of the prose's sentences, in bytes.
     pub(crate) sentences: Vec<Range<usize>>,
     /// The code blocks, which are searched but not shown in snippets.
     pub(crate) code: String,
@@ -66,7 +66,8 @@ fn close(answer: &mut Answer, block: &mut String) {
         .extend(sentences.into_iter().map(|range| range.start + offset..range.end + offset));
 }
 
-/// A sentence ends with a full stop, question or exclamation mark after a word and before a space.
+/// Returns the ranges of the sentences. A sentence ends with a full stop, question or exclamation
+/// mark after a word and before a space.
 fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let (mut start, mut before) = (0, [' ', ' ']);

@@ -8,16 +8,16 @@ use crate::{
 use anyhow::{Context as _, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Question, tags, answer.
+/// The fields: question, tags, answer.
 pub(crate) const FIELDS: usize = 3;
 
 pub(crate) struct Index {
-    /// Stem → entry → how often it occurs in each field.
+    /// For each stem and entry, how often the stem occurs in each field.
     pub(crate) terms: BTreeMap<String, BTreeMap<usize, [u16; FIELDS]>>,
-    /// Words per field, for each entry.
+    /// The number of words in each field of each entry.
     pub(crate) lengths: Vec<[u16; FIELDS]>,
     pub(crate) average_lengths: [f32; FIELDS],
-    /// Word form → the entries it occurs in.
+    /// For each word form, the entries in which it occurs.
     pub(crate) vocabulary: BTreeMap<String, BTreeSet<usize>>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn build(sources: &[Source], answers: &[Answer]) -> Result<Index> {
     Ok(index)
 }
 
-/// Adds an entry's words to the postings and answers how many each field has.
+/// Adds an entry's words to the postings, and returns how many each field has.
 fn count(
     terms: &mut BTreeMap<String, BTreeMap<usize, [u16; FIELDS]>>,
     entry: usize,

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use std::{collections::HashSet, fs, path::Path};
 
-/// An entry as it is written.
+/// An entry of the files.
 pub(crate) struct Source {
     pub(crate) id: String,
     pub(crate) slug: String,
@@ -14,7 +14,7 @@ pub(crate) struct Source {
     pub(crate) answer: String,
 }
 
-/// All entries of a folder, ordered by slug, each checked by itself and against the others.
+/// Reads all entries of a folder, ordered by slug, and checks each alone and against the others.
 pub(crate) fn read(folder: &Path) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for file in fs::read_dir(folder)? {
@@ -93,7 +93,7 @@ fn is_id(id: &str) -> bool {
     })
 }
 
-/// Whether every character stands where RFC 3339 in UTC with milliseconds puts it.
+/// Whether the text has the form of RFC 3339 in UTC with milliseconds.
 fn is_instant(text: &str) -> bool {
     let form: String = text
         .chars()

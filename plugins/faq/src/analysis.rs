@@ -1,4 +1,4 @@
-//! From text to index terms, the same way when the index is built and when a query is read.
+//! Turns text into index terms, in the same way for the index and for a query.
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use std::ops::Range;
@@ -7,13 +7,13 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// A word of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// Where it stands, in bytes of the text.
+    /// Its position, in bytes of the text.
     pub(crate) range: Range<usize>,
-    /// In normal form KC and lower case, without apostrophes.
+    /// Its form in Unicode normal form KC and lower case, without apostrophes.
     pub(crate) form: String,
 }
 
-/// The words of a text in their order. Identifiers such as `client_id` give one word per part.
+/// Returns the words of a text in order. Identifiers such as `client_id` give one word per part.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut start = None;
@@ -32,7 +32,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// An apostrophe between letters belongs to the word: `person's`, `don’t`.
+/// Whether this apostrophe between letters belongs to the word: `person's`, `don’t`.
 fn joins(text: &str, at: usize, character: char) -> bool {
     let after = text.get(at + character.len_utf8()..).and_then(|rest| rest.chars().next());
     matches!(character, '\'' | '’') && after.is_some_and(char::is_alphanumeric)
@@ -48,18 +48,18 @@ fn word(text: &str, range: Range<usize>) -> Option<Word> {
     (!form.is_empty()).then_some(Word { range, form })
 }
 
-/// The term that stands for a word's inflections (the Snowball stemmer for English).
+/// Returns the stem of a word, which all its inflections share (the Snowball stemmer for English).
 pub(crate) fn stem(form: &str) -> String {
     Stemmer::create(Algorithm::English).stem(form).into_owned()
 }
 
-/// Whether the word says too little to search for, unless a query has nothing else.
+/// Whether the word is too common to search for, unless the query has no other words.
 pub(crate) fn is_stop_word(form: &str) -> bool {
     STOP_WORDS.binary_search(&form).is_ok()
 }
 
-/// Sorted. Question words and auxiliaries stand beside the usual function words, because queries
-/// here are questions.
+/// Stop words, sorted. Question words and auxiliaries are included, because queries here are
+/// questions.
 const STOP_WORDS: &[&str] = &[
     "a",
     "about",

@@ -17,16 +17,16 @@ use crate::entry::{AVERAGE_LENGTHS, ENTRIES, LENGTHS, Posting, Term};
 
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
-/// Question, tags, answer.
+/// The boosts of the fields: question, tags, answer.
 const BOOSTS: [f32; 3] = [2.0, 1.5, 1.0];
 
-/// How much a term tells apart.
+/// Returns how well a term distinguishes entries.
 pub(crate) fn inverse_document_frequency(term: &Term) -> f32 {
     let (all, having) = (ENTRIES.len() as f32, term.postings.len() as f32);
     (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
 }
 
-/// What one term adds to the score of the posting's entry.
+/// Returns what one term adds to the score of the posting's entry.
 pub(crate) fn contribution(idf: f32, posting: &Posting) -> f32 {
     let lengths = LENGTHS.get(usize::from(posting.entry)).copied().unwrap_or_default();
     saturated(idf, weighted_frequency(posting.frequencies, lengths, AVERAGE_LENGTHS))
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_terms_tell_more_and_none_is_negative() {
+    fn rare_terms_weigh_more_and_no_weight_is_negative() {
         static POSTINGS: [Posting; 44] =
             [const { Posting { entry: 0, frequencies: [0, 0, 1] } }; 44];
         let of = |having: usize| {

@@ -5,26 +5,26 @@ include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 /// A question with its answer.
 #[derive(Debug)]
 pub struct Entry {
-    /// `faq_` and a ULID; it stays when the slug changes.
+    /// The id: `faq_` and a ULID; it stays the same when the slug changes.
     pub id: &'static str,
     pub slug: &'static str,
     pub question: &'static str,
     pub tags: &'static [&'static str],
-    /// RFC 3339, UTC, milliseconds.
+    /// When the entry last changed (RFC 3339, UTC, milliseconds).
     pub updated_at: &'static str,
     /// Slugs of entries to read next.
     pub related: &'static [&'static str],
-    /// Its place in `ENTRIES`, `ANSWERS` and `PROSE`. They are tables of their own, so that a
-    /// capability that shows whole answers carries no prose, and one that searches no HTML.
+    /// Its index in `ENTRIES`, `ANSWERS` and `PROSE`. These are separate tables, so that a
+    /// capability that shows whole answers carries no prose, and one that searches carries no HTML.
     pub(crate) place: u16,
 }
 
-/// The answer of an entry, whole.
+/// The whole answer of an entry.
 #[derive(Debug)]
 pub struct Answer {
-    /// CommonMark.
+    /// The answer in CommonMark.
     pub markdown: &'static str,
-    /// The same as HTML; raw HTML in the Markdown is dropped.
+    /// The answer as HTML; raw HTML in the Markdown is removed.
     pub html: &'static str,
 }
 
@@ -32,29 +32,29 @@ pub struct Answer {
 #[derive(Debug)]
 pub(crate) struct Prose {
     pub(crate) text: &'static str,
-    /// In order.
+    /// The words, in order.
     pub(crate) words: &'static [ProseWord],
-    /// In order.
+    /// The sentences, in order.
     pub(crate) sentences: &'static [Sentence],
 }
 
 /// A word of an entry's prose.
 #[derive(Debug)]
 pub(crate) struct ProseWord {
-    /// Bytes of the prose.
+    /// The position in the prose, in bytes.
     pub(crate) start: u16,
     pub(crate) end: u16,
-    /// Its place in `TERMS`.
+    /// Its index in `TERMS`.
     pub(crate) term: u16,
 }
 
 /// A sentence, list item or heading of an entry's prose.
 #[derive(Debug)]
 pub(crate) struct Sentence {
-    /// Bytes of the prose.
+    /// The position in the prose, in bytes.
     pub(crate) start: u16,
     pub(crate) end: u16,
-    /// Its first word and the one after its last, in `words`.
+    /// The index in `words` of its first word, and of the one after its last.
     pub(crate) first_word: u16,
     pub(crate) end_word: u16,
 }
@@ -77,18 +77,18 @@ pub(crate) struct Posting {
 #[derive(Debug)]
 pub(crate) struct Spelling {
     pub(crate) form: &'static str,
-    /// Which letters and digits it has, one bit each.
+    /// The set of its letters and digits, one bit each.
     pub(crate) letters: u64,
-    /// In how many entries it occurs.
+    /// The number of entries in which it occurs.
     pub(crate) entries: u16,
 }
 
-/// All entries, ordered by slug.
+/// Returns all entries, ordered by slug.
 pub fn entries() -> &'static [Entry] {
     &ENTRIES
 }
 
-/// All tags, sorted.
+/// Returns all tags, sorted.
 pub fn tags() -> &'static [&'static str] {
     &TAGS
 }
@@ -114,7 +114,7 @@ pub fn by_slug(slug: &str) -> Option<&'static Entry> {
     ENTRIES.get(place)
 }
 
-/// The place of a stem in `TERMS`.
+/// Returns the index of a stem in `TERMS`.
 pub(crate) fn term(stem: &str) -> Option<usize> {
     TERMS.binary_search_by(|term| term.stem.cmp(stem)).ok()
 }

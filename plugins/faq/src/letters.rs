@@ -1,6 +1,6 @@
-//! Which letters a word has, as a set of bits: a cheap bound on how alike two words can be.
+//! The set of a word's letters as bits: a cheap bound on the similarity of two words.
 
-/// One bit for each of a to z and 0 to 9, and one for everything else.
+/// Returns one bit for each of a to z and 0 to 9, and one for everything else.
 pub(crate) fn letters(form: &str) -> u64 {
     form.chars().fold(0, |set, character| {
         let bit = match character {

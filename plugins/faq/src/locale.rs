@@ -1,9 +1,9 @@
-//! Which language the answers are in.
+//! The language of the answers.
 
-/// The one locale there is, as a BCP 47 tag.
+/// The only locale, as a BCP 47 tag.
 pub const LOCALE: &str = "en";
 
-/// Whether the caller asked for another language than it gets. Any region of English is English.
+/// Whether the caller requested another language than English, of any region.
 pub fn falls_back(requested: Option<&str>) -> bool {
     let Some(requested) = requested else {
         return false;

@@ -1,4 +1,4 @@
-//! From a query to the entries that answer it, the best first.
+//! Finds the entries that answer a query, the best first.
 
 use crate::{
     analysis::{self, Word},
@@ -8,26 +8,26 @@ use crate::{
     spelling,
 };
 
-/// What a query found.
+/// The results of a query.
 #[derive(Debug)]
 pub struct Found {
-    /// Best first.
+    /// The entries, best first.
     pub hits: Vec<Hit>,
     /// The query with its misspelt words corrected, if there are any.
     pub did_you_mean: Option<String>,
 }
 
-/// An entry that fits.
+/// An entry that matches.
 #[derive(Debug)]
 pub struct Hit {
     pub entry: &'static Entry,
-    /// Higher is better; comparable within one answer only.
+    /// The score: higher is better; comparable within one answer only.
     pub score: f32,
     pub snippet: Snippet,
 }
 
-/// The entries with at least one word of the query and, if there are `tags`, at least one of these.
-/// None if the query has no word at all.
+/// Returns the entries with at least one word of the query and, if there are `tags`, at least one
+/// of these; `None` if the query has no words.
 pub fn search(query: &str, tags: &[&str], limit: usize) -> Option<Found> {
     let words = analysis::words(query);
     if words.is_empty() {
@@ -42,8 +42,8 @@ pub fn search(query: &str, tags: &[&str], limit: usize) -> Option<Found> {
     Some(Found { hits, did_you_mean: spelling::did_you_mean(query, &words) })
 }
 
-/// The query's terms that the index knows, each once. Stop words count only if there is nothing
-/// else.
+/// Returns the query's terms that are in the index, each once. Stop words count only if there are
+/// no other words.
 fn sought(words: &[Word]) -> Vec<Sought> {
     let only_stop_words = words.iter().all(|word| analysis::is_stop_word(&word.form));
     let mut sought: Vec<Sought> = Vec::new();
@@ -64,7 +64,8 @@ fn sought(words: &[Word]) -> Vec<Sought> {
     sought
 }
 
-/// Equal scores are ordered by slug, so that the same query always answers the same.
+/// Ranks the entries. Equal scores are ordered by slug, so that the same query always has the same
+/// answer.
 fn ranked(sought: &[Sought], tags: &[&str]) -> Vec<(f32, &'static Entry)> {
     let mut scores = vec![0.0_f32; ENTRIES.len()];
     for Sought { term, weight } in sought {

@@ -1,4 +1,4 @@
-//! The passage of an answer that shows best why it was found.
+//! Snippets: the passage of an answer that matches the query best.
 
 use crate::entry::{Prose, ProseWord, Sentence};
 
@@ -9,30 +9,30 @@ const ROOM: usize = 240;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Snippet {
     pub text: &'static str,
-    /// In order, not overlapping.
+    /// The highlights, in order and without overlap.
     pub highlights: Vec<Highlight>,
 }
 
-/// A word of the snippet that the query asked for.
+/// A word of the snippet that matches the query.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Highlight {
-    /// As it stands in the snippet.
+    /// The word as it appears in the snippet.
     pub text: &'static str,
-    /// Its first character in the snippet, counted in Unicode code points from 0.
+    /// The position of its first character in the snippet, in Unicode code points from 0.
     pub start: usize,
-    /// The character after its last.
+    /// The position after its last character.
     pub end: usize,
 }
 
-/// A term of the query: its place in the index, and how much it tells.
+/// A term of the query: its index, and its weight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sought {
     pub(crate) term: usize,
     pub(crate) weight: f32,
 }
 
-/// The sentence with the weightiest terms of the query, each counted once, and what follows it as
-/// far as there is room. An answer without any of them starts at its beginning.
+/// Returns the sentence with the highest weight of distinct query terms, and as many of the
+/// sentences after it as fit. An answer without any of the terms starts at its beginning.
 pub(crate) fn snippet(prose: &'static Prose, sought: &[Sought]) -> Snippet {
     let mut best = (0, 0.0);
     for (place, sentence) in prose.sentences.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a misspelt query probably meant.
+//! Corrections of misspelt queries.
 
 use crate::{
     analysis::{self, Word},
@@ -6,8 +6,8 @@ use crate::{
     letters::letters,
 };
 
-/// The query with each unknown word replaced by the nearest word of the entries, or none if there
-/// is nothing to correct.
+/// Returns the query with each unknown word replaced by the most similar word of the entries;
+/// `None` if there is nothing to correct.
 pub(crate) fn did_you_mean(query: &str, words: &[Word]) -> Option<String> {
     let mut corrected = String::with_capacity(query.len());
     let (mut copied, mut changed) = (0, false);
@@ -24,7 +24,7 @@ pub(crate) fn did_you_mean(query: &str, words: &[Word]) -> Option<String> {
     changed.then(|| corrected.trim().to_owned())
 }
 
-/// The nearest word for one that neither the entries nor the stop words know.
+/// Returns the most similar word for one that neither the entries nor the stop words contain.
 fn correction(form: &str) -> Option<&'static str> {
     let known = analysis::is_stop_word(form) || entry::term(&analysis::stem(form)).is_some();
     if known || form.contains(|character: char| !character.is_alphabetic()) {
@@ -37,7 +37,8 @@ fn correction(form: &str) -> Option<&'static str> {
         .filter(|spelling| alike(spelling, length, set, most))
         .map(|spelling| (strsim::osa_distance(form, spelling.form), spelling))
         .filter(|(distance, _)| *distance <= most)
-        // The first letter is seldom wrong; of equals, the word of more entries is likelier.
+        // The first letter is seldom wrong; of equally similar words, the one in more entries is
+        // likelier.
         .min_by_key(|(distance, spelling)| {
             let other_start = form.chars().next() != spelling.form.chars().next();
             (*distance, other_start, std::cmp::Reverse(spelling.entries))
@@ -45,8 +46,8 @@ fn correction(form: &str) -> Option<&'static str> {
         .map(|(_, spelling)| spelling.form)
 }
 
-/// How many letters may be wrong, missing, too many or swapped. In very short words every word is
-/// near every other.
+/// Returns how many letters may be wrong, missing, added or swapped. A very short word is similar
+/// to every other.
 fn most_mistakes(length: usize) -> Option<usize> {
     match length {
         0..=3 => None,
@@ -55,8 +56,8 @@ fn most_mistakes(length: usize) -> Option<usize> {
     }
 }
 
-/// Rules out words that cannot be near without comparing them: one mistake changes the length by at
-/// most one, and brings or takes away at most one letter.
+/// Whether two words can be similar, without comparing them: one mistake changes the length by at
+/// most one, and adds or removes at most one letter.
 fn alike(spelling: &Spelling, length: usize, set: u64, most: usize) -> bool {
     let (brought, taken) = (set & !spelling.letters, spelling.letters & !set);
     spelling.form.len().abs_diff(length) <= most

@@ -1,9 +1,9 @@
-//! What must be true of every entry, beyond what the build checks.
+//! Tests that every entry has to pass, beyond the checks of the build.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use faq::{Entry, by_slug, entries};
 
-/// The fenced code blocks of an answer: language and text.
+/// Returns the fenced code blocks of an answer: language and text.
 fn code_blocks(entry: &Entry) -> Vec<(&'static str, &'static str)> {
     let fenced = entry.answer().markdown.split("```").skip(1).step_by(2);
     fenced.map(|block| block.split_once('\n').unwrap()).collect()

@@ -1,4 +1,4 @@
-//! Questions as people and agents put them, and the entry that must be among the first three.
+//! Questions of people and agents, each with the entry that must be among the first three.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use faq::search;

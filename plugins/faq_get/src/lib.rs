@@ -5,8 +5,8 @@ use portolan_sdk::prelude::*;
 
 #[input]
 struct Get {
-    /// The entry's id, as `faq_search` gives it. It stays the same when the slug changes. Send
-    /// either `id` or `slug`, not both.
+    /// The entry's id, from `faq_search`. It stays the same when the slug changes. Send either `id`
+    /// or `slug`, not both.
     #[schemars(regex(pattern = r"^faq_[0-9A-HJKMNP-TV-Z]{26}$"))]
     id: Option<String>,
     /// The entry's readable name, such as `claim-by-phone`: from `faq_search`, from the `related`
@@ -24,19 +24,19 @@ struct Question {
     id: &'static str,
     slug: &'static str,
     question: &'static str,
-    /// CommonMark: the form for an agent to read or to pass on.
+    /// The answer in CommonMark: the form for an agent to read or to pass on.
     answer_md: &'static str,
     /// The same answer as HTML, for a page.
     answer_html: &'static str,
-    /// Any of them narrows a `faq_search`.
+    /// The tags of the entry. Each can restrict a `faq_search`.
     tags: &'static [&'static str],
-    /// RFC 3339, UTC.
+    /// When the entry last changed (RFC 3339, UTC).
     updated_at: &'static str,
-    /// What to read next.
+    /// Entries to read next.
     related: Vec<Related>,
     /// The language of this answer.
     locale: &'static str,
-    /// True if another language was asked for.
+    /// Whether another language was requested.
     locale_fallback: bool,
 }
 
@@ -95,7 +95,8 @@ fn find(id: Option<&str>, slug: Option<&str>) -> Result<&'static Entry, GetError
     found.ok_or_else(|| GetError::FaqNotFound { search: Box::new(search(words.trim())) })
 }
 
-/// A slug that misses is usually near to the words that find the entry; an id says nothing.
+/// Returns a search. A wrong slug usually consists of the words that find the entry; an id does
+/// not.
 fn search(words: &str) -> Next {
     let search = Next::action("faq_search", "search");
     match words {

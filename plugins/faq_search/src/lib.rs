@@ -1,4 +1,4 @@
-//! The capability `faq_search`: from a question in plain words to the entries that answer it.
+//! The capability `faq_search`: finds the entries that answer a question in plain words.
 
 use faq::{Found, Hit};
 use portolan_sdk::prelude::*;
@@ -10,13 +10,12 @@ struct Search {
     /// `did_you_mean` corrects them.
     #[schemars(length(max = 200))]
     query: String,
-    /// Only entries with at least one of these tags, such as `privacy`, `errors` or `listings`. Leave
-    /// it out to search everywhere; a tag that does not exist is refused with the list of those that
-    /// do.
+    /// Only entries with at least one of these tags, such as `privacy`, `errors` or `listings`.
+    /// Omit it to search everywhere; the refusal of an unknown tag lists the known ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10))]
     tags: Vec<String>,
-    /// How many entries at most. The best one is usually among the first three.
+    /// The most entries to return. The best one is usually among the first three.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 20))]
     limit: u8,
@@ -32,37 +31,37 @@ fn default_limit() -> u8 {
 
 #[derive(Serialize, JsonSchema)]
 struct Results {
-    /// Best first; empty if no entry has any of the words.
+    /// The entries, best first; empty if no entry has any of the words.
     items: Vec<Item>,
     /// The query with its misspelt words corrected, to search for instead; null if there are none.
     did_you_mean: Option<String>,
     /// The language of these entries.
     locale: &'static str,
-    /// True if another language was asked for.
+    /// Whether another language was requested.
     locale_fallback: bool,
 }
 
 #[output]
 struct Item {
     id: &'static str,
-    /// For `faq_get`, which has the whole answer.
+    /// The slug, with which `faq_get` returns the whole answer.
     slug: &'static str,
     question: &'static str,
-    /// The passage of the answer that fits best, as plain text.
+    /// The best matching passage of the answer, as plain text.
     snippet: &'static str,
-    /// Higher is better (BM25F); comparable within one answer only.
+    /// The score (BM25F): higher is better; comparable within one answer only.
     score: f64,
-    /// The words of the snippet that the query asked for.
+    /// The words of the snippet that match the query.
     highlights: Vec<Highlight>,
 }
 
 #[output]
 struct Highlight {
-    /// As it stands in the snippet.
+    /// The word as it appears in the snippet.
     text: &'static str,
-    /// Its first character in the snippet, counted in Unicode code points from 0.
+    /// The position of its first character in the snippet, in Unicode code points from 0.
     start: usize,
-    /// The character after its last, counted likewise.
+    /// The position after its last character.
     end: usize,
 }
 
@@ -83,9 +82,10 @@ pub struct FaqSearch;
 
 /// Finds the answers to questions about this service.
 ///
-/// Ask here before you guess: how to register, claim, publish, contact, schedule or pay, what an
-/// error code means, which rules hold, what happens to data. The entries are ranked by how well they
-/// fit the words, each with the passage that fits best. Then fetch the whole answer with `faq_get`.
+/// Search here before you guess: how to register, claim, publish, contact, schedule or pay, what an
+/// error code means, which rules hold, what happens to data. The entries are ranked by how well
+/// they match the words, each with its best matching passage. Then fetch the whole answer with
+/// `faq_get`.
 #[capability(
     id = "faq_search",
     title = "FAQ search",
@@ -135,7 +135,8 @@ fn find(input: &Search) -> Result<Found, SearchError> {
     found.ok_or(SearchError::QueryEmpty)
 }
 
-/// Reading the best entry, or else searching with the spelling corrected.
+/// Returns the next step: the call that reads the best entry, or else the search with the spelling
+/// corrected.
 fn next(found: &Found) -> Option<Next> {
     match (found.hits.first(), &found.did_you_mean) {
         (Some(best), _) => Some(Next::action("faq_get", "get").field("slug", best.entry.slug)),

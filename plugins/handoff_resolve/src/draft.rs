@@ -1,4 +1,4 @@
-//! From a contract and a record to the input of a call.
+//! Drafts: the input of a call, made from a contract and a record.
 
 use crate::types::Handoff;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 const OPEN: &str = "{{record.";
 const CLOSE: &str = "}}";
 
-/// What stands at a path of names and dots.
+/// Returns the value at a path of names and dots.
 fn at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(it, rest)| (it, Some(rest)));
     let value = record.get(first)?;
@@ -16,8 +16,8 @@ fn at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
     }
 }
 
-/// Whether the contract begins at this record: it has what is needed and, where it names its
-/// contracts, it names this one.
+/// Whether the contract can be used with this record: the record has the required fields and, if it
+/// lists its contracts, this one is among them.
 pub(crate) fn fits(handoff: &Handoff, handoff_id: &str, record: &Map<String, Value>) -> bool {
     let named = ["handoff_ids", "properties.handoff_ids"].iter().find_map(|path| at(record, path));
     let named = named.and_then(Value::as_array);
@@ -29,7 +29,8 @@ fn is_there(value: &Value) -> bool {
     !value.is_null() && value.as_str() != Some("")
 }
 
-/// The template with the record's values in it, none of them longer than the contract has room for.
+/// Returns the template filled with the record's values, each shortened to the length that the
+/// contract allows.
 pub(crate) fn fill(handoff: &Handoff, record: &Map<String, Value>) -> Map<String, Value> {
     let filled = handoff.input_template.iter().map(|(field, value)| {
         let value = match value {
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_fits_if_it_has_what_is_needed_and_names_the_contract() {
+    fn a_record_fits_if_it_has_the_required_fields_and_names_the_contract() {
         let handoff = handoff(&json!({}));
         let fits = |value| fits(&handoff, "hof_1", &record(value));
         assert!(fits(json!({ "id": "r", "at": { "name": "A" } })));

@@ -1,26 +1,26 @@
-//! Addresses that this host alone can make: what they stand for in base64url (RFC 4648, section 5), a
-//! dot, and its HMAC-SHA-256. Nothing about a person is in them.
+//! Tokens that only this host can make: their content in base64url (RFC 4648, section 5), a dot,
+//! and its HMAC-SHA-256. They contain no personal data.
 
 use crate::types::TTL_S;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_sdk::{prelude::*, secrets};
 
-/// Of what is signed; another shape would get another one.
+/// The version of the signed format.
 const VERSION: u8 = 1;
 const NONCE_BYTES: u32 = 16;
 
-/// What a token stands for.
+/// The content of a token.
 #[document(PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Token {
     v: u8,
-    /// The contract.
+    /// The id of the contract.
     pub(crate) hof: String,
     pub(crate) record_id: String,
-    /// The publication that it was made of.
+    /// The entity tag of the publication from which it was made.
     pub(crate) feed_etag: String,
     pub(crate) nonce: String,
-    /// Seconds since the Unix epoch.
+    /// When it expires, in seconds since the Unix epoch.
     pub(crate) exp: u64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum TokenFault {
 }
 
 impl Token {
-    /// Good from now on, once.
+    /// Makes a token that is valid once, from now on.
     pub(crate) fn new(call: &Call, hof: &str, record_id: &str, feed_etag: String) -> Self {
         Self {
             v: VERSION,
@@ -43,15 +43,16 @@ impl Token {
         }
     }
 
-    /// `host` is where this host is reached: a token of another one is as good as forged. So is one of
-    /// the other mode, which knows nothing of what is used here.
+    /// Signs the token. `host` is the address of this host: a token of another host is refused like
+    /// a forged one. A token of the other mode is refused too, because that mode does not know
+    /// which tokens were redeemed here.
     pub(crate) fn sign(&self, call: &Call, host: &str) -> Result<String, HostError> {
         let payload = URL_SAFE_NO_PAD.encode(portolan_sdk::to_json(self));
         let mac = URL_SAFE_NO_PAD.encode(secrets::mac(&signed(call, host, &payload))?);
         Ok(format!("{payload}.{mac}"))
     }
 
-    /// What the text stands for, if this host made it within the last 15 minutes.
+    /// Verifies a token that this host made within the last 15 minutes, and returns its content.
     pub(crate) fn read(call: &Call, host: &str, text: &str) -> Result<Self, TokenFault> {
         let (payload, mac) = text.split_once('.').ok_or(TokenFault::Forged)?;
         let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| TokenFault::Forged)?;
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_of_this_version_is_read() {
+    fn only_this_version_is_read() {
         let token = |v| Token {
             v,
             hof: "hof_1".to_owned(),

@@ -1,4 +1,4 @@
-//! Reads the files of `taxonomy/attributes/` and makes a JSON Schema of each kind of attributes.
+//! Reads the files of `taxonomy/attributes/` and makes a JSON Schema for each kind of attributes.
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// One file: types of values, by the names that fields refer to them, and attributes made of them.
+/// One file: named types of values, and attributes that use them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -26,7 +26,7 @@ struct Attributes {
     properties: Map<String, Value>,
 }
 
-/// The schema of each kind of attributes as a JSON text, by its name.
+/// Returns the schema of each kind of attributes as a JSON text, by its name.
 pub(crate) fn schemas(files: Vec<File>) -> Result<BTreeMap<String, String>> {
     let (mut types, mut attributes) = (BTreeMap::new(), BTreeMap::new());
     for file in files {
@@ -62,7 +62,7 @@ fn schema(attributes: Attributes, types: &Types) -> Result<Value> {
     }))
 }
 
-/// Puts the keywords of a type in place of its name. What the field says itself stays.
+/// Replaces the name of a type by its keywords. The field's own keywords stay.
 fn refer(field: &mut Map<String, Value>, types: &Types) -> Result<()> {
     let named = |name: Value| {
         let found = name.as_str().and_then(|name| types.get(name));

@@ -7,15 +7,16 @@ const LABEL: f64 = 3.0;
 const SYNONYM: f64 = 2.5;
 const DESCRIPTION: f64 = 1.0;
 const CONTEXT: f64 = 0.5;
-/// Two words in a row say more than the same words apart.
+/// The weight of a term of two words: it says more than the two words apart.
 const PAIR: f64 = 1.5;
-/// How soon more of the same word counts for less, and how much long texts are held back.
+/// The constants of BM25: how soon repeated words count for less, and how much long texts are
+/// penalised.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.4;
-/// Weights are kept as whole thousandths.
+/// The scale of stored weights: thousandths.
 const SCALE: f64 = 1000.0;
 
-/// A term with the categories it speaks for, and how strongly, in the terms' order.
+/// Returns each term with its categories and their weights, in the order of the terms.
 pub(crate) fn postings(nodes: &[Node]) -> String {
     let documents: Vec<BTreeMap<String, f64>> = nodes.iter().map(frequencies).collect();
     let lengths: Vec<f64> = documents.iter().map(|document| document.values().sum()).collect();

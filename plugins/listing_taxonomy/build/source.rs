@@ -1,4 +1,4 @@
-//! Reads the files of `taxonomy/` and spreads them into one node per category.
+//! Reads the files of `taxonomy/` and expands them into one node per category.
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ pub(crate) struct File {
     description: String,
     synonyms: Vec<String>,
     schema_org: SchemaOrg,
-    /// What every listing below has beside its attributes and can be compared by.
+    /// The fields that every listing below has beside its attributes and that criteria can use.
     criteria: Vec<String>,
     #[serde(default)]
     policy: Table,
@@ -38,10 +38,11 @@ struct Branch {
     attributes: Option<String>,
     #[serde(default)]
     policy: Table,
-    /// Label and description of the topics below, with `{topic}` and `{scope}` in them.
+    /// The label and the description of the topics below, with the placeholders `{topic}` and
+    /// `{scope}`.
     topic_label: Option<String>,
     topic_description: Option<String>,
-    /// Whoever lists here practises the occupations that the topics name.
+    /// Whether people who list here practise the occupations that the topics name.
     #[serde(default)]
     occupation: bool,
     #[serde(default)]
@@ -50,7 +51,7 @@ struct Branch {
     onet_soc: Vec<Concept>,
 }
 
-/// A leaf that stands below one branch or, as two counterparts, below two.
+/// A leaf below one branch or, as two counterparts, below two.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Topic {
@@ -65,7 +66,7 @@ struct Topic {
     isco08: Vec<Concept>,
     #[serde(default)]
     onet_soc: Vec<Concept>,
-    /// What differs below one of the branches.
+    /// The differences below single branches.
     #[serde(default, rename = "in")]
     within: BTreeMap<String, Variation>,
 }
@@ -86,21 +87,21 @@ pub(crate) enum Side {
     Demand,
 }
 
-/// How a concept of another scheme relates to our category.
+/// How a concept of another scheme relates to the category.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Relation {
     Exact,
     Close,
-    /// The concept covers more than the category.
+    /// The concept is broader than the category.
     Broader,
-    /// The concept covers less than the category.
+    /// The concept is narrower than the category.
     Narrower,
 }
 
-/// Relation and name of a schema.org type.
+/// The relation to a type of schema.org, and its name.
 type SchemaOrg = (Relation, String);
-/// Relation, code and title of an occupation.
+/// The relation to an occupation, its code and its title.
 pub(crate) type Concept = (Relation, String, String);
 
 #[derive(Deserialize)]
@@ -115,21 +116,21 @@ pub(crate) struct Policy {
     pub(crate) default_visibility: String,
 }
 
-/// What a category says of its policy: it wins over what the one above says.
+/// Returns the policy of a category: its own values override those of the category above.
 fn policy(above: &Table, own: &Table) -> Table {
     let mut all = above.clone();
     all.extend(own.clone());
     all
 }
 
-/// A category with everything inherited filled in.
+/// A category with all inherited values.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) code: String,
     pub(crate) label: String,
     pub(crate) description: String,
     pub(crate) synonyms: Vec<String>,
-    /// Words of the category above, which tell the two sides of a topic apart.
+    /// The words of the category above, which distinguish the two sides of a topic.
     pub(crate) context: Vec<String>,
     pub(crate) sides: Vec<Side>,
     pub(crate) counterpart: Option<String>,
@@ -142,7 +143,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The policy with everything inherited filled in.
+    /// Returns the policy with all inherited values.
     pub(crate) fn policy(&self) -> Result<Policy> {
         self.policy.clone().try_into().with_context(|| self.code.clone())
     }
@@ -152,7 +153,7 @@ impl Node {
     }
 }
 
-/// The nodes of one file in tree order: the root, then each branch with its topics.
+/// Returns the nodes of one file in tree order: the root, then each branch with its topics.
 pub(crate) fn nodes(file: File, defaults: &Table) -> Result<Vec<Node>> {
     let root = root(&file, defaults);
     let mut nodes: Vec<Node> = Vec::new();

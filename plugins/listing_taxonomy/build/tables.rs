@@ -59,7 +59,8 @@ fn variants(type_name: &str, names: impl Iterator<Item = String>) -> String {
     format!("[{}]", list.join(", "))
 }
 
-/// ESCO takes ISCO-08's groups over as they are, so its addresses follow from ISCO's codes.
+/// Writes the mappings of a node. ESCO uses the groups of ISCO-08, so its addresses follow from
+/// ISCO's codes.
 fn mappings(text: &mut String, node: &Node) -> std::fmt::Result {
     for concept in &node.isco08 {
         let (relation, code, title) = concept;

@@ -1,4 +1,5 @@
-//! Whether a listing says what its category asks for, and asks for nothing that nobody may ask for.
+//! Checks that a listing has what its category requires, and that its criteria use nothing
+//! prohibited.
 
 use crate::{
     attributes,
@@ -12,7 +13,8 @@ use people_kit::taxonomy::{
 };
 use serde_json::{Value, json};
 
-/// What is free to write is compared as a whole, so longer texts find nothing.
+/// The most characters of a free text in a criterion. Such a text is compared as a whole, so a
+/// longer one would find nothing.
 const LONGEST_VALUE: usize = 200;
 const MOST_VALUES: usize = 50;
 
@@ -105,12 +107,13 @@ pub(crate) fn is_too_near(policy: &Policy, radius_km: f64) -> bool {
     policy.min_radius_km.is_some_and(|least| radius_km < f64::from(least))
 }
 
-/// The class of the policy's that a field's name means.
+/// Returns the prohibited class that a field's name means.
 pub(crate) fn prohibited_name(policy: &Policy, field: &str) -> Option<&'static str> {
     protected::by_name(field).filter(|class| policy.prohibited_criteria.contains(class))
 }
 
-/// Classes of the policy's that a value means, where people write their own words.
+/// Returns the prohibited classes that a value means, in fields in which people write their own
+/// words.
 pub(crate) fn prohibited_values(
     policy: &Policy,
     usable: &Usable,
@@ -128,7 +131,7 @@ pub(crate) fn prohibited_values(
         .collect()
 }
 
-/// What is wrong with a comparison; `member` is where its value stands below `pointer`.
+/// Returns what is wrong with a comparison; `member` is the name of its value below `pointer`.
 pub(crate) fn value(
     usable: &Usable,
     op: Operator,

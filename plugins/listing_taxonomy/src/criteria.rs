@@ -1,11 +1,12 @@
-//! What a listing can ask of the listings it meets, read off the schema of their attributes.
+//! The criteria that a listing can have for its counterparts, derived from the schema of their
+//! attributes.
 
 use crate::{attributes, taxonomy::Node};
 pub(crate) use people_kit::taxonomy::{DISTANCE, Operator};
 use portolan_sdk::prelude::*;
 use serde_json::Value;
 
-/// Where the host finds the value.
+/// Where the value of a criterion is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Source {
@@ -22,9 +23,9 @@ pub(crate) struct Criterion {
     pub(crate) operators: &'static [Operator],
     pub(crate) description: String,
     pub(crate) source: Source,
-    /// `string`, `date`, `integer`, `number` or `boolean`.
+    /// The type of the values: `string`, `date`, `integer`, `number` or `boolean`.
     pub(crate) value_type: String,
-    /// The values there are, if they are listed.
+    /// The allowed values, if they are listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<Value>,
 }
@@ -32,7 +33,7 @@ pub(crate) struct Criterion {
 const EQUAL: &[Operator] = &[Operator::Eq, Operator::In];
 const ORDERED: &[Operator] = &[Operator::Eq, Operator::In, Operator::Gte, Operator::Lte];
 
-/// Criteria about a listing of this category.
+/// Returns the criteria for listings of this category.
 pub(crate) fn about(node: &Node) -> Vec<Criterion> {
     let schema = node.attributes.map(attributes::schema);
     let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
@@ -47,7 +48,8 @@ pub(crate) fn about(node: &Node) -> Vec<Criterion> {
     criteria
 }
 
-/// Free text is for people to read, so nothing compares it; lists of tags can be compared.
+/// Returns the criterion for an attribute. Free text is for people to read and is not compared;
+/// lists of tags can be.
 fn attribute(name: &str, property: &Value) -> Option<Criterion> {
     if property.get("x-criterion") == Some(&Value::Bool(false)) {
         return None;
@@ -79,7 +81,7 @@ fn attribute(name: &str, property: &Value) -> Option<Criterion> {
     })
 }
 
-/// What listings of many categories have in common.
+/// The criteria that many categories have in common.
 const OF_LISTING: [(&str, &str, &[Operator], &str); 3] = [
     (DISTANCE, "number", &[Operator::Lte], "Kilometres between the two listings' places."),
     ("remote", "boolean", &[Operator::Eq], "Whether the listing can be dealt with from anywhere."),

@@ -1,9 +1,9 @@
-//! Finds the mappings of a code, whichever side of the crosswalk it is of.
+//! Finds the mappings of a code of either scheme.
 
 use crate::taxonomy::{self, MAPPINGS, Mapping, Scheme};
 
-/// The mappings between this taxonomy and a scheme, all of them or those of one code; none if
-/// neither side knows the code.
+/// Returns the mappings between this taxonomy and a scheme, all of them or those of one code;
+/// `None` if neither side knows the code.
 pub(crate) fn mappings(
     scheme: Option<Scheme>,
     code: Option<&str>,
@@ -19,12 +19,12 @@ pub(crate) fn mappings(
     (!found.is_empty() || taxonomy::node(code).is_some()).then_some(found)
 }
 
-/// Addresses and prefixed names may be shortened to their last part.
+/// Returns the last part of an address or a prefixed name, which may be given alone.
 fn last_part(code: &str) -> &str {
     code.rsplit(['/', ':']).next().unwrap_or(code)
 }
 
-/// An O*NET-SOC code may be shortened to the SOC code in it.
+/// Whether two codes are the same. An O*NET-SOC code may be shortened to its SOC code.
 fn same(known: &str, asked: &str) -> bool {
     let known = last_part(known);
     known.eq_ignore_ascii_case(asked) || known.strip_suffix(".00").is_some_and(|soc| soc == asked)
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_codes_are_told_from_categories_without_mappings() {
+    fn unknown_codes_differ_from_categories_without_mappings() {
         assert!(mappings(None, Some("9999")).is_none());
         assert!(mappings(Some(Scheme::Isco08), Some("home.let")).unwrap().is_empty());
     }

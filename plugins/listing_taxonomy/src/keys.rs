@@ -1,14 +1,14 @@
-//! Attributes as texts that an index can compare.
+//! Keys: attributes as texts that an index can compare.
 
 use crate::criteria::{Criterion, Operator};
 use serde_json::{Map, Value};
 
-/// The most keys of one kind: what the store indexes of one list.
+/// The most keys of one kind: the store indexes no more of one list.
 const MOST: usize = 100;
-/// After every rank of a field.
+/// The character after all ranks of a field.
 const END: char = '~';
 
-/// The keys of a listing's attributes that its counterparts and searches can use.
+/// Returns the keys of a listing's attributes that its counterparts and searches can use.
 pub(crate) fn of(
     attributes: &Map<String, Value>,
     usable: &[Criterion],
@@ -26,7 +26,7 @@ pub(crate) fn of(
     keys
 }
 
-/// Equal if the values are; the case of letters does not matter.
+/// Returns a key that is equal for equal values; the case of letters does not matter.
 pub(crate) fn fact(field: &str, value: &Value) -> String {
     match (value.as_f64(), value.as_str()) {
         (Some(number), _) => format!("{field}={number}"),
@@ -35,11 +35,11 @@ pub(crate) fn fact(field: &str, value: &Value) -> String {
     }
 }
 
-/// In the order of the values: of a number, its bits in such an order; of a date, itself.
+/// Returns a key with the order of the values: from the bits of a number, or from a date as it is.
 pub(crate) fn rank(field: &str, value: &Value) -> Option<String> {
     match (value.as_f64(), value.as_str()) {
         (Some(number), _) => {
-            // Minus zero is zero.
+            // Minus zero becomes zero.
             let bits = (number + 0.0).to_bits();
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             Some(format!("{field}={ordered:016x}"))
@@ -49,7 +49,7 @@ pub(crate) fn rank(field: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// Between which ranks a value lies that is at least one and at most the other.
+/// Returns the ranks between which a value in this range is.
 pub(crate) fn bounds(field: &str, least: Option<&Value>, most: Option<&Value>) -> (String, String) {
     let lower = least.and_then(|value| rank(field, value)).unwrap_or_else(|| format!("{field}="));
     let upper = most.and_then(|value| rank(field, value));

@@ -1,4 +1,4 @@
-//! The categories that listings stand in, as a capability.
+//! The capability `listing_taxonomy`: the categories of listings.
 
 mod attributes;
 mod check;
@@ -22,7 +22,7 @@ use portolan_sdk::prelude::*;
 use search::Scope;
 use taxonomy::{Node, Scheme, Side};
 
-/// The only language that labels and descriptions are written in.
+/// The only language of labels and descriptions.
 const LOCALE: &str = "en";
 
 fn unknown(code: &str) -> TaxonomyError {
@@ -37,7 +37,7 @@ fn tree() -> Next {
     Next::call("listing_taxonomy").field("action", "tree")
 }
 
-/// The category only groups others: listings go into one of these.
+/// Makes the refusal of a category that only groups others; its next step lists them.
 fn grouping(node: &Node, pointer: &str) -> Refusal {
     let below = taxonomy::subtree(Some(node.code)).into_iter().flatten();
     let listable = below.filter(|node| !node.sides.is_empty());
@@ -45,7 +45,7 @@ fn grouping(node: &Node, pointer: &str) -> Refusal {
     Refusal::validation(pointer, "enum", codes).next(tree().field("root", node.code))
 }
 
-/// The category has other sides than the one asked for.
+/// Makes the refusal of a side that the category does not have.
 fn other_sides(node: &Node) -> Refusal {
     let mut refusal = Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides));
     let next = Next::call("listing_taxonomy").field("action", "get").field("code", node.code);
@@ -56,22 +56,24 @@ fn other_sides(node: &Node) -> Refusal {
 /// The capability.
 pub struct ListingTaxonomy;
 
-/// The categories that listings stand in: what each is, which it meets and what its listings say.
+/// The categories of listings: their meaning, their counterparts and the fields of their listings.
 ///
-/// A listing stands in one category and has a side: an `offer` (a job, a home to let, a lawyer, a
+/// A listing belongs to one category and has a side: an `offer` (a job, a home to let, a lawyer, a
 /// service, a company that raises money) or a `demand` (a candidate, a home wanted, a client, an
-/// investor). The category's description says which. It meets listings of the `counterpart`.
-/// Friends, dates and cofounders are their own counterpart and have one side, `demand`: any two can
-/// meet. General leads are their own counterpart with two sides: an offer meets a demand.
+/// investor). The category's description says which. It is matched with listings of the
+/// `counterpart`. Friends, dates and cofounders are their own counterpart and have one side,
+/// `demand`: any two can be matched. General leads are their own counterpart with two sides: an
+/// offer is matched with a demand.
 ///
-/// Choose a leaf if one fits, else the category above it. A listing meets those at its counterpart,
-/// above it and below it. Categories without sides only group others.
+/// Choose a leaf if one fits, else the category above it. A listing is matched with listings of its
+/// counterpart, and of the categories above and below that. Categories without sides only group
+/// others.
 ///
 /// Typical order: `suggest` with the person's words, `get` for the rules, `fields` for what to fill
 /// in, then `agent_listings`. Each category has a policy, inherited from the one above: who may
-/// take part, what nobody may select by, what a listing has to say.
+/// take part, which characteristics nobody may select by, and what a listing must disclose.
 ///
-/// `crosswalk` leads to ESCO, ISCO-08, O*NET-SOC 2019 and schema.org. It includes codes and titles
+/// `crosswalk` maps to ESCO, ISCO-08, O*NET-SOC 2019 and schema.org. It includes codes and titles
 /// from the O*NET Database by the U.S. Department of Labor, Employment and Training Administration
 /// (USDOL/ETA), used under the CC BY 4.0 license; from ISCO-08 by the International Labour
 /// Organization; and from ESCO of the European Commission.
@@ -83,8 +85,8 @@ pub struct ListingTaxonomy;
 impl ListingTaxonomy {
     /// List the categories.
     ///
-    /// The whole taxonomy or the part below one category, as a flat list in tree order. Use
-    /// `suggest` or `search` if you know what you look for.
+    /// Returns the whole taxonomy or the part below one category, as a flat list in tree order. If
+    /// you know what you are looking for, use `suggest` or `search`.
     #[action(
         access = read, idempotent,
         example = TreeInput { root: None, depth: 2, locale: None },
@@ -101,8 +103,8 @@ impl ListingTaxonomy {
 
     /// Get a category and its policy.
     ///
-    /// Everything about one category, with the rules for its listings: age, what neither criteria
-    /// nor filters may use, what the text has to say, lifetime, price of a proposal.
+    /// Returns one category with the rules for its listings: minimum age, what neither criteria nor
+    /// filters may use, what the text must disclose, lifetime, price of a proposal.
     #[action(access = read, idempotent, example = GetInput { code: "home.let.apartment".into() })]
     fn get(_call: &Call, input: GetInput) -> Result<Answer<Category>, TaxonomyError> {
         let node = known(&input.code)?;
@@ -115,8 +117,8 @@ impl ListingTaxonomy {
 
     /// Search the categories.
     ///
-    /// By words of label, synonyms and description, in any form (`designers` finds design). For a
-    /// person's own sentence, use `suggest`.
+    /// Searches the words of label, synonyms and description, in any inflection (`designers` finds
+    /// design). For a person's own sentence, use `suggest`.
     #[action(access = read, idempotent, example = SearchInput { q: "nurse".into(), limit: 20 })]
     fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
         let hits = search::rank(&input.q, Scope::Every, input.limit.into());
@@ -129,9 +131,9 @@ impl ListingTaxonomy {
 
     /// Suggest categories for a text.
     ///
-    /// Ranks the categories a listing with this text could stand in. Name the side if you know it:
-    /// the same flat is `home.let.apartment` for its landlord and `home.rent.apartment` for whoever
-    /// looks for it.
+    /// Ranks the categories that fit a listing with this text. Give the side if you know it: the
+    /// same flat is `home.let.apartment` for its landlord and `home.rent.apartment` for somebody
+    /// who looks for it.
     #[action(
         access = read, idempotent,
         example = SuggestInput {
@@ -160,8 +162,9 @@ impl ListingTaxonomy {
 
     /// Get the fields of a listing.
     ///
-    /// The JSON Schema for the `attributes` of a listing of this category and side, and what its
-    /// criteria can ask of the listings it meets. Call it before you create or search listings.
+    /// Returns the JSON Schema for the `attributes` of a listing of this category and side, and the
+    /// criteria that it can have for its counterparts. Call it before you create or search
+    /// listings.
     #[action(
         access = read, idempotent,
         example = FieldsInput { code: "work.job.software".into(), side: Side::Offer }
@@ -174,8 +177,8 @@ impl ListingTaxonomy {
 
     /// Translate codes to and from other classifications.
     ///
-    /// Every mapping is one statement, read `from` relation `to` in SKOS terms, and is found by
-    /// either code. `broadMatch` says that `to` is the broader of the two.
+    /// Each mapping is one statement, read as `from` relation `to` in SKOS terms, and is found by
+    /// either code. `broadMatch` means that `to` is the broader of the two.
     #[action(
         access = read, idempotent,
         example = CrosswalkInput { scheme: Some(Scheme::Isco08), code: Some("2512".into()) },
@@ -188,7 +191,7 @@ impl ListingTaxonomy {
         Ok(Mappings { items })
     }
 
-    /// Check what a listing says in its category, and bring it into its normal form.
+    /// Check a listing against its category, and return its normal form.
     #[action(access = internal, idempotent)]
     fn check(_call: &Call, input: CheckInput) -> Result<Checked, TaxonomyError> {
         let node = known(&input.code)?;
@@ -204,7 +207,7 @@ impl ListingTaxonomy {
     }
 }
 
-/// Whether a listing of this side can stand in the category.
+/// Ensures that the category can have a listing of this side.
 fn listable(node: &Node, side: Side, pointer: &str) -> Result<(), Refusal> {
     match node.sides {
         [] => Err(grouping(node, pointer)),
@@ -213,7 +216,7 @@ fn listable(node: &Node, side: Side, pointer: &str) -> Result<(), Refusal> {
     }
 }
 
-/// None if the category only groups others.
+/// Returns the fields; `None` if the category only groups others.
 fn fields(node: &'static Node, side: Side) -> Option<Fields> {
     let (counterpart, counterpart_side) = taxonomy::counterpart(node, side)?;
     Some(Fields {

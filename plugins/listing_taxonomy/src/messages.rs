@@ -17,7 +17,7 @@ pub(crate) struct TreeInput {
     #[serde(default = "default_depth")]
     #[schemars(range(max = 6))]
     pub(crate) depth: u8,
-    /// The language you would like labels in (BCP 47). There is only `en`; the answer says so.
+    /// The preferred language of labels (BCP 47). Only `en` is available; the answer says so.
     #[schemars(length(max = 35))]
     pub(crate) locale: Option<String>,
 }
@@ -30,7 +30,7 @@ fn default_depth() -> u8 {
 pub(crate) struct Tree {
     /// The language of labels and descriptions.
     pub(crate) locale: &'static str,
-    /// In tree order: every category is followed by those below it.
+    /// The categories in tree order: each is followed by those below it.
     pub(crate) nodes: Vec<&'static Node>,
 }
 
@@ -50,10 +50,10 @@ pub(crate) struct Category {
 
 #[input]
 pub(crate) struct SearchInput {
-    /// Words of a category's name, its synonyms or its description: `nurse`, `parking`.
+    /// Words of a category's name, synonyms or description: `nurse`, `parking`.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: String,
-    /// The most categories to answer with.
+    /// The most categories to return.
     #[serde(default = "default_search_limit")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u8,
@@ -67,13 +67,13 @@ fn default_search_limit() -> u8 {
 pub(crate) struct Found {
     #[serde(flatten)]
     pub(crate) node: &'static Node,
-    /// Higher is better; comparable within one answer only.
+    /// The score: higher is better; comparable within one answer only.
     pub(crate) score: f64,
 }
 
 #[output]
 pub(crate) struct FoundNodes {
-    /// The best first.
+    /// The categories, best first.
     pub(crate) items: Vec<Found>,
 }
 
@@ -82,10 +82,10 @@ pub(crate) struct SuggestInput {
     /// What the person said or what the listing will say, in plain words.
     #[schemars(length(min = 1, max = 4000))]
     pub(crate) text: String,
-    /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. It makes
-    /// the answer much better.
+    /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. It
+    /// improves the answer considerably.
     pub(crate) side: Option<Side>,
-    /// The most suggestions to answer with.
+    /// The most suggestions to return.
     #[serde(default = "default_suggest_limit")]
     #[schemars(range(min = 1, max = 20))]
     pub(crate) limit: u8,
@@ -99,15 +99,15 @@ fn default_suggest_limit() -> u8 {
 pub(crate) struct Suggestion {
     pub(crate) code: &'static str,
     pub(crate) label: &'static str,
-    /// Higher is better; comparable within one answer only.
+    /// The score: higher is better; comparable within one answer only.
     pub(crate) score: f64,
-    /// Words of the text that speak for the category.
+    /// The words of the text that match the category.
     pub(crate) matched_terms: Vec<String>,
 }
 
 #[output]
 pub(crate) struct Suggestions {
-    /// The best first; empty if no word of the text is known.
+    /// The suggestions, best first; empty if no word of the text is known.
     pub(crate) items: Vec<Suggestion>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct FieldsInput {
     /// The category's code.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) code: String,
-    /// The side of the listing you want to write: one of the category's `sides`.
+    /// The side of the listing: one of the category's `sides`.
     pub(crate) side: Side,
 }
 
@@ -129,13 +129,14 @@ pub(crate) struct Fields {
     pub(crate) counterpart_side: Side,
     /// JSON Schema (2020-12) of the listing's `attributes`, with an example.
     pub(crate) attributes: Map<String, Value>,
-    /// What `criteria` of the listing, and filters of a search for its counterparts, can use.
+    /// The fields that the listing's `criteria`, and filters of a search for its counterparts, can
+    /// use.
     pub(crate) criteria: Vec<Criterion>,
 }
 
 #[input]
 pub(crate) struct CrosswalkInput {
-    /// Mappings of this scheme alone.
+    /// Only mappings of this scheme.
     pub(crate) scheme: Option<Scheme>,
     /// A code of this taxonomy or of another scheme: `work.job.design`, `2166`, `15-1252.00`,
     /// `http://data.europa.eu/esco/isco/C2512`, `JobPosting`. Without it, all mappings.

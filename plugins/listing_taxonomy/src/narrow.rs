@@ -1,4 +1,4 @@
-//! A search's filters as comparisons of keys.
+//! Translates a search's filters into comparisons of keys.
 
 use crate::{
     check::{is_too_near, names, prohibited_name, prohibited_values, value},
@@ -57,13 +57,14 @@ pub(crate) fn search(
     Ok(narrowed)
 }
 
-/// The rules of a category hold for a search that includes it.
+/// Returns the strictest policy: the rules of a category apply to every search that includes it.
 fn strictest(nodes: &'static [Node]) -> Option<&'static Policy> {
     let policies = nodes.iter().map(|node| &node.policy);
     policies.max_by_key(|policy| (policy.prohibited_criteria.len(), policy.min_radius_km))
 }
 
-/// What some category among these can be filtered by. Those with the same attributes are looked at once.
+/// Returns the filters that some of these categories have. Categories with the same attributes are
+/// read once.
 fn usable(nodes: &'static [Node]) -> Vec<Usable> {
     let mut seen: Vec<&str> = Vec::new();
     let mut usable = Vec::new();
@@ -78,7 +79,7 @@ fn usable(nodes: &'static [Node]) -> Vec<Usable> {
     usable
 }
 
-/// What is wrong with a comparison in every category that has the field.
+/// Returns what is wrong with a comparison in every category that has the field.
 fn misfit_of(known: &[&Usable], comparison: &Comparison, pointer: &str) -> Option<Misfit> {
     let list = comparison.one_of.clone().map(Value::from);
     let parts = [
@@ -123,8 +124,8 @@ fn invalid(node: Option<&Node>, errors: Vec<Misfit>) -> TaxonomyError {
     }
 }
 
-/// The filters of a search are about the category itself, so the fields of its counterpart say what
-/// there is.
+/// Makes the refusal. The filters of a search are about the category itself, so the `fields` of its
+/// counterpart list them.
 fn attributes_of(node: &Node, side: Side, errors: Vec<Misfit>) -> TaxonomyError {
     let (code, side) = taxonomy::counterpart(node, side)
         .map_or((node.code, side), |(counterpart, side)| (counterpart.code, side));

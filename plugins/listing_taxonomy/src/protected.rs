@@ -1,21 +1,21 @@
-//! Words that name what the law protects, however they are spelled.
+//! Words that name protected characteristics, in any spelling.
 //!
-//! What can be selected by is a list (`criteria`), so nothing passes because it is missing here:
-//! this tells an attempt to select by a protected class from a field that does not exist, and looks
-//! at the values of lists in which people write their own words.
+//! Criteria are an allow-list (`criteria`), so a word that is missing here permits nothing. This
+//! file distinguishes an attempt to select by a protected characteristic from a field that does not
+//! exist, and checks the values of lists in which people write their own words.
 
-/// A class of `prohibited_criteria` with the names that fields are given for it, in small letters
-/// without anything between them. Fair Housing Act, 42 U.S.C. 3604(c); Title VII of the Civil
-/// Rights Act, 42 U.S.C. 2000e-2; ADEA, 29 U.S.C. 623; ADA, 42 U.S.C. 12112.
+/// The classes of `prohibited_criteria`, each with the names of fields for it, in lower case
+/// without separators. Fair Housing Act, 42 U.S.C. 3604(c); Title VII of the Civil Rights Act, 42
+/// U.S.C. 2000e-2; ADEA, 29 U.S.C. 623; ADA, 42 U.S.C. 12112.
 const NAMES: &str = include_str!("protected/names.txt");
 
-/// A name of so many letters means its class inside of a longer word too.
+/// A name of at least this many letters means its class within a longer word too.
 const SAYS_ENOUGH: usize = 6;
 
-/// Words that put a person into a class, where a value is nothing but them.
+/// The classes with words that mean them, if a value consists only of such words.
 const VALUES: &str = include_str!("protected/values.txt");
 
-/// The class that the name of a field means.
+/// Returns the class that the name of a field means.
 pub(crate) fn by_name(name: &str) -> Option<&'static str> {
     let words = words(name);
     let whole = words.concat();
@@ -27,21 +27,21 @@ pub(crate) fn by_name(name: &str) -> Option<&'static str> {
     class(NAMES, found)
 }
 
-/// The class that a value puts a person into.
+/// Returns the class that a value means.
 pub(crate) fn by_value(value: &str) -> Option<&'static str> {
     let whole = words(value).concat();
     class(VALUES, |term| term == whole)
 }
 
-/// The class of the first term that is found.
+/// Returns the class of the first term that is found.
 fn class(classes: &'static str, is_found: impl Fn(&str) -> bool) -> Option<&'static str> {
     let mut classes = classes.lines().filter_map(|line| line.split_once(": "));
     let (class, _) = classes.find(|(_, terms)| terms.split(' ').any(&is_found))?;
     Some(class)
 }
 
-/// In small Latin letters and digits, divided where anything else stands, or where a small letter
-/// is followed by a capital one.
+/// Returns words of lower-case Latin letters and digits, split at everything else, and where a
+/// lower-case letter is followed by an upper-case one.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_small = false;
@@ -60,17 +60,17 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Accents, and what takes no room.
+/// Whether it is an accent or a character without width.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// What a letter is read as; none if it divides words.
+/// Returns the plain letter; `None` if the character separates words.
 fn plain(letter: char) -> Option<char> {
     let letter = match letter {
-        // Full width.
+        // Fullwidth forms.
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(letter) - 0xfee0)?,
-        // Mathematical letters, each alphabet of 52.
+        // Mathematical alphabets of 52 letters each.
         '\u{1d400}'..='\u{1d6a3}' => {
             let place = (u32::from(letter) - 0x1d400) % 26;
             char::from_u32(u32::from('a') + place)?
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn protected_classes_are_seen_through_their_spelling() {
+    fn protected_classes_are_found_in_any_spelling() {
         for (name, class) in [
             ("race", "race"),
             ("Race", "race"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_no_class() {
+    fn other_names_mean_no_class() {
         for name in [
             "bedrooms",
             "garage",

@@ -9,17 +9,17 @@ use std::{cmp::Reverse, collections::BTreeSet};
 /// A category that shares words with a text.
 pub(crate) struct Hit {
     pub(crate) node: &'static Node,
-    /// In thousandths.
+    /// The score in thousandths.
     pub(crate) score: u32,
-    /// The words of the text that the category knows, as they were written, in lower case.
+    /// The words of the text that match the category, as they were written, in lower case.
     pub(crate) matched: Vec<String>,
 }
 
-/// Which categories count.
+/// Which categories are ranked.
 #[derive(Clone, Copy)]
 pub(crate) enum Scope {
     Every,
-    /// Those that can hold a listing, of this side if one is named.
+    /// Those that can have a listing, of this side if one is given.
     Listable(Option<Side>),
 }
 
@@ -33,7 +33,7 @@ impl Scope {
     }
 }
 
-/// The best categories first, at most `limit`.
+/// Returns the best categories, best first, at most `limit`.
 pub(crate) fn rank(text: &str, scope: Scope, limit: usize) -> Vec<Hit> {
     let words = words::words(text);
     let stems: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();

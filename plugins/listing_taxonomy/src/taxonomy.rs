@@ -1,4 +1,4 @@
-//! The categories and what is said of each, as tables that the build makes from `taxonomy/`.
+//! The taxonomy, as tables that the build makes from `taxonomy/`.
 
 pub(crate) use people_kit::taxonomy::Side;
 use portolan_sdk::prelude::*;
@@ -6,33 +6,34 @@ use portolan_sdk::prelude::*;
 /// A category.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Node {
-    /// What listings and other calls name the category by.
+    /// The code, by which listings and other calls name the category.
     pub(crate) code: &'static str,
     pub(crate) label: &'static str,
-    /// Says which side a listing of the category is.
+    /// The description, which says which side a listing of the category is.
     pub(crate) description: &'static str,
-    /// Other words for it, by which listings are found.
+    /// Other words for it, by which searches find its listings.
     #[serde(skip)]
     pub(crate) synonyms: &'static [&'static str],
     /// The code of the category above; null at the top level.
     pub(crate) parent: Option<&'static str>,
     /// The sides a listing of this category can have; empty if the category only groups others.
     pub(crate) sides: &'static [Side],
-    /// The category that listings of this one meet; its own code if they meet each other.
+    /// The counterpart: the category of the listings that are matched with those of this one. It
+    /// may be the category itself.
     pub(crate) counterpart: Option<&'static str>,
-    /// The name of a type of schema.org.
+    /// The name of its type in schema.org.
     pub(crate) schema_org_type: &'static str,
-    /// True if there is no category below.
+    /// Whether no category is below it.
     pub(crate) leaf: bool,
-    /// How many categories stand directly below.
+    /// The number of categories directly below.
     pub(crate) children_count: u16,
-    /// How many categories stand below, at any depth; in the table they follow their parent.
+    /// The number of categories at any depth below; in the table they follow their parent.
     #[serde(skip)]
     pub(crate) descendants: usize,
     /// The JSON Schema of a listing's `attributes`.
     #[serde(skip)]
     pub(crate) attributes: Option<&'static str>,
-    /// What a listing has beside its attributes and can be compared by.
+    /// The fields that a listing has beside its attributes and that criteria can use.
     #[serde(skip)]
     pub(crate) listing_criteria: &'static [&'static str],
     #[serde(skip)]
@@ -42,23 +43,23 @@ pub(crate) struct Node {
 /// The rules for listings of a category.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Policy {
-    /// How old a person has to be to list, see and contact; null if it does not matter.
+    /// The minimum age to list, see and contact; null if there is none.
     pub(crate) min_age: Option<u8>,
     /// What neither criteria nor filters nor scores may use.
     pub(crate) prohibited_criteria: &'static [&'static str],
-    /// What every listing has to say.
+    /// What every listing must disclose.
     pub(crate) required_disclosures: &'static [&'static str],
-    /// How long a listing stays active if it does not say.
+    /// The number of days for which a listing is active by default.
     pub(crate) default_ttl_days: u16,
-    /// Credits held for one proposal.
+    /// The credits held for one proposal.
     pub(crate) proposal_cost: u32,
-    /// The smallest radius that may be searched around a point; null if there is no floor.
+    /// The smallest radius of a search around a point; null if there is no minimum.
     pub(crate) min_radius_km: Option<u16>,
-    /// Who sees a listing that does not say: `public`, or `network`.
+    /// The default visibility of a listing: `public` or `network`.
     pub(crate) default_visibility: &'static str,
 }
 
-/// A classification that crosswalks lead to.
+/// Another classification.
 #[choice]
 pub(crate) enum Scheme {
     Esco,
@@ -78,7 +79,7 @@ pub(crate) enum Relation {
     Broad,
 }
 
-/// One statement, read `from` relation `to`.
+/// One statement, read as `from` relation `to`.
 #[output]
 pub(crate) struct Mapping {
     /// A code of this taxonomy or of the other scheme. With `broadMatch`, the narrower of the two.
@@ -86,9 +87,9 @@ pub(crate) struct Mapping {
     /// With `broadMatch`, the broader of the two.
     pub(crate) to: &'static str,
     pub(crate) relation: Relation,
-    /// The scheme of the code that is not ours.
+    /// The other scheme.
     pub(crate) scheme: Scheme,
-    /// The other scheme's title of its code.
+    /// The title of the code in the other scheme.
     pub(crate) label: Option<&'static str>,
 }
 
@@ -98,13 +99,13 @@ pub(crate) fn node(code: &str) -> Option<&'static Node> {
     NODES.iter().find(|node| node.code == code)
 }
 
-/// The code of the nearest category that exists above a code that does not.
+/// Returns the code of the nearest existing category above an unknown code.
 pub(crate) fn nearest(code: &str) -> Option<&'static str> {
     let (above, _) = code.rsplit_once('.')?;
     node(above).map(|node| node.code).or_else(|| nearest(above))
 }
 
-/// A category and everything below it, in tree order; without a code, the whole taxonomy.
+/// Returns a category and everything below it, in tree order; without a code, the whole taxonomy.
 pub(crate) fn subtree(code: Option<&str>) -> Option<&'static [Node]> {
     let Some(code) = code else {
         return Some(&NODES);
@@ -114,18 +115,17 @@ pub(crate) fn subtree(code: Option<&str>) -> Option<&'static [Node]> {
     from_start.get(..=from_start.first()?.descendants)
 }
 
-/// The top level has depth 1.
+/// Returns the depth of a code; the top level has depth 1.
 pub(crate) fn depth(code: &str) -> usize {
     code.split('.').count()
 }
 
-/// A category and those above it, from the nearest.
+/// Returns a category and those above it, the nearest first.
 pub(crate) fn lineage(node: &'static Node) -> impl Iterator<Item = &'static Node> {
     std::iter::successors(Some(node), |node| self::node(node.parent?))
 }
 
-/// The category and side of the listings that one of this category and side meets; none if the
-/// category only groups others.
+/// Returns the category and side of the counterpart; `None` if the category only groups others.
 pub(crate) fn counterpart(node: &Node, side: Side) -> Option<(&'static Node, Side)> {
     let counterpart = self::node(node.counterpart?)?;
     let side = match counterpart.sides {

@@ -1,4 +1,4 @@
-//! The actions keep to their schemas and lead on.
+//! The actions' outputs satisfy their schemas, and their next steps can be called.
 use super::*;
 use portolan_sdk::{
     Outcome,
@@ -6,7 +6,7 @@ use portolan_sdk::{
 };
 use serde_json::{Value, json};
 
-/// Runs an action as the host does: input and output are checked against the declared schemas.
+/// Runs an action as the host does: it validates input and output against the declared schemas.
 fn run<I, O, E>(
     input: Value,
     action: impl FnOnce(&Call, I) -> Result<O, E>,

@@ -1,10 +1,10 @@
-//! Validates attributes against the schemas that this taxonomy makes: exactly the keywords that
-//! these use, because a whole validator is larger than everything else here together.
+//! Validates attributes against the schemas of this taxonomy. It implements only the keywords that
+//! these use, because a complete validator would be larger than everything else here together.
 
 use people_kit::taxonomy::Misfit;
 use serde_json::{Map, Value, json};
 
-/// Everything that is wrong with the attributes.
+/// Returns everything that is wrong with the attributes.
 pub(crate) fn attributes(
     schema: &Map<String, Value>,
     attributes: &Map<String, Value>,
@@ -91,7 +91,7 @@ fn is(given: &Value, name: &str) -> bool {
     }
 }
 
-/// A pattern, and the function that matches what it does.
+/// A pattern, and the function that matches it.
 type Pattern = (&'static str, fn(&str) -> bool);
 
 /// The patterns of the types in `attributes`.
@@ -124,7 +124,8 @@ fn is_alphanumeric(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// A pattern that is not known fits nothing; a test looks for such.
+/// Whether a text matches a pattern. An unknown pattern matches nothing; a test ensures that all
+/// are known.
 fn pattern_matches(pattern: &str, text: &str) -> bool {
     PATTERNS.iter().any(|(known, fits)| *known == pattern && fits(text))
 }
@@ -137,7 +138,7 @@ fn has_the_form_of_a_date(text: &str) -> bool {
     text.len() == 10 && text.bytes().enumerate().all(fits)
 }
 
-/// RFC 3339 `full-date`.
+/// Whether the text is a `full-date` of RFC 3339.
 pub(crate) fn is_date(text: &str) -> bool {
     let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<u16>().ok();
     let (Some(year), Some(month), Some(day)) = (part(0..4), part(5..7), part(8..10)) else {
@@ -154,7 +155,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     has_the_form_of_a_date(text) && (1..=days).contains(&day)
 }
 
-/// The pointer of a member (RFC 6901).
+/// Appends a member's name to a JSON Pointer (RFC 6901).
 fn join(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
@@ -163,7 +164,7 @@ pub(crate) fn misfit(pointer: &str, rule: &str, expected: impl Into<Value>) -> M
     Misfit { pointer: pointer.to_owned(), rule: rule.to_owned(), expected: expected.into() }
 }
 
-/// Brings attributes that fit into their normal form.
+/// Returns valid attributes in their normal form.
 pub(crate) fn normal(attributes: Map<String, Value>) -> Map<String, Value> {
     let members = attributes.into_iter().map(|(name, value)| (name, normal_value(value)));
     members.filter(|(_, value)| *value != json!([])).collect()

@@ -1,8 +1,8 @@
-//! Splits text into words and brings them to their stems, for the index and for what is looked up.
+//! Splits text into words and stems them, for the index and for queries.
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
-/// Words that say nothing about a category.
+/// Stop words: words that say nothing about a category.
 const STOP: [&str; 72] = [
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but",
     "by", "can", "could", "do", "does", "for", "from", "get", "has", "have", "he", "her", "his",
@@ -19,7 +19,7 @@ pub(crate) struct Word {
     pub(crate) stem: String,
 }
 
-/// The words of a text in their order, without those that say nothing.
+/// Returns the words of a text in order, without stop words.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let stemmer = Stemmer::create(Algorithm::English);
     text.to_lowercase()
@@ -31,7 +31,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         .collect()
 }
 
-/// The stems of two words in a row, which the index holds as terms of their own.
+/// Returns the stems of pairs of adjacent words, which are terms of the index too.
 pub(crate) fn pairs(words: &[Word]) -> impl Iterator<Item = String> {
     words
         .iter()

@@ -1,4 +1,4 @@
-//! The questions that the map is made to answer, and the records that answer them.
+//! The questions of the map, and the records that answer them.
 
 use crate::{
     types::*,
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 const MOST_QUESTIONS: u32 = 200;
 const TARGET: &str = "{{target_id}}";
-/// Before a number of days, and `}}`.
+/// The prefix of a placeholder with a number of days; it ends with `}}`.
 const DAYS_AGO: &str = "{{days_ago.";
 
 pub(crate) fn questions(input: Questions) -> Result<QuestionList> {
@@ -79,7 +79,7 @@ fn no_target(question_id: &str) -> MapError {
     Refusal::validation("/target_id", "required", expected).next(next).into()
 }
 
-/// The condition, with its blanks filled in.
+/// Returns the condition with its placeholders filled in.
 fn filled(condition: &Map<String, Value>, target_id: Option<&str>, now: u64) -> Map<String, Value> {
     let value = |value: &Value| fill(value, target_id.unwrap_or_default(), now);
     condition.iter().map(|(name, it)| (name.clone(), value(it))).collect()
@@ -104,7 +104,7 @@ fn days(text: &str) -> Option<u64> {
     text.strip_prefix(DAYS_AGO)?.strip_suffix("}}")?.parse().ok()
 }
 
-/// The organisations that records speak of, each once.
+/// Returns the organisations that the records mention, each once.
 fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
     let mut ids: Vec<&str> =
         records.iter().flat_map(|record| &record.items).flat_map(spoken_of).collect();

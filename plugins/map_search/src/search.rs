@@ -1,4 +1,4 @@
-//! Finds targets.
+//! Searches targets.
 
 use crate::types::*;
 use people_kit::UNTRUSTED;
@@ -8,7 +8,7 @@ const NAME: &str = "properties.name";
 const FACETS: [&str; 4] =
     ["properties.kind", "properties.ask[].type", "properties.stage", "properties.industries[]"];
 const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
-/// What only an ask of the type `hiring` can be.
+/// The maturities that only an ask of the type `hiring` can have.
 const LEADS: [&str; 2] = ["lead", "corroborated"];
 
 pub(crate) fn search(input: &Search) -> Result<Found> {
@@ -114,7 +114,7 @@ fn card(hit: Hit<Target>, host: &str) -> Card {
     }
 }
 
-/// Where a person sees a target.
+/// Returns the address of a target's page on the map.
 pub(crate) fn page_of(host: &str, id: &str) -> String {
     format!("{host}/map/#target={id}")
 }

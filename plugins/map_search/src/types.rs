@@ -1,4 +1,4 @@
-//! What goes in, what comes out, and what is refused.
+//! Inputs, outputs and refusals.
 
 use portolan_sdk::{
     documents::{Counted, Rectangle},
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "map_search";
 
-/// A record as the feeds have it.
+/// A record of the feeds.
 pub(crate) type Record = Map<String, Value>;
 
 pub(crate) const TARGETS: Feed<Target> = Feed::new("targets");
 pub(crate) const WHOLE: Feed<Record> = Feed::new("targets");
 pub(crate) const QUESTIONS: Feed<Question> = Feed::new("questions");
 pub(crate) const HANDOFFS: Feed<Contract> = Feed::new("handoffs");
-/// Feeds with records of their own that a question can be about.
+/// The feeds with records that a question can be about.
 pub(crate) const FEEDS: [Feed<Record>; 6] = [
     WHOLE,
     Feed::new("signals"),
@@ -26,7 +26,7 @@ pub(crate) const FEEDS: [Feed<Record>; 6] = [
     Feed::new("social"),
 ];
 
-/// What is used of a target. Its words are those of the feed.
+/// The part of a target that is read. The names are those of the feed.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Target {
     pub(crate) properties: Properties,
@@ -48,16 +48,16 @@ pub(crate) struct Properties {
     pub(crate) updated_at: String,
 }
 
-/// What an organisation asks for.
+/// Something that an organisation asks for.
 #[input(Clone)]
 pub(crate) struct Ask {
-    /// Such as `hiring`, `raising`, `cofounder` or `space`.
+    /// The type, such as `hiring`, `raising`, `cofounder` or `space`.
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) text: String,
-    /// RFC 3339.
+    /// Since when (RFC 3339).
     pub(crate) since: String,
-    /// How sure it is. A `lead` is not a fact: say `lead`.
+    /// How well it is supported. A `lead` is not a fact: say `lead`.
     pub(crate) maturity: String,
 }
 
@@ -65,12 +65,12 @@ pub(crate) struct Ask {
 pub(crate) struct Place {
     pub(crate) lat: f64,
     pub(crate) lng: f64,
-    /// How exact the point is, such as `street` or `neighbourhood`.
+    /// The precision of the point, such as `street` or `neighbourhood`.
     pub(crate) precision: String,
     pub(crate) neighbourhood: Option<String>,
 }
 
-/// What is used of a question.
+/// The part of a question that is read.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Question {
     pub(crate) role: String,
@@ -88,58 +88,58 @@ pub(crate) struct Use {
     pub(crate) feed: String,
     /// JSON Pointer to the records in the feed's document.
     pub(crate) pointer: String,
-    /// Which of them, in words.
+    /// Which records, in words.
     pub(crate) filter: String,
-    /// The same for programs, as far as it can be said without words.
+    /// The same as a condition for programs, as far as one can express it.
     #[serde(rename = "where", default)]
     pub(crate) condition: Option<Record>,
 }
 
-/// What is used of a contract of the handoff manifest.
+/// The part of a handoff contract that is read.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Contract {
     pub(crate) title: String,
     pub(crate) intent: String,
 }
 
-/// What targets are looked for by. All of it must hold.
+/// The filters of a search. All of them must match.
 #[input(Default)]
 pub(crate) struct Filters {
-    /// Words in name, tagline or description.
+    /// Words of the name, the tagline or the description.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
-    /// What kind of organisation.
+    /// The kind of organisation.
     pub(crate) kind: Option<Kind>,
-    /// What it asks for.
+    /// What the organisation asks for.
     pub(crate) ask: Option<AskType>,
-    /// How far a company's financing has come.
+    /// The stage of a company's financing.
     pub(crate) stage: Option<Stage>,
-    /// Whether it hires, and how sure that is.
+    /// Whether it hires, and how well that is supported.
     pub(crate) hiring: Option<HiringFilter>,
-    /// How sure something it asks for is, at the least one thing.
+    /// The minimum maturity of at least one of its asks.
     pub(crate) maturity: Option<Maturity>,
-    /// As the feed writes it; `facets` lists them.
+    /// The industry as in the feed; `facets` lists the industries.
     #[schemars(length(min = 1, max = 80))]
     pub(crate) industry: Option<String>,
-    /// As the feed writes it; `facets` lists them.
+    /// The neighbourhood as in the feed; `facets` lists them.
     #[schemars(length(min = 1, max = 80))]
     pub(crate) neighbourhood: Option<String>,
-    /// Around a point.
+    /// Only organisations around a point.
     pub(crate) near: Option<Near>,
-    /// In a rectangle.
+    /// Only organisations in a rectangle.
     pub(crate) bbox: Option<Rectangle>,
 }
 
 #[input(Clone, Copy)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Near {
-    /// Degrees.
+    /// The latitude in degrees.
     #[schemars(range(min = -90, max = 90))]
     pub(crate) lat: f64,
-    /// Degrees.
+    /// The longitude in degrees.
     #[schemars(range(min = -180, max = 180))]
     pub(crate) lng: f64,
-    /// Kilometres.
+    /// The radius in kilometres.
     #[serde(default = "default_radius")]
     #[schemars(range(min = 0.1, max = 200))]
     pub(crate) radius_km: f64,
@@ -185,11 +185,11 @@ pub(crate) enum Stage {
 
 #[choice]
 pub(crate) enum HiringFilter {
-    /// It says or is said to hire, however sure that is.
+    /// It hires, at any maturity.
     Any,
-    /// Its own board, or its verified owner, says so.
+    /// Its own job board, or its verified owner, says so.
     Verified,
-    /// Somebody says so, and nothing has verified it.
+    /// Somebody says so, and nobody has verified it.
     Lead,
 }
 
@@ -207,14 +207,14 @@ pub(crate) enum Maturity {
 
 #[choice]
 pub(crate) enum Sort {
-    /// With `q`.
+    /// The best match for `q` first.
     Relevance,
-    /// With `near`.
+    /// The nearest first; needs `near`.
     Distance,
     Name,
-    /// What changed last, first.
+    /// The last changed first.
     Newest,
-    /// Most open roles first.
+    /// The most open roles first.
     OpenRoles,
 }
 
@@ -222,9 +222,9 @@ pub(crate) enum Sort {
 pub(crate) struct Search {
     #[serde(flatten)]
     pub(crate) filters: Filters,
-    /// By default relevance with `q`, else distance with `near`, else name.
+    /// The order: by default relevance with `q`, else distance with `near`, else name.
     pub(crate) sort: Option<Sort>,
-    /// Whether to count what is found by kind, ask, stage, industry and neighbourhood.
+    /// Whether to count the matches by kind, ask, stage, industry and neighbourhood.
     #[serde(default)]
     pub(crate) facets: bool,
     #[serde(flatten)]
@@ -233,21 +233,21 @@ pub(crate) struct Search {
 
 #[input]
 pub(crate) struct TargetId {
-    /// `tgt_` and 26 characters.
+    /// The organisation: `tgt_` and 26 characters.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: String,
 }
 
 #[input]
 pub(crate) struct Nearby {
-    /// `tgt_` and 26 characters.
+    /// The organisation: `tgt_` and 26 characters.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: String,
-    /// Kilometres.
+    /// The radius in kilometres.
     #[serde(default = "default_radius")]
     #[schemars(range(min = 0.1, max = 200))]
     pub(crate) radius_km: f64,
-    /// What kind of organisation.
+    /// The kind of organisation.
     pub(crate) kind: Option<Kind>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -255,20 +255,20 @@ pub(crate) struct Nearby {
 
 #[input(Default)]
 pub(crate) struct Questions {
-    /// Whose questions, such as `investor`, `candidate` or `journalist`.
+    /// The role of the person who asks, such as `investor`, `candidate` or `journalist`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) role: Option<String>,
 }
 
 #[input]
 pub(crate) struct AskQuestion {
-    /// `qst_` and 26 characters; `questions` lists them.
+    /// The question: `qst_` and 26 characters; `questions` lists them.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) question_id: String,
-    /// The organisation it is about, where the question speaks of one.
+    /// The organisation, if the question is about one.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: Option<String>,
-    /// Of each feed, at most so many records.
+    /// The most records of each feed.
     #[serde(default = "default_records")]
     #[schemars(range(min = 1, max = 50))]
     pub(crate) limit: u32,
@@ -281,7 +281,7 @@ pub(crate) fn default_records() -> u32 {
 #[output]
 pub(crate) struct Found {
     pub(crate) items: Vec<Card>,
-    /// Where the next page begins; null on the last one.
+    /// The cursor of the next page; null on the last one.
     #[nullable]
     pub(crate) next_cursor: Option<String>,
     pub(crate) facets: Option<Facets>,
@@ -294,25 +294,25 @@ pub(crate) struct Card {
     pub(crate) kind: String,
     pub(crate) tagline: String,
     pub(crate) stage: Option<String>,
-    /// `active`, `acquired` or `inactive`.
+    /// The status: `active`, `acquired` or `inactive`.
     pub(crate) status: String,
     pub(crate) industries: Vec<String>,
     pub(crate) ask: Vec<Ask>,
     pub(crate) geo: Place,
     pub(crate) open_roles_count: u32,
     pub(crate) verified_owner: bool,
-    /// What can be done about it: `handoff_resolve` takes these.
+    /// The ids of its handoffs, for `handoff_resolve`.
     pub(crate) handoff_ids: Vec<String>,
-    /// RFC 3339.
+    /// When it last changed (RFC 3339).
     pub(crate) updated_at: String,
-    /// Where a person sees it on the map.
+    /// The address of its page on the map.
     pub(crate) url: String,
-    /// From the middle of `near`.
+    /// The distance in metres from the point of `near`.
     pub(crate) distance_m: Option<f64>,
     pub(crate) trust: &'static str,
 }
 
-/// Of all that is found, not only of this page.
+/// Counts over all matches, not only this page.
 #[output]
 pub(crate) struct Facets {
     pub(crate) kind: Vec<Counted>,
@@ -322,23 +322,22 @@ pub(crate) struct Facets {
     pub(crate) neighbourhood: Vec<Counted>,
 }
 
-/// Everything about a target. Records are as the feeds have them; their schemas are those that the
-/// feeds name.
+/// Everything about a target. Records are as in the feeds; the feeds name their schemas.
 #[output]
 pub(crate) struct Whole {
     pub(crate) target: Record,
-    /// Open roles, the newest first, without their HTML.
+    /// The open roles, newest first, without their HTML.
     pub(crate) roles: Vec<Record>,
-    /// With `maturity` and `label`. A lead is not a fact.
+    /// The signals, with `maturity` and `label`. A lead is not a fact.
     pub(crate) signals: Vec<Record>,
     pub(crate) people: Vec<Record>,
     pub(crate) events: Vec<Record>,
     pub(crate) social: Vec<Record>,
-    /// Which of the lists are longer than what is shown.
+    /// The names of the lists that are longer than what is returned.
     pub(crate) cut: Vec<String>,
-    /// What can be done about it.
+    /// Its handoffs.
     pub(crate) handoffs: Vec<HandoffView>,
-    /// Where a person sees it on the map.
+    /// The address of its page on the map.
     pub(crate) url: String,
     pub(crate) trust: &'static str,
 }
@@ -365,7 +364,7 @@ pub(crate) struct QuestionView {
     pub(crate) about_a_target: bool,
 }
 
-/// What an answer is made of.
+/// The material for an answer.
 #[output]
 pub(crate) struct Material {
     pub(crate) question: QuestionView,
@@ -375,7 +374,7 @@ pub(crate) struct Material {
     /// JSON Schema of the answer.
     pub(crate) output_schema: Value,
     pub(crate) records: Vec<Records>,
-    /// The organisations that the records speak of, by id.
+    /// The organisations that the records mention, by id.
     pub(crate) targets: Vec<Named>,
     pub(crate) handoffs: Vec<HandoffView>,
     pub(crate) trust: &'static str,
@@ -384,11 +383,11 @@ pub(crate) struct Material {
 #[output]
 pub(crate) struct Records {
     pub(crate) feed: String,
-    /// Which records these are, in words. What it says beyond them, such as what the person does, is
-    /// for the agent to choose by.
+    /// Which records these are, in words. Anything beyond their data, such as a person's
+    /// profession, has to be checked by the agent.
     pub(crate) filter: String,
     pub(crate) items: Vec<Record>,
-    /// Whether there are more.
+    /// Whether more records match.
     pub(crate) more: bool,
 }
 
@@ -401,7 +400,7 @@ pub(crate) struct Named {
 
 #[derive(Refusals)]
 pub(crate) enum MapError {
-    /// The feed has no such target, or not any more.
+    /// The feed has no such target, or no longer has it.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     TargetNotFound,
     /// The feed has no such question.

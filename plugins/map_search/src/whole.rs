@@ -1,13 +1,13 @@
-//! One target, with everything that names it.
+//! Returns one target with every record that names it.
 
 use crate::{search::page_of, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
 use serde_json::Value;
 
-/// Of each list.
+/// The most records of each list.
 const MOST: u32 = 50;
-/// Long fields that say the same as others.
+/// Long fields that repeat others.
 const REPEATED: [&str; 2] = ["description_html", "schema_org"];
 
 struct Named {
@@ -58,13 +58,13 @@ pub(crate) fn whole(id: &str) -> Result<Whole> {
     })
 }
 
-/// Without what is there twice.
+/// Returns the record without fields that repeat others.
 pub(crate) fn shorter(mut record: Record) -> Record {
     record.retain(|name, _| !REPEATED.contains(&name.as_str()));
     record
 }
 
-/// Contracts by their ids; those that the manifest does not have any more are left out.
+/// Returns contracts by their ids; those that the manifest no longer has are omitted.
 pub(crate) fn handoffs<'i>(
     ids: impl IntoIterator<Item = &'i str>,
 ) -> Result<Vec<HandoffView>, HostError> {

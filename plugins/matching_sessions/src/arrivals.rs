@@ -1,11 +1,11 @@
-//! What becomes of sessions when listings come and change, and what their people are told of it.
+//! Updates sessions when listings are published or changed, and notifies their owners.
 
 use crate::{
     batch, departures,
     kept::*,
     life::*,
     pool,
-    queue::{self, Search, cooling, rests},
+    queue::{self, Search, cooling, in_cooldown},
     score::*,
     session::{self, of},
     types::*,
@@ -17,10 +17,10 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sessions that one call looks at.
+/// The most sessions that one call reads.
 const SESSIONS_AT_ONCE: u32 = 100;
 
-/// A listing to go on with, from a cursor.
+/// A listing, and a cursor if the work continues from an earlier call.
 #[input]
 pub(crate) struct Arrival {
     #[schemars(length(min = 1, max = 40))]
@@ -30,31 +30,30 @@ pub(crate) struct Arrival {
     pub(crate) cursor: Option<String>,
 }
 
-/// What has become of a listing that others can find now.
+/// Why a listing is matched with sessions again.
 #[choice]
 pub(crate) enum News {
     Published,
     Resumed,
-    /// It says something else of what is compared: who was passed for what it said before comes
-    /// again.
+    /// A compared field was edited: people who passed on the listing get it again.
     Edited,
 }
 
-/// What of a listing decides whom it fits, and whom it is shown.
+/// The fields of a listing that decide with whom it is matched, and to whom it is shown.
 const COMPARED: [&str; 6] =
     ["attributes", "criteria", "place", "remote", "compensation", "visibility"];
 
-/// What is read of a listing's event.
+/// The part of a listing's event that is read.
 #[input]
 pub(crate) struct OfListing {
     pub(crate) listing_id: String,
-    /// The fields that an update has changed.
+    /// The names of the fields that an update has changed.
     #[serde(default)]
     pub(crate) changed: Vec<String>,
 }
 
 impl News {
-    /// None if it is no news for who looks for listings.
+    /// Returns the news of an event; `None` if it is irrelevant for matching.
     pub(crate) fn of(event: &Happened<OfListing>) -> Option<Self> {
         match event.event_type.as_str() {
             "listing.published" => Some(Self::Published),
@@ -67,7 +66,7 @@ impl News {
     }
 }
 
-/// Brings a listing that is new, or says something new, to the sessions it may be of interest for.
+/// Adds a listing that is new or was changed to the sessions that may want it.
 pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Result<()> {
     let other = listings::profile(&arrival.listing_id)?;
     let Some(other) = other.filter(Profile::is_active) else { return Ok(()) };
@@ -87,8 +86,8 @@ pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Res
     Ok(())
 }
 
-/// Scores a listing anew where somebody has it before them, and takes it out of the batches that it
-/// no longer fits into.
+/// Scores a listing again in the batches that contain it, and removes it from those that it no
+/// longer fits.
 fn look_again(call: &Call, other: &Profile) -> Result<()> {
     let states = [Candidacy::New, Candidacy::Interested, Candidacy::Later];
     let shown = field("listing_id").eq(&other.listing_id).and(field("state").one_of(states));
@@ -123,7 +122,7 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Brings a listing to those of the sessions that it fits.
+/// Adds a listing to those of the sessions that it fits.
 fn bring(
     call: &Call,
     other: &Profile,
@@ -157,11 +156,11 @@ fn bring(
         let gone = |candidate: &Stored<Candidate>| {
             matches!(candidate.value.state, Candidacy::Passed | Candidacy::Unavailable)
         };
-        let rests = passed.contains(&session.value.listing_id);
-        if !before.as_ref().is_none_or(gone) || (rests && news != News::Edited) {
+        let in_cooldown = passed.contains(&session.value.listing_id);
+        if !before.as_ref().is_none_or(gone) || (in_cooldown && news != News::Edited) {
             continue;
         }
-        if rests {
+        if in_cooldown {
             OPINIONS.delete(&opinion(&session.value.listing_id, &other.listing_id), Expect::Any)?;
         }
         if waits.contains(&session.id) {
@@ -174,22 +173,23 @@ fn bring(
     Ok(())
 }
 
-/// The listings of these sessions whose person has passed this one not long ago.
+/// Returns the listings of these sessions whose person passed on this one recently.
 fn passed(call: &Call, other: &Profile, sessions: &[Stored<Session>]) -> Result<BTreeSet<String>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let opinions =
         OPINIONS.get_many(listing_ids.iter().map(|mine| opinion(mine, &other.listing_id)))?;
     let opinions = opinions.into_iter().zip(listing_ids);
-    let passed = opinions
-        .filter(|(opinion, _)| opinion.as_ref().is_some_and(|opinion| rests(call, &opinion.value)));
+    let passed = opinions.filter(|(opinion, _)| {
+        opinion.as_ref().is_some_and(|opinion| in_cooldown(call, &opinion.value))
+    });
     Ok(passed.map(|(_, mine)| mine.to_owned()).collect())
 }
 
-/// A session, and how well a listing fits it, if it does and may be shown.
+/// A session, and how well a listing fits it; `None` if it does not fit or may not be shown.
 type Judged = (Stored<Session>, Option<Fit>);
 
-/// How well a listing fits each of these sessions.
+/// Computes how well a listing fits each of these sessions.
 fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Result<Vec<Judged>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
@@ -213,7 +213,7 @@ fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Resul
     Ok(judged.collect())
 }
 
-/// Whoever is new waits while others are to be decided on, and otherwise comes at once.
+/// Queues a new candidate while others are undecided; otherwise shows it at once.
 fn settle(
     call: &Call,
     session: &mut Stored<Session>,
@@ -229,24 +229,29 @@ fn settle(
         batch::show_one(call, session, before, other, fit)?;
     } else {
         value.come.insert(other.listing_id.clone(), fit.score);
-        if value.come.len() >= MOST_COME {
-            // It looks through all that is new when it tells of it.
+        if value.come.len() >= MOST_ARRIVED {
+            // The session will search all new listings when it notifies its person.
             value.watch.clear();
         }
     }
     tell(call, session)
 }
 
-/// Tells the person what is new, or sets a time to do so if they were told a moment ago. Saves the
-/// session.
+/// Notifies the person of new candidates, or sets a timer for it if they were notified a short time
+/// ago. Saves the session.
 pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     let told_at = session.value.news.told_at;
     let untold = session.value.news.new + session.value.news.removed;
-    if untold > 0 && told_at + QUIET > call.now() {
-        timers::set(&format!("tell/{}", session.id), told_at + QUIET, "tell", &of(&session.id))?;
+    if untold > 0 && told_at + NEWS_INTERVAL > call.now() {
+        timers::set(
+            &format!("tell/{}", session.id),
+            told_at + NEWS_INTERVAL,
+            "tell",
+            &of(&session.id),
+        )?;
         return Ok(SESSIONS.save(session)?);
     }
-    if session.value.come.len() >= MOST_COME
+    if session.value.come.len() >= MOST_ARRIVED
         && let Some(mine) = listings::profile(&session.value.listing_id)?
     {
         Search::open(call, session, &mine)?.close()?;
@@ -268,8 +273,8 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     Ok(session.tell_owner(UPDATED, &data)?)
 }
 
-/// Goes on looking for a session that has found nobody among the first, or of whose batch nobody is
-/// left.
+/// Continues the search of a session whose first search found nobody, or whose batch has no
+/// candidates left.
 pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
     let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
@@ -279,14 +284,14 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
     if !had_any && session.value.state == State::Ready {
         let new = batch::in_states(&session.id, &[Candidacy::New])?;
         let (count, news) = (new.len() as u32, &mut session.value.news);
-        // Those who waited may be among the news already.
+        // Candidates from the queue may already be counted as news.
         news.new = if before == State::Ready { news.new.max(count) } else { news.new + count };
         news.top = new.first().map_or(news.top, |best| news.top.max(best.value.fit.score));
     }
     tell(call, &mut session)
 }
 
-/// Sees to it that the next ones come to a session of whose batch nobody is left.
+/// Sets a timer for the next batch if no candidates of the current one are left.
 pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<()> {
     if session.value.state == State::Ready && !batch::is_undecided(&session.id)? {
         timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
@@ -299,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_compared_is_news() {
+    fn only_compared_fields_are_news() {
         let news = |event_type: &str, changed: &[&str]| {
             let changed = changed.iter().map(ToString::to_string).collect();
             News::of(&Happened {

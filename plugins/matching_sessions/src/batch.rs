@@ -1,12 +1,11 @@
-//! Batches: candidates come when all before them are decided on, the best of those who wait first.
+//! Batches: the best queued candidates are shown when all earlier ones are decided on.
 
 use crate::{kept::*, life::*, queue::Search, score::*, session, types::*};
 use people_kit::listings::Profile;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sees to it that there are candidates to decide on, as long as there are any at all. The caller
-/// saves the session.
+/// Shows the next batch if there are no undecided candidates. The caller saves the session.
 pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<()> {
     let action = if session.revision == 0 { "create" } else { "look" };
     let mut is_any = is_undecided(&session.id)?;
@@ -33,14 +32,14 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
     Ok(())
 }
 
-/// Whether a person has yet to decide on somebody. Read rather than counted: of two calls that take
-/// out the last two at once, one runs again and sees that nobody is left.
+/// Whether there are undecided candidates. They are read and not counted: of two concurrent calls
+/// that remove the last two, one runs again and sees that none is left.
 pub(crate) fn is_undecided(session_id: &str) -> Result<bool> {
     let page = CANDIDATES.find(ordered(session_id, &[Candidacy::New]).limit(1))?;
     Ok(!page.hits.is_empty())
 }
 
-/// Candidates of a session in some states, the best first.
+/// Returns the candidates of a session in some states, best first.
 pub(crate) fn in_states(session_id: &str, states: &[Candidacy]) -> Result<Vec<Stored<Candidate>>> {
     let query = ordered(session_id, states).limit(MOST_CANDIDATES as u32);
     Ok(CANDIDATES.find(query)?.into_documents().collect())
@@ -51,7 +50,7 @@ pub(crate) fn ordered(session_id: &str, states: &[Candidacy]) -> Query {
     Query::new().filter(field("session_id").eq(session_id).and(states)).last("score").first("tie")
 }
 
-/// The candidates of a session that are these listings, by listing.
+/// Returns the candidates of a session with these listings, by listing.
 pub(crate) fn of_listings<'a>(
     session_id: &str,
     listing_ids: impl IntoIterator<Item = &'a str>,
@@ -64,20 +63,20 @@ pub(crate) fn of_listings<'a>(
     Ok(found.map(|hit| (hit.document.value.listing_id.clone(), hit.document)).collect())
 }
 
-/// Of these listings, those that are in so many batches of the day without a decision that others
-/// come before them: a few must not take everything.
-pub(crate) fn worn(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>> {
+/// Returns those of the listings that were in the most batches of the last day without a decision.
+/// Others come before them, so that a few listings do not get all the attention.
+pub(crate) fn overexposed(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>> {
     let since = call.now().saturating_sub(DAY);
     let shown = field("listing_id")
         .one_of(listing_ids)
         .and(field("state").eq(Candidacy::New))
         .and(field("at").gte(since));
     let [counts] = CANDIDATES.count_by(["listing_id"], Query::new().filter(shown))?;
-    let worn = counts.into_iter().filter(|counted| counted.count >= EXPOSURE_CAP);
-    Ok(worn.filter_map(|counted| counted.value.as_str().map(str::to_owned)).collect())
+    let overexposed = counts.into_iter().filter(|counted| counted.count >= EXPOSURE_CAP);
+    Ok(overexposed.filter_map(|counted| counted.value.as_str().map(str::to_owned)).collect())
 }
 
-/// Brings listings to the person of a session.
+/// Shows listings to the person of a session.
 fn show(call: &Call, session: &Stored<Session>, batch: Vec<(Profile, Fit)>) -> Result<()> {
     let ids = batch.iter().map(|(other, _)| other.listing_id.as_str());
     let mut known = match session.revision {
@@ -91,7 +90,7 @@ fn show(call: &Call, session: &Stored<Session>, batch: Vec<(Profile, Fit)>) -> R
     Ok(())
 }
 
-/// Brings one listing, anew if it was there before.
+/// Shows one listing, again if it was shown before.
 pub(crate) fn show_one(
     call: &Call,
     session: &Stored<Session>,
@@ -119,7 +118,7 @@ pub(crate) fn show_one(
     Ok(())
 }
 
-/// Takes a candidate to another state.
+/// Applies an action to a candidate.
 pub(crate) fn turn(
     call: &Call,
     candidate: &mut Stored<Candidate>,

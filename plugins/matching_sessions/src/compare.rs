@@ -1,4 +1,4 @@
-//! Whether, and how far, a listing is what another one asks for.
+//! Computes whether, and how far, a listing meets the criteria of another one.
 
 use people_kit::{
     listings::Profile,
@@ -8,10 +8,11 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 const EARTH_RADIUS_KM: f64 = 6371.0;
-/// How far off a number may be, as a share of what is asked for, to count for something all the same.
+/// The largest deviation of a number, relative to the requested one, that still counts for
+/// something.
 const TOLERANCE: f64 = 0.5;
 
-/// Between 0 and 1: how far `other` meets what `mine` asks for. 1 if it does.
+/// Returns how far `other` meets a criterion of `mine`: between 0 and 1; 1 if it meets it fully.
 pub(crate) fn met(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
     match criterion.field.as_str() {
         DISTANCE => distance(mine, criterion, other),
@@ -21,7 +22,8 @@ pub(crate) fn met(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64
     }
 }
 
-/// Kilometres between the places of two listings on a sphere; none if one has no place.
+/// Returns the distance in kilometres between the places of two listings on a sphere; `None` if one
+/// has no place.
 pub(crate) fn distance_km(one: &Profile, other: &Profile) -> Option<f64> {
     let (one, other) = (one.place.as_ref()?, other.place.as_ref()?);
     let (lat, other_lat) = (one.lat.to_radians(), other.lat.to_radians());
@@ -35,7 +37,7 @@ fn share(met: bool) -> f64 {
     if met { 1.0 } else { 0.0 }
 }
 
-/// What can be dealt with from anywhere is never too far away.
+/// Returns how far the distance meets the criterion. A remote listing always meets it.
 fn distance(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
     if other.remote {
         return 1.0;
@@ -46,7 +48,8 @@ fn distance(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
     }
 }
 
-/// Amounts are compared in the currency and unit of the listing that asks.
+/// Returns how far the pay meets the criterion. Amounts are compared in the currency and unit of
+/// the criterion.
 fn pay(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
     let (Some(pay), Some(asked)) = (&other.compensation, criterion.value.as_f64()) else {
         return 0.0;
@@ -80,7 +83,8 @@ fn attribute(criterion: &Criterion, value: &Value) -> f64 {
     }
 }
 
-/// As the taxonomy compares values: numbers by their size, texts without regard to case.
+/// Whether two values are equal as in the taxonomy: numbers by their size, texts without regard to
+/// case.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(one), Value::String(other)) => {
@@ -91,7 +95,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Dates as ISO 8601 writes them are in the order of their texts.
+/// Compares dates. ISO 8601 dates have the order of their texts.
 fn dates(op: Operator, value: &Value, asked: &Value) -> bool {
     let (Some(value), Some(asked)) = (value.as_str(), asked.as_str()) else { return false };
     match value.cmp(asked) {
@@ -109,7 +113,7 @@ fn at_most(value: f64, asked: f64) -> f64 {
     nearly(value - asked, asked)
 }
 
-/// 1 where nothing is missing, and less the more is missing.
+/// Returns 1 if nothing is missing, and less the more is missing.
 fn nearly(missing: f64, asked: f64) -> f64 {
     if missing <= 0.0 {
         return 1.0;

@@ -1,4 +1,4 @@
-//! What both sides make of whom a round has found.
+//! The confirmation of a round's result by both sides.
 
 use crate::{decide, kept::*, life::*, rounds::candidate_id, session, types::*, views::*};
 use people_kit::{
@@ -8,8 +8,8 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-/// Says whether the person wants whom the round has found. What the other one said is not told,
-/// until both want it.
+/// Records whether the person accepts a partner that the round has found. Neither learns the
+/// other's answer before both have accepted.
 pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>> {
     let mut mine = Session::load_own(call, &input.session_id)?;
     SESSION.step_to(&mine.id, mine.value.state, "confirm", State::Proposed)?;
@@ -39,7 +39,7 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
     shown(call, &mine)
 }
 
-/// Whom of the partners is meant: the one who is left, if nothing is said.
+/// Returns the partner that is meant; by default the only one without an answer.
 fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner> {
     let mut partners = partners(session).iter();
     if let Some(candidate) = candidate {
@@ -62,7 +62,7 @@ fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner>
     }
 }
 
-/// Connects the two if the other one has said yes already.
+/// Connects the two if the other one has already accepted.
 fn meet(
     call: &Call,
     mine: &mut Stored<Session>,
@@ -99,7 +99,7 @@ pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
     Ok(())
 }
 
-/// Takes a session that is about to end away from those who wait for it.
+/// Removes a session that is about to end from the sessions that wait for its confirmation.
 pub(crate) fn part(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
     let waiting = partners(session).iter().filter(|partner| partner.waits());
     let waiting: Vec<String> = waiting.map(|partner| partner.session_id.clone()).collect();
@@ -130,7 +130,7 @@ fn turn(session: &mut Stored<Session>, other: &str, to: Candidacy, pairing_id: O
     }
 }
 
-/// Takes somebody from a session that has waited for them, and tells its person.
+/// Removes a partner from a session that waits for their confirmation, and notifies its person.
 fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -> Result<()> {
     turn(session, other, Candidacy::Unavailable, None);
     settle(call, session, action)?;
@@ -145,7 +145,7 @@ fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -
     Ok(session.tell_owner(UPDATED, &data)?)
 }
 
-/// Ends a session of which nobody waits any more. Saves it.
+/// Ends a session that waits for no confirmation any more. Saves it.
 fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
     let to = if partners(session).iter().any(Partner::waits) {
         State::Proposed
@@ -200,7 +200,7 @@ fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
     Ok(Answer::new(view).next(step(session)))
 }
 
-/// What most likely follows.
+/// Returns the most likely next step.
 fn step(session: &Stored<Session>) -> Next {
     let asked = partners(session).iter().find(|partner| partner.state == Candidacy::New);
     match (session.value.state, asked) {
@@ -210,14 +210,14 @@ fn step(session: &Stored<Session>) -> Next {
     }
 }
 
-/// Asks about somebody whom a round has found.
+/// Returns the next step that asks the person about a partner.
 fn ask(session_id: &str, candidate_id: String) -> Next {
     read("confirm", session_id)
         .field("candidate_id", candidate_id)
         .ask("accept", "Do you want to meet whom the round has found?")
 }
 
-/// The listing of somebody whom the round has found, if the caller may see it.
+/// Returns the listing of a partner, if it is visible to the caller.
 fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>> {
     let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
     let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;

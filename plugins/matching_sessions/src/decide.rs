@@ -1,4 +1,4 @@
-//! What the person decides on candidates, and what comes of it when both want to meet.
+//! The person's decisions on candidates, and the connection when both are interested.
 
 use crate::{
     batch,
@@ -35,7 +35,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
     }))
 }
 
-/// The listings of candidates that can still be shown to the caller.
+/// Returns the listings of candidates that may still be shown to the caller.
 fn shown<'a>(
     call: &Call,
     candidates: impl Iterator<Item = &'a Candidate> + Clone,
@@ -90,7 +90,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
     Ok(Answer::new(view).next(next))
 }
 
-/// Keeps what the person thinks of the other listing, for this and for later sessions.
+/// Stores the person's opinion of the other listing, for this and for later sessions.
 fn note(
     call: &Call,
     session: &Stored<Session>,
@@ -111,8 +111,8 @@ fn note(
     Ok(())
 }
 
-/// Brings the two together if the other one is interested too, in a session that still looks. If
-/// not, nobody learns of it.
+/// Connects the two if the other one is interested too, in an open session. If not, nobody learns
+/// of it.
 fn meet(
     call: &Call,
     session: &Stored<Session>,
@@ -138,11 +138,11 @@ fn meet(
     Ok(Some(opened))
 }
 
-/// What stands in the way of two people without a word to either: a block, or what one of them has
-/// declined not long ago.
+/// The refusals that neither person may learn of: a block, or a recent decline.
 const UNSAID: [&str; 2] = ["recipient_not_accepting", "cooldown_active"];
 
-/// Connects the people of two listings, if nothing stands in the way that neither may learn of.
+/// Connects the people of two listings; returns `None` if there is an obstacle that neither may
+/// learn of.
 pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<Opened>> {
     let (from_listing_id, to_listing_id) = (one.to_owned(), other.to_owned());
     let listings = pairings::Mutual { from_listing_id, to_listing_id, origin };
@@ -153,7 +153,7 @@ pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<O
     }
 }
 
-/// Tells a person that both want to meet.
+/// Notifies a person that both are interested.
 pub(crate) fn tell(session: &Stored<Session>, candidate_id: &str, opened: &Opened) -> Result<()> {
     let more = Mutual {
         session_id: session.id.clone(),
@@ -166,7 +166,7 @@ pub(crate) fn tell(session: &Stored<Session>, candidate_id: &str, opened: &Opene
     Ok(session.tell_owner(MUTUAL, &data)?)
 }
 
-/// Where the two talk.
+/// Returns the next step that reads their conversation.
 pub(crate) fn messages(opened: &Opened) -> Next {
     Next::action("conversations", "messages").field("thread_id", opened.thread_id.as_str())
 }

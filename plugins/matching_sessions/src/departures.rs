@@ -1,29 +1,29 @@
-//! What becomes of sessions when listings go, and when people part.
+//! Updates sessions when listings end, and when one person blocks another.
 
 use crate::{arrivals, batch, kept::*, life::*, session, types::*};
 use people_kit::listings;
 use portolan_sdk::prelude::*;
 
-/// Candidates that one call ends.
+/// The most candidates that one call ends.
 const CANDIDATES_AT_ONCE: u32 = 200;
 
-/// A listing that is over.
+/// A listing that has ended.
 #[input]
 pub(crate) struct ListingId {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) listing_id: String,
 }
 
-/// What is read of `relationship.blocked`.
+/// The part of `relationship.blocked` that is read.
 #[input]
-pub(crate) struct Parted {
+pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
-/// Ends what a listing took part in: its own sessions, and its place in those of others.
+/// Ends the sessions of a listing, and its candidacies in the sessions of others.
 pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
-    // The event may be late, and the listing back.
+    // The event may be delivered after the listing was published again.
     if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
         return Ok(());
     }
@@ -57,10 +57,10 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
 const REACHABLE: [Candidacy; 4] =
     [Candidacy::New, Candidacy::Interested, Candidacy::Passed, Candidacy::Later];
 
-/// Takes two people out of each other's sessions, without a word to either.
-pub(crate) fn part(call: &Call, parted: &Parted) -> Result<()> {
+/// Removes two people from each other's sessions, without notifying either.
+pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
     let pair = |one: &str, other: &str| field("for_owner").eq(one).and(field("owner_id").eq(other));
-    let (one, other) = (&parted.blocker_id, &parted.blocked_id);
+    let (one, other) = (&blocked.blocker_id, &blocked.blocked_id);
     let both = any_of([pair(one, other), pair(other, one)]);
     let filter = both.and(field("state").one_of(REACHABLE));
     for hit in CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?.hits {
@@ -73,7 +73,7 @@ pub(crate) fn part(call: &Call, parted: &Parted) -> Result<()> {
     Ok(())
 }
 
-/// Takes a candidate out of its session.
+/// Removes a candidate from its session.
 pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {
     batch::turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
 }

@@ -1,4 +1,4 @@
-//! What is kept: sessions, their candidates, who is interested in whom, and rounds.
+//! The stored documents: sessions, their candidates, opinions, and rounds.
 
 use crate::{life::*, score::*, types::*};
 use people_kit::taxonomy::Criteria;
@@ -17,17 +17,17 @@ pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates
     .index("people", &["for_owner", "owner_id"])
     .unique("pair", &["session_id", "listing_id"]);
 
-/// Who was found for a session and not shown, by the session's id.
+/// The candidates that were found for a session and not shown yet, by the session's id.
 pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues");
 
-/// What one listing's person has decided on another listing, by both: `lst_…>lst_…`.
+/// The opinion of one listing's person on another listing, by both ids: `lst_…>lst_…`.
 pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions");
 /// The open sessions of a listing, by its id.
 pub(crate) const BOOKS: Collection<OpenIds> = Collection::new("books");
 pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").index("state", &["state", "deadline"]);
 
-/// Times are milliseconds since the Unix epoch in everything that is kept.
+/// A session. All stored times are milliseconds since the Unix epoch.
 #[document]
 #[entity(
     kind = "matching_session", subjects = "matching_sessions", collection = SESSIONS,
@@ -43,57 +43,58 @@ pub(crate) struct Session {
     pub(crate) expires_at: u64,
     pub(crate) batch_size: u32,
     pub(crate) criteria: Option<Criteria>,
-    /// Candidates so far, those who wait among them.
+    /// The number of candidates found so far, including the queued ones.
     pub(crate) found: u64,
-    /// What a new listing has to have to be of interest, while it looks for more of them.
+    /// The keys by which new listings find this session, while it looks for candidates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) watch: Vec<String>,
-    /// Listings that came while there was somebody to decide on, with their scores.
+    /// The scores of listings that arrived while candidates were undecided.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) come: BTreeMap<String, f64>,
     #[serde(default)]
     pub(crate) news: Untold,
     pub(crate) reason: Option<Reason>,
     pub(crate) round_id: Option<String>,
-    /// The sessions of the same round, the dearest first.
+    /// The sessions of the same round in the order of preference, the most preferred first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ranking: Vec<String>,
     #[serde(default)]
     pub(crate) only_ranked: bool,
-    /// How many it takes in a round.
+    /// The number of partners that it accepts in a round.
     #[serde(default = "one")]
     pub(crate) capacity: u32,
     pub(crate) outcome: Option<Outcome>,
 }
 
-/// They are looked for ahead of need, and looked at again before they are shown: what became of
-/// their listings meanwhile changes nothing here.
+/// The queue of a session. Its listings are found in advance and checked again before they are
+/// shown, so later changes of the listings do not have to be recorded here.
 #[document(Default)]
 pub(crate) struct Queue {
-    /// Where the next look begins; none before the first and after the last.
+    /// The cursor of the next search; `None` before the first page and after the last one.
     pub(crate) cursor: Option<String>,
-    /// Whether it has looked through all there is.
+    /// Whether all listings were searched.
     pub(crate) looked: bool,
-    /// Scores, by listing.
+    /// The scores of the queued candidates, by listing.
     pub(crate) waiting: BTreeMap<String, f64>,
 }
 
-/// What the person has not been told yet.
+/// The changes of which the person was not notified yet.
 #[document(Default, PartialEq)]
 pub(crate) struct Untold {
     pub(crate) new: u32,
     pub(crate) removed: u32,
     pub(crate) top: f64,
-    /// When something was told last.
+    /// When the person was last notified.
     pub(crate) told_at: u64,
 }
 
-/// What a round came to, for one of those who took part.
+/// The result of a round for one participant.
 #[document]
 pub(crate) struct Outcome {
-    /// The dearest first.
+    /// The partners, the most preferred first.
     pub(crate) partners: Vec<Partner>,
-    /// Whether no two would both rather have each other.
+    /// Whether the matching is stable: no two participants both prefer each other to their
+    /// partners.
     pub(crate) stable: bool,
     pub(crate) blocking_pairs: usize,
     pub(crate) participants: usize,
@@ -103,17 +104,17 @@ pub(crate) struct Outcome {
 pub(crate) struct Partner {
     pub(crate) session_id: String,
     pub(crate) listing_id: String,
-    /// From 1: the place on the person's own list.
+    /// The rank of the partner on the person's own list, from 1.
     pub(crate) rank: usize,
     pub(crate) fit: Fit,
-    /// `new` until the person has said something; the other side is asked for itself.
+    /// The person's answer: `new` until they have given one. The other side has its own.
     pub(crate) state: Candidacy,
-    /// When both have said yes.
+    /// The pairing, once both have accepted.
     pub(crate) pairing_id: Option<String>,
 }
 
 impl Partner {
-    /// Whether one of the two has yet to say something.
+    /// Whether one of the two has not answered yet.
     pub(crate) fn waits(&self) -> bool {
         matches!(self.state, Candidacy::New | Candidacy::Interested)
     }
@@ -122,15 +123,15 @@ impl Partner {
 #[document]
 pub(crate) struct Candidate {
     pub(crate) session_id: String,
-    /// Whose session it is.
+    /// The owner of the session.
     pub(crate) for_owner: String,
-    /// The other side's.
+    /// The candidate's listing.
     pub(crate) listing_id: String,
     pub(crate) owner_id: String,
     pub(crate) state: Candidacy,
     #[serde(flatten)]
     pub(crate) fit: Fit,
-    /// What decides between equal scores: no listing is always first.
+    /// A number that decides between equal scores, so that no listing is always first.
     pub(crate) tie: u32,
     /// When this state began.
     pub(crate) at: u64,
@@ -142,12 +143,12 @@ pub(crate) struct Candidate {
 pub(crate) struct Opinion {
     pub(crate) session_id: String,
     pub(crate) candidate_id: String,
-    /// Otherwise passed.
+    /// Whether the person is interested; otherwise they passed.
     pub(crate) interested: bool,
     pub(crate) at: u64,
 }
 
-/// The id of an opinion.
+/// Returns the id of an opinion.
 pub(crate) fn opinion(of: &str, on: &str) -> String {
     format!("{of}>{on}")
 }
@@ -161,7 +162,7 @@ pub(crate) struct Round {
     pub(crate) participants: usize,
 }
 
-/// FNV-1a: the same for the same session and listing, on every machine.
+/// Computes FNV-1a: the number is the same for the same session and listing on every machine.
 pub(crate) fn tie(session_id: &str, listing_id: &str) -> u32 {
     let bytes = session_id.bytes().chain([b'/']).chain(listing_id.bytes());
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

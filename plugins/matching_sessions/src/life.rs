@@ -1,4 +1,4 @@
-//! The states of sessions, of candidates and of rounds, and which action leads where.
+//! The states of sessions, of candidates and of rounds, and their transitions.
 
 use crate::types::*;
 use portolan_sdk::prelude::*;
@@ -7,18 +7,18 @@ use portolan_sdk::prelude::*;
 pub(crate) enum State {
     /// There are candidates to decide on.
     Ready,
-    /// There is nobody new; whoever comes later is told.
+    /// There are no more candidates for now; the person is notified of new ones.
     Exhausted,
     Paused,
     /// The round has not run yet.
     Collecting,
-    /// The round has found somebody; both sides say whether they want it.
+    /// The round has found a partner; both sides have to confirm.
     Proposed,
-    /// Both do.
+    /// Both sides have confirmed.
     Paired,
-    /// The round has found nobody, or one of the two does not want it.
+    /// The round has found no partner, or one of the two declined.
     Unpaired,
-    /// Too few took part in the round.
+    /// The round had too few participants.
     Cancelled,
     Closed,
     Expired,
@@ -28,11 +28,11 @@ use State::{
     Cancelled, Closed, Collecting, Exhausted, Expired, Paired, Paused, Proposed, Ready, Unpaired,
 };
 
-/// Where a session looks for candidates by itself.
+/// The states in which a session searches for candidates.
 pub(crate) const LOOKING: [State; 2] = [Ready, Exhausted];
 
 impl State {
-    /// Whether it counts among the listing's sessions.
+    /// Whether it counts towards the listing's limit of open sessions.
     pub(crate) fn is_open(self) -> bool {
         matches!(self, Ready | Exhausted | Paused | Collecting | Proposed)
     }
@@ -60,7 +60,7 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
             &[Ready, Exhausted, Paused, Collecting],
             &[Closed],
         ),
-        // Its own listing, or that of somebody whom the round has found for it.
+        // Its own listing has ended, or that of a partner that the round has found.
         Transition::internal(
             "on_listing_ended",
             &[Proposed],
@@ -72,19 +72,19 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
 
 #[choice(States)]
 pub(crate) enum Candidacy {
-    /// In a batch, and not decided on.
+    /// It was shown, and is not decided on.
     New,
-    /// Nobody but the session's person knows.
+    /// Only the session's owner knows this.
     Interested,
     Passed,
     Later,
     /// Both are interested.
     Mutual,
-    /// The listing is over, or its person cannot be reached.
+    /// The listing has ended, or its owner cannot be reached.
     Unavailable,
 }
 
-/// What becomes of a candidate; reads leave no trace, so there is no state for having been seen.
+/// The states of a candidate. Reads are not recorded, so there is no state for having been seen.
 pub(crate) const CANDIDATE: Machine<Candidacy> = Machine::new(
     "candidate",
     &[
@@ -110,10 +110,10 @@ pub(crate) const CANDIDATE: Machine<Candidacy> = Machine::new(
 
 #[choice(States)]
 pub(crate) enum RoundState {
-    /// Takes listings until its deadline.
+    /// It can be joined until its deadline.
     Open,
     Done,
-    /// Too few took part.
+    /// It had too few participants.
     Cancelled,
 }
 
@@ -134,14 +134,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sound() {
+    fn the_tables_are_valid() {
         for faults in [SESSION.faults(), CANDIDATE.faults(), ROUND.faults()] {
             assert_eq!(faults, Vec::<String>::new());
         }
     }
 
     #[test]
-    fn what_agents_may_do_follows_from_the_state() {
+    fn the_state_decides_the_allowed_actions() {
         assert_eq!(SESSION.allowed(Ready), ["decide", "refine", "pause", "close"]);
         assert_eq!(SESSION.allowed(Collecting), ["rank", "close"]);
         assert_eq!(SESSION.allowed(Proposed), ["confirm"]);

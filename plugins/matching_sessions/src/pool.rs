@@ -1,5 +1,5 @@
-//! Where candidates come from: a few pages of what the indexes of listings find, in the order of
-//! the criteria that narrow most; each one is then compared exactly.
+//! The search for candidates: a few pages of matches from the index of listings, for the most
+//! selective criteria. Each match is then compared exactly.
 
 use crate::{score::*, types::*};
 use people_kit::{
@@ -9,37 +9,37 @@ use people_kit::{
 use portolan_sdk::documents::Circle;
 use std::collections::BTreeMap;
 
-/// Listings that one page of the newest has, and one of the nearest or of those that have what is wished
-/// for: each one is read, compared and kept.
+/// The size of a page of the newest listings, of the nearest ones, or of those that meet a wish.
+/// Each listing is read, compared and stored.
 const PAGE: u32 = 50;
 const SOME: u32 = 25;
-/// Wishes that are looked for by an index of their own.
+/// The most wishes that are searched with an index of their own.
 const MOST_WISHES: usize = 2;
-/// Ranges that an index compares; the others are compared exactly all the same.
+/// The most ranges that the index compares. The others are still compared exactly.
 const MOST_RANGES: usize = 2;
-/// Around a listing that says no distance, the nearest are looked for so far.
+/// The radius within which the nearest listings are searched if the criteria have no distance.
 const AROUND_KM: f64 = 50.0;
-/// Who looks for whom.
+/// The input of a search for candidates.
 pub(crate) struct Look<'a> {
     pub(crate) mine: &'a Profile,
-    /// What is asked for: the listing's own criteria, or the session's.
+    /// The criteria: the listing's own, or the session's.
     pub(crate) asks: &'a Criteria,
     pub(crate) viewer_id: Option<&'a str>,
     pub(crate) now: u64,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// With how well each fits, by the listing's id.
+    /// The matches with their scores, by the listing's id.
     pub(crate) fits: BTreeMap<String, (Profile, Fit)>,
-    /// Where the newest go on.
+    /// The cursor of the next page of the newest listings.
     pub(crate) cursor: Option<String>,
 }
 
 impl Look<'_> {
-    /// The newest that have what has to be; and at first also the nearest, and those that have what
-    /// is wished for most.
+    /// Returns the newest listings that meet the required criteria; on the first page also the
+    /// nearest ones, and those that meet the most important wishes.
     pub(crate) fn first(&self) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         let mut found = self.page(&what)?;
@@ -62,7 +62,7 @@ impl Look<'_> {
         Ok(found)
     }
 
-    /// The newest from a cursor on.
+    /// Returns the newest listings from a cursor on.
     pub(crate) fn on(&self, cursor: Option<String>) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         self.page(&Fitting { cursor, ..what })
@@ -91,7 +91,7 @@ impl Look<'_> {
         }
     }
 
-    /// Criteria as the index compares them: those about attributes, each field once.
+    /// Translates criteria into comparisons of the index: those about attributes, each field once.
     pub(crate) fn narrowed(&self, criteria: &[Criterion]) -> Result<Narrowed> {
         let mut filters = Filters::new();
         for criterion in criteria.iter().filter(|criterion| of_attributes(criterion)) {
@@ -112,7 +112,7 @@ impl Look<'_> {
         Ok(taxonomy::narrow(&input)?)
     }
 
-    /// The wishes for single values that count most.
+    /// Returns the most important wishes for single values.
     fn wishes(&self) -> Vec<&Criterion> {
         let equal = |criterion: &&Criterion| matches!(criterion.op, Operator::Eq | Operator::In);
         let wishes = self.asks.want.iter().filter(|wish| of_attributes(wish)).filter(equal);
@@ -134,13 +134,14 @@ impl Look<'_> {
     }
 }
 
-/// What is asked of the listing itself has no fact in the index.
+/// Whether the criterion is about an attribute. The index has no facts for the other fields of a
+/// listing.
 fn of_attributes(criterion: &Criterion) -> bool {
     !["remote", "compensation", DISTANCE].contains(&criterion.field.as_str())
 }
 
-/// What a new listing has to have to be of interest: its side, and one of the facts of the criterion
-/// that has the fewest of them; where there is no such criterion, its category.
+/// Returns the keys by which new listings find the session: the side with the facts of the
+/// criterion that has the fewest; if there is no such criterion, the side with the category.
 pub(crate) fn watch(mine: &Profile, narrowed: &Narrowed) -> Vec<String> {
     let side = mine.counterpart_side;
     if let Some(facts) = narrowed.facts.iter().min_by_key(|facts| facts.len()) {
@@ -152,7 +153,7 @@ pub(crate) fn watch(mine: &Profile, narrowed: &Narrowed) -> Vec<String> {
     at.chain([format!("{side:?}|in:{code}")]).collect()
 }
 
-/// The keys of all sessions that a listing may be of interest for.
+/// Returns the keys of all sessions that may want a listing.
 pub(crate) fn watched(listing: &Profile) -> Vec<String> {
     let (code, side) = (listing.category.as_str(), listing.side);
     let ends = code.match_indices('.').map(|(end, _)| end).chain([code.len()]);

@@ -1,4 +1,4 @@
-//! Who would fit a listing, without who they are: nothing is kept.
+//! Previews of the listings that would fit, without their owners. Nothing is stored.
 
 use crate::{compare::*, pool::Look, session, types::*, views::*};
 use people_kit::{
@@ -37,7 +37,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
     Ok(Answer::new(Glimpses { items: items.collect() }).next(next))
 }
 
-/// The person's own listing, one that they may change, or one that is public.
+/// Returns the person's own listing, one that they may change, or a public one.
 fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
     let listing = listings::profile(id)?.filter(|profile| profile.is_active());
     match (listing, viewer) {

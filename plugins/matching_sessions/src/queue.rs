@@ -1,8 +1,8 @@
-//! Those who wait: found ahead of need, in the order of their scores, and looked at again before
+//! The queue of a session: candidates found in advance, ordered by score, and checked again before
 //! they are shown.
 
 use crate::{
-    batch::{self, worn},
+    batch::{self, overexposed},
     kept::*,
     life::*,
     pool::{Found, Look},
@@ -17,20 +17,20 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Pages of the index that one call looks through.
+/// The most pages of the index that one call reads.
 const MOST_PAGES: usize = 3;
-/// Of so many times a batch those come who were shown least.
+/// A batch is chosen from this many times its size, the least shown listings first.
 const CHOICE: usize = 3;
-/// Ids that one question has.
+/// The most ids in one query.
 const CHUNK: usize = 100;
 
-/// A session that looks for its next batch.
+/// A session that is searching for its next batch.
 pub(crate) struct Search<'a> {
     call: &'a Call,
     session: &'a mut Stored<Session>,
     mine: &'a Profile,
     queue: Stored<Queue>,
-    /// Those who wait and were looked at by this call.
+    /// The queued candidates that this call has already checked.
     seen: BTreeMap<String, (Profile, Fit)>,
 }
 
@@ -49,13 +49,13 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// Keeps what is left, and says whether it has looked through all there is.
+    /// Saves the queue, and returns whether all listings were searched.
     pub(crate) fn close(mut self) -> Result<bool> {
         QUEUES.save(&mut self.queue)?;
         Ok(self.queue.value.looked)
     }
 
-    /// Takes the next batch out of the queue. Whoever is worn comes after others.
+    /// Takes the next batch from the queue. Overexposed listings come after the others.
     pub(crate) fn batch(&mut self) -> Result<Vec<(Profile, Fit)>> {
         let size = self.session.value.batch_size as usize;
         let mut best = self.best(size * CHOICE)?;
@@ -66,9 +66,9 @@ impl<'a> Search<'a> {
             self.look()?;
             best = self.best(size * CHOICE)?;
         }
-        let worn = worn(self.call, &best)?;
+        let overexposed = overexposed(self.call, &best)?;
         // The sort keeps the order of scores within each half.
-        best.sort_by_key(|listing_id| worn.contains(listing_id));
+        best.sort_by_key(|listing_id| overexposed.contains(listing_id));
         best.truncate(size);
         let taken = best.into_iter().filter_map(|listing_id| {
             self.queue.value.waiting.remove(&listing_id);
@@ -77,11 +77,11 @@ impl<'a> Search<'a> {
         Ok(taken.collect())
     }
 
-    /// Puts those who came while there was somebody to decide on among the others. If they were so
-    /// many that the session did not listen any more, it looks through the newest.
+    /// Adds the listings that arrived while candidates were undecided to the queue. If they were so
+    /// many that the session stopped watching, it searches the newest listings.
     fn take_in(&mut self) -> Result<()> {
         let come = std::mem::take(&mut self.session.value.come);
-        let many = come.len() >= MOST_COME;
+        let many = come.len() >= MOST_ARRIVED;
         self.queue.value.waiting.extend(come);
         if many {
             (self.queue.value.cursor, self.queue.value.looked) = (None, false);
@@ -93,8 +93,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Looks at some more listings, and says how many wait now who did not before, and the highest
-    /// of their scores.
+    /// Searches one more page of listings; returns how many were added to the queue, and their
+    /// highest score.
     fn look(&mut self) -> Result<(u32, f64)> {
         let asks = asks(&self.session.value, self.mine).clone();
         let viewer_id = Some(self.session.value.owner_id.as_str());
@@ -110,7 +110,7 @@ impl<'a> Search<'a> {
             let mut known = BTreeSet::new();
             for ids in ids.chunks(CHUNK) {
                 let there = batch::of_listings(&self.session.id, ids.iter().copied())?.into_iter();
-                // Who could not be reached for a while can be again.
+                // A candidate that was unavailable may be available again.
                 let there = there.filter(|(_, it)| it.value.state != Candidacy::Unavailable);
                 known.extend(there.map(|(listing_id, _)| listing_id));
             }
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         Ok((new, top))
     }
 
-    /// So many of those who wait, the best first: all of them can still be shown.
+    /// Returns the best queued candidates, best first; all of them may still be shown.
     fn best(&mut self, most: usize) -> Result<Vec<String>> {
         loop {
             let session_id = self.session.id.as_str();
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
             if unsure.is_empty() {
                 return Ok(best);
             }
-            let mut sure = self.looked_at(&unsure)?;
+            let mut sure = self.still_fitting(&unsure)?;
             for listing_id in unsure {
                 match sure.remove(listing_id) {
                     None => drop(self.queue.value.waiting.remove(listing_id)),
@@ -166,8 +166,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Those of the listings that fit as they are now.
-    fn looked_at(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
+    /// Returns those of the listings that still fit.
+    fn still_fitting(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
         let profiles = listings::profiles(listing_ids.iter().copied())?;
         let owners = profiles.iter().map(|profile| profile.owner_id.as_str());
         let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
@@ -182,22 +182,23 @@ impl<'a> Search<'a> {
         Ok(fits)
     }
 
-    /// Leaves out with whom there is something open, or was not long ago, and who was passed.
+    /// Removes listings with which there is or was recently a pairing, and those that were passed
+    /// on.
     fn keep_eligible(&self, fits: &mut BTreeMap<String, (Profile, Fit)>) -> Result<()> {
         let mine = self.mine.listing_id.as_str();
         let cooling = cooling(mine, fits.keys().map(String::as_str))?;
         fits.retain(|listing_id, _| !cooling.contains(listing_id));
         let opinions = OPINIONS.get_many(fits.keys().map(|id| opinion(mine, id)))?;
-        let rests = |opinion: &Option<Stored<Opinion>>| {
-            opinion.as_ref().is_some_and(|opinion| rests(self.call, &opinion.value))
+        let in_cooldown = |opinion: &Option<Stored<Opinion>>| {
+            opinion.as_ref().is_some_and(|opinion| in_cooldown(self.call, &opinion.value))
         };
-        let mut rests = opinions.iter().map(rests);
-        fits.retain(|_, _| !rests.next().unwrap_or_default());
+        let mut in_cooldown = opinions.iter().map(in_cooldown);
+        fits.retain(|_, _| !in_cooldown.next().unwrap_or_default());
         Ok(())
     }
 }
 
-/// Whether an active listing is for others to find.
+/// Whether others can find an active listing.
 pub(crate) fn is_shown(other: &Profile) -> bool {
     other.is_active()
         && match other.visibility {
@@ -207,12 +208,12 @@ pub(crate) fn is_shown(other: &Profile) -> bool {
         }
 }
 
-/// Whether it is too early to ask again.
-pub(crate) fn rests(call: &Call, opinion: &Opinion) -> bool {
+/// Whether the person passed on the listing recently.
+pub(crate) fn in_cooldown(call: &Call, opinion: &Opinion) -> bool {
     !opinion.interested && opinion.at + PASSED_FOR > call.now()
 }
 
-/// Which of these listings there is something open with, or was not long ago.
+/// Returns the listings with which there is or was recently a pairing.
 pub(crate) fn cooling<'a>(
     listing_id: &str,
     others: impl Iterator<Item = &'a str>,

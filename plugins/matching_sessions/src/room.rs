@@ -1,4 +1,4 @@
-//! Those who take part in a round, and who gets whom.
+//! The participants of a round, and their matching.
 
 use crate::{
     kept::*,
@@ -17,17 +17,17 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// Those who take part and have not left.
+/// Returns the participants who have not left.
 pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>> {
     let filter = field("round_id").eq(round_id).and(field("state").eq(State::Collecting));
     let page = SESSIONS.find(Query::new().filter(filter).limit(MOST_IN_ROUND as u32))?;
     Ok(page.into_documents().collect())
 }
 
-/// Who takes part, with what they offer or seek.
+/// The participants, with their listings.
 pub(crate) struct Room {
     pub(crate) sessions: Vec<Stored<Session>>,
-    /// By listing. What a session asks for instead of its listing counts on both sides.
+    /// The listings by id. A session's own criteria replace those of its listing, on both sides.
     profiles: BTreeMap<String, Profile>,
     now: u64,
 }
@@ -50,7 +50,7 @@ impl Room {
         self.profiles.get(&session.value.listing_id)
     }
 
-    /// Whom of the others somebody could get, the best first, each with its place in the room.
+    /// Returns the possible partners of a participant, best first, each with its index in the room.
     pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<(usize, Fit)>> {
         let fitting = self.sessions.iter().enumerate();
         let fitting = fitting.filter_map(|(place, other)| Some((place, self.fit(who, other)?)));
@@ -82,28 +82,28 @@ impl Room {
         self.profile(session).is_some_and(|profile| profile.side == side)
     }
 
-    /// Whether those who offer meet those who seek, and not all each other.
+    /// Whether offers are matched with demands, and not all with all.
     fn has_two_sides(&self) -> bool {
         let mut profiles = self.sessions.iter().filter_map(|session| self.profile(session));
         profiles.any(|profile| profile.side != profile.counterpart_side)
     }
 }
 
-/// What a round came to.
+/// The result of a round.
 pub(crate) struct Matched {
-    /// For each place in the room the places of the partners, the dearest first.
+    /// For each index in the room, the indexes of the partners, the most preferred first.
     got: Vec<Vec<usize>>,
     lists: Preferences,
     pub(crate) blocking_pairs: usize,
 }
 
 impl Matched {
-    /// Those who have nobody, because too few took part.
+    /// Returns the result if too few took part: nobody has a partner.
     pub(crate) fn nobody() -> Self {
         Self { got: Vec::new(), lists: Preferences::new(), blocking_pairs: 0 }
     }
 
-    /// Whom the session at a place in the room got.
+    /// Returns the partners of the session with this index in the room.
     pub(crate) fn partners(&self, room: &Room, place: usize) -> Vec<Partner> {
         let (Some(got), Some(list)) = (self.got.get(place), self.lists.get(place)) else {
             return Vec::new();
@@ -123,7 +123,7 @@ impl Matched {
     }
 }
 
-/// None if there are too few.
+/// Computes the matching; returns `None` if too few took part.
 pub(crate) fn matched(room: &Room) -> Result<Option<Matched>> {
     let (mut lists, mut scored) = (Preferences::new(), Vec::new());
     for (place, session) in room.sessions.iter().enumerate() {
@@ -137,7 +137,7 @@ pub(crate) fn matched(room: &Room) -> Result<Option<Matched>> {
     })
 }
 
-/// Pairs where all are of one side.
+/// Makes pairs of participants of the same side.
 fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Matched> {
     if lists.len() < 2 {
         return None;
@@ -152,7 +152,7 @@ fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Mat
     Some(Matched { got, lists, blocking_pairs })
 }
 
-/// Those who seek, each with one of those who offer, who may take several.
+/// Matches each demand with one offer; an offer may accept several.
 fn across(room: &Room, lists: Preferences) -> Option<Matched> {
     let demands = |place: &usize| {
         room.sessions.get(*place).is_some_and(|session| room.is_of(Side::Demand, session))
@@ -188,7 +188,8 @@ fn across(room: &Room, lists: Preferences) -> Option<Matched> {
     Some(Matched { got, lists, blocking_pairs })
 }
 
-/// As the person has ranked them; then the others by score, unless nobody is better.
+/// Returns the preferences: first those that the person has ranked; then the others by score,
+/// unless the person wants only the ranked ones.
 fn preferences(room: &Room, session: &Stored<Session>, fits: &[(usize, Fit)]) -> Vec<usize> {
     let place = |id: &String| room.sessions.iter().position(|session| session.id == *id);
     let fitting: Vec<usize> = fits.iter().map(|(place, _)| *place).collect();

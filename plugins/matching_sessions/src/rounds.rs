@@ -1,4 +1,4 @@
-//! Rounds: many listings at once, each of which gets at most one other.
+//! Rounds: many listings at once, each of which is matched with at most one other.
 
 use crate::{
     confirm,
@@ -15,7 +15,7 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-/// How far ahead a round may be opened.
+/// The longest time until the deadline of a new round.
 const LONGEST_AHEAD: u64 = 90 * DAY;
 
 pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView> {
@@ -26,7 +26,7 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView> {
         return Err(Refusal::validation("/deadline", "range", expected).into());
     };
     let (category, title) = (input.category, input.title);
-    // Whether there is such a category.
+    // Checks that the category exists.
     let known =
         NarrowInput { code: Some(category.clone()), filters: Filters::new(), radius_km: None };
     taxonomy::narrow(&known).map_err(MatchingError::Taxonomy)?;
@@ -47,7 +47,7 @@ pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>> {
     Ok(Items::of(page, RoundView::of))
 }
 
-/// Puts a session into a round. The caller writes the session.
+/// Adds a session to a round. The caller saves the session.
 pub(crate) fn join(
     call: &Call,
     session: &mut Stored<Session>,
@@ -78,7 +78,7 @@ pub(crate) fn join(
     Ok(())
 }
 
-/// A round whose deadline is not over.
+/// Returns a round whose deadline has not passed.
 fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>> {
     let collects = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline > call.now()
@@ -86,7 +86,7 @@ fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>> {
     Ok(ROUNDS.get(round_id)?.filter(collects))
 }
 
-/// Takes a session out of its round. The caller writes the session.
+/// Removes a session from its round. The caller saves the session.
 pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     if session.value.state == State::Collecting
         && let Some(round_id) = &session.value.round_id
@@ -98,7 +98,7 @@ pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     confirm::part(call, session, "on_listing_ended")
 }
 
-/// The id by which others rank a session of the same round.
+/// Returns the id by which others rank a session of the same round.
 pub(crate) fn candidate_id(session_id: &str) -> String {
     format!("cand_{}", session_id.trim_start_matches("mse_"))
 }
@@ -107,8 +107,8 @@ fn session_of(candidate_id: &str) -> String {
     format!("mse_{}", candidate_id.trim_start_matches("cand_"))
 }
 
-/// Everybody in the round whom the session could get, on one page; nobody once it has run, or for
-/// who has left.
+/// Returns all possible partners of the session in the round, on one page; nobody once the round
+/// has run, or if the session has left it.
 pub(crate) fn candidates(call: &Call, session: &Stored<Session>) -> Result<Items<CandidateView>> {
     if session.value.state != State::Collecting {
         return Ok(Items { items: Vec::new(), next_cursor: None });

@@ -1,9 +1,9 @@
-//! How well two listings fit each other.
+//! The score of two listings.
 //!
 //! The score of one side is the weighted mean of how far its wishes are met, with three terms that
 //! every listing has: what the texts have in common, how near the other one is, and how new. The
-//! score of both is the harmonic mean of the two (RECON, Pizzato et al. 2010): it is low where one
-//! of them would have little of it.
+//! common score is the harmonic mean of the two (RECON, Pizzato et al. 2010): it is low if one of
+//! the two is.
 
 use crate::compare::*;
 use people_kit::{listings::Profile, taxonomy::Criteria};
@@ -14,49 +14,50 @@ const DEFAULT_WEIGHT: f64 = 1.0;
 const TEXT_WEIGHT: f64 = 1.0;
 const NEARNESS_WEIGHT: f64 = 0.5;
 const FRESHNESS_WEIGHT: f64 = 0.25;
-/// Where nearness has fallen to 1/e.
+/// The distance at which nearness has fallen to 1/e.
 const NEAR_KM: f64 = 15.0;
-/// Where freshness has fallen to 1/e.
+/// The age at which freshness has fallen to 1/e.
 const FRESH_MS: f64 = 30.0 * DAY as f64;
-/// Shorter words say little.
+/// The fewest letters of a word that is compared.
 const SHORTEST_WORD: usize = 3;
-/// A wish counts as met from here on.
+/// The value from which a wish counts as met.
 const MET: f64 = 0.999;
 
-/// Whose wish it is.
+/// The side that has a wish.
 #[choice]
 pub(crate) enum Side {
     Mine,
     Theirs,
 }
 
-/// A criterion, by the name of its field alone.
+/// A criterion, by the name of its field only.
 #[input(Clone, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// A field of the category's criteria, or `text` and `distance_km` for what every listing has.
+    /// The field: one of the category's criteria, or `text` or `distance_km`, which every listing
+    /// has.
     pub(crate) field: String,
-    /// Who asks for it.
+    /// The side that has this criterion.
     pub(crate) asked_by: Side,
 }
 
 /// How well two listings fit, from one side.
 #[document(PartialEq)]
 pub(crate) struct Fit {
-    /// Between 0 and 1, as are the others; the same from either side.
+    /// The common score between 0 and 1, as are the others; it is the same from either side.
     pub(crate) score: f64,
     pub(crate) mine: f64,
     pub(crate) theirs: f64,
-    /// What speaks for it.
+    /// The criteria that are met.
     pub(crate) reasons: Vec<Point>,
-    /// What is wished for and not there.
+    /// The wishes that are not met.
     pub(crate) gaps: Vec<Point>,
 }
 
-/// None if one of the two must not have the other: they do not meet, belong to the same person, or
-/// something that has to be is not so.
+/// Computes the fit; returns `None` if the two cannot be matched: they are not counterparts, belong
+/// to the same person, or do not meet a required criterion.
 pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) -> Option<Fit> {
-    let apart = mine.owner_id == other.owner_id || !mine.is_active() || !other.is_active();
-    if apart || !mine.meets(other) {
+    let excluded = mine.owner_id == other.owner_id || !mine.is_active() || !other.is_active();
+    if excluded || !mine.meets(other) {
         return None;
     }
     let holds = |one: &Profile, asks: &Criteria, other: &Profile| {
@@ -110,19 +111,20 @@ pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) ->
     Some(Fit { score, mine: to_them, theirs: to_me, reasons, gaps })
 }
 
-/// 0 if either is 0.
+/// Returns the harmonic mean; 0 if either is 0.
 pub(crate) fn harmonic_mean(one: f64, other: f64) -> f64 {
     if one <= 0.0 || other <= 0.0 { 0.0 } else { 2.0 * one * other / (one + other) }
 }
 
-/// e^(−d/d₀); nothing to say where a place is not known, or does not matter.
+/// Returns e^(−d/d₀); `None` if a place is not known, or does not matter.
 fn nearness(one: &Profile, other: &Profile) -> Option<f64> {
     let matters = !one.remote && !other.remote;
     distance_km(one, other).filter(|_| matters).map(|distance| (-distance / NEAR_KM).exp())
 }
 
-/// The cosine between the words of two texts. It needs no statistics of other texts, so that the
-/// score of two listings does not depend on what else there is, and is the same from both sides.
+/// Returns the cosine between the words of two texts. It needs no statistics of other texts, so
+/// that the score of two listings does not depend on other listings, and is the same from both
+/// sides.
 fn common_words(one: &Profile, other: &Profile) -> f64 {
     let (one, other) = (words(one), words(other));
     let dot: f64 = one.iter().filter_map(|(word, count)| Some(count * other.get(word)?)).sum();
@@ -132,7 +134,7 @@ fn common_words(one: &Profile, other: &Profile) -> f64 {
     if lengths > 0.0 { dot / lengths } else { 0.0 }
 }
 
-/// With the square root of how often each stands there.
+/// Returns the words, weighted with the square root of their frequencies.
 fn words(profile: &Profile) -> BTreeMap<String, f64> {
     let mut counts: BTreeMap<String, f64> = BTreeMap::new();
     for text in [&profile.title, &profile.excerpt] {

@@ -1,4 +1,4 @@
-//! A session from its beginning to its end.
+//! Sessions, from `create` to their end.
 
 use crate::{
     batch,
@@ -16,14 +16,14 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// The person's own listing. Whom matching connects is a listing's owner: nobody else speaks for
-/// them, whoever else may change what it says.
+/// Returns the person's own listing. Matching connects a listing's owner: nobody else may act for
+/// them, even if they may change the listing.
 fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
     listings::profile(listing_id)?.filter(is_theirs).ok_or(MatchingError::ListingNotFound)
 }
 
-/// The person's own listing, if it is active.
+/// Returns the person's own listing, if it is active.
 pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let listing = of_owner(owner_id, listing_id)?;
     if !listing.is_active() {
@@ -32,7 +32,7 @@ pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
     Ok(listing)
 }
 
-/// The listing of a session, which is its person's own.
+/// Returns the listing of a session, which belongs to its owner.
 pub(crate) fn listing(session: &Session) -> Result<Profile> {
     of_owner(&session.owner_id, &session.listing_id)
 }
@@ -87,7 +87,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
     shown(&session)
 }
 
-/// With where its candidates are.
+/// Returns a session, with the call that reads its candidates as the next step.
 pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>> {
     let next = match session.value.state {
         State::Ready | State::Collecting => read("candidates", &session.id),
@@ -97,7 +97,7 @@ pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>> {
     Ok(Answer::new(SessionView::of(session)?).next(next))
 }
 
-/// A session of the calling person's that is about to be changed, in the version that they have read.
+/// Returns a session of the caller that is about to be changed, in the expected version.
 fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<Stored<Session>> {
     let session = Session::load_own(call, session_id)?;
     let current = || SessionView::of(&session).ok();
@@ -125,7 +125,7 @@ pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>> 
     shown(&session)
 }
 
-/// Forgets who waits, so that the next look begins with the newest.
+/// Empties the queue, so that the next search begins with the newest listings.
 fn begin_anew(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<()> {
     QUEUES.delete(&session.id, Expect::Any)?;
     session.value.come.clear();
@@ -146,7 +146,7 @@ pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>> {
     let mut session = changing(call, &input.session_id, input.expected_version)?;
     session.step_to(&SESSION, "resume", State::Exhausted)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
-    // What was published meanwhile is among the newest.
+    // Listings that were published in the meantime are among the newest.
     begin_anew(call, &mut session, &mine)?;
     batch::advance(call, &mut session, &mine)?;
     save(call, &mut session)?;
@@ -159,7 +159,7 @@ pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>> {
     shown(&session)
 }
 
-/// Ends a session whose time is over.
+/// Ends a session that has expired.
 pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<()> {
     let Some(mut session) = SESSIONS.get(&input.session_id)? else { return Ok(()) };
     let runs = session.value.state == State::Paused || LOOKING.contains(&session.value.state);
@@ -169,8 +169,8 @@ pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<()> {
     Ok(())
 }
 
-/// Takes a session where `action` leads, out of its listing's book and out of every index by which
-/// it would be found.
+/// Applies an action that ends a session, and removes it from the open sessions of its listing and
+/// from every index that finds it.
 pub(crate) fn end(
     call: &Call,
     session: &mut Stored<Session>,
@@ -206,7 +206,7 @@ pub(crate) fn of(session_id: &str) -> SessionId {
     SessionId { session_id: session_id.into() }
 }
 
-/// What is asked for: the session's own, or else what the listing does.
+/// Returns the criteria: the session's own, or else the listing's.
 pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria {
     session.criteria.as_ref().unwrap_or(&mine.criteria)
 }
@@ -217,7 +217,7 @@ pub(crate) fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Ve
     Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
 }
 
-/// Criteria that the listing's category allows; `at` is where they stand in the body.
+/// Checks the criteria against the listing's category; `at` is their JSON Pointer in the body.
 fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Option<Criteria>> {
     let Some(criteria) = criteria else { return Ok(None) };
     let attributes = mine.attributes.clone();

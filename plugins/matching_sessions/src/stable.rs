@@ -1,18 +1,19 @@
-//! Who is brought together with whom in a round.
+//! The matching of a round.
 //!
-//! Where two sides meet, deferred acceptance (Gale and Shapley 1962) with incomplete lists: nobody
-//! gets who is not on their list, no two would both rather have each other, and each of the
-//! proposing side has the best partner that any such matching gives them. The other side may take
-//! several each (hospitals and residents). Where all are of one side, that need not exist (stable
-//! roommates); then pairs are made greedily by score, and it is counted who would rather have had
-//! each other.
+//! If there are two sides, it is deferred acceptance (Gale and Shapley 1962) with incomplete lists:
+//! nobody gets a partner who is not on their list, no two participants both prefer each other to
+//! their partners, and each of the proposing side has the best partner of any such matching. Each
+//! of the other side may accept several (hospitals and residents). If all are of one side, such a
+//! matching need not exist (stable roommates); then pairs are made greedily by score, and the pairs
+//! who would have preferred each other are counted.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// For each one whom they would have, the dearest first.
+/// For each participant the acceptable partners, the most preferred first.
 pub(crate) type Preferences = Vec<Vec<usize>>;
 
-/// For each receiver who they got, the dearest first: at most as many as they have seats.
+/// Returns for each receiver the partners they got, the most preferred first: at most as many as
+/// they have seats.
 pub(crate) fn deferred_acceptance(
     proposers: &Preferences,
     receivers: &Preferences,
@@ -44,7 +45,7 @@ pub(crate) fn deferred_acceptance(
     got
 }
 
-/// The same from the other side: for each of so many whom they got.
+/// Returns the same matching from the other side.
 pub(crate) fn inverse(got: &[Vec<usize>], others: usize) -> Vec<Vec<usize>> {
     let mut inverse = vec![Vec::new(); others];
     for (one, got) in got.iter().enumerate() {
@@ -57,7 +58,7 @@ pub(crate) fn inverse(got: &[Vec<usize>], others: usize) -> Vec<Vec<usize>> {
     inverse
 }
 
-/// Pairs of one side, the highest score first; each one at most once.
+/// Pairs participants of one side, the highest score first; each at most once.
 pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<Vec<usize>> {
     pairs.sort_by(|one, other| {
         other.0.total_cmp(&one.0).then_with(|| (one.1, one.2).cmp(&(other.1, other.2)))
@@ -80,12 +81,12 @@ pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<
 pub(crate) struct Side<'a> {
     pub(crate) lists: &'a Preferences,
     pub(crate) got: &'a [Vec<usize>],
-    /// How many each takes; one where nothing is said.
+    /// The number of seats of each; one by default.
     pub(crate) seats: &'a [usize],
 }
 
 impl Side<'_> {
-    /// Whether somebody would rather have this one than somebody they got, or than a free seat.
+    /// Whether a participant prefers this one to one of their partners, or to a free seat.
     fn would_rather(&self, who: usize, whom: usize) -> bool {
         let (Some(list), Some(got)) = (self.lists.get(who), self.got.get(who)) else {
             return false;
@@ -98,8 +99,8 @@ impl Side<'_> {
     }
 }
 
-/// Pairs who would both rather have each other than what they got. Of one side, both are the same,
-/// and each pair is found twice.
+/// Counts the pairs who both prefer each other to their partners. If there is only one side, it is
+/// given twice, and each pair is found twice.
 pub(crate) fn blocking_pairs(ones: &Side<'_>, others: &Side<'_>) -> usize {
     let pairs = ones.lists.iter().enumerate().flat_map(|(one, list)| {
         let other = move |other: &usize| (one, *other);
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Lists of some of the others in any order.
+    /// Generates lists of some of the others in any order.
     fn lists(people: usize, others: usize) -> impl Strategy<Value = Preferences> {
         let all: Vec<usize> = (0..others).collect();
         let list = (Just(all).prop_shuffle(), 0..=others)
@@ -132,7 +133,7 @@ mod tests {
         prop::collection::vec(list, people)
     }
 
-    /// What those who propose and those who receive would have, and the seats of these.
+    /// Generates the lists of both sides, and the seats of the receivers.
     fn rooms(
         people: std::ops::Range<usize>,
     ) -> impl Strategy<Value = (Preferences, Preferences, Vec<usize>)> {
@@ -155,7 +156,7 @@ mod tests {
         )
     }
 
-    /// Every matching of these lists in which nobody would rather have somebody else who agrees.
+    /// Returns every stable matching of these lists.
     fn stable(ones: &Preferences, others: &Preferences, seats: &[usize]) -> Vec<Vec<Vec<usize>>> {
         let mut all = vec![vec![Vec::new(); others.len()]];
         for (one, list) in ones.iter().enumerate() {
@@ -217,8 +218,9 @@ mod tests {
     }
 
     #[test]
-    fn who_would_rather_have_each_other_is_counted() {
-        // Roommates without a stable matching: whoever is left out is somebody's first choice.
+    fn blocking_pairs_are_counted() {
+        // Roommates without a stable matching: each possible odd one out is somebody's first
+        // choice.
         let lists = vec![vec![1, 2, 3], vec![2, 0, 3], vec![0, 1, 3], vec![0, 1, 2]];
         let got = [vec![1], vec![0], vec![3], vec![2]];
         let all = Side { lists: &lists, got: &got, seats: &[1; 4] };

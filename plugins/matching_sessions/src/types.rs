@@ -1,4 +1,4 @@
-//! What agents send, what is refused, and what others are told.
+//! Inputs, limits, refusals and events.
 
 use crate::life::*;
 use people_kit::{
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "matching_sessions";
 
-/// `mse_` and a ULID.
+/// The session's id: `mse_` and a ULID.
 #[id]
 pub(crate) struct Id(String);
 
@@ -18,21 +18,22 @@ pub(crate) struct Id(String);
 #[id]
 pub(crate) struct OtherId(String);
 
-/// Sessions that one listing may have open.
+/// The most open sessions of one listing.
 pub(crate) const MOST_SESSIONS: usize = 3;
-/// Candidates of one session, those decided on among them.
+/// The most candidates of one session, including those decided on.
 pub(crate) const MOST_CANDIDATES: u64 = 500;
-/// Listings that may come to a session before it looks through all that is new by itself.
-pub(crate) const MOST_COME: usize = 2;
-/// How long somebody who was passed is not brought again.
+/// The number of arrived listings at which a session stops collecting them and searches all new
+/// ones itself.
+pub(crate) const MOST_ARRIVED: usize = 2;
+/// The time in which a listing that was passed on is not shown again.
 pub(crate) const PASSED_FOR: u64 = 90 * DAY;
-/// A listing that is in so many batches of a day without a decision stands behind others.
+/// A listing in more batches of a day than this, without a decision, comes after others.
 pub(crate) const EXPOSURE_CAP: u64 = 50;
-/// How long after a round both have to confirm.
+/// The time after a round in which both have to confirm.
 pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
-/// News of one session are told together.
-pub(crate) const QUIET: u64 = 10 * MINUTE;
-/// Who can take part in one round.
+/// News of one session within this time are sent together.
+pub(crate) const NEWS_INTERVAL: u64 = 10 * MINUTE;
+/// The most participants of one round.
 pub(crate) const MOST_IN_ROUND: usize = 100;
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("match.updated");
@@ -43,12 +44,12 @@ pub(crate) const SESSION_CLOSED: Event<Data<Ended>> = Event::new("match.session_
 #[derive(Serialize)]
 pub(crate) struct Updated {
     pub(crate) session_id: String,
-    /// Candidates since the last event of the session.
+    /// The number of new candidates since the last event of the session.
     pub(crate) new_count: u32,
-    /// The highest score among them.
+    /// The highest score of the new candidates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) top_score: Option<f64>,
-    /// Candidates who cannot be reached any more.
+    /// The number of candidates who cannot be reached any more.
     pub(crate) removed_count: u32,
 }
 
@@ -74,16 +75,16 @@ pub(crate) struct Ended {
     pub(crate) reason: Reason,
 }
 
-/// Why a session is over.
+/// Why a session has ended.
 #[choice]
 pub(crate) enum Reason {
     /// The person closed it.
     Closed,
     /// Its listing is no longer active.
     ListingInactive,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// The round is over.
+    /// The round has ended.
     Round,
 }
 
@@ -91,22 +92,23 @@ pub(crate) enum Reason {
 pub(crate) enum Mode {
     /// Candidates come in batches, and new ones as they are published.
     Stream,
-    /// Everybody takes part at once, and each gets at most one.
+    /// All take part at once, and each gets at most one partner.
     Round,
 }
 
-/// A listing that there is not yet.
+/// A draft of a listing.
 #[input(Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Draft {
-    /// A code of `listing_taxonomy`.
+    /// The category: a code of `listing_taxonomy`.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: String,
     pub(crate) side: Side,
     #[serde(default)]
     #[schemars(length(max = 120))]
     pub(crate) title: String,
-    /// After the schema that `listing_taxonomy` `fields` answers for this category and side.
+    /// The attributes, valid for the schema that `listing_taxonomy` `fields` returns for this
+    /// category and side.
     pub(crate) attributes: Map<String, Value>,
     #[serde(default)]
     pub(crate) criteria: Criteria,
@@ -118,11 +120,11 @@ pub(crate) struct Draft {
 
 #[input]
 pub(crate) struct Preview {
-    /// A listing to try, of which nothing is kept.
+    /// A draft of a listing to try. It is not stored.
     pub(crate) listing_draft: Option<Draft>,
-    /// Or one that there is: your own, or one that is public.
+    /// An existing listing: your own, or a public one.
     pub(crate) listing_id: Option<OtherId>,
-    /// At most so many candidates.
+    /// The most candidates to return.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 10))]
     pub(crate) limit: u32,
@@ -146,25 +148,24 @@ fn two_weeks() -> u32 {
 
 #[input]
 pub(crate) struct Create {
-    /// An active listing of the person's.
+    /// An active listing of the person.
     pub(crate) listing_id: OtherId,
-    /// `stream` by default; `round` takes part in a round.
+    /// The mode: `stream` by default; `round` takes part in a round.
     #[serde(default = "stream")]
     pub(crate) mode: Mode,
-    /// The round to take part in, with `mode` `round`; `rounds` lists those there are.
+    /// The round to take part in, with `mode` `round`; `rounds` lists them.
     pub(crate) round_id: Option<OtherId>,
-    /// What to ask for instead of what the listing does.
+    /// Criteria that replace those of the listing.
     pub(crate) criteria_override: Option<Criteria>,
-    /// How many candidates come at a time.
+    /// The number of candidates in a batch.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 20))]
     pub(crate) batch_size: u32,
-    /// When the session ends by itself; two weeks by default.
+    /// The hours after which the session expires; two weeks by default.
     #[serde(default = "two_weeks")]
     #[schemars(range(min = 1, max = 1440))]
     pub(crate) ttl_hours: u32,
-    /// How many the listing takes in a round: one, or more for who offers something where two sides
-    /// meet.
+    /// The number of partners in a round: one, or more for an offer if the category has two sides.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 20))]
     pub(crate) capacity: u32,
@@ -183,7 +184,7 @@ pub(crate) struct Step {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Sessions in one of these states; without it, all.
+    /// Only sessions in one of these states; without it, all.
     #[schemars(length(min = 1, max = 10))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
@@ -193,7 +194,7 @@ pub(crate) struct List {
 #[input]
 pub(crate) struct Candidates {
     pub(crate) session_id: Id,
-    /// Candidates in one of these states; without it, all that were in a batch.
+    /// Only candidates in one of these states; without it, all that were in a batch.
     #[schemars(length(min = 1, max = 6))]
     pub(crate) state: Option<Vec<Candidacy>>,
     #[serde(flatten)]
@@ -202,21 +203,21 @@ pub(crate) struct Candidates {
 
 #[choice]
 pub(crate) enum Decision {
-    /// The other side is not told, unless it is interested too.
+    /// The person is interested. The other side is not told, unless it is interested too.
     Interested,
     Pass,
-    /// Keep for later.
+    /// The person wants to decide later.
     Later,
 }
 
 #[input]
 pub(crate) struct Decide {
     pub(crate) session_id: Id,
-    /// `cand_` and a ULID, as `candidates` lists it.
+    /// The candidate: `cand_` and a ULID, as `candidates` lists it.
     pub(crate) candidate_id: OtherId,
-    /// What the person makes of the candidate.
+    /// The person's decision on the candidate.
     pub(crate) decision: Decision,
-    /// Why, for the person's own record.
+    /// The reason, for the person's own record.
     #[schemars(regex(pattern = "^[a-z_]{1,40}$"))]
     pub(crate) reason_code: Option<String>,
 }
@@ -224,10 +225,10 @@ pub(crate) struct Decide {
 #[input]
 pub(crate) struct Rank {
     pub(crate) session_id: Id,
-    /// The dearest first. Those who are left out come after them, by score.
+    /// The candidates, the most preferred first. Others come after them, by score.
     #[schemars(length(max = 100), extend("uniqueItems" = true))]
     pub(crate) ordered_candidate_ids: Vec<OtherId>,
-    /// Rather nobody than somebody who is not on the list.
+    /// Whether to have no partner rather than one who is not on the list.
     #[serde(default)]
     pub(crate) only_these: bool,
 }
@@ -235,9 +236,9 @@ pub(crate) struct Rank {
 #[input]
 pub(crate) struct Confirm {
     pub(crate) session_id: Id,
-    /// Which of them, where the round has found several.
+    /// The partner, if the round has found several.
     pub(crate) candidate_id: Option<OtherId>,
-    /// Whether the person wants to meet whom the round has found.
+    /// Whether the person accepts the partner that the round has found.
     pub(crate) accept: bool,
 }
 
@@ -248,11 +249,11 @@ pub(crate) struct Refine {
     pub(crate) expected_version: Option<Version>,
 }
 
-/// What is left out stays.
+/// The fields to change. Omitted ones stay as they are.
 #[input(Default)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Patch {
-    /// What to ask for instead of what the listing does.
+    /// Criteria that replace those of the listing.
     pub(crate) criteria: Option<Criteria>,
     #[schemars(range(min = 1, max = 20))]
     pub(crate) batch_size: Option<u32>,
@@ -260,7 +261,7 @@ pub(crate) struct Patch {
 
 #[input(Default)]
 pub(crate) struct Rounds {
-    /// Rounds for this category of `listing_taxonomy`, or one above or below it.
+    /// Only rounds for this category of `listing_taxonomy`, or for one above or below it.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
     #[serde(flatten)]
@@ -269,20 +270,21 @@ pub(crate) struct Rounds {
 
 #[input]
 pub(crate) struct OpenRound {
-    /// A code of `listing_taxonomy`: listings of it, of those below it, and of its counterpart.
+    /// A code of `listing_taxonomy`. Listings of this category, of those below it, and of its
+    /// counterpart can take part.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: String,
-    /// What agents read.
+    /// The title, which agents read.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) title: String,
-    /// RFC 3339: when it runs.
+    /// When it runs (RFC 3339).
     #[schemars(length(min = 1, max = 40))]
     pub(crate) deadline: String,
 }
 
 #[input]
 pub(crate) struct RoundId {
-    /// `rnd_` and a ULID.
+    /// The round: `rnd_` and a ULID.
     pub(crate) round_id: OtherId,
 }
 
@@ -290,25 +292,25 @@ pub(crate) type Result<T, E = MatchingError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum MatchingError {
-    /// There is no such session of yours.
+    /// You have no such session.
     #[refusal(not_found, next = Next::action(CAPABILITY, "list"))]
     SessionNotFound,
     /// There is no such candidate in this session.
     #[refusal(not_found, next = read("candidates", &session_id))]
     CandidateNotFound { session_id: String },
-    /// There is no such round, or its deadline is over, or it does not take listings like this one.
+    /// There is no such round, or its deadline has passed, or it is not for listings like this one.
     #[refusal(conflict, next = Next::action(CAPABILITY, "rounds"))]
     RoundClosed,
     /// The round has not run yet.
     #[refusal(conflict, retryable, next = read("get", &session_id).after_s(60))]
     RoundNotRun { session_id: String },
-    /// There is no such listing, or it is not for you to see.
+    /// There is no such listing, or it is not visible to you.
     #[refusal(not_found, next = Next::action("agent_listings", "list_mine"))]
     ListingNotFound,
     /// Only an active listing can be matched.
     #[refusal(conflict, next = Next::action("agent_listings", "get").field("listing_id", listing_id))]
     ListingNotActive { listing_id: String },
-    /// The listing has as many open sessions as one may have: close one first.
+    /// The listing has as many open sessions as allowed: close one first.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("open_sessions_of_a_listing", MOST_SESSIONS as u64),
@@ -324,7 +326,7 @@ pub(crate) enum MatchingError {
     Common(Refusal),
 }
 
-/// The call that reads a session, or something of it.
+/// Returns a call that reads a session, or a part of it.
 pub(crate) fn read(action: &str, session_id: &str) -> Next {
     Next::action(CAPABILITY, action).field("session_id", session_id)
 }

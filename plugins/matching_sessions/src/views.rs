@@ -1,4 +1,4 @@
-//! What is answered.
+//! Outputs.
 
 use crate::{kept::*, life::*, score::*, types::*};
 use people_kit::{
@@ -14,23 +14,23 @@ pub(crate) struct SessionView {
     listing_id: String,
     mode: Mode,
     state: State,
-    /// Counts up with every change.
+    /// The version, which increases with every change.
     version: u64,
     allowed_actions: Vec<&'static str>,
     batch_size: u32,
-    /// What is asked for instead of what the listing does; null if it is that.
+    /// The criteria that replace those of the listing; null if there are none.
     #[nullable]
     criteria_override: Option<Criteria>,
-    /// Candidates in each state, those alone who were in a batch.
+    /// The number of candidates in each state, only of those that were in a batch.
     progress: Progress,
     round_id: Option<String>,
-    /// How many it takes in a round.
+    /// The number of partners that it accepts in a round.
     capacity: u32,
-    /// Why it is over.
+    /// Why it has ended.
     reason: Option<Reason>,
-    /// RFC 3339.
+    /// When it was created (RFC 3339).
     created_at: String,
-    /// RFC 3339.
+    /// When it expires (RFC 3339).
     expires_at: String,
 }
 
@@ -74,16 +74,15 @@ impl SessionView {
     }
 }
 
-/// A listing as who may be brought together with it sees it.
+/// A listing, as its possible partners see it.
 #[output(Clone)]
 pub(crate) struct Shown {
     #[serde(flatten)]
     card: Card,
     attributes: Map<String, Value>,
-    /// Whose it is; left out where a listing is shown to those alone whom it may be brought
-    /// together with.
+    /// The owner's id. It is omitted if the listing is shown only to its possible partners.
     owner_id: Option<String>,
-    /// RFC 3339.
+    /// When it was published (RFC 3339).
     published_at: String,
 }
 
@@ -102,15 +101,15 @@ impl From<Profile> for Shown {
 /// How well the two fit, each number between 0 and 1.
 #[output(Clone)]
 pub(crate) struct Scores {
-    /// The harmonic mean of the other two: both sides read the same.
+    /// The harmonic mean of the other two: it is the same for both sides.
     score: f64,
-    /// How far it is what you ask for.
+    /// How far the other listing meets your criteria.
     score_mine: f64,
-    /// How far you are what it asks for.
+    /// How far your listing meets the criteria of the other.
     score_theirs: f64,
-    /// What speaks for it: names of criteria alone.
+    /// The criteria that are met: only their names.
     reasons: Vec<Point>,
-    /// What is wished for and not there: names of criteria alone.
+    /// The wishes that are not met: only their names.
     gaps: Vec<Point>,
 }
 
@@ -135,10 +134,10 @@ pub(crate) struct CandidateView {
     candidate_id: String,
     session_id: String,
     state: Candidacy,
-    /// Counts up with every change.
+    /// The version, which increases with every change.
     version: u64,
     allowed_actions: Vec<&'static str>,
-    /// Null if it can no longer be shown.
+    /// The listing; null if it may no longer be shown.
     #[nullable]
     listing_card: Option<Shown>,
     #[serde(flatten)]
@@ -150,7 +149,7 @@ pub(crate) struct CandidateView {
 }
 
 impl CandidateView {
-    /// `shown` is the listing, if it is still there to be shown.
+    /// Makes the view. `shown` is the listing, if it may still be shown.
     pub(crate) fn of(candidate: &Stored<Candidate>, open: bool, shown: Option<Profile>) -> Self {
         let value = &candidate.value;
         let decided = value.state == Candidacy::Mutual;
@@ -170,7 +169,7 @@ impl CandidateView {
         }
     }
 
-    /// Somebody of the same round, of whom nothing has been said.
+    /// Makes the view of a possible partner in a round, before any decision.
     pub(crate) fn of_round(id: String, session_id: &str, shown: Profile, fit: &Fit) -> Self {
         Self {
             candidate_id: id,
@@ -186,18 +185,18 @@ impl CandidateView {
         }
     }
 
-    /// With what the two have said.
+    /// Adds the answers of the two.
     pub(crate) fn said(self, state: Candidacy, pairing_id: Option<String>) -> Self {
         Self { state, mutual: state == Candidacy::Mutual, pairing_id, ..self }
     }
 }
 
-/// Somebody who would fit, without who it is.
+/// A listing that would fit, without its owner.
 #[output]
 pub(crate) struct Glimpse {
     category: String,
     category_label: String,
-    /// RFC 3339.
+    /// When it was published (RFC 3339).
     published_at: String,
     distance_km: Option<f64>,
     #[serde(flatten)]
@@ -218,7 +217,7 @@ impl Glimpse {
 
 #[output]
 pub(crate) struct Glimpses {
-    /// The best first.
+    /// The listings, best first.
     pub(crate) items: Vec<Glimpse>,
 }
 
@@ -226,11 +225,11 @@ pub(crate) struct Glimpses {
 pub(crate) struct RoundView {
     round_id: String,
     category: String,
-    /// The operator's.
+    /// The title, which the operator wrote.
     title: String,
     state: RoundState,
     allowed_actions: Vec<&'static str>,
-    /// RFC 3339: when it runs.
+    /// When it runs (RFC 3339).
     deadline: String,
     participants: usize,
 }
@@ -249,31 +248,33 @@ impl RoundView {
     }
 }
 
-/// Somebody whom a round has found.
+/// A partner that a round has found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PartnerView {
-    /// Null if it can no longer be shown. Its state is what has come of it: `interested` when you
-    /// have said yes, `mutual` when both have, `unavailable` when there is nobody to wait for.
+    /// The partner; null if their listing may no longer be shown. The state is `interested` when
+    /// you have accepted, `mutual` when both have, `unavailable` when there is no answer to wait
+    /// for.
     pub(crate) partner: Option<CandidateView>,
-    /// The place on your own list, from 1.
+    /// The rank of the partner on your own list, from 1.
     pub(crate) rank_achieved: usize,
 }
 
-/// What a round came to for one session.
+/// The result of a round for one session.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ResultView {
     pub(crate) session_id: String,
     pub(crate) state: State,
-    /// The dearest; null if there is nobody.
+    /// The most preferred partner; null if there is none.
     pub(crate) partner: Option<CandidateView>,
-    /// The place of that partner on your own list, from 1.
+    /// The rank of that partner on your own list, from 1.
     pub(crate) rank_achieved: Option<usize>,
-    /// All of them, where the session takes several; the dearest first.
+    /// All partners, if the session accepts several; the most preferred first.
     pub(crate) partners: Vec<PartnerView>,
-    /// Whether no two who are not together would both rather have each other. Always so where two
-    /// sides meet; where all are of one side there may be no such matching.
+    /// Whether the matching is stable: no two who are not partners both prefer each other to their
+    /// partners. It is always stable if there are two sides; with one side, a stable matching may
+    /// not exist.
     pub(crate) stable: bool,
-    /// How many such pairs there are.
+    /// The number of pairs who prefer each other.
     pub(crate) blocking_pairs: usize,
     pub(crate) participants: usize,
 }

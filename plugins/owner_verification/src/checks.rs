@@ -1,4 +1,4 @@
-//! Checks: asked for, answered, and repeated after a time.
+//! Checks: requested, answered, and repeated after some time.
 
 use crate::{
     life::*,
@@ -47,7 +47,7 @@ fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<()> {
     Ok(())
 }
 
-/// What the public says. Nothing of it counts but that the text is there.
+/// Handles the answer of a look-up. Only whether it contains the text is used.
 pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     let found = VERIFICATIONS.get(&answer.about.verification_id)?;
     let awaited = |verification: &Stored<Verification>| {
@@ -58,7 +58,7 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     let it = &mut stored.value;
     it.lookup_id = None;
     let is_there = answer.error.is_none() && proof::is_among(&answer.found, &stored.id, it)?;
-    // The record may have got another domain since the question was asked.
+    // The record's domain may have changed since the look-up was requested.
     if is_there && it.of.domain_now()?.as_ref() == Some(&it.domain) {
         (it.in_vain, it.verified_at, it.stale_since) = (0, Some(call.now()), None);
         enter(call, &mut stored, "on_answer", State::Verified, None)?;
@@ -79,7 +79,8 @@ fn recheck_in(call: &Call, stored: &Stored<Verification>, after: u64) -> Result<
     Ok(())
 }
 
-/// Looks for the text again. What is not found counts for some days more, and is looked for each day.
+/// Looks for the text again. If it is not found, the verification still counts for some days, and
+/// the text is looked for each day.
 pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
     let found = VERIFICATIONS.get(&input.verification_id)?;
     let speaks = |verification: &Stored<Verification>| {

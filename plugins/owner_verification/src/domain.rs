@@ -1,8 +1,8 @@
-//! Which domain a record has: what is registered, and never anything that a caller says.
+//! The registrable domain of a record. It is never taken from the caller.
 
 use people_kit::is_host_name;
 
-/// The registered domain of a website; none if it is no page of a host with a name.
+/// Returns the registrable domain of a website; `None` if its address has no host name.
 pub(crate) fn of_website(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let is_web = ["https", "http"].iter().any(|found| scheme.eq_ignore_ascii_case(found));
@@ -11,11 +11,11 @@ pub(crate) fn of_website(url: &str) -> Option<String> {
     (is_web && !authority.contains('@')).then(|| registered(host)).flatten()
 }
 
-/// What is registered of a host's name: `copperleaf.example` of `www.copperleaf.example`; none of names
-/// under which anybody may register, and of what is no name of a host.
+/// Returns the registrable domain of a host name: `copperleaf.example` of `www.copperleaf.example`;
+/// `None` for public suffixes, and for what is not a host name.
 pub(crate) fn registered(host: &str) -> Option<String> {
     let host = host.to_ascii_lowercase();
-    // So that there is room for the name of the challenge before it.
+    // The name of the challenge has to fit before it.
     let fits = host.len() <= 200 && is_host_name(&host);
     fits.then(|| psl::domain_str(&host).map(str::to_owned)).flatten()
 }
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_registered_is_no_domain() {
+    fn public_suffixes_are_no_domains() {
         for website in [
             "https://co.uk/",
             "https://github.io",

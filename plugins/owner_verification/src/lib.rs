@@ -1,8 +1,8 @@
-//! The capability `owner_verification`: a person proves to speak for a company by publishing a text
-//! under its domain.
+//! The capability `owner_verification`: a person proves that they speak for a company by publishing
+//! a text under its domain.
 //!
-//! The domain is the record's, as the map or the organisation has it, and never one that a caller
-//! names. Whoever follows what is proved (`signal_verification`, `social_org`) hears of it by the event
+//! The domain is the record's, from the map or the organisation, and never one that a caller gives.
+//! Other capabilities (`signal_verification`, `social_org`) follow the event
 //! `verification.updated`.
 
 mod checks;
@@ -25,17 +25,20 @@ use views::VerificationView;
 
 struct OwnerVerification;
 
-/// Who may speak for a company: proved by a text that is published under its domain.
+/// Verification of the people who speak for a company, by a text that is published under its
+/// domain.
 ///
-/// `start` names a target of the map or an organisation, and answers a text and the place where to
-/// publish it: a TXT record of the DNS (`dns_txt`), or a file of the web server (`well_known_file`).
-/// Once it is there, `check` has it looked for, and `status` tells what came of it. The domain is that
-/// of the target's website, or of the organisation; nobody can name another one. Several people may be
-/// verified for one record. The text is looked for again after 90 days, and must stay: what is not
-/// found is looked for on each of the next 7 days, and ends then. Who is verified confirms and disputes
+/// `start` takes a target of the map or an organisation, and returns a text and the place where to
+/// publish it: a TXT record of the DNS (`dns_txt`), or a file of the web server
+/// (`well_known_file`). Once it is published, `check` requests a look-up, and `status` returns the
+/// result. The domain is that of the target's website, or of the organisation; nobody can give
+/// another one. Several people may be verified for one record.
+///
+/// The text is looked for again after 90 days, and must stay: if it is not found, it is looked for
+/// on each of the next 7 days, and then the verification ends. Verified people confirm and dispute
 /// the signals about the target (`signal_verification`); an organisation whose domain is proved is
-/// `verified` (`social_org`). Mail to the domain is not offered, because this service sends none, and
-/// job boards are not read for it.
+/// `verified` (`social_org`). Verification by mail to the domain is not offered, because this
+/// service sends no mail; job boards are not used either.
 #[capability(
     id = "owner_verification",
     title = "Owner verification",
@@ -44,7 +47,7 @@ struct OwnerVerification;
     state_machines = [VERIFICATION]
 )]
 impl OwnerVerification {
-    /// List the person's verifications, the last changed first, or read one of them.
+    /// List the person's verifications, last changed first, or read one of them.
     ///
     /// For an agent that nobody has claimed, the list is empty, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = Status { verification_id: None, page: Default::default() })]
@@ -57,9 +60,9 @@ impl OwnerVerification {
 
     /// Get the text that proves the domain of a record, and the place where to publish it.
     ///
-    /// There are 7 days for it. The same again answers the same, another method another text; what is
-    /// proved stays so, and counts again where it was forgotten. What has failed, expired or was
-    /// revoked begins anew.
+    /// The text must be published within 7 days. The same call returns the same text again, and
+    /// another method another text; a verified state stays, and its event is published again. A
+    /// failed, expired or revoked verification begins again.
     #[action(access = write, idempotent, emits = [UPDATED], example = Start { target_id: Some(TARGET_ID.into()), org_id: None, method: Method::DnsTxt }, example = Start { target_id: None, org_id: Some("org_01JZX8Q4M2N6P7R8S9T0V1W2X3".into()), method: Method::WellKnownFile })]
     fn start(call: &Call, input: Start) -> Result<Answer<VerificationView>, VerificationError> {
         let view = verifications::start(call, input)?;
@@ -70,9 +73,9 @@ impl OwnerVerification {
         Ok(Answer::new(view).next(next))
     }
 
-    /// Have the text looked for. `status` tells what came of it.
+    /// Check whether the text is published. `status` returns the result.
     ///
-    /// At most every 30 seconds; 20 checks in vain end the challenge.
+    /// At most one check is made every 30 seconds; the challenge ends after 20 failed checks.
     #[action(access = write, example = Own { verification_id: VERIFICATION_ID.into(), expected_version: None })]
     fn check(call: &Call, input: Own) -> Result<Answer<VerificationView>, VerificationError> {
         let view = checks::check(call, &input)?;
@@ -80,25 +83,25 @@ impl OwnerVerification {
         Ok(Answer::new(view).next(next))
     }
 
-    /// Give a verification up: the person speaks for the company no longer.
+    /// Revoke one's own verification: the person no longer speaks for the company.
     #[action(access = write, destructive, emits = [UPDATED], example = Own { verification_id: VERIFICATION_ID.into(), expected_version: None })]
     fn revoke(call: &Call, input: Own) -> Result<VerificationView, VerificationError> {
         verifications::revoke(call, &input)
     }
 
-    /// End somebody's verification, with a reason that they read.
+    /// Revoke a person's verification, with a reason that they read.
     #[action(access = internal, emits = [UPDATED])]
     fn withdraw(call: &Call, input: Withdraw) -> Result<VerificationView, VerificationError> {
         verifications::withdraw(call, input)
     }
 
-    /// Note whether the text was found.
+    /// Record whether the text was found.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn on_answer(call: &Call, answer: Answered<About>) -> Result<(), VerificationError> {
         checks::on_answer(call, answer)
     }
 
-    /// End a challenge that was not met in time.
+    /// Let a challenge expire that was not met in time.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn expire(call: &Call, input: About) -> Result<(), VerificationError> {
         verifications::expire(call, &input)
@@ -111,6 +114,6 @@ impl OwnerVerification {
     }
 }
 
-/// Of the examples.
+/// A target's id for the examples.
 const TARGET_ID: &str = "tgt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 const VERIFICATION_ID: &str = "ver_01JZX8Q4M2N6P7R8S9T0V1W2X3";

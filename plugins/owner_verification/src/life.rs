@@ -1,28 +1,28 @@
-//! The states of a verification.
+//! The states of a verification, and their transitions.
 
 use crate::types::CAPABILITY;
 use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum State {
-    /// It waits for the text to be published, and for a check that finds it.
+    /// The text was not found yet: it has to be published and checked.
     ChallengeIssued,
     /// The person speaks for the company.
     Verified,
-    /// The same, and the text was not found again yet.
+    /// The person still speaks for the company, but the last check has not found the text.
     Stale,
-    /// Checked too often in vain.
+    /// Too many checks have failed.
     Failed,
-    /// Not proved in time.
+    /// The domain was not proved in time.
     Expired,
-    /// Given up by the person, ended by the operator, or the text was gone for too long.
+    /// It was revoked by the person or the operator, or the text was missing for too long.
     Revoked,
 }
 
 use State::{ChallengeIssued, Expired, Failed, Revoked, Stale, Verified};
 
 impl State {
-    /// Whether the person's word counts as the company's.
+    /// Whether the person speaks for the company.
     pub(crate) fn speaks(self) -> bool {
         matches!(self, Verified | Stale)
     }
@@ -33,7 +33,7 @@ pub(crate) const VERIFICATION: Machine<State> = Machine::new(
     &[
         Transition::new("start", &[], &[ChallengeIssued]),
         Transition::new("start", &[ChallengeIssued, Failed, Expired, Revoked], &[ChallengeIssued]),
-        // What is proved stays so, unless the record has another domain by now.
+        // A verified state stays, unless the record's domain has changed.
         Transition::new("start", &[Verified], &[Verified, ChallengeIssued]),
         Transition::new("start", &[Stale], &[Stale, ChallengeIssued]),
         Transition::new("check", &[ChallengeIssued, Stale], &[]),
@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(VERIFICATION.faults(), Vec::<String>::new());
     }
 
     #[test]
-    fn what_was_proved_can_be_given_up_and_what_is_over_begun_again() {
+    fn verifications_can_be_revoked_and_ended_ones_started_again() {
         assert_eq!(VERIFICATION.allowed(ChallengeIssued), ["start", "check", "revoke"]);
         assert_eq!(VERIFICATION.allowed(Verified), ["start", "revoke"]);
         assert_eq!(VERIFICATION.allowed(Stale), ["start", "check", "revoke"]);

@@ -6,20 +6,20 @@ use portolan_sdk::{lookups, prelude::*, secrets};
 
 const NAME: &str = "_portolan-challenge";
 const PATH: &str = ".well-known/portolan-verification.txt";
-/// What is told of the signature: 160 bits.
+/// The bytes of the signature in the text: 160 bits.
 const TOKEN_BYTES: usize = 20;
 
-/// The text, which nobody else can make: it is bound to the person, the record, its domain and this
-/// challenge.
+/// Returns the text, which nobody else can make: it is bound to the person, the record, its domain
+/// and this challenge.
 pub(crate) fn text(id: &str, it: &Verification) -> Result<String, HostError> {
-    Ok(told(&secrets::mac(bound(id, it).as_bytes())?))
+    Ok(challenge_text(&secrets::mac(bound(id, it).as_bytes())?))
 }
 
-/// Whether the text is among what was found. With every key of the host: the operator may have changed
-/// it since the text was told.
+/// Whether the text is among what was found. It is checked with every key of the host, because the
+/// operator may have changed the key since the text was issued.
 pub(crate) fn is_among(found: &[String], id: &str, it: &Verification) -> Result<bool, HostError> {
     let macs = secrets::macs(bound(id, it).as_bytes())?;
-    let texts: Vec<String> = macs.iter().map(|mac| told(mac)).collect();
+    let texts: Vec<String> = macs.iter().map(|mac| challenge_text(mac)).collect();
     let mut said = found.iter().flat_map(|text| said(it.method, text));
     Ok(said.any(|line| texts.iter().any(|text| text == line)))
 }
@@ -28,11 +28,11 @@ fn bound(id: &str, it: &Verification) -> String {
     format!("{id}\n{}\n{}\n{}\n{}", it.owner_id, it.subject_id, it.domain, it.challenge)
 }
 
-fn told(mac: &[u8]) -> String {
+fn challenge_text(mac: &[u8]) -> String {
     format!("portolan-verification={}", hex::encode(mac.get(..TOKEN_BYTES).unwrap_or(mac)))
 }
 
-/// A record is one text, a file has one on each line.
+/// Returns the texts of an answer: a TXT record is one text, a file has one on each line.
 fn said(method: Method, text: &str) -> Vec<&str> {
     match method {
         Method::DnsTxt => vec![text.trim()],
@@ -40,7 +40,7 @@ fn said(method: Method, text: &str) -> Vec<&str> {
     }
 }
 
-/// Where the text is looked for.
+/// Returns where the text is looked for.
 pub(crate) fn place(it: &Verification) -> String {
     match it.method {
         Method::DnsTxt => format!("{NAME}.{}", it.domain),
@@ -48,7 +48,7 @@ pub(crate) fn place(it: &Verification) -> String {
     }
 }
 
-/// Has it looked for; the answer comes to `on_answer`.
+/// Requests the look-up; its answer is delivered to `on_answer`.
 pub(crate) fn look(id: &str, it: &Verification) -> Result<String, HostError> {
     let about = About { verification_id: id.to_owned(), challenge: it.challenge };
     match it.method {
@@ -65,6 +65,9 @@ mod tests {
     fn the_text_is_a_record_of_its_own_or_a_line() {
         assert_eq!(said(Method::DnsTxt, " a\nb "), ["a\nb"]);
         assert_eq!(said(Method::WellKnownFile, "# ours\r\n a \nb"), ["# ours", "a", "b"]);
-        assert_eq!(told(&[0xab; 32]), format!("portolan-verification={}", "ab".repeat(20)));
+        assert_eq!(
+            challenge_text(&[0xab; 32]),
+            format!("portolan-verification={}", "ab".repeat(20))
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{limits::CHECKS, types::CAPABILITY};
 use portolan_sdk::prelude::*;
@@ -15,26 +15,26 @@ pub(crate) enum VerificationError {
 pub(crate) type Result<T, E = VerificationError> = std::result::Result<T, E>;
 
 impl VerificationError {
-    /// For whoever asks about somebody else's, too.
+    /// Makes the refusal of an unknown verification, or of one of another person.
     pub(crate) fn unknown() -> Self {
         common(ErrorCode::NotFound, "There is no such verification of yours.", status()).into()
     }
 
-    /// Its members can give it one.
+    /// Makes the refusal for an organisation without a domain; its members can set one.
     pub(crate) fn no_domain_of_org(org_id: &str) -> Self {
         let update = Next::action("social_org", "update").field("org_id", org_id);
         let next = update.ask("domain", "Which domain has the organisation registered?");
         Self::VerificationFailed { next: next.then_retry() }
     }
 
-    /// What the map says of it can be corrected.
+    /// Makes the refusal for a target without a domain; a report can correct the map.
     pub(crate) fn no_domain_of_target(target_id: &str) -> Self {
         let get = Next::action("map_search", "get").field("target_id", target_id);
         Self::VerificationFailed { next: get }
     }
 }
 
-/// Why the host does not ask.
+/// Makes the refusal for a look-up that the host did not accept.
 pub(crate) fn not_asked(error: HostError) -> Refusal {
     match error {
         HostError::Limit(_) => {

@@ -1,4 +1,4 @@
-//! The record that stands for a company, and the domain that it has now.
+//! The record of a company, and its current domain.
 
 use crate::{domain, refusals::*, types::*};
 use portolan_sdk::{feeds::Feed, prelude::*};
@@ -21,7 +21,7 @@ struct Get<'a> {
     org_id: &'a str,
 }
 
-/// What is used of an organisation.
+/// The part of an organisation that is read.
 #[derive(Debug, Deserialize)]
 struct Org {
     domain: Option<String>,
@@ -36,7 +36,7 @@ struct Membership {
 }
 
 impl Of {
-    /// Either a target or an organisation.
+    /// Returns either the target or the organisation.
     pub(crate) fn one(target_id: Option<String>, org_id: Option<String>) -> Result<(Self, String)> {
         let subject_id = match (&target_id, &org_id) {
             (Some(id), None) | (None, Some(id)) => id.clone(),
@@ -48,7 +48,7 @@ impl Of {
         Ok((Self { target_id, org_id }, subject_id))
     }
 
-    /// What events about the record are ordered by.
+    /// Returns the subject of events about the record.
     pub(crate) fn subject(&self) -> String {
         match (&self.target_id, &self.org_id) {
             (Some(target_id), _) => format!("targets/{target_id}"),
@@ -56,7 +56,7 @@ impl Of {
         }
     }
 
-    /// The domain that the caller may prove.
+    /// Returns the domain that the caller may prove.
     pub(crate) fn domain_to_prove(&self) -> Result<String> {
         if let Some(org_id) = &self.org_id {
             let org = org(org_id)?.ok_or_else(no_org)?;
@@ -74,7 +74,7 @@ impl Of {
         of_target(&target.value).ok_or_else(|| VerificationError::no_domain_of_target(target_id))
     }
 
-    /// The domain that it has now, if it is still there and has one.
+    /// Returns the current domain; `None` if the record or its domain no longer exists.
     pub(crate) fn domain_now(&self) -> Result<Option<String>> {
         match &self.org_id {
             Some(org_id) => Ok(org(org_id)?.as_ref().and_then(of_org)),
@@ -90,7 +90,8 @@ fn of_target(target: &Target) -> Option<String> {
     domain::of_website(target.properties.website.as_deref()?)
 }
 
-/// Its members chose it: it counts if it is itself what is registered.
+/// Returns the domain of an organisation. Its members chose it, so it counts only if it is itself a
+/// registrable domain.
 fn of_org(org: &Org) -> Option<String> {
     let domain = org.domain.as_ref().filter(|_| org.state == "active")?;
     domain::registered(domain).filter(|registered| registered == domain)

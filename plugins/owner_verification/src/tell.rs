@@ -1,9 +1,10 @@
-//! What a person, and whoever follows what people may say, is told.
+//! The event for the person, and for the capabilities that follow verifications.
 
 use crate::{life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// Of everything about one record in its order, so that who comes and who goes is not mixed up.
+/// Publishes the event. Events about one record are ordered, so that several people's changes are
+/// not mixed up.
 pub(crate) fn updated(
     stored: &Stored<Verification>,
     anybody_verified: bool,

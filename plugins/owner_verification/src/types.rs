@@ -1,4 +1,4 @@
-//! Inputs, what is kept, and events.
+//! Inputs, stored documents and events.
 
 use crate::{life::State, refusals::VerificationError};
 use portolan_sdk::prelude::*;
@@ -10,30 +10,31 @@ pub(crate) const VERIFICATIONS: Collection<Verification> = Collection::new("veri
     .unique("subject", &["owner_id", "subject_id"])
     .index("owner", &["owner_id", "changed_at"]);
 
-/// Who speaks for a company, by the id of its record.
+/// The people who speak for a company, by the id of its record.
 pub(crate) const SUBJECTS: Collection<Subject> = Collection::new("subjects");
 
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("verification.updated");
 
-/// Beside what every event has.
+/// The data of the event, beside what every event has.
 #[derive(Serialize)]
 pub(crate) struct Updated {
     pub(crate) owner_id: String,
     #[serde(flatten)]
     pub(crate) of: Of,
     pub(crate) domain: String,
-    /// Whether anybody has proved this domain of the record and it holds, this person or another one.
+    /// Whether this person or another one has proved this domain of the record, and the proof is
+    /// still valid.
     pub(crate) anybody_verified: bool,
 }
 
-/// The record that stands for a company: a target of the map, or an organisation.
+/// The record of a company: a target of the map, or an organisation.
 #[input(Clone, PartialEq, Eq)]
 pub(crate) struct Of {
-    /// A target of the map.
+    /// The id of a target of the map.
     pub(crate) target_id: Option<String>,
-    /// An organisation of `social_org`.
+    /// The id of an organisation of `social_org`.
     pub(crate) org_id: Option<String>,
 }
 
@@ -46,7 +47,7 @@ pub(crate) enum Method {
     WellKnownFile,
 }
 
-/// Times are milliseconds since the Unix epoch.
+/// A verification. Times are milliseconds since the Unix epoch.
 #[document]
 #[entity(
     kind = "verification", collection = VERIFICATIONS, owner = owner_id,
@@ -58,21 +59,21 @@ pub(crate) struct Verification {
     pub(crate) subject_id: String,
     #[serde(flatten)]
     pub(crate) of: Of,
-    /// What the record had when the challenge was issued.
+    /// The domain that the record had when the challenge was issued.
     pub(crate) domain: String,
     pub(crate) method: Method,
     pub(crate) state: State,
-    /// Counts the challenges, so that each has a text of its own.
+    /// The number of the challenge, so that each has a text of its own.
     pub(crate) challenge: u64,
     pub(crate) issued_at: u64,
     pub(crate) changed_at: u64,
     pub(crate) checked_at: Option<u64>,
-    /// The question that is not answered yet.
+    /// The look-up that is not answered yet.
     pub(crate) lookup_id: Option<String>,
-    /// Checks of this challenge that have not found the text.
+    /// The failed checks of this challenge.
     #[serde(default)]
     pub(crate) in_vain: u32,
-    /// Why the last check has not found it, or why it has ended.
+    /// Why the last check has failed, or why the verification has ended.
     pub(crate) reason: Option<String>,
     pub(crate) verified_at: Option<u64>,
     pub(crate) stale_since: Option<u64>,
@@ -80,17 +81,18 @@ pub(crate) struct Verification {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Subject {
-    /// The domain that each verification has proved.
+    /// The domain that each verification has proved, by its id.
     pub(crate) proved: BTreeMap<String, String>,
 }
 
 #[input]
 pub(crate) struct Start {
-    /// A target of the map, whose website's domain is to be proved. Either this or `org_id`.
+    /// The id of a target of the map: its website's domain is to be proved. Give either this or
+    /// `org_id`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: Option<String>,
-    /// An organisation of `social_org` of which the person is owner or admin, whose domain is to be
-    /// proved.
+    /// The id of an organisation of `social_org` of which the person is owner or admin: its domain
+    /// is to be proved.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: Option<String>,
     /// Where the text will be published.
@@ -99,7 +101,7 @@ pub(crate) struct Start {
 
 #[input]
 pub(crate) struct Own {
-    /// One's own verification, `ver_` and a ULID.
+    /// The id of one's own verification: `ver_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) verification_id: String,
     pub(crate) expected_version: Option<Version>,
@@ -107,7 +109,7 @@ pub(crate) struct Own {
 
 #[input]
 pub(crate) struct Status {
-    /// Only this one of one's own.
+    /// Only this one of the person's verifications.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) verification_id: Option<String>,
     #[serde(flatten)]
@@ -118,16 +120,16 @@ pub(crate) struct Status {
 pub(crate) struct Withdraw {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) verification_id: String,
-    /// For whose it is.
+    /// The reason, which the person reads.
     #[schemars(length(min = 1, max = 300))]
     pub(crate) reason: String,
 }
 
-/// Of a timer, and of a question.
+/// The input of a timer, and of a look-up.
 #[input]
 pub(crate) struct About {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) verification_id: String,
-    /// Which of its challenges.
+    /// The number of the challenge.
     pub(crate) challenge: u64,
 }

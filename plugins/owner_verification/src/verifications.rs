@@ -1,4 +1,4 @@
-//! Verifications: begun, read, given up, ended.
+//! Verifications: started, read, revoked.
 
 use crate::{
     life::*,
@@ -46,8 +46,8 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
         return Ok(view(&before)?);
     }
     if same && before.value.state.speaks() {
-        // Whoever follows what is proved may have forgotten it: a record whose domain was another one
-        // for a while.
+        // A follower may have dropped the verification, because the record had another domain for a
+        // while.
         tell::updated(&before, note_proof(&before)?)?;
         return Ok(view(&before)?);
     }
@@ -77,7 +77,7 @@ pub(crate) fn about(it: &Stored<Verification>) -> About {
     About { verification_id: it.id.clone(), challenge: it.value.challenge }
 }
 
-/// Takes it to another state, keeps it, and tells of it.
+/// Applies a transition, saves the verification, and publishes the event.
 pub(crate) fn enter(
     call: &Call,
     stored: &mut Stored<Verification>,
@@ -100,8 +100,8 @@ pub(crate) fn enter(
     Ok(())
 }
 
-/// Notes what is proved of a record in one document, so that two who come or go at once do not miss
-/// each other; answers whether anybody has proved this domain.
+/// Records in one document who has proved the record's domain, so that two concurrent changes do
+/// not miss each other; returns whether anybody has proved this domain.
 fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
     let it = &stored.value;
     let mut subject = SUBJECTS.get_or_default(&it.subject_id)?;
@@ -115,7 +115,7 @@ fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
     Ok(subject.value.proved.values().any(|domain| *domain == it.domain))
 }
 
-/// One's own.
+/// Returns one of the caller's own verifications.
 pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>> {
     let stored = Verification::load_own(call, &input.verification_id)?;
     let current = view(&stored)?;

@@ -1,4 +1,4 @@
-//! How a verification is shown to whose it is.
+//! How a verification is shown to its owner.
 
 use crate::{
     life::*,
@@ -13,25 +13,25 @@ pub(crate) struct VerificationView {
     pub(crate) verification_id: String,
     #[serde(flatten)]
     of: Of,
-    /// The domain that is to be proved, as the record has it.
+    /// The domain to be proved, from the record.
     domain: String,
     method: Method,
     state: State,
     version: u64,
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// What to publish, and where. It must stay there: it is looked at again.
+    /// The text to publish, and the place. The text must stay there, because it is checked again.
     challenge: Option<Challenge>,
-    /// A check is on its way.
+    /// Whether a check is in progress.
     checking: bool,
-    /// RFC 3339: the last check.
+    /// When it was last checked (RFC 3339).
     checked_at: Option<String>,
-    /// Why the last check has not found the text, or why it has ended.
+    /// Why the last check has failed, or why the verification has ended.
     reason: Option<String>,
-    /// RFC 3339: when the text was found last.
+    /// When the text was last found (RFC 3339).
     verified_at: Option<String>,
-    /// RFC 3339: when it is looked for again.
+    /// When it is checked again (RFC 3339).
     recheck_at: Option<String>,
-    /// RFC 3339: when the state was reached.
+    /// When the state was reached (RFC 3339).
     changed_at: String,
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct VerificationView {
 struct Challenge {
     /// The name of the TXT record, or the address of the file.
     place: String,
-    /// The record's text, or a line of the file.
+    /// The text of the record, or of a line of the file.
     text: String,
-    /// RFC 3339: until when it must be found for the first time.
+    /// When the challenge expires (RFC 3339).
     expires_at: Option<String>,
 }
 

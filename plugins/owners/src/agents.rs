@@ -1,10 +1,10 @@
-//! The agents of a person: listed, renamed, ended. Somebody else's agent is as good as none.
+//! The agents of a person: listed, renamed, revoked. Agents of other people are not found.
 
 use crate::{profile, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::identity, prelude::*};
 
-/// In test mode a person can have any number of agents.
+/// The most agents that are listed: in test mode a person can have any number.
 const MOST_LISTED: usize = 100;
 
 pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>> {
@@ -30,7 +30,7 @@ pub(crate) fn revoke(call: &Call, owner_id: &str, input: RevokeAgent) -> Result<
     }
     identity::revoke(&agent.agent_id)?;
     let subject = format!("agents/{}", agent.agent_id);
-    // The host counts no versions of agents.
+    // The host keeps no versions of agents.
     let (id, owner_id) = (agent.agent_id.clone(), owner_id.to_owned());
     let resource = Resource { kind: "agent", id: id.clone(), state: "revoked", version: 0 };
     let agents_left = agents.saturating_sub(1);
@@ -41,7 +41,7 @@ pub(crate) fn revoke(call: &Call, owner_id: &str, input: RevokeAgent) -> Result<
     Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
 }
 
-/// One of the person's agents, and how many there are.
+/// Returns one of the person's agents, and how many there are.
 fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize)> {
     let agents = identity::agents(owner_id)?;
     let count = agents.len();

@@ -1,8 +1,8 @@
 //! The capability `owners`: the person behind one or more agents.
 //!
-//! Who a person is, and which agents are theirs, is the host's to know; what others may read of
-//! them, and how they want to be approached, is kept here. A person who has never said anything
-//! has a record all the same: it is written with the first change.
+//! The host knows who a person is, and which agents are theirs. This capability stores what others
+//! may read about them, and how they want to be approached. Every person has a record: it is
+//! written with the first change.
 
 mod agents;
 mod life;
@@ -18,7 +18,7 @@ use people_kit::{
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 use types::*;
 
-/// Of the examples.
+/// An agent's id for the examples.
 const AGENT_ID: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 struct Owners;
@@ -41,8 +41,8 @@ struct Owners;
 impl Owners {
     /// Get the public card of a person.
     ///
-    /// It never holds contact data, the year of birth or preferences. A person who has deactivated
-    /// is there without any text; one who is blocked, or has blocked you, is not there.
+    /// It never contains contact data, the year of birth or preferences. The card of a deactivated
+    /// person has no texts. The card of a person who is blocked, or has blocked you, is not found.
     #[action(access = read, idempotent, example = json!({ "owner_id": "own_01JZX8Q4M2N6P7R8S9T0V1W2X3" }))]
     fn get(call: &Call, input: OwnerId) -> Result<Card, OwnersError> {
         let known = known(call, &input.owner_id)?;
@@ -53,7 +53,7 @@ impl Owners {
         Ok(Card::new(input.owner_id, &known, record))
     }
 
-    /// Get the own record: profile, preferences and agents.
+    /// Get the person's own record: profile, preferences and agents.
     ///
     /// For an agent that nobody has claimed, `owner` is null, and `next` is the way to a claim.
     #[action(access = read, idempotent)]
@@ -68,8 +68,8 @@ impl Owners {
 
     /// Change what others see of the person.
     ///
-    /// Fields that are left out stay as they are; null clears a field. Contact data is refused in
-    /// every text: it is disclosed by both sides once they are connected, not published.
+    /// Omitted fields stay as they are; null clears a field. Contact data is refused in every text:
+    /// people disclose it to each other once they are connected.
     #[action(
         access = write, idempotent, emits = [UPDATED],
         example = json!({
@@ -91,8 +91,8 @@ impl Owners {
 
     /// Change how the person wants to be approached.
     ///
-    /// Fields that are left out stay as they are. `quiet_hours` null means none; lists are replaced
-    /// as a whole.
+    /// Omitted fields stay as they are. `quiet_hours` null removes them; lists are replaced as a
+    /// whole.
     #[action(
         access = write, idempotent, emits = [UPDATED],
         example = json!({
@@ -125,15 +125,15 @@ impl Owners {
         Ok(Answer::new(Agents { items: agents::list(call, owner_id)? }))
     }
 
-    /// Give one of the person's agents another name.
+    /// Rename one of the person's agents.
     #[action(access = write, idempotent, example = json!({ "agent_id": AGENT_ID, "name": "Assistant on the laptop" }))]
     fn rename_agent(call: &Call, input: RenameAgent) -> Result<Agent, OwnersError> {
         agents::rename(call, call.require_owner()?, input)
     }
 
-    /// End one of the person's agents for good: its tokens stop working at once.
+    /// Revoke one of the person's agents for good: its tokens stop working at once.
     ///
-    /// What it did stays. The calling agent may end itself; if it is the person's only one, that
+    /// Its data stays. The calling agent may revoke itself; if it is the person's only one, that
     /// needs `confirm`, because nobody can act for the person until another agent is claimed with
     /// the same phone number.
     #[action(access = write, destructive, emits = [REVOKED], example = json!({ "agent_id": AGENT_ID }))]
@@ -141,47 +141,47 @@ impl Owners {
         agents::revoke(call, call.require_owner()?, input)
     }
 
-    /// Withdraw the person from view until they come back.
+    /// Withdraw the person from view until they return.
     ///
-    /// The public card loses its texts, and other capabilities are told, so that listings pause.
-    /// Agents stay claimed.
+    /// The public card loses its texts, and other capabilities are notified, for example to pause
+    /// listings. Agents stay claimed.
     #[action(access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }))]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "deactivate", DEACTIVATED, "You are withdrawn from view.")
     }
 
-    /// Bring a person back who was withdrawn from view.
+    /// Return the person to view.
     #[action(access = write, emits = [REACTIVATED], example = json!({}))]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED, "You are in view again.")
     }
 
-    /// Tell another capability what it may know of people.
+    /// Return to another capability what it may know about people.
     ///
-    /// People that do not exist are left out.
+    /// People who do not exist are omitted.
     #[action(access = internal, idempotent)]
     fn people(call: &Call, input: Who) -> Result<People, Refusal> {
         people::people(call, input)
     }
 
-    /// Tell another capability how a person can be reached, who has disclosed it to somebody.
+    /// Return to another capability the contact data that a person has disclosed to somebody.
     #[action(access = internal, idempotent)]
     fn contact(call: &Call, input: Whose) -> Result<Contact, Refusal> {
         people::contact(call, &input.owner_id)
     }
 }
 
-/// What the host knows of a person.
+/// Returns what the host knows about a person.
 fn known(call: &Call, owner_id: &str) -> Result<identity::Person, OwnersError> {
     people::known(call, owner_id)?.ok_or(OwnersError::OwnerNotFound)
 }
 
-/// A person's record as it is kept, or what it is before the first change: version 0.
+/// Returns a person's stored record, or the one before the first change: version 0.
 fn own(owner_id: &str) -> Result<Stored<Record>, OwnersError> {
     Ok(OWNERS.get_or_default(owner_id)?)
 }
 
-/// Refuses a change of a version that is no longer the current one.
+/// Refuses a change if the version is no longer the current one.
 fn expect(
     call: &Call,
     owner: &Stored<Record>,
@@ -191,7 +191,7 @@ fn expect(
     Ok(owner.ensure_version(expected, || Owner::new(owner, &known), me())?)
 }
 
-/// Writes a changed record. The same record again is no change.
+/// Saves a changed record. An identical record is not a change.
 fn update(
     call: &Call,
     mut owner: Stored<Record>,
@@ -207,7 +207,7 @@ fn update(
     Ok(Owner::new(&owner, &known))
 }
 
-/// Takes a person to another state, and tells so.
+/// Applies an action to a person's state, and publishes the event.
 fn turn(
     call: &Call,
     input: Turn,
@@ -227,7 +227,7 @@ fn turn(
     Ok(Owner::new(&owner, &known))
 }
 
-/// Tells the person's agents, and the capabilities that listen.
+/// Publishes an event to the person's agents and to the capabilities that subscribe to it.
 fn publish<T: Serialize>(
     call: &Call,
     event: Event<Data<T>>,

@@ -1,9 +1,9 @@
-//! The states of a person's record, and which action leads where.
+//! The states of a person's record, and their transitions.
 
 use crate::types::me;
 use portolan_sdk::prelude::*;
 
-/// A person is active from the first claim on.
+/// The state of a person, who is active from the first claim on.
 #[choice(Default, States)]
 pub(crate) enum State {
     #[default]
@@ -15,7 +15,7 @@ use State::{Active, Deactivated};
 
 const ANY: &[State] = &[Active, Deactivated];
 
-/// Everything that the person may do; anything else is an invalid transition.
+/// The transitions: any other action is refused as an invalid transition.
 pub(crate) const OWNER: Machine<State> = Machine::new(
     "owner",
     &[
@@ -28,8 +28,8 @@ pub(crate) const OWNER: Machine<State> = Machine::new(
     ],
 );
 
-/// Where an action leads. Where it leads nowhere, the own record says what is open: the public card
-/// would not.
+/// Returns the state that an action leads to. The refusal refers to the person's own record, which
+/// lists the allowed actions; the public card does not.
 pub(crate) fn step(owner_id: &str, state: State, action: &str) -> Result<State, Refusal> {
     OWNER.step(owner_id, state, action).map_err(|refusal| refusal.next(me()))
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(OWNER.faults(), Vec::<String>::new());
         let to = |state, action| step("own_1", state, action).ok();
         assert_eq!(to(Active, "deactivate"), Some(Deactivated));

@@ -1,4 +1,4 @@
-//! What other capabilities may know of people.
+//! What other capabilities may know about people.
 
 use crate::{life::*, profile, types::*};
 use people_kit::{
@@ -7,7 +7,7 @@ use people_kit::{
 };
 use portolan_sdk::{contract::identity, prelude::*};
 
-/// Those of them that there are.
+/// Returns those of the people who exist.
 pub(crate) fn people(call: &Call, who: Who) -> Result<People, Refusal> {
     let mut existing = Vec::new();
     for owner_id in who.owner_ids {
@@ -21,8 +21,8 @@ pub(crate) fn people(call: &Call, who: Who) -> Result<People, Refusal> {
     Ok(People { people: people.map(|(id, record)| person(id, record, call.now())).collect() })
 }
 
-/// What the host knows of a person. Live and test mode do not see each other's people; where the
-/// host itself calls, the ids come from what is kept for one of the two.
+/// Returns what the host knows about a person. Live and test mode do not see each other's people;
+/// if the host itself calls, the ids come from documents of one mode.
 pub(crate) fn known(call: &Call, owner_id: &str) -> Result<Option<identity::Person>, HostError> {
     let owner = identity::owner(owner_id)?;
     let same_mode = |owner: &identity::Person| {
@@ -47,7 +47,7 @@ fn declined(rules: Vec<DeclineRule>) -> Vec<String> {
     rules.into_iter().map(|rule| rule.category).collect()
 }
 
-/// How a person can be reached; nothing while they are withdrawn from view.
+/// Returns how a person can be reached; nothing while they are withdrawn from view.
 pub(crate) fn contact(call: &Call, owner_id: &str) -> Result<Contact, Refusal> {
     if known(call, owner_id)?.is_none() {
         return Ok(Contact::default());
@@ -65,7 +65,7 @@ pub(crate) fn state_policy(owner_id: &str, record: &Record) -> Result<(), Refusa
     relate(tuples(write), tuples(delete))
 }
 
-/// Each relation that says so, and whether it holds.
+/// Returns each relation of the policy, and whether it holds.
 fn policy(owner_id: &str, record: &Record) -> [(bool, Tuple); 2] {
     let policy = record.preferences.contact_policy;
     let closed = policy == ContactPolicy::Paused || record.state == State::Deactivated;

@@ -1,4 +1,4 @@
-//! What a person may say of themselves, checked field by field; everything wrong is told at once.
+//! The profile of a person, checked field by field; all faults are reported together.
 
 use crate::types::{OwnersError, Preferences, Profile, Result, SetPreferences, UpdateProfile};
 use oxilangtag::LanguageTag;
@@ -13,7 +13,7 @@ fn check<T>(faults: Faults, value: T) -> Result<T> {
     if errors.is_empty() { Ok(value) } else { Err(OwnersError::ProfileFieldInvalid { errors }) }
 }
 
-/// The profile with what was given in place of what was there.
+/// Returns the profile with the given fields replaced.
 pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Result<Profile> {
     let mut profile = before.clone();
     let mut faults = Faults::default();
@@ -42,7 +42,7 @@ pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Resul
     check(faults, profile)
 }
 
-/// The names of the fields that differ.
+/// Returns the names of the fields that differ.
 pub(crate) fn changed(before: &Profile, after: &Profile) -> Vec<&'static str> {
     [
         ("display_name", before.display_name != after.display_name),
@@ -58,7 +58,7 @@ pub(crate) fn changed(before: &Profile, after: &Profile) -> Vec<&'static str> {
     .collect()
 }
 
-/// The preferences with what was given in place of what was there.
+/// Returns the preferences with the given fields replaced.
 pub(crate) fn preferred(before: &Preferences, input: SetPreferences) -> Result<Preferences> {
     let mut preferences = before.clone();
     let mut faults = Faults::default();
@@ -87,14 +87,15 @@ pub(crate) fn preferred(before: &Preferences, input: SetPreferences) -> Result<P
     check(faults, preferences)
 }
 
-/// Why a person goes or comes back: for themselves only.
+/// Checks the reason of a deactivation or reactivation, which only the person reads.
 pub(crate) fn reason(given: Option<String>) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let reason = given.map(|text| plain("/reason", &text, Lines::Many, &mut faults));
     check(faults, reason)
 }
 
-/// Years that somebody born in this year is old for certain: the birthday may be still to come.
+/// Returns the age that a person born in this year has reached for certain: their birthday may be
+/// still to come.
 pub(crate) fn age_at_least(birth_year: i16, now: u64) -> u8 {
     u8::try_from(year(now) - birth_year - 1).unwrap_or_default()
 }
@@ -105,7 +106,7 @@ pub(crate) fn agent_name(given: String) -> Result<String> {
     check(faults, name)
 }
 
-/// In canonical case, each once.
+/// Returns the languages in canonical case, each once.
 fn languages(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
     let mut languages: Vec<String> = Vec::new();
     for (index, tag) in given.iter().enumerate() {
@@ -123,7 +124,7 @@ fn languages(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
 
 fn language(tag: &str) -> Option<String> {
     let tag = LanguageTag::parse_and_normalize(tag).ok()?;
-    // Longer ones are reserved or private.
+    // Longer subtags are reserved or private.
     let known = (2..=3).contains(&tag.primary_language().len());
     known.then(|| tag.into_inner())
 }
@@ -138,7 +139,7 @@ fn links(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
     given
 }
 
-/// `https://`, a host name, and printable ASCII after it.
+/// Whether the link is `https://`, a host name, and printable ASCII after it.
 fn is_public_https(link: &str) -> bool {
     let Some(rest) = link.strip_prefix("https://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_told_at_once() {
+    fn all_faults_are_reported_together() {
         let text = |text: &str| Some(Some(text.to_owned()));
         let list =
             |items: &[&str]| Some(Some(items.iter().map(|item| (*item).to_owned()).collect()));
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_stays_and_null_clears() {
+    fn omitted_fields_stay_and_null_clears() {
         let before = Profile {
             headline: Some("Engineer".to_owned()),
             city: Some("Porto".to_owned()),
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_taken_for_older_than_they_are() {
+    fn an_age_is_never_overestimated() {
         assert_eq!(age_at_least(2007, NOW), 18);
         assert_eq!(age_at_least(2008, NOW), 17);
         assert_eq!(age_at_least(2026, NOW), 0);

@@ -1,4 +1,4 @@
-//! Inputs, outputs, refusals, and what is kept.
+//! Inputs, outputs, refusals and stored documents.
 
 use crate::life::{OWNER, State};
 use people_kit::{
@@ -10,7 +10,7 @@ use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "owners";
 
-/// What people said of themselves, by the owner's id.
+/// The records of people, by the owner's id.
 pub(crate) const OWNERS: Collection<Record> = Collection::new("owners");
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("owner.updated");
@@ -20,7 +20,7 @@ pub(crate) const REVOKED: Event<Data<Revoked>> = Event::new("identity.revoked");
 
 #[derive(Serialize)]
 pub(crate) struct Updated {
-    /// The names of the fields, never what is in them.
+    /// The names of the changed fields, never their values.
     pub(crate) changed: Vec<&'static str>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Updated {
 pub(crate) struct Revoked {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
-    /// How many agents the person still has.
+    /// The number of agents that the person still has.
     pub(crate) agents_left: usize,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Revoked {
 #[entity(kind = "owner", collection = OWNERS, not_found = OwnersError::OwnerNotFound)]
 pub(crate) struct Record {
     pub(crate) state: State,
-    /// Why the person went or came back.
+    /// Why the person was deactivated or reactivated.
     pub(crate) reason: Option<String>,
     pub(crate) profile: Profile,
     pub(crate) preferences: Preferences,
@@ -48,14 +48,14 @@ pub(crate) struct Record {
 pub(crate) struct Profile {
     pub(crate) display_name: Option<String>,
     pub(crate) headline: Option<String>,
-    /// Markdown.
+    /// The text about the person, in Markdown.
     pub(crate) bio_md: Option<String>,
-    /// BCP 47 tags.
+    /// The languages, as BCP 47 tags.
     pub(crate) languages: Vec<String>,
     pub(crate) city: Option<String>,
-    /// Not on the public card.
+    /// The links. They are not on the public card.
     pub(crate) links: Vec<String>,
-    /// Not on the public card: for what is open from an age only.
+    /// The year of birth. It is not on the public card and is used only for minimum ages.
     pub(crate) birth_year: Option<i16>,
 }
 
@@ -89,13 +89,13 @@ pub(crate) enum Notice {
 #[input(Clone, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QuietHours {
-    /// Such as 22:00.
+    /// The start, such as 22:00.
     #[schemars(regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"))]
     pub(crate) from: String,
-    /// Such as 07:00; before `from`, it means the next day.
+    /// The end, such as 07:00; if it is before `from`, it is on the next day.
     #[schemars(regex(pattern = "^([01][0-9]|2[0-3]):[0-5][0-9]$"))]
     pub(crate) to: String,
-    /// An IANA name, such as America/Los_Angeles.
+    /// The time zone: an IANA name, such as America/Los_Angeles.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: String,
 }
@@ -103,7 +103,7 @@ pub(crate) struct QuietHours {
 #[input(Clone, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeclineRule {
-    /// Decline what is proposed in this category of the taxonomy, and below it.
+    /// The category of the taxonomy in which, and below which, proposals are declined.
     #[schemars(regex(pattern = "^[a-z_]+([.][a-z_]+)*$"), length(max = 64))]
     pub(crate) category: String,
 }
@@ -135,7 +135,7 @@ pub(crate) struct UpdateProfile {
     /// The person's own pages, https only. They are not on the public card.
     #[schemars(length(max = 10), inner(length(max = 200)))]
     pub(crate) links: Option<Option<Vec<String>>>,
-    /// The year the person was born in. It is private, and opens what is for adults only.
+    /// The year the person was born in. It is private, and permits what is for adults only.
     #[schemars(range(min = 1900, max = 2200))]
     pub(crate) birth_year: Option<Option<i16>>,
     pub(crate) expected_version: Option<Version>,
@@ -146,12 +146,12 @@ pub(crate) struct SetPreferences {
     /// Who may propose something: anyone whose listing fits, only people the person is connected
     /// with, or nobody for now.
     pub(crate) contact_policy: Option<ContactPolicy>,
-    /// When the person is not to be disturbed; null for never.
+    /// The hours in which the person is not to be disturbed; null for none.
     pub(crate) quiet_hours: Option<Option<QuietHours>>,
-    /// What the person wants to be told of.
+    /// The events that the person wants to be notified of.
     #[schemars(length(max = 10))]
     pub(crate) notify: Option<Vec<Notice>>,
-    /// What is declined without asking the person.
+    /// The proposals that are declined without asking the person.
     #[schemars(length(max = 20))]
     pub(crate) auto_decline_rules: Option<Vec<DeclineRule>>,
     pub(crate) expected_version: Option<Version>,
@@ -159,7 +159,7 @@ pub(crate) struct SetPreferences {
 
 #[input]
 pub(crate) struct RenameAgent {
-    /// The agent's id, as `list_agents` tells it.
+    /// The agent's id, from `list_agents`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: String,
     /// The new name.
@@ -169,7 +169,7 @@ pub(crate) struct RenameAgent {
 
 #[input]
 pub(crate) struct RevokeAgent {
-    /// The agent's id, as `list_agents` tells it.
+    /// The agent's id, from `list_agents`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: String,
     /// Must be true if it is the person's only agent.
@@ -179,25 +179,25 @@ pub(crate) struct RevokeAgent {
 
 #[input]
 pub(crate) struct Turn {
-    /// Why, for the person's own record; nobody else reads it.
+    /// The reason, for the person's own record; nobody else reads it.
     #[schemars(length(max = 500))]
     pub(crate) reason: Option<String>,
     pub(crate) expected_version: Option<Version>,
 }
 
-/// What everybody may read of a person.
+/// The public card of a person.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Card {
     owner_id: String,
     state: State,
     display_name: Option<String>,
     headline: Option<String>,
-    /// Markdown.
+    /// The text about the person, in Markdown.
     bio_md: Option<String>,
-    /// BCP 47 tags, the best spoken first.
+    /// The languages, as BCP 47 tags, the best spoken first.
     languages: Vec<String>,
     city: Option<String>,
-    /// RFC 3339: when the person first claimed an agent.
+    /// When the person first claimed an agent (RFC 3339).
     member_since: String,
     agents_count: u32,
     /// Always `untrusted_user_content`: the texts here were written by the person.
@@ -223,9 +223,9 @@ impl Card {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Me {
-    /// Null if nobody has claimed the agent.
+    /// The person's record; null if nobody has claimed the agent.
     pub(crate) owner: Option<Owner>,
-    /// In the order in which they were claimed, at most 100.
+    /// The person's agents in the order in which they were claimed, at most 100.
     pub(crate) agents: Vec<Agent>,
 }
 
@@ -234,14 +234,14 @@ pub(crate) struct Me {
 pub(crate) struct Owner {
     owner_id: String,
     state: State,
-    /// Counts up with every change of the record; 0 before the first.
+    /// The version, which increases with every change of the record; 0 before the first.
     version: u64,
     allowed_actions: Vec<&'static str>,
-    /// Why the person went or came back, as it was given.
+    /// Why the person was deactivated or reactivated, in their own words.
     reason: Option<String>,
     profile: Profile,
     preferences: Preferences,
-    /// RFC 3339: when the person first claimed an agent.
+    /// When the person first claimed an agent (RFC 3339).
     member_since: String,
     agents_count: u32,
 }
@@ -262,25 +262,25 @@ impl Owner {
 
 #[output]
 pub(crate) struct Agents {
-    /// At most 100.
+    /// The agents, at most 100.
     pub(crate) items: Vec<Agent>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Agent {
     pub(crate) agent_id: String,
-    /// As it was registered, or named since.
+    /// The name, from the registration or a later change.
     pub(crate) name: Option<String>,
-    /// `claimed`, or `revoked` in the answer of the call that ends it.
+    /// The state: `claimed`, or `revoked` in the answer of the call that revokes it.
     pub(crate) state: &'static str,
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// Whether it is the one that calls.
+    /// Whether it is the calling agent.
     pub(crate) this_agent: bool,
-    /// RFC 3339: when it was registered.
+    /// When it was registered (RFC 3339).
     pub(crate) created_at: String,
-    /// RFC 3339.
+    /// When it was claimed (RFC 3339).
     pub(crate) claimed_at: Option<String>,
-    /// Always `untrusted_user_content`: the name was chosen by whoever registered the agent.
+    /// Always `untrusted_user_content`: the name was chosen when the agent was registered.
     pub(crate) trust: &'static str,
 }
 
@@ -289,10 +289,10 @@ pub(crate) enum OwnersError {
     /// There is no such person.
     #[refusal(not_found, next = me())]
     OwnerNotFound,
-    /// A field is not acceptable: see conflict for which and why.
+    /// A field is not acceptable. See conflict for the fields and the reasons.
     #[refusal(invalid, conflict_detail = Violations::new(errors), next = me())]
     ProfileFieldInvalid { errors: Vec<Fault> },
-    /// This is the person's only agent. Send confirm: true to end it all the same.
+    /// This is the person's only agent. Send confirm: true to revoke it anyway.
     #[refusal(conflict, next = list_agents())]
     LastAgent,
     #[refusal(transparent)]
@@ -301,7 +301,7 @@ pub(crate) enum OwnersError {
 
 pub(crate) type Result<T, E = OwnersError> = std::result::Result<T, E>;
 
-/// The call that reads the own record.
+/// Returns the call that reads the person's own record.
 pub(crate) fn me() -> Next {
     Next::action(CAPABILITY, "me")
 }

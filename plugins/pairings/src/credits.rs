@@ -1,4 +1,4 @@
-//! What a proposal costs: held when it is made, and spent or given back when it ends.
+//! The credits of a proposal: held when it is made, and spent or refunded when it ends.
 
 use crate::{kept::*, life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
@@ -13,20 +13,20 @@ struct Held {
     hold_id: String,
 }
 
-/// Asks `agent_credits`.
+/// Calls `agent_credits`.
 fn ask<T: serde::de::DeserializeOwned>(action: &str, input: &impl Serialize) -> Result<T> {
     Ok(invoke::call("agent_credits", action, input)?)
 }
 
-/// Who brought an end about, as far as that decides on the credits.
+/// Who ended the pairing, as far as it affects the credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum By {
     Proposer,
-    /// The recipient, time, or the operator.
+    /// The recipient, a timer, or the operator.
     Another,
 }
 
-/// Holds what a proposal of this pairing costs, of the calling agent's credits.
+/// Holds the credits for a proposal, from the calling agent's account.
 pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
     let priced = json!({ "action": "propose", "category": pairing.category });
     let quote: Quote = ask("quote", &json!({ "capability": CAPABILITY, "input": priced }))?;
@@ -40,7 +40,7 @@ pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
     Ok(())
 }
 
-/// Spends what is held or gives it back, as the state that a pairing has reached decides.
+/// Spends or refunds the held credits, depending on the state of the pairing.
 pub(crate) fn settle(pairing: &mut Pairing, by: By) -> Result<()> {
     let Some(ending) = ending(pairing.state, by, pairing.was_seen()) else { return Ok(()) };
     let Some(hold_id) = pairing.hold_id.take() else { return Ok(()) };
@@ -54,11 +54,12 @@ pub(crate) fn settle(pairing: &mut Pairing, by: By) -> Result<()> {
 #[derive(Debug, PartialEq, Eq)]
 enum Ending {
     Spent,
-    /// With the reason as a word for programs.
+    /// The credits are refunded, with the reason as a word for programs.
     Refunded(&'static str),
 }
 
-/// Whoever takes back what was read has had the attention that credits pay for; none while it waits.
+/// Returns what happens to the credits; `None` while the proposal waits. A proposer who withdraws a
+/// proposal that was read has had the attention that credits pay for.
 fn ending(state: State, by: By, seen: bool) -> Option<Ending> {
     let taken_back = by == By::Proposer && seen;
     match state {
@@ -79,7 +80,7 @@ mod tests {
     use Ending::{Refunded, Spent};
 
     #[test]
-    fn only_attention_that_was_had_is_paid_for() {
+    fn credits_are_spent_only_for_proposals_that_were_read() {
         for (state, by, seen, expected) in [
             (State::Proposed, Proposer, true, None),
             (State::Connected, Another, true, Some(Refunded("accepted"))),

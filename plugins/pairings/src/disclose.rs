@@ -1,4 +1,5 @@
-//! Contact data, which crosses only where both sides have disclosed the same kind of it.
+//! Disclosure of contact data. Data of a kind is exchanged only when both sides have disclosed that
+//! kind.
 
 use crate::{
     guards, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*, views::*,
@@ -11,7 +12,7 @@ use people_kit::{
 use portolan_sdk::{prelude::*, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Discloses exactly these kinds from now on; what was exchanged before stays disclosed.
+/// Discloses exactly these kinds from now on; kinds that were exchanged stay disclosed.
 pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>> {
     let (found, role) = turn::mine(call, &input.pairing_id)?;
     let state = found.value.state;
@@ -52,7 +53,8 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     Ok(answer.next(get(&pairing.id)))
 }
 
-/// States who may see whose contact data, and tells both sides which kinds they have now.
+/// States who may see whose contact data, and publishes to both sides the kinds that were exchanged
+/// now.
 fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()> {
     let (from, to) = (&pairing.value.from.owner_id, &pairing.value.to.owner_id);
     let viewer = |one: &str, other: &str| {
@@ -65,7 +67,7 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()>
     Ok(())
 }
 
-/// What was given of each kind, as it may be kept.
+/// Checks the given values of each kind.
 fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, String>> {
     let mut faults = Faults::default();
     let mut given = BTreeMap::new();
@@ -89,7 +91,7 @@ const EMAIL: &str = "/details/email";
 const FULL_NAME: &str = "/details/full_name";
 const ADDRESS: &str = "/details/exact_address";
 
-/// What there is of each of these kinds: given now, given before, or kept elsewhere.
+/// Returns the value of each of these kinds: given now, given before, or stored elsewhere.
 fn disclosed(
     call: &Call,
     pairing_id: &str,
@@ -121,7 +123,7 @@ fn disclosed(
     }
 }
 
-/// Whether there is something to disclose that is kept elsewhere.
+/// Whether a value of this kind exists that is stored elsewhere.
 fn is_known(owner_id: &str, kind: Kind) -> Result<bool> {
     match kind {
         Kind::Phone => Ok(people::phone(owner_id)?.is_some()),
@@ -141,7 +143,7 @@ fn lacks(kind: Kind) -> Fault {
     Fault { pointer: pointer.into(), rule: "required", expected }
 }
 
-/// What the person has to be asked for first.
+/// Returns the next step that asks the person for the missing value.
 fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
     let disclose = || {
         let fields: Vec<_> = fields.iter().map(portolan_sdk::to_value).collect();
@@ -157,7 +159,7 @@ fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
     }
 }
 
-/// The other side's contact data, of the kinds that were exchanged.
+/// Returns the other side's contact data, of the kinds that were exchanged.
 pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> {
     if pairing.exchanged.is_empty() {
         return Ok(None);
@@ -177,7 +179,7 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> 
     }))
 }
 
-/// What was given here, if it was exchanged.
+/// Returns the value that was given here, if it was exchanged.
 fn given(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>> {
     let sealed = side.disclosed.get(&kind).filter(|_| pairing.exchanged.contains(&kind));
     let Some(Some(sealed)) = sealed else { return Ok(None) };

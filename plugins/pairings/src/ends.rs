@@ -1,4 +1,4 @@
-//! How pairings end: by a side, by time, and by what becomes of listings and people.
+//! The ends of pairings: by a side, by a timer, and by changes of listings and people.
 
 use crate::{
     credits::By, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*, views::*,
@@ -8,9 +8,9 @@ use portolan_sdk::prelude::*;
 
 const EXPIRED_SUMMARY: &str = "A proposal ran out without an answer.";
 const CLOSED_SUMMARY: &str = "The pairing is closed.";
-/// Whatever the reason.
+/// The summary, which is the same for every reason.
 const CANCELLED_SUMMARY: &str = "The pairing has ended.";
-/// Why an idle conversation is closed.
+/// The reason with which an idle conversation is closed.
 const IDLE_REASON: &str = "idle";
 
 pub(crate) fn close(call: &Call, input: &Close) -> Result<View> {
@@ -34,7 +34,7 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
     }
 }
 
-/// A proposal that nobody has answered in time.
+/// Lets a proposal expire that was not answered in time.
 pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
     let due =
         |pairing: &Stored<Pairing>| pairing.value.state.waits() && is_due(call, &pairing.value);
@@ -46,8 +46,7 @@ pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// A connection in which nothing has happened for long. Its conversation knows when somebody last
-/// wrote.
+/// Closes a connection without activity. Its conversation knows when the last message was sent.
 pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     let due = |pairing: &Stored<Pairing>| {
         pairing.value.state == State::Connected && is_due(call, &pairing.value)
@@ -70,7 +69,8 @@ fn is_due(call: &Call, pairing: &Pairing) -> bool {
     pairing.due_at.is_some_and(|due| due <= call.now())
 }
 
-/// When somebody last wrote in the conversation, as far as either side still takes part in it.
+/// Returns when the last message was sent in the conversation, if either side still takes part in
+/// it.
 fn last_written(pairing: &Pairing) -> Result<u64> {
     let Some(thread_id) = &pairing.thread_id else { return Ok(0) };
     for side in [&pairing.from, &pairing.to] {
@@ -83,10 +83,10 @@ fn last_written(pairing: &Pairing) -> Result<u64> {
     Ok(0)
 }
 
-/// Ends everything between two people of whom one has blocked the other. Neither is told why.
+/// Ends all pairings of two people after a block. Neither is told why.
 pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     let Blocked { blocker_id, blocked_id } = &event.data;
-    // The event may be late, and the block over.
+    // The event may be delivered after the block has ended.
     if !relations::are_blocked(blocker_id, blocked_id)? {
         return Ok(());
     }
@@ -105,7 +105,7 @@ pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
 pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result<()> {
     let listing_id = event.data.listing_id.as_str();
     let profile = listings::profile(listing_id)?;
-    // The event may be late, and the listing back.
+    // The event may be delivered after the listing was published again.
     if profile.as_ref().is_some_and(listings::Profile::is_active) {
         return Ok(());
     }
@@ -131,8 +131,8 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
     Ok(())
 }
 
-/// Whether a listing got into this state by what its owner did. Then they have taken back what they
-/// proposed with it.
+/// Whether the owner brought the listing into this state. Then its proposals count as withdrawn by
+/// the owner.
 fn is_chosen(state: &str) -> bool {
     ["paused", "filled", "withdrawn", "removed"].contains(&state)
 }
@@ -143,7 +143,8 @@ fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> R
     notice.tell_both(call, pairing, Facts::default)
 }
 
-/// Some of the pairings that are concerned. If there are more, the same event comes again at once.
+/// Returns some of the affected pairings. If there are more, the same event is handled again at
+/// once.
 fn some<T: Serialize>(
     call: &Call,
     concerned: Filter,

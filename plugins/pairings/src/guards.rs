@@ -1,4 +1,4 @@
-//! What has to hold before two people are brought together.
+//! The checks before two people are connected.
 
 use crate::{kept::*, refusals::*};
 use people_kit::{
@@ -7,14 +7,15 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-/// Two listings that exist; none where there is no such one.
+/// Returns two listings; `None` for one that does not exist.
 pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, Option<Profile>)> {
     let found = listings::profiles([from_id, to_id])?;
     let of = |id: &str| found.iter().find(|listing| listing.listing_id == id).cloned();
     Ok((of(from_id), of(to_id)))
 }
 
-/// The caller's own listing, active, and somebody else's that they see and that is its counterpart.
+/// Returns the caller's own active listing, and a listing of another person that is visible to the
+/// caller and its counterpart.
 pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (from, to) = profiles(from_id, to_id)?;
     let from = from.ok_or(PairingError::ListingNotFound)?;
@@ -44,7 +45,7 @@ fn counterpart(listing: &Profile) -> Like {
     Like { category: listing.counterpart.clone(), side: listing.counterpart_side }
 }
 
-/// Whether somebody sees a listing, as far as no block is in the way.
+/// Whether a listing is visible to a person, apart from blocks.
 fn sees(me: &str, listing: &Profile) -> Result<bool> {
     match listing.is_active() {
         false => Ok(false),
@@ -53,9 +54,9 @@ fn sees(me: &str, listing: &Profile) -> Result<bool> {
     }
 }
 
-/// Whether the recipient takes this proposal: by whom they want to hear from, and by what they decline
-/// without being asked. All of it is asked in any case, and which of it is the reason is
-/// not told.
+/// Ensures that the recipient accepts this proposal, by their contact policy and by the categories
+/// that they decline. Everything is checked in any case, and the refusal does not say which check
+/// failed.
 pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let age =
@@ -75,7 +76,7 @@ pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a second pairing of two listings, and one that was declined lately.
+/// Refuses a second pairing of two listings, and one that was declined recently.
 pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     match open(pair)? {
         Some(open) => Err(PairingError::PairingExists {
@@ -86,7 +87,7 @@ pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     }
 }
 
-/// The pairing that two listings have.
+/// Returns the open pairing of two listings.
 pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     match &pair.open {
         Some(pairing_id) => Ok(PAIRINGS.get(pairing_id)?),
@@ -94,7 +95,7 @@ pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     }
 }
 
-/// Refuses what was declined not long ago.
+/// Refuses what was declined recently.
 pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Result<()> {
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {
@@ -105,7 +106,7 @@ pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Res
     }
 }
 
-/// Refuses to go on with somebody who is blocked, or has blocked: the pairing ends in a moment.
+/// Refuses to continue if one has blocked the other: the pairing is about to end.
 pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<()> {
     let (me, other) = (pairing.side(role), pairing.side(role.other()));
     if relations::are_blocked(&me.owner_id, &other.owner_id)? {
@@ -114,7 +115,7 @@ pub(crate) fn ensure_not_blocked(pairing: &Pairing, role: Role) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to connect listings of which one is no longer there: the proposal ends in a moment.
+/// Refuses to connect listings if one is no longer active: the proposal is about to end.
 pub(crate) fn ensure_both_active(pairing_id: &str, pairing: &Pairing) -> Result<()> {
     let (from, to) = profiles(&pairing.from.listing_id, &pairing.to.listing_id)?;
     if !to.is_some_and(|listing| listing.is_active()) {

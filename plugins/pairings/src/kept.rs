@@ -1,4 +1,5 @@
-//! What is kept: pairings, what there is between each two listings, and how much somebody proposes.
+//! The stored documents: pairings, the state of each pair of listings, and the recent proposals of
+//! each person.
 
 use crate::life::*;
 use crate::refusals::*;
@@ -6,21 +7,22 @@ use people_kit::pairings::Origin;
 use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Proposals of one listing that wait for an answer at once.
+/// The most proposals of one listing that wait for an answer at the same time.
 pub(crate) const OPEN_OF_A_LISTING: usize = 10;
-/// Proposals of one person.
+/// The limit of proposals of one person.
 pub(crate) const PROPOSALS_A_DAY: Window = Window { most: 20, within: DAY };
-/// Questions of the recipient before they decide.
+/// The most questions of the recipient before they decide.
 pub(crate) const QUESTIONS: usize = 2;
-/// A proposal that nobody answers for so long expires.
+/// The time after which an unanswered proposal expires.
 pub(crate) const SILENCE: u64 = 14 * DAY;
-/// A connection in which nothing happens for so long is closed.
+/// The time after which a connection without activity is closed.
 pub(crate) const IDLE: u64 = 60 * DAY;
-/// After a proposal was declined, the same is not proposed again for so long.
+/// The cooldown after a decline, in which the same is not proposed again.
 pub(crate) const COOLDOWN: u64 = 90 * DAY;
-/// How long credits are held at most: longer than any proposal waits, questions and answers included.
+/// The longest time for which credits are held: longer than any proposal waits, questions and
+/// answers included.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
-/// Pairings that end in one go where many end at once; the others follow in calls of their own.
+/// The most pairings that one call ends; the others follow in calls of their own.
 pub(crate) const AT_ONCE: u32 = 10;
 
 pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
@@ -30,13 +32,13 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .index("outgoing", &["from.listing_id", "state"])
     .index("incoming", &["to.listing_id", "state"]);
 
-/// What there is between two listings, by both their ids: two proposals at once meet here.
+/// The state of each pair of listings, by both ids. Two concurrent proposals conflict here.
 pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs");
 
-/// The proposals of a listing that wait for an answer, by the listing's id.
+/// The unanswered proposals of each listing, by the listing's id.
 pub(crate) const OUTBOXES: Collection<OpenIds> = Collection::new("outboxes");
 
-/// When a person has proposed lately, by the owner's id.
+/// The recent proposals of each person, by the owner's id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
 #[document]
@@ -48,24 +50,24 @@ pub(crate) struct Pairing {
     pub(crate) to: Side,
     /// Both people, in the order of their ids.
     pub(crate) people: String,
-    /// Of the recipient's listing.
+    /// The category of the recipient's listing.
     pub(crate) category: String,
     pub(crate) origin: Origin,
     pub(crate) state: State,
-    /// Milliseconds since the Unix epoch, as all times here.
+    /// When it last changed, in milliseconds since the Unix epoch, as all times here.
     pub(crate) changed_at: u64,
-    /// When time alone ends it.
+    /// When it expires or is closed.
     pub(crate) due_at: Option<u64>,
     pub(crate) messages: Vec<Said>,
-    /// What the proposer came from, as they said.
+    /// The candidate from which the proposal came, as the proposer said.
     pub(crate) candidate_id: Option<String>,
-    /// While credits are held.
+    /// The hold, while credits are held.
     pub(crate) hold_id: Option<String>,
     pub(crate) cost: u32,
     pub(crate) thread_id: Option<String>,
     pub(crate) reason_code: Option<Reason>,
     pub(crate) outcome: Option<Outcome>,
-    /// The kinds of contact data that both sides have disclosed.
+    /// The kinds of contact data that were exchanged.
     #[serde(default)]
     pub(crate) exchanged: BTreeSet<Kind>,
 }
@@ -76,13 +78,13 @@ pub(crate) struct Side {
     pub(crate) listing_id: String,
     /// The agent that last acted for this side.
     pub(crate) agent_id: Option<String>,
-    /// What this side discloses: sealed where it was given here, without a value where it is kept
+    /// The disclosed values: sealed if they were given here, without a value if they are stored
     /// elsewhere.
     #[serde(default)]
     pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
 }
 
-/// Something that was said before the two were connected.
+/// A message from before the two were connected.
 #[document]
 pub(crate) struct Said {
     pub(crate) by: Role,
@@ -93,9 +95,9 @@ pub(crate) struct Said {
 
 #[choice]
 pub(crate) enum Role {
-    /// The person proposed it.
+    /// The person proposed it to the other side.
     Sent,
-    /// It was proposed to the person.
+    /// The person received it.
     Received,
 }
 
@@ -104,19 +106,19 @@ pub(crate) enum Speech {
     Proposal,
     Question,
     Answer,
-    /// What was said with the decision.
+    /// The message of the decision.
     Reply,
 }
 
 /// A kind of contact data.
 #[choice(PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// The number that the person has claimed their agents with.
+    /// The phone number with which the person claimed their agents.
     Phone,
     Email,
     FullName,
     ExactAddress,
-    /// The pages in the person's profile.
+    /// The links of the person's profile.
     Links,
 }
 
@@ -144,7 +146,7 @@ pub(crate) enum Outcome {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Pair {
-    /// The pairing that is open.
+    /// The open pairing.
     pub(crate) open: Option<String>,
     pub(crate) declined: Option<Declined>,
 }
@@ -152,7 +154,7 @@ pub(crate) struct Pair {
 #[document]
 pub(crate) struct Declined {
     pub(crate) pairing_id: String,
-    /// The listing that was proposed: the other side may still propose.
+    /// The listing that was proposed. The other side may still propose.
     pub(crate) listing_id: String,
     pub(crate) at: u64,
 }
@@ -193,7 +195,7 @@ impl Pairing {
         }
     }
 
-    /// Whose side it is; none if this person has no part in it.
+    /// Returns the side of this person; `None` if the pairing is not theirs.
     pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
         match owner_id {
             it if it == self.from.owner_id => Some(Role::Sent),
@@ -220,8 +222,8 @@ impl Pairing {
         self.messages.iter().filter(|message| message.kind == Speech::Question).count()
     }
 
-    /// Whether the recipient is known to have read it. Reading leaves no trace here, so only what
-    /// they have written says so.
+    /// Whether the recipient is known to have read it. Reads are not recorded, so only a message of
+    /// theirs proves it.
     pub(crate) fn was_seen(&self) -> bool {
         self.messages.iter().any(|message| message.by == Role::Received)
     }
@@ -242,35 +244,35 @@ impl Side {
     }
 }
 
-/// The same whichever of the two comes first.
+/// Returns a key that is the same for both orders.
 fn both(one: &str, other: &str) -> String {
     let (first, second) = if one <= other { (one, other) } else { (other, one) };
     format!("{first}/{second}")
 }
 
-/// Where what there is between two listings is kept.
+/// Returns the id of the pair of two listings.
 pub(crate) fn pair_id(one: &str, other: &str) -> String {
     both(one, other)
 }
 
-/// How pairings of two people are found.
+/// Returns the key by which pairings of two people are found.
 pub(crate) fn people(one: &str, other: &str) -> String {
     both(one, other)
 }
 
-/// What there is between two listings.
+/// Returns the state of a pair of listings.
 pub(crate) fn pair(pair_id: &str) -> Result<Pair> {
     Ok(PAIRS.get_or_default(pair_id)?.value)
 }
 
 impl Pair {
-    /// The proposal that this listing made and the other side has declined, while that counts.
+    /// Returns the declined proposal of this listing, while its cooldown lasts.
     pub(crate) fn cooldown(&self, listing_id: &str, now: u64) -> Option<&Declined> {
-        self.resting(now).filter(|declined| declined.listing_id == listing_id)
+        self.any_cooldown(now).filter(|declined| declined.listing_id == listing_id)
     }
 
-    /// The same, whoever proposed.
-    pub(crate) fn resting(&self, now: u64) -> Option<&Declined> {
+    /// Returns the declined proposal of either listing, while its cooldown lasts.
+    pub(crate) fn any_cooldown(&self, now: u64) -> Option<&Declined> {
         self.declined.as_ref().filter(|declined| declined.at + COOLDOWN > now)
     }
 }
@@ -280,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_listings_have_one_place() {
+    fn a_pair_has_one_id() {
         assert_eq!(pair_id("lst_1", "lst_2"), pair_id("lst_2", "lst_1"));
         assert_ne!(pair_id("lst_1", "lst_2"), pair_id("lst_1", "lst_3"));
     }
@@ -292,7 +294,7 @@ mod tests {
         let pair = Pair { open: None, declined: Some(declined) };
         assert!(pair.cooldown("lst_1", 2_000).is_some());
         assert!(pair.cooldown("lst_2", 2_000).is_none());
-        assert!(pair.resting(2_000).is_some());
+        assert!(pair.any_cooldown(2_000).is_some());
         assert!(pair.cooldown("lst_1", 1_000 + COOLDOWN).is_none());
     }
 }

@@ -1,5 +1,5 @@
-//! The states of a pairing, and which action leads where. The proposer has asked, the recipient
-//! answers; where nobody proposed, the two are named all the same.
+//! The states of a pairing, and their transitions. The roles are proposer and recipient, also for a
+//! pairing without a proposal.
 
 use portolan_sdk::prelude::*;
 
@@ -10,17 +10,17 @@ pub(crate) const RECIPIENT: &str = "recipient";
 pub(crate) enum State {
     /// The recipient has to answer.
     Proposed,
-    /// The recipient has asked something, and the proposer has to answer.
+    /// The recipient has asked a question, and the proposer has to answer it.
     Clarifying,
-    /// Both have said yes, and write to each other in a conversation.
+    /// Both have agreed, and talk in a conversation.
     Connected,
     Declined,
     Withdrawn,
-    /// Nobody answered in time, or the recipient's listing is no longer there.
+    /// It was not answered in time, or the recipient's listing is no longer active.
     Expired,
-    /// It was connected, and is over.
+    /// It was connected and has ended.
     Closed,
-    /// It ended by what neither of the two did in it.
+    /// It ended for another reason than an action of the two in it.
     Cancelled,
 }
 
@@ -51,23 +51,23 @@ pub(crate) const PAIRING: Machine<State> = Machine::new(
 .read_by("pairings", "get", "pairing_id");
 
 impl State {
-    /// Whether it is a proposal that somebody has to answer.
+    /// Whether it is a proposal that waits for an answer.
     pub(crate) fn waits(self) -> bool {
         WAITING.contains(&self)
     }
 
-    /// Whether there can be no other pairing of the two listings.
+    /// Whether it prevents another pairing of the two listings.
     pub(crate) fn is_open(self) -> bool {
         OPEN.contains(&self)
     }
 }
 
-/// The states that are open.
+/// Returns the states that are open.
 pub(crate) fn open() -> impl Iterator<Item = State> {
     OPEN.iter().copied()
 }
 
-/// The states of a proposal that somebody has to answer.
+/// Returns the states of a proposal that waits for an answer.
 pub(crate) fn waiting() -> impl Iterator<Item = State> {
     WAITING.iter().copied()
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(PAIRING.faults(), Vec::<String>::new());
     }
 
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_allows_nothing() {
+    fn final_states_allow_nothing() {
         for state in [Declined, Withdrawn, Expired, Closed, Cancelled] {
             assert_eq!(PAIRING.allowed(state), Vec::<&str>::new());
             assert!(!state.is_open() && !state.waits());

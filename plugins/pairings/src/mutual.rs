@@ -1,4 +1,4 @@
-//! Two people who both said yes elsewhere are connected at once.
+//! Connects two people who have both agreed elsewhere.
 
 use crate::{guards, kept::*, life::*, refusals::*, reply, tell::Notice, types::*};
 use people_kit::{
@@ -41,7 +41,7 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     pairing.value.origin = input.origin;
     reply::connect(call, &mut pairing, "open_mutual")?;
     let summary = "You are connected: a conversation is open.";
-    // Who was the last to say yes is nobody's business.
+    // The event does not say who of them was the last to agree.
     let notice = Notice::new(&pairing, CONNECTED, summary).in_thread(&pairing).anonymous();
     let origin = Some(pairing.value.origin);
     notice.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
@@ -62,7 +62,7 @@ fn begun(call: &Call, from: &Profile, to: &Profile, origin: Origin) -> Result<St
     Ok(Stored::new(call.new_id("pair"), value, now))
 }
 
-/// Both active, of two people, and each other's counterpart.
+/// Returns both listings, if they are active, of two people, and each other's counterpart.
 fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (Some(from), Some(to)) = guards::profiles(from_id, to_id)? else {
         return Err(PairingError::ListingNotFound);
@@ -82,8 +82,8 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     Ok((from, to))
 }
 
-/// Whether both may be brought together. Whom somebody wants to hear from, and what they decline
-/// without being asked, does not count: they were asked.
+/// Ensures that both may be connected. Contact policies and declined categories do not count,
+/// because both have agreed.
 fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let ready = |of: &Profile, with: &Profile| {
@@ -100,15 +100,15 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Those of the others that this listing has something open with, or a declined proposal that still
-/// counts.
+/// Returns those of the others with which this listing has an open pairing, or a decline whose
+/// cooldown lasts.
 pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
     let ids = input.other_listing_ids.iter().map(|other| pair_id(&input.listing_id, other));
     let pairs = PAIRS.get_many(ids)?;
-    let rests = |pair: &Option<Stored<crate::kept::Pair>>| {
+    let is_cooling = |pair: &Option<Stored<crate::kept::Pair>>| {
         let pair = pair.as_ref().map(|pair| &pair.value);
-        pair.is_some_and(|pair| pair.open.is_some() || pair.resting(call.now()).is_some())
+        pair.is_some_and(|pair| pair.open.is_some() || pair.any_cooldown(call.now()).is_some())
     };
-    let found = input.other_listing_ids.iter().zip(&pairs).filter(|(_, pair)| rests(pair));
+    let found = input.other_listing_ids.iter().zip(&pairs).filter(|(_, pair)| is_cooling(pair));
     Ok(Cooling { listing_ids: found.map(|(id, _)| id.clone()).collect() })
 }

@@ -1,4 +1,4 @@
-//! Proposals, and what the proposer does with them.
+//! Proposals, and the actions of the proposer.
 
 use crate::{
     credits::{self, By},
@@ -102,7 +102,7 @@ pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View> {
     view(call, &pairing)
 }
 
-/// What somebody says, without contact data.
+/// Checks a message, which must not contain contact data.
 pub(crate) fn text(message: &str) -> Result<String> {
     let mut faults = Faults::default();
     let text = public("/message", message, Lines::Many, &mut faults);
@@ -110,7 +110,7 @@ pub(crate) fn text(message: &str) -> Result<String> {
     Ok(text)
 }
 
-/// As the caller sees it.
+/// Returns the pairing as the caller sees it.
 pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View> {
     let me = call.require_owner()?;
     Around::of(me, [pairing])?.view(pairing, me)

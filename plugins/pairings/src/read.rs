@@ -1,9 +1,9 @@
-//! Reads of one's own pairings.
+//! Reads of the person's own pairings.
 
 use crate::{disclose, kept::*, life::*, refusals::*, turn::mine, types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// A pairing with the other side's contact data, as far as it was exchanged.
+/// Returns a pairing with the other side's contact data, as far as it was exchanged.
 pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>> {
     let (pairing, role) = mine(call, &input.pairing_id)?;
     let me = call.require_owner()?;
@@ -21,7 +21,7 @@ pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>> {
     })
 }
 
-/// The person's pairings, the last changed first.
+/// Returns the person's pairings, last changed first.
 pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>> {
     Items::own(call, |me| {
         let (sent, received) = (field("from.owner_id").eq(me), field("to.owner_id").eq(me));

@@ -1,4 +1,4 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{kept::*, life::*, types::*};
 use people_kit::{
@@ -8,7 +8,7 @@ use people_kit::{
 };
 use portolan_sdk::{entity::Duplicate, prelude::*, states::StateConflict, time::seconds};
 
-/// Age that is asked for and what is known of the person's.
+/// The required age, and the person's age as far as it is known.
 #[derive(Debug, Serialize)]
 pub(crate) struct TooYoung {
     kind: &'static str,
@@ -16,7 +16,7 @@ pub(crate) struct TooYoung {
     min_age: u8,
 }
 
-/// Listings like the one that was meant.
+/// The category and side by which similar listings are searched.
 #[derive(Debug)]
 pub(crate) struct Like {
     pub(crate) category: String,
@@ -27,14 +27,14 @@ pub(crate) type Result<T, E = PairingError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
 pub(crate) enum PairingError {
-    /// There is no such listing, or it is not for you to see.
+    /// There is no such listing, or it is not visible to you.
     #[refusal(not_found, next = Next::action("agent_listings", "search"))]
     ListingNotFound,
     /// This listing is not active. Only active listings can be paired.
     #[refusal(conflict, next = step)]
     ListingNotActive { step: Next },
-    /// This category is for people of a certain age, and the person's record does not tell that
-    /// they have it.
+    /// This category has a minimum age, and the person's record does not show that they have
+    /// reached it.
     #[refusal(
         forbidden,
         retryable,
@@ -52,11 +52,11 @@ pub(crate) enum PairingError {
         next = get(&pairing_id)
     )]
     PairingExists { pairing_id: String, existing_state: &'static str },
-    /// Both listings are of the person you act for.
+    /// Both listings belong to the person you act for.
     #[refusal(unprocessable, next = search(like))]
     SelfPairing { like: Like },
-    /// The two listings are not each other's counterpart. The category and side of those that are
-    /// stand in the next step.
+    /// The two listings are not each other's counterpart. The next step searches the counterpart's
+    /// category and side.
     #[refusal(
         unprocessable,
         conflict_detail = Violations::new(vec![Fault {
@@ -67,10 +67,10 @@ pub(crate) enum PairingError {
         next = search(like)
     )]
     CategoryMismatch { like: Like },
-    /// This person takes nothing like this from you now.
+    /// This person does not accept proposals like this one from you now.
     #[refusal(conflict, next = step)]
     RecipientNotAccepting { step: Next },
-    /// The other side has declined this not long ago.
+    /// The other side has declined this recently.
     #[refusal(
         conflict,
         retryable,
@@ -81,17 +81,17 @@ pub(crate) enum PairingError {
     /// The limit of questions is reached. Accept or decline.
     #[refusal(conflict, next = get(&pairing_id))]
     QuestionLimit { pairing_id: String },
-    /// The two are not connected, and there is no question of theirs to answer.
+    /// The two are not connected, and no question waits for an answer.
     #[refusal(conflict, next = get(&pairing_id))]
     PairingNotConnected { pairing_id: String },
-    /// Contact data is disclosed while the two are connected, neither before nor afterwards.
+    /// Contact data can be disclosed only while the two are connected.
     #[refusal(
         conflict,
         conflict_detail = StateConflict::new(state.name(), allowed_actions),
         next = get(&pairing_id)
     )]
     DisclosureNotAllowed { pairing_id: String, state: State, allowed_actions: Vec<&'static str> },
-    /// The conversation of the two is closed: nothing is written in it any more.
+    /// The conversation of the two is closed: nobody can write in it any more.
     #[refusal(conflict, next = get(&pairing_id))]
     ThreadClosed { pairing_id: String },
     #[refusal(transparent)]
@@ -101,7 +101,7 @@ pub(crate) enum PairingError {
 }
 
 impl PairingError {
-    /// What the conversation of a pairing refused.
+    /// Translates a refusal of the pairing's conversation.
     pub(crate) fn of_thread(error: ThreadError, pairing_id: &str) -> Self {
         let refusal = Refusal::from(error);
         match refusal.code.as_str() {
@@ -130,7 +130,8 @@ impl PairingError {
         Self::Common(quota(message, &limit, next))
     }
 
-    /// A value that is disclosed is not known: everything that lacks is told at once.
+    /// Makes the refusal for disclosed kinds without a value: all missing values are reported
+    /// together.
     pub(crate) fn undisclosable(errors: Vec<Fault>, next: Next) -> Self {
         let message = "A value that is to be disclosed is not known.";
         let refusal = Refusal::common(ErrorCode::ValidationFailed, message);
@@ -150,7 +151,7 @@ pub(crate) fn read_listing(listing_id: &str) -> Next {
     Next::action("agent_listings", "get").field("listing_id", listing_id)
 }
 
-/// The conversation of a pairing.
+/// Returns the call that reads the conversation of a pairing.
 pub(crate) fn read_thread(thread_id: &str) -> Next {
     Next::action("conversations", "messages").field("thread_id", thread_id)
 }

@@ -1,4 +1,4 @@
-//! What the recipient of a proposal answers, and how two people are connected.
+//! The recipient's answer to a proposal, and the connection.
 
 use crate::{
     credits::By,
@@ -64,12 +64,12 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
     })
 }
 
-/// Whether the last question that may be asked was answered.
+/// Whether the last permitted question was answered.
 fn is_over(pairing: &Pairing) -> bool {
     pairing.state == State::Proposed && pairing.questions() >= QUESTIONS
 }
 
-/// Where a decision leads.
+/// Returns the state that a decision leads to.
 fn decided(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Result<State> {
     match decision {
         Decision::Accept => Ok(State::Connected),
@@ -88,7 +88,7 @@ fn decided(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Res
     }
 }
 
-/// Opens the conversation of a pairing, and takes it there.
+/// Opens the conversation of a pairing, and connects it.
 pub(crate) fn connect(call: &Call, pairing: &mut Stored<Pairing>, action: &str) -> Result<()> {
     let value = &pairing.value;
     let participants = [&value.from, &value.to].map(|side| Participant {

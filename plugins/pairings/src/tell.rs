@@ -3,12 +3,12 @@
 use crate::{kept::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// One thing that happened to a pairing.
+/// An event of a pairing.
 pub(crate) struct Notice {
     pub(crate) event: PairingEvent,
     pub(crate) summary: &'static str,
     pub(crate) next: Next,
-    /// Whether the event does not name who did it.
+    /// Whether the event omits who did it.
     pub(crate) is_anonymous: bool,
 }
 
@@ -21,7 +21,7 @@ impl Notice {
         Self { event, summary, next: get(&pairing.id), is_anonymous: false }
     }
 
-    /// With the conversation as what to read next.
+    /// Makes the conversation the next step.
     pub(crate) fn in_thread(mut self, pairing: &Stored<Pairing>) -> Self {
         if let Some(thread_id) = &pairing.value.thread_id {
             self.next = read_thread(thread_id);
@@ -34,7 +34,7 @@ impl Notice {
         self
     }
 
-    /// Tells one side.
+    /// Publishes the event to one side.
     pub(crate) fn tell(
         &self,
         call: &Call,
@@ -57,7 +57,7 @@ impl Notice {
         Ok(pairing.publish(self.event, audience, &data.next(self.next.clone()))?)
     }
 
-    /// Tells both sides the same.
+    /// Publishes the same event to both sides.
     pub(crate) fn tell_both(
         &self,
         call: &Call,
@@ -69,7 +69,7 @@ impl Notice {
     }
 }
 
-/// With what was said.
+/// Returns the facts with a message.
 pub(crate) fn said(said: Option<&Said>) -> Facts {
     Facts { words: said.map(Words::from), ..Facts::default() }
 }

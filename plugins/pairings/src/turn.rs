@@ -1,4 +1,4 @@
-//! How a pairing goes from one state to another, with everything that follows from it.
+//! The transitions of a pairing, with everything that follows from them.
 
 use crate::{
     credits::{self, By},
@@ -10,7 +10,7 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// A pairing of the calling person's, and their side of it.
+/// Returns a pairing of the caller, and their side of it.
 pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role)> {
     let me = call.owner_id().ok_or(PairingError::PairingNotFound)?;
     let pairing = Pairing::load(pairing_id)?;
@@ -18,8 +18,8 @@ pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Ro
     Ok((pairing, role))
 }
 
-/// One that is about to be changed: `action` is open to the caller in its state, and it is the
-/// version that they have read.
+/// Returns a pairing that is about to be changed: the caller may take `action` in its state, and it
+/// is the version that they have read.
 pub(crate) fn changing(
     call: &Call,
     pairing_id: &str,
@@ -36,7 +36,7 @@ pub(crate) fn changing(
     Ok((pairing, role))
 }
 
-/// A refused step with what this side may do instead, and not what both may.
+/// Limits the allowed actions of a refusal to those of this side.
 pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusal {
     if let Some(conflict) = &mut refusal.conflict {
         conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(role, state));
@@ -44,7 +44,7 @@ pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusa
     refusal
 }
 
-/// Refuses a version that is no longer the current one.
+/// Refuses a change if the version is no longer the current one.
 pub(crate) fn expect(
     call: &Call,
     pairing: &Stored<Pairing>,
@@ -55,7 +55,7 @@ pub(crate) fn expect(
     Ok(pairing.ensure_version(expected, current, get(&pairing.id))?)
 }
 
-/// What one side may do now.
+/// Returns the actions that one side may take now.
 pub(crate) fn allowed(role: Role, state: State) -> Vec<&'static str> {
     let role = match role {
         Role::Sent => PROPOSER,
@@ -64,7 +64,8 @@ pub(crate) fn allowed(role: Role, state: State) -> Vec<&'static str> {
     PAIRING.allowed_as(role, state)
 }
 
-/// Takes a pairing where `action` leads and writes it, with its timer, its places and its credits.
+/// Applies `action` to a pairing and saves it, with its timer, its pair, its listing's open
+/// proposals and its credits.
 pub(crate) fn enter(
     call: &Call,
     pairing: &mut Stored<Pairing>,
@@ -82,7 +83,7 @@ pub(crate) fn enter(
     touch(call, pairing)
 }
 
-/// Writes a pairing in which something has happened: its time begins anew.
+/// Saves a pairing with activity: its time begins again.
 pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
     let now = call.now();
     let value = &mut pairing.value;
@@ -95,7 +96,7 @@ pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
     write(pairing)
 }
 
-/// Writes a pairing and sets its timer.
+/// Saves a pairing and sets its timer.
 pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<()> {
     let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone().into());
     match pairing.value.due_at {
@@ -108,7 +109,7 @@ pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<()> {
     Ok(pairing.save()?)
 }
 
-/// Writes the open pairing of the two listings, and the open proposals of the proposer's listing.
+/// Updates the open pairing of the two listings, and the open proposals of the proposer's listing.
 fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
     let pair_id = pairing.pair_id();
     let mut pair = pair(&pair_id)?;

@@ -1,4 +1,4 @@
-//! What agents send, and what others are told.
+//! Inputs and events.
 
 use crate::kept::*;
 use crate::life::*;
@@ -8,7 +8,7 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "pairings";
 
-/// `pair_` and a ULID.
+/// The pairing's id: `pair_` and a ULID.
 #[id]
 pub(crate) struct Id(String);
 
@@ -41,20 +41,20 @@ pub(crate) struct Facts {
     pub(crate) words: Option<Words>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thread_id: Option<String>,
-    /// RFC 3339.
+    /// When it expires (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<String>,
-    /// Why time ended it: `unanswered`, `listing_inactive` or `idle`.
+    /// Why a timer or a listing ended it: `unanswered`, `listing_inactive` or `idle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
-    /// Kinds of contact data, never the data.
+    /// The kinds of contact data, never the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fields: Vec<Kind>,
 }
 
-/// What the other side said.
+/// A message of the other side.
 #[derive(Debug, Serialize)]
 pub(crate) struct Words {
     text: String,
@@ -72,35 +72,36 @@ pub(crate) struct Propose {
     /// The person's own listing, which must be active.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) from_listing_id: String,
-    /// The listing of somebody else that it is proposed to.
+    /// The listing of another person to which it is proposed.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) to_listing_id: String,
-    /// What to say to them. Contact data is refused: both sides disclose it once they are connected.
+    /// The message to them. Contact data is refused: both sides disclose it once they are
+    /// connected.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
-    /// The candidate of a matching session that led here.
+    /// The candidate of a matching session from which the proposal comes.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) candidate_id: Option<String>,
 }
 
 #[choice]
 pub(crate) enum Decision {
-    /// Connect with them: a conversation is opened.
+    /// Accept, and connect with them: a conversation is opened.
     Accept,
     Decline,
-    /// Ask something first, at most twice.
+    /// Ask a question first, at most twice.
     Ask,
 }
 
 #[input]
 pub(crate) struct Reply {
     pub(crate) pairing_id: Id,
-    /// What to answer.
+    /// The answer to the proposal.
     pub(crate) decision: Decision,
-    /// What to say with it; to `ask` something, it is the question.
+    /// The message with it; for `ask` it is the question.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: Option<String>,
-    /// Why it is declined, for the proposer.
+    /// Why it is declined; the proposer reads it.
     pub(crate) reason_code: Option<Reason>,
     pub(crate) expected_version: Option<Version>,
 }
@@ -108,7 +109,7 @@ pub(crate) struct Reply {
 #[input]
 pub(crate) struct Write {
     pub(crate) pairing_id: Id,
-    /// What to say.
+    /// The message.
     #[schemars(length(min = 1, max = 1000))]
     pub(crate) message: String,
     pub(crate) expected_version: Option<Version>,
@@ -123,18 +124,18 @@ pub(crate) struct Step {
 #[input]
 pub(crate) struct Disclose {
     pub(crate) pairing_id: Id,
-    /// Everything that is disclosed from now on: what is left out is taken back, unless it was
+    /// All kinds that are disclosed from now on. Omitted kinds are taken back, unless they were
     /// exchanged. An empty list takes back all.
     #[schemars(length(max = 5))]
     pub(crate) fields: Vec<Kind>,
-    /// The values of `email`, `full_name` and `exact_address`, where they are among the fields and
+    /// The values of `email`, `full_name` and `exact_address`, if they are among the fields and
     /// were not given before.
     #[serde(default, skip_serializing_if = "Details::is_empty")]
     pub(crate) details: Details,
     pub(crate) expected_version: Option<Version>,
 }
 
-/// Contact data that is given for one pairing and kept sealed.
+/// Contact data that is given for one pairing and stored sealed.
 #[input(Default)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Details {
@@ -155,7 +156,7 @@ impl Details {
 #[input]
 pub(crate) struct Close {
     pub(crate) pairing_id: Id,
-    /// What came of it.
+    /// The outcome.
     pub(crate) outcome: Outcome,
     pub(crate) expected_version: Option<Version>,
 }
@@ -167,10 +168,10 @@ pub(crate) struct PairingId {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Pairings in one of these states; without it, all.
+    /// Only pairings in one of these states; without it, all.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
-    /// Only those that the person proposed, or that were proposed to them.
+    /// Only pairings in which the person has this role.
     pub(crate) role: Option<Role>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -183,7 +184,7 @@ pub(crate) struct Blocked {
     pub(crate) blocked_id: String,
 }
 
-/// The data of a listing's event, as far as it is used.
+/// The part of a listing's event that is read.
 #[input(Clone)]
 pub(crate) struct ListingLeft {
     pub(crate) listing_id: String,

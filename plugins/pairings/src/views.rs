@@ -1,4 +1,4 @@
-//! What is answered: a pairing as one of its sides sees it.
+//! Outputs: a pairing as one of its sides sees it.
 
 use crate::{kept::*, life::*, refusals::*, turn};
 use people_kit::{
@@ -11,46 +11,46 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who the other side is.
+/// The other side.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Other {
     owner_id: String,
     display_name: Option<String>,
-    /// Null once it is over for good.
+    /// The other side's listing; null if it has ended for good.
     listing: Option<Card>,
     /// Always `untrusted_user_content`: the name was written by the person.
     trust: &'static str,
 }
 
-/// Something that was said before the two were connected.
+/// A message from before the two were connected.
 #[output]
 pub(crate) struct Message {
     owner_id: String,
     kind: Speech,
     text: String,
-    /// Always `untrusted_user_content`.
+    /// Always `untrusted_user_content`: a person wrote the text.
     trust: &'static str,
-    /// Always `agent`: one wrote it for the person.
+    /// Always `agent`: an agent wrote it for the person.
     via: &'static str,
-    /// RFC 3339.
+    /// When it was sent (RFC 3339).
     sent_at: String,
 }
 
-/// Kinds of contact data, never the data.
+/// The kinds of contact data, never the data.
 #[output]
 pub(crate) struct Disclosed {
-    /// What the person discloses.
+    /// The kinds that the person discloses.
     mine: Vec<Kind>,
-    /// What the other side discloses. It crosses once both disclose the same kind.
+    /// The kinds that the other side discloses. A kind is exchanged once both disclose it.
     theirs: Vec<Kind>,
-    /// What both have disclosed. It cannot be taken back.
+    /// The kinds that were exchanged. They cannot be taken back.
     exchanged: BTreeSet<Kind>,
 }
 
 /// The other side's contact data, of the kinds that were exchanged.
 #[output(Default)]
 pub(crate) struct Contact {
-    /// E.164.
+    /// The phone number (E.164).
     pub(crate) phone: Option<String>,
     pub(crate) email: Option<String>,
     pub(crate) full_name: Option<String>,
@@ -65,18 +65,18 @@ pub(crate) struct Contact {
 pub(crate) struct View {
     pairing_id: String,
     state: State,
-    /// Counts up with every change.
+    /// The version, which increases with every change.
     version: u64,
-    /// What the person may do now.
+    /// The actions that the person may take now.
     allowed_actions: Vec<&'static str>,
     role: Role,
     origin: Origin,
     from_listing_id: String,
     to_listing_id: String,
     other: Other,
-    /// What was said before the two were connected; the conversation has the rest.
+    /// The messages from before the two were connected; the conversation has the others.
     messages: Vec<Message>,
-    /// How many questions the recipient may still ask.
+    /// The number of questions that the recipient may still ask.
     questions_left: usize,
     reason_code: Option<Reason>,
     outcome: Option<Outcome>,
@@ -85,21 +85,21 @@ pub(crate) struct View {
     thread_id: Option<String>,
     contact_exchanged: bool,
     disclosed: Disclosed,
-    /// Only in the answer of `get`, and only what was exchanged.
+    /// The contact data that was exchanged; only in the answer of `get`.
     pub(crate) contact: Option<Contact>,
-    /// What the proposer paid or pays; only for them.
+    /// The price of the proposal; only for the proposer.
     cost_credits: Option<u32>,
     candidate_id: Option<String>,
-    /// RFC 3339: when it ends by itself if nothing happens; null if it is over.
+    /// When it ends without further activity (RFC 3339); null if it has ended.
     #[nullable]
     expires_at: Option<String>,
-    /// RFC 3339.
+    /// When it was created (RFC 3339).
     created_at: String,
-    /// RFC 3339.
+    /// When it last changed (RFC 3339).
     changed_at: String,
 }
 
-/// What views of pairings need to know of others.
+/// The data about other people that views of pairings need.
 pub(crate) struct Around {
     hidden: BTreeSet<String>,
     people: BTreeMap<String, Person>,
@@ -107,7 +107,7 @@ pub(crate) struct Around {
 }
 
 impl Around {
-    /// For at most 100 pairings of this person.
+    /// Loads it for at most 100 pairings of this person.
     pub(crate) fn of<'a>(
         me: &str,
         pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,
@@ -165,7 +165,7 @@ impl Around {
         }))
     }
 
-    /// The other side. Of what was cancelled, nothing but the id is left, whatever the reason.
+    /// Returns the other side. Of a cancelled pairing it contains only the id, whatever the reason.
     fn other(&self, pairing: &Pairing, role: Role) -> Other {
         let side = pairing.side(role.other());
         let shown = !self.hides(&side.owner_id) && pairing.state != State::Cancelled;
@@ -192,10 +192,10 @@ fn message(pairing: &Pairing, said: &Said) -> Message {
     }
 }
 
-/// What was sent, and the pairing that it belongs to.
+/// A message that was sent, and its pairing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Sent {
-    /// Where the message stands in the conversation; null for an answer before the two are connected.
+    /// The message in the conversation; null for an answer before the two are connected.
     pub(crate) message: Option<Posted>,
     pub(crate) pairing: View,
 }
@@ -207,10 +207,10 @@ pub(crate) struct Posted {
     pub(crate) seq: u64,
 }
 
-/// How far a disclosure has come.
+/// The state of a disclosure.
 #[output]
 pub(crate) struct Disclosure {
-    /// `exchanged` if everything that the person discloses was exchanged, `pending` otherwise.
+    /// `exchanged` if everything that the person discloses was exchanged, otherwise `pending`.
     pub(crate) disclosure: Stage,
     pub(crate) pairing: View,
 }

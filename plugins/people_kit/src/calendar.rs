@@ -1,34 +1,35 @@
-//! When people are free, and reservations of their time: asked of `calendar`.
+//! When people are free, and reservations of their time: calls of `calendar`.
 
 use portolan_sdk::prelude::*;
 
-/// The id of what a reservation is for.
+/// The pattern of a reservation's reference.
 const REFERENCE: &str = "^[A-Za-z0-9_:.-]{1,100}$";
 
-/// Whose time one call is about.
+/// The most people of one call.
 pub const MOST_OWNERS: u32 = 20;
-/// Slots that are asked about, or proposed, in one call.
+/// The most slots of one call.
 pub const MOST_SLOTS: u32 = 50;
 
-/// From `start` up to, and without, `end`.
+/// A span from `start` up to, but not including, `end`.
 #[message(PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
-    /// RFC 3339.
+    /// The start (RFC 3339).
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub start: String,
-    /// RFC 3339.
+    /// The end (RFC 3339).
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub end: String,
 }
 
 impl Slot {
-    /// Of milliseconds since the Unix epoch.
+    /// Makes a slot from milliseconds since the Unix epoch.
     pub fn of(start: u64, end: u64) -> Self {
         Self { start: time::rfc3339(start), end: time::rfc3339(end) }
     }
 
-    /// In milliseconds since the Unix epoch; none if it does not end after it begins.
+    /// Returns start and end in milliseconds since the Unix epoch; `None` if the end is not after
+    /// the start.
     pub fn millis(&self) -> Option<(u64, u64)> {
         let (start, end) = (time::parse(&self.start)?, time::parse(&self.end)?);
         (start < end).then_some((start, end))
@@ -37,29 +38,30 @@ impl Slot {
 
 #[choice]
 pub enum Firmness {
-    /// It may come: nothing else is refused because of it.
+    /// The meeting is not confirmed: nothing else is refused because of it.
     Tentative,
-    /// It is settled, and nothing else may be at the same time.
+    /// The meeting is confirmed: nothing else may be at the same time.
     Firm,
 }
 
 /// The input of `calendar reserve`.
 #[message]
 pub struct Reserve {
-    /// What it is for, such as a meeting's id. The same again replaces what it reserved before.
+    /// The reference of the reservation, such as a meeting's id. The same reference replaces its
+    /// earlier reservation.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = REFERENCE))]
     pub reference: String,
-    /// Whose time it is.
+    /// The people whose time is reserved.
     #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
     #[serde(flatten)]
     pub slot: Slot,
     pub kind: Firmness,
-    /// What the people read in their calendars.
+    /// The title that the people read in their calendars.
     #[schemars(length(max = 200))]
     pub title: Option<String>,
-    /// Refuse also what lies outside of the hours that the people have set.
+    /// Whether to refuse what is outside of the people's availability.
     #[serde(default)]
     pub within_availability: bool,
 }
@@ -67,7 +69,7 @@ pub struct Reserve {
 /// The input of `calendar release`.
 #[message]
 pub struct Release {
-    /// What was reserved for it is free again; nothing is no error.
+    /// The reference whose reservation is released; it is no error if there is none.
     #[serde(rename = "ref")]
     #[schemars(regex(pattern = REFERENCE))]
     pub reference: String,
@@ -80,13 +82,13 @@ pub struct WhoIsFree {
     pub owner_ids: Vec<String>,
     #[schemars(length(min = 1, max = MOST_SLOTS))]
     pub slots: Vec<Slot>,
-    /// What this one has reserved is not looked at.
+    /// The reference whose reservation is ignored.
     #[serde(rename = "ref", default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = REFERENCE))]
     pub reference: Option<String>,
 }
 
-/// The output of `calendar free`: as many answers as slots, in their order.
+/// The output of `calendar free`: one answer for each slot, in their order.
 #[message(PartialEq, Eq)]
 pub struct Free {
     pub free: Vec<bool>,
@@ -99,10 +101,10 @@ pub struct Wanted {
     pub owner_ids: Vec<String>,
     #[schemars(range(min = 5, max = 1440))]
     pub duration_min: u32,
-    /// RFC 3339: not before this.
+    /// The earliest start (RFC 3339).
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub from: String,
-    /// RFC 3339: over by then; at most 62 days later.
+    /// The latest end (RFC 3339), at most 62 days after `from`.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub to: String,
     #[schemars(range(min = 1, max = MOST_SLOTS))]
@@ -115,32 +117,32 @@ pub struct Slots {
     pub slots: Vec<Slot>,
 }
 
-/// The UID of a thing in files of calendars: the same wherever it is exported.
+/// Returns the UID of an event in calendar files: it is the same in every export.
 pub fn uid(id: &str) -> String {
     format!("{id}@portolan")
 }
 
-/// Reserves the time of all of them, or of nobody: then it is refused as `slot_taken`.
+/// Reserves the time of all of them, or refuses with `slot_taken`.
 pub fn reserve(reservation: &Reserve) -> Result<(), Refusal> {
     let NoOutput {} = invoke::call("calendar", "reserve", reservation)?;
     Ok(())
 }
 
-/// Gives back what was reserved, if anything was.
+/// Releases a reservation, if there is one.
 pub fn release(reference: &str) -> Result<(), Refusal> {
     let release = Release { reference: reference.to_owned() };
     let NoOutput {} = invoke::call("calendar", "release", &release)?;
     Ok(())
 }
 
-/// Whether all of them are free, slot by slot. The hours that the people have set count for
-/// everybody but the one who calls.
+/// Returns for each slot whether all of them are free. The availability of all people except the
+/// caller is considered.
 pub fn free(question: &WhoIsFree) -> Result<Vec<bool>, Refusal> {
     let answer: Free = invoke::call("calendar", "free", question)?;
     Ok(answer.free)
 }
 
-/// Times at which all of them are free, within everybody's hours.
+/// Returns times at which all of them are free, within everybody's availability.
 pub fn alternatives(wanted: &Wanted) -> Result<Vec<Slot>, Refusal> {
     let answer: Slots = invoke::call("calendar", "alternatives", wanted)?;
     Ok(answer.slots)

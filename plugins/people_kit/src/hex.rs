@@ -1,10 +1,10 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal encoding.
 
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is not a digit is passed over.
+/// Decodes hexadecimal digits. Other characters are skipped.
 pub fn decode(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .chars()
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back() {
+    fn bytes_are_decoded() {
         let bytes = [0, 1, 0x7f, 0xff];
         assert_eq!(encode(&bytes), "00017fff");
         assert_eq!(decode(&encode(&bytes)), bytes);

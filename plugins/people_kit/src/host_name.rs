@@ -1,7 +1,7 @@
-//! Names of hosts.
+//! Host names.
 
-/// Whether it is the name of a host that is registered somewhere, in ASCII, and no address of a machine:
-/// the last label has a letter first.
+/// Whether this is a registered host name in ASCII, and not the address of a machine: its last
+/// label begins with a letter.
 pub fn is_host_name(host: &str) -> bool {
     let top = host.rsplit('.').next().unwrap_or_default();
     let is_top = top.len() >= 2 && top.starts_with(|first: char| first.is_ascii_alphabetic());
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_has_a_name_of_labels() {
+    fn a_host_name_consists_of_labels() {
         let (label, host) = ("a".repeat(63), "a.".repeat(125));
         for name in ["press.example", "Www.Press-2.Example", "1.example", "xn--prss-bpa.example"] {
             assert!(is_host_name(name), "{name}");

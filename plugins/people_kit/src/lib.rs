@@ -1,5 +1,5 @@
-//! What the shipped capabilities about people and listings share: rules for texts that people write,
-//! calendars, and how the capabilities ask each other.
+//! Code that the shipped capabilities about people and listings share: rules for texts that people
+//! write, calendars, and calls between the capabilities.
 
 pub mod calendar;
 pub mod contact;
@@ -18,5 +18,5 @@ pub mod zones;
 
 pub use host_name::is_host_name;
 
-/// Stands as `trust` beside texts that somebody else wrote.
+/// The value of `trust` beside texts that other people wrote.
 pub const UNTRUSTED: &str = "untrusted_user_content";

@@ -1,4 +1,4 @@
-//! Listings as other capabilities see them: asked of `agent_listings`.
+//! Listings as other capabilities see them: calls of `agent_listings`.
 
 use crate::{
     UNTRUSTED,
@@ -7,11 +7,11 @@ use crate::{
 use portolan_sdk::{documents::Circle, prelude::*};
 use serde_json::{Map, Value};
 
-/// A hundredth of a degree: about a kilometre. What is found, sorted and shown is on this grid, so
-/// no number of questions tells more.
+/// The grid of public places: a hundredth of a degree, about a kilometre. Searching, sorting and
+/// showing use this grid, so that repeated queries reveal nothing more exact.
 const GRID: f64 = 100.0;
 
-/// How exactly a place is known.
+/// How exact a place is.
 #[choice]
 pub enum Precision {
     Exact,
@@ -20,23 +20,24 @@ pub enum Precision {
     City,
 }
 
-/// Others see it rounded to about a kilometre, and never the label of an exact place or a street.
+/// A place. Others see it rounded to about a kilometre, and never the label of an exact place or a
+/// street.
 #[message(PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
-    /// Degrees.
+    /// The latitude in degrees.
     #[schemars(range(min = -90, max = 90))]
     pub lat: f64,
-    /// Degrees.
+    /// The longitude in degrees.
     #[schemars(range(min = -180, max = 180))]
     pub lng: f64,
-    /// What people call it, such as `Mission District, San Francisco`.
+    /// The name of the place, such as `Mission District, San Francisco`.
     #[schemars(length(min = 1, max = 120))]
     pub label: Option<String>,
     pub precision: Precision,
 }
 
-/// The time that an amount is for (schema.org `unitText`).
+/// The period that an amount is for (schema.org `unitText`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Unit {
@@ -48,11 +49,11 @@ pub enum Unit {
     Once,
 }
 
-/// Pay, rent or price; at least one of `min` and `max`.
+/// The pay, rent or price, with at least one of `min` and `max`.
 #[message(PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
-    /// ISO 4217, such as `USD`.
+    /// The currency (ISO 4217), such as `USD`.
     #[schemars(regex(pattern = "^[A-Z]{3}$"))]
     pub currency: String,
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
@@ -63,30 +64,31 @@ pub struct Compensation {
 }
 
 impl Compensation {
-    /// Amounts of one kind can be compared.
+    /// Returns the kind of the amounts: amounts of one kind can be compared.
     pub fn kind(&self) -> String {
         format!("{}/{:?}", self.currency, self.unit)
     }
 
-    /// From its least to its most; an end that is not given is open.
+    /// Returns the range from the minimum to the maximum; a missing end is infinite.
     pub fn range(&self) -> (f64, f64) {
         (self.min.unwrap_or(0.0), self.max.unwrap_or(f64::MAX))
     }
 }
 
-/// Who sees an active listing.
+/// Who may see an active listing.
 #[choice]
 pub enum Visibility {
     /// Everybody.
     Public,
-    /// Whoever has its id; no search finds it.
+    /// Everybody who has its id; no search finds it.
     Unlisted,
     /// People who are connected with the owner.
     Network,
 }
 
 impl Place {
-    /// As everybody may know it. The label of an exact place may be an address, so it is left out.
+    /// Returns the public part of the place. The label of an exact place may be an address, so it
+    /// is omitted.
     pub fn public(&self) -> Self {
         let fine = matches!(self.precision, Precision::Exact | Precision::Street);
         Self {
@@ -102,7 +104,7 @@ fn rounded(degrees: f64) -> f64 {
     (degrees * GRID).round() / GRID
 }
 
-/// An active listing, or one that was, for who brings listings together; not for agents.
+/// An active or formerly active listing, for capabilities that match listings; not for agents.
 #[message]
 pub struct Profile {
     pub listing_id: String,
@@ -111,30 +113,30 @@ pub struct Profile {
     pub category: String,
     pub label: String,
     pub side: Side,
-    /// The category and side of the listings it meets.
+    /// The category of its counterpart.
     pub counterpart: String,
     pub counterpart_side: Side,
-    /// `active`, or another state of a listing's.
+    /// The state: `active`, or another state of a listing.
     pub state: String,
     pub visibility: Visibility,
-    /// How old a person has to be to see it; 0 for everybody.
+    /// The minimum age to see it; 0 for everybody.
     pub min_age: u8,
     pub title: String,
     /// The beginning of the description, without its markup.
     pub excerpt: String,
     pub attributes: Map<String, Value>,
-    /// The attributes as `listing_taxonomy` compares them.
+    /// The attributes as keys that `listing_taxonomy` made.
     pub facts: Vec<String>,
     pub criteria: Criteria,
-    /// Only as exact as everybody may know it.
+    /// The place, rounded as it is public.
     pub place: Option<Place>,
     pub remote: bool,
     pub compensation: Option<Compensation>,
-    /// Milliseconds since the Unix epoch; 0 if it never was.
+    /// When it was published, in milliseconds since the Unix epoch; 0 if it never was.
     pub published_at: u64,
 }
 
-/// A listing in short, as everybody may know it.
+/// The public part of a listing, shortened.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Card {
     pub listing_id: String,
@@ -142,7 +144,7 @@ pub struct Card {
     pub category_label: String,
     pub side: Side,
     pub title: String,
-    /// The beginning of the description as plain text, which is not HTML.
+    /// The beginning of the description as plain text, not HTML.
     pub excerpt: String,
     pub place: Option<Place>,
     pub remote: bool,
@@ -174,8 +176,8 @@ impl Profile {
         self.state == "active"
     }
 
-    /// Whether the categories and sides of two listings are each other's counterpart: the same
-    /// category, or one above or below it.
+    /// Whether the two listings are each other's counterpart: in the same category, or in one above
+    /// or below it.
     pub fn meets(&self, other: &Self) -> bool {
         let fits = |one: &Self, other: &Self| {
             one.counterpart_side == other.side && is_near(&one.counterpart, &other.category)
@@ -184,7 +186,7 @@ impl Profile {
     }
 }
 
-/// Whether one category is the other one, or above or below it.
+/// Whether the categories are equal, or one is above the other.
 pub fn is_near(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -197,29 +199,29 @@ pub struct Which {
     pub listing_ids: Vec<String>,
 }
 
-/// The output of `agent_listings profiles`, in no order: those that there are.
+/// The output of `agent_listings profiles`: the listings that exist, in no particular order.
 #[message]
 pub struct Profiles {
     pub profiles: Vec<Profile>,
 }
 
-/// The input of `agent_listings fitting`: active listings that somebody may be brought together with.
+/// The input of `agent_listings fitting`: the criteria of a search for counterparts.
 #[message]
 pub struct Fitting {
-    /// Who would see them; nobody is shown what is not public.
+    /// The person who would see them; without one, only public listings are returned.
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: Option<String>,
-    /// Listings of this category, and of those above and below it.
+    /// Only listings of this category, and of those above and below it.
     #[schemars(length(min = 1, max = 64))]
     pub category: String,
     pub side: Side,
-    /// One of the facts of each of these is there.
+    /// The listing has one of the facts of each of these lists.
     #[schemars(length(max = 20))]
     pub facts: Vec<Vec<String>>,
-    /// A rank lies between each two of these.
+    /// The listing has a rank within each of these ranges.
     #[schemars(length(max = 4))]
     pub ranks: Vec<(String, String)>,
-    /// Around a point, the nearest first; otherwise the newest come first.
+    /// Only listings around a point, the nearest first; without it, the newest come first.
     pub near: Option<Circle>,
     #[schemars(range(min = 1, max = 100))]
     pub limit: u32,
@@ -234,12 +236,12 @@ pub struct Fits {
     pub next_cursor: Option<String>,
 }
 
-/// A listing in whatever state; none if there is no such one.
+/// Returns a listing in any state; `None` if it does not exist.
 pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
     Ok(profiles([listing_id])?.pop())
 }
 
-/// Those of at most 100 listings that there are.
+/// Returns those of at most 100 listings that exist.
 pub fn profiles<'a>(
     listing_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<Vec<Profile>, Refusal> {
@@ -251,7 +253,7 @@ pub fn profiles<'a>(
     Ok(answer.profiles)
 }
 
-/// A page of listings that fit.
+/// Returns a page of listings that fit.
 pub fn fitting(what: &Fitting) -> Result<Fits, Refusal> {
     invoke::call("agent_listings", "fitting", what)
 }

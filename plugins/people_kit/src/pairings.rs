@@ -1,26 +1,26 @@
-//! What brings two listings together without a proposal: asked of `pairings`.
+//! Connections of two listings without a proposal: calls of `pairings`.
 
 use portolan_sdk::prelude::*;
 
-/// What a pairing came from.
+/// The origin of a pairing.
 #[choice]
 pub enum Origin {
     /// One side proposed it to the other.
     Proposal,
     /// Each side was interested in the other.
     MutualInterest,
-    /// A round put the two together, and both confirmed.
+    /// A round matched the two, and both confirmed.
     Round,
 }
 
-/// The input of `pairings open_mutual`. Which listing is which makes no difference.
+/// The input of `pairings open_mutual`. The order of the listings does not matter.
 #[message]
 pub struct Mutual {
     #[schemars(length(min = 1, max = 40))]
     pub from_listing_id: String,
     #[schemars(length(min = 1, max = 40))]
     pub to_listing_id: String,
-    /// `mutual_interest` or `round`.
+    /// The origin: `mutual_interest` or `round`.
     pub origin: Origin,
 }
 
@@ -46,14 +46,14 @@ pub struct Cooling {
     pub listing_ids: Vec<String>,
 }
 
-/// Connects two listings whose people have both said yes. An open proposal between them becomes the
-/// connection; if they are connected already, it answers that.
+/// Connects two listings whose people have both agreed. An open proposal between them becomes the
+/// connection; if they are already connected, that pairing is returned.
 pub fn open_mutual(mutual: &Mutual) -> Result<Opened, Refusal> {
     invoke::call("pairings", "open_mutual", mutual)
 }
 
-/// Those of at most 100 listings that this one has something open with, or had a proposal declined
-/// by or from lately.
+/// Returns those of at most 100 listings with which this one has an open pairing or a recent
+/// decline.
 pub fn cooling<'a>(
     listing_id: &str,
     others: impl IntoIterator<Item = &'a str>,

@@ -1,5 +1,5 @@
-//! What other capabilities may know of a person: asked of `owners`, and their number of
-//! `svc.phone-binding`.
+//! People as other capabilities see them: calls of `owners`, and of `svc.phone-binding` for their
+//! number.
 
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub enum ContactPolicy {
     AnyoneMatching,
     /// Only people the person is connected with.
     Network,
-    /// Nobody for now.
+    /// Nobody until this is changed.
     Paused,
 }
 
@@ -19,20 +19,20 @@ pub enum ContactPolicy {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Person {
     pub owner_id: String,
-    /// The person's own words.
+    /// The name that the person has given themselves.
     pub display_name: Option<String>,
-    /// False while the person is withdrawn from view.
+    /// Whether the person is active; false while they are withdrawn from view.
     pub active: bool,
     pub contact_policy: ContactPolicy,
-    /// Years the person is old for certain: they told no more than the year of their birth.
+    /// The age that the person has reached for certain: only the year of birth is known.
     pub age_at_least: Option<u8>,
-    /// What is proposed in one of these categories, or below it, is declined without asking.
+    /// The categories in which, and below which, proposals are declined without asking.
     #[serde(default)]
     pub declined_categories: Vec<String>,
 }
 
 impl Person {
-    /// Whether a proposal in this category is declined without asking.
+    /// Whether proposals in this category are declined without asking.
     pub fn declines(&self, category: &str) -> bool {
         self.declined_categories.iter().any(|declined| {
             let below = category.strip_prefix(declined.as_str());
@@ -44,12 +44,12 @@ impl Person {
 /// The input of `owners people`.
 #[message]
 pub struct Who {
-    /// Their ids.
+    /// The ids of the people.
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
 }
 
-/// The output of `owners people`: those that there are.
+/// The output of `owners people`: the people who exist.
 #[message]
 pub struct People {
     pub people: Vec<Person>,
@@ -65,23 +65,23 @@ pub struct Whose {
 /// The output of `owners contact`.
 #[message(Default)]
 pub struct Contact {
-    /// The person's own pages.
+    /// The person's own links.
     pub links: Vec<String>,
 }
 
 /// The output of `svc.phone-binding number`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
-    /// In E.164; none if nothing is known of the person's phone.
+    /// The number in E.164; `None` if the person's phone number is not known.
     pub number: Option<String>,
 }
 
-/// A person; none if there is nobody with this id.
+/// Returns a person; `None` if there is no such person.
 pub fn person(owner_id: &str) -> Result<Option<Person>, Refusal> {
     Ok(people([owner_id])?.remove(owner_id))
 }
 
-/// Those of at most 100 people that there are, by id.
+/// Returns those of at most 100 people who exist, by id.
 pub fn people<'a>(
     owner_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, Person>, Refusal> {
@@ -93,14 +93,15 @@ pub fn people<'a>(
     Ok(answer.people.into_iter().map(|person| (person.owner_id.clone(), person)).collect())
 }
 
-/// The person's own pages, for somebody they have disclosed them to.
+/// Returns the person's own links, for somebody to whom they have disclosed them.
 pub fn links(owner_id: &str) -> Result<Vec<String>, Refusal> {
     let whose = Whose { owner_id: owner_id.to_owned() };
     let contact: Contact = invoke::call("owners", "contact", &whose)?;
     Ok(contact.links)
 }
 
-/// The number that the person has claimed their agents with, for somebody they have disclosed it to.
+/// Returns the number with which the person claimed their agents, for somebody to whom they have
+/// disclosed it.
 pub fn phone(owner_id: &str) -> Result<Option<String>, Refusal> {
     let whose = Whose { owner_id: owner_id.to_owned() };
     let known: Number = invoke::call("svc.phone-binding", "number", &whose)?;

@@ -1,5 +1,4 @@
-//! Who may do what with what, and who must not see whom: asked of `social_permissions` and
-//! `social_relationships`.
+//! Permissions and blocks: calls of `social_permissions` and `social_relationships`.
 
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
@@ -8,13 +7,13 @@ use std::collections::BTreeSet;
 #[message(PartialEq, Eq, PartialOrd, Ord)]
 #[serde(deny_unknown_fields)]
 pub struct Tuple {
-    /// Such as `listing:lst_…`.
+    /// The object, such as `listing:lst_…`.
     #[schemars(length(min = 3, max = 100))]
     pub object: String,
-    /// Such as `owner`.
+    /// The relation, such as `owner`.
     #[schemars(length(min = 1, max = 40))]
     pub relation: String,
-    /// `owner:own_…`, `agent:agt_…`, `org:org_…#member`, or `*` for everybody.
+    /// The subject: `owner:own_…`, `agent:agt_…`, `org:org_…#member`, or `*` for everybody.
     #[schemars(length(min = 1, max = 100))]
     pub subject: String,
 }
@@ -32,11 +31,11 @@ impl Tuple {
 /// The input of `social_permissions relate`.
 #[message(Default)]
 pub struct Relate {
-    /// Hold from now on; one that holds already is no error.
+    /// Tuples that hold from now on; it is no error if one holds already.
     #[serde(default)]
     #[schemars(length(max = 100))]
     pub write: Vec<Tuple>,
-    /// Hold no longer; one that does not hold is no error.
+    /// Tuples that no longer hold; it is no error if one does not hold.
     #[serde(default)]
     #[schemars(length(max = 100))]
     pub delete: Vec<Tuple>,
@@ -61,7 +60,7 @@ pub struct Whom {
     /// The person who looks.
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: String,
-    /// Whom they would see.
+    /// The people whom they would see.
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
 }
@@ -72,13 +71,13 @@ pub struct Hidden {
     pub owner_ids: Vec<String>,
 }
 
-/// States relations and takes them back, together with whatever else the call does.
+/// States and removes relations in the unit of work of this call.
 pub fn relate(write: Vec<Tuple>, delete: Vec<Tuple>) -> Result<(), Refusal> {
     let NoOutput {} = invoke::call("social_permissions", "relate", &Relate { write, delete })?;
     Ok(())
 }
 
-/// Whether a relation holds, by itself or by the model; `not` if the subject is blocked.
+/// Whether a relation holds, stated or by the model; false if the subject is blocked.
 pub fn allowed(tuple: Tuple) -> Result<bool, Refusal> {
     let verdict: Verdict = invoke::call("social_permissions", "allowed", &Question { tuple })?;
     Ok(verdict.allowed)
@@ -94,8 +93,8 @@ pub fn are_blocked(one: &str, other: &str) -> Result<bool, Refusal> {
     Ok(!hidden(Some(one), [other])?.is_empty())
 }
 
-/// Which of at most 100 people the viewer must not see, because one of the two has blocked the
-/// other. Somebody without a person behind them has blocked nobody.
+/// Returns those of at most 100 people who are not visible to the viewer, because one of the two
+/// has blocked the other. An agent without an owner has blocked nobody.
 pub fn hidden<'a>(
     viewer_id: Option<&str>,
     owner_ids: impl IntoIterator<Item = &'a str>,

@@ -1,10 +1,10 @@
-//! Whether a listing, or a search for listings, fits its category: asked of `listing_taxonomy`.
+//! Checks of listings and searches against their category: calls of `listing_taxonomy`.
 
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What a listing does with the thing of its category.
+/// The side of a listing.
 #[choice]
 pub enum Side {
     Offer,
@@ -21,20 +21,20 @@ impl Side {
     }
 }
 
-/// How a value is compared.
+/// The comparison of a value.
 #[choice]
 pub enum Operator {
-    /// The value is this one; of a list, one of its elements is.
+    /// The value is equal; of a list, one of its elements is.
     Eq,
-    /// The value is one of these; of a list, one of its elements is.
+    /// The value is in the list; of a list, one of its elements is.
     In,
-    /// At least.
+    /// The value is at least this.
     Gte,
-    /// At most.
+    /// The value is at most this.
     Lte,
 }
 
-/// One thing that a listing asks of those it meets.
+/// One criterion for the counterparts of a listing.
 #[message(PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Criterion {
@@ -42,21 +42,21 @@ pub struct Criterion {
     #[schemars(length(min = 1, max = 60))]
     pub field: String,
     pub op: Operator,
-    /// What to compare with; a list for `in`.
+    /// The value to compare with; a list for `in`.
     pub value: Value,
-    /// How much a wish counts beside the others; 1 if it is left out.
+    /// The weight of a wish; 1 by default.
     #[schemars(range(min = 0, max = 10))]
     pub weight: Option<f64>,
 }
 
-/// What a listing asks of those it meets.
+/// The criteria of a listing for its counterparts.
 #[message(Default, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Criteria {
-    /// Has to be so.
+    /// Required criteria.
     #[schemars(length(max = 20))]
     pub must: Vec<Criterion>,
-    /// Would be welcome.
+    /// Wishes.
     #[schemars(length(max = 20))]
     pub want: Vec<Criterion>,
 }
@@ -78,11 +78,11 @@ pub struct CheckInput {
     pub criteria: Criteria,
 }
 
-/// The output of `listing_taxonomy check`: the listing's own part in its normal form, and what
-/// holds for its category.
+/// The output of `listing_taxonomy check`: the listing's content in its normal form, and the rules
+/// of its category.
 #[message]
 pub struct Checked {
-    /// Without what says nothing: empty lists, and elements that stand twice.
+    /// The attributes, without empty lists and repeated elements.
     pub attributes: Map<String, Value>,
     pub category: Category,
     pub policy: Policy,
@@ -92,10 +92,10 @@ pub struct Checked {
 #[message]
 pub struct Category {
     pub label: String,
-    /// Other words for it, and those of the categories above.
+    /// Synonyms of the category and of those above it.
     pub synonyms: Vec<String>,
     pub schema_org_type: String,
-    /// The category and side of the listings it meets.
+    /// The category of its counterpart.
     pub counterpart: String,
     pub counterpart_side: Side,
 }
@@ -103,67 +103,68 @@ pub struct Category {
 /// The rules for listings of a category.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
-    /// How old a person has to be to list, see and contact.
+    /// The minimum age to list, see and contact.
     pub min_age: Option<u8>,
     pub prohibited_criteria: Vec<String>,
     pub default_ttl_days: u16,
     pub proposal_cost: u32,
     pub min_radius_km: Option<u16>,
-    /// `public`, or `network`.
+    /// The default visibility: `public` or `network`.
     pub default_visibility: String,
 }
 
-/// Attributes as texts that an index compares.
+/// Keys: attributes as texts that an index compares.
 #[message(Default)]
 pub struct Keys {
-    /// One for each value: equal if the values are.
+    /// A key for each value: equal for equal values.
     pub facts: Vec<String>,
-    /// One for each value that has an order: between two bounds if the value is.
+    /// A key for each value that has an order: within a range of keys if the value is within the
+    /// range.
     pub ranks: Vec<String>,
 }
 
-/// A search's comparisons of attributes, by field.
+/// The comparisons of a search, by attribute.
 pub type Filters = BTreeMap<String, Comparison>;
 
-/// What is asked of one attribute; all of it has to hold.
+/// The comparisons of one attribute; all of them must hold.
 #[message(Default, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
-    /// The value is this one; of a list, one of its elements is.
+    /// The value is equal; of a list, one of its elements is.
     pub eq: Option<Value>,
-    /// The value is one of these; of a list, one of its elements is.
+    /// The value is in the list; of a list, one of its elements is.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 50))]
     pub one_of: Option<Vec<Value>>,
-    /// At least.
+    /// The value is at least this.
     pub gte: Option<Value>,
-    /// At most.
+    /// The value is at most this.
     pub lte: Option<Value>,
 }
 
 /// The input of `listing_taxonomy narrow`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NarrowInput {
-    /// Everything below it counts too; without it, every category does.
+    /// The category, with everything below it; without it, all categories.
     #[schemars(length(min = 1, max = 64))]
     pub code: Option<String>,
     pub filters: Filters,
-    /// How far around a point is searched.
+    /// The radius of a search around a point.
     pub radius_km: Option<f64>,
 }
 
-/// The output of `listing_taxonomy narrow`: what to compare keys with; all of it has to hold.
+/// The output of `listing_taxonomy narrow`: comparisons of keys, all of which must hold.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Narrowed {
-    /// Of the category that was named.
+    /// The minimum age of the category.
     pub min_age: Option<u8>,
-    /// One of the facts of each of these is there.
+    /// The listing has one of the facts of each of these lists.
     pub facts: Vec<Vec<String>>,
-    /// A rank lies between each two of these, both included.
+    /// The listing has a rank within each of these ranges, ends included.
     pub ranks: Vec<(String, String)>,
 }
 
-/// One thing that does not fit.
+/// One fault.
 #[document(PartialEq)]
 pub struct Misfit {
     /// A JSON Pointer (RFC 6901) into the body.
@@ -178,12 +179,13 @@ pub struct Misfits {
     errors: Vec<Misfit>,
 }
 
-/// What a law or a policy does not allow to select by.
+/// A characteristic that a law or a policy does not allow to select by.
 #[derive(Debug, Serialize)]
 pub struct Prohibited {
     kind: &'static str,
     policy: &'static str,
-    /// Such as `religion`, or `distance_km` for one that is too small.
+    /// The prohibited characteristic, such as `religion`, or `distance_km` for a distance that is
+    /// too small.
     prohibited: Vec<&'static str>,
     /// JSON Pointers (RFC 6901) into the body.
     pointers: Vec<String>,
@@ -206,10 +208,10 @@ impl Prohibited {
     }
 }
 
-/// How far apart the places of two listings are.
+/// The distance between the places of two listings.
 pub const DISTANCE: &str = "distance_km";
 
-/// One place where something prohibited is asked for.
+/// One place in which a prohibited characteristic is used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breach {
     pub pointer: String,
@@ -219,25 +221,26 @@ pub struct Breach {
 /// Why a listing or a search does not fit its category.
 #[derive(Debug, Refusals)]
 pub enum TaxonomyError {
-    /// There is no category with this code. The tree lists those there are.
+    /// There is no category with this code. The tree lists the existing ones.
     #[refusal(not_found, next = tree(nearest))]
     CategoryUnknown { nearest: Option<String> },
-    /// The attributes or criteria do not fit the category: see conflict for which and why. The
-    /// category's fields say what fits.
+    /// The attributes or criteria do not fit the category: see conflict for the faults. The
+    /// category's fields list what fits.
     #[refusal(
         invalid,
         conflict_detail = Misfits { kind: "validation", errors },
         next = fields(code, side)
     )]
     AttributesInvalid { code: String, side: Side, errors: Vec<Misfit> },
-    /// Nobody may be selected by this in this category. Its policy says what is prohibited.
+    /// Listings in this category must not select people by this. The category's policy says what is
+    /// prohibited.
     #[refusal(
         unprocessable,
         conflict_detail = Prohibited::new(found),
         next = get(code)
     )]
     CriteriaProhibited { code: String, found: Vec<Breach> },
-    /// Nobody may search by this in this category. Its policy says what is prohibited.
+    /// Searches in this category must not use this. The category's policy says what is prohibited.
     #[refusal(
         unprocessable,
         conflict_detail = Prohibited::new(found),
@@ -249,8 +252,8 @@ pub enum TaxonomyError {
 }
 
 impl TaxonomyError {
-    /// With its pointers, which are into the body of a listing, moved to where attributes and
-    /// criteria stand.
+    /// Returns the error with its pointers moved to where the attributes and criteria are in the
+    /// caller's body.
     #[must_use]
     pub fn at(self, attributes: &str, criteria: &str) -> Self {
         let mut refusal = Refusal::from(self);
@@ -282,7 +285,7 @@ fn call(action: &str) -> Next {
     Next::action("listing_taxonomy", action)
 }
 
-/// The part of the tree that a code was probably meant to be in.
+/// Returns the call that lists the part of the tree in which the code was probably meant to be.
 fn tree(nearest: Option<String>) -> Next {
     match nearest {
         Some(root) => call("tree").field("root", root),
@@ -298,12 +301,12 @@ fn fields(code: String, side: Side) -> Next {
     call("fields").field("code", code).field("side", portolan_sdk::to_value(&side))
 }
 
-/// The listing's part in its normal form.
+/// Returns the listing's content in its normal form.
 pub fn check(input: &CheckInput) -> Result<Checked, TaxonomyError> {
     invoke::call("listing_taxonomy", "check", input).map_err(TaxonomyError::Common)
 }
 
-/// What a search has to compare.
+/// Returns the comparisons of a search.
 pub fn narrow(input: &NarrowInput) -> Result<Narrowed, TaxonomyError> {
     invoke::call("listing_taxonomy", "narrow", input).map_err(TaxonomyError::Common)
 }

@@ -1,15 +1,15 @@
-//! Texts that people write: without control characters, without contact data.
+//! Checks of texts that people write: no control characters, no contact data.
 
 use crate::contact::has_contact_data;
 use portolan_sdk::prelude::*;
 
-/// They change the direction in which text reads, and with it what it seems to say.
+/// Characters that change the direction of text, and so its apparent meaning.
 const DIRECTIONS: [std::ops::RangeInclusive<char>; 2] =
     ['\u{202a}'..='\u{202e}', '\u{2066}'..='\u{2069}'];
 
 const NO_CONTACT_DATA: &str = "no_contact_data";
 
-/// One thing that is wrong with a field.
+/// One fault of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// A JSON Pointer (RFC 6901) into the body.
@@ -18,7 +18,7 @@ pub struct Fault {
     pub expected: &'static str,
 }
 
-/// `{"kind": "validation", "errors": […]}`, as the host's own.
+/// The conflict `{"kind": "validation", "errors": […]}`, as the host's own.
 #[derive(Debug, Serialize)]
 pub struct Violations {
     kind: &'static str,
@@ -31,11 +31,11 @@ impl Violations {
     }
 }
 
-/// Everything that was found to be wrong so far.
+/// All faults that were found so far.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<Fault>);
 
-/// Why a text is not taken.
+/// Why a text is refused.
 #[derive(Debug, Refusals)]
 pub enum TextError {
     /// Contact data is not published: take e-mail addresses and phone numbers out of the text. Both
@@ -59,8 +59,8 @@ impl Faults {
         self.0
     }
 
-    /// `contact_in_text` if that is all that is wrong, and otherwise `validation_failed`, with
-    /// everything that is.
+    /// Returns `contact_in_text` if that is the only fault, otherwise `validation_failed` with all
+    /// faults.
     pub fn check(self) -> Result<(), TextError> {
         let errors = self.0;
         if errors.is_empty() {
@@ -82,7 +82,7 @@ pub enum Lines {
     Many,
 }
 
-/// A text that others read: plain, and without contact data.
+/// Returns a text for others: trimmed, and without contact data.
 pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     if has_contact_data(text) {
         let expected = "a text without e-mail addresses and phone numbers";
@@ -91,7 +91,7 @@ pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> S
     plain(pointer, text, lines, faults)
 }
 
-/// Without space around it, not blank, and without characters that nobody sees.
+/// Returns a text without space around it; it must not be blank or contain invisible characters.
 pub fn plain(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     let text = text.trim();
     let breaks = |letter: char| lines == Lines::Many && ['\n', '\r', '\t'].contains(&letter);

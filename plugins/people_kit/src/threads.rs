@@ -1,23 +1,23 @@
-//! Conversations between people: opened, written in and closed for other capabilities by
+//! Conversations between people, which other capabilities open, write in and close: calls of
 //! `conversations`.
 
 use crate::{patterns, text::TextError};
 use portolan_sdk::prelude::*;
 
-/// Where a conversation stands, as one of its participants sees it.
+/// The state of a conversation, as one of its participants sees it.
 #[choice(States)]
 pub enum ThreadState {
     Open,
-    /// Not everybody in it takes messages from this participant now, or the operator has stopped
-    /// it. Which of the two, and why, is not told.
+    /// Not everybody in it accepts messages from this participant now, or the operator has
+    /// suspended it. Participants are not told which of the two, and why.
     Frozen,
-    /// Over for good. It can still be read.
+    /// It is closed for good. It can still be read.
     Closed,
-    /// Nobody has written for a long time. The next message opens it again.
+    /// It had no message for a long time. The next message opens it again.
     Archived,
 }
 
-/// What a message is meant to be.
+/// The purpose of a message.
 #[choice(Default)]
 pub enum Intent {
     #[default]
@@ -27,13 +27,13 @@ pub enum Intent {
     Proposal,
 }
 
-/// Somebody whom a conversation is opened for.
+/// A person for whom a conversation is opened.
 #[message]
 #[serde(deny_unknown_fields)]
 pub struct Participant {
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
-    /// The agent that acts for them in it, as far as that is known.
+    /// The agent that acts for them in it, if it is known.
     #[schemars(length(min = 1, max = 40))]
     pub agent_id: Option<String>,
 }
@@ -41,13 +41,13 @@ pub struct Participant {
 /// The input of `conversations open`.
 #[message]
 pub struct Open {
-    /// What put them in touch; there is one conversation for each.
+    /// The pairing that connected them; there is one conversation for each.
     #[schemars(length(min = 1, max = 40))]
     pub pairing_id: String,
-    /// Different people.
+    /// The participants, who are different people.
     #[schemars(length(min = 2, max = 20))]
     pub participants: Vec<Participant>,
-    /// The taxonomy's code for what it is about.
+    /// The category, as a code of `listing_taxonomy`.
     #[schemars(length(min = 1, max = 64))]
     pub category: Option<String>,
 }
@@ -63,10 +63,10 @@ pub struct Opened {
 pub struct Post {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,
-    /// Who writes it.
+    /// The person who writes it.
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
-    /// The agent that writes it for them. Without one, the person did it themselves.
+    /// The agent that writes it for them. Without one, the person wrote it themselves.
     #[schemars(length(min = 1, max = 40))]
     pub agent_id: Option<String>,
     #[schemars(length(min = 1, max = 4000))]
@@ -87,7 +87,7 @@ pub struct Posted {
 pub struct Whose {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,
-    /// As whom it is looked at.
+    /// The participant whose view is returned.
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
 }
@@ -97,10 +97,10 @@ pub struct Whose {
 pub struct Thread {
     pub thread_id: String,
     pub state: ThreadState,
-    /// The ids of those who take part now, the one who looks among them.
+    /// The ids of the current participants, including `owner_id`.
     pub participants: Vec<String>,
     pub pairing_id: String,
-    /// When somebody last wrote, in milliseconds since the Unix epoch.
+    /// When the last message was sent, in milliseconds since the Unix epoch.
     pub active_at: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Thread {
 pub struct End {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,
-    /// A word for it that participants read, such as `hired`.
+    /// The reason, as a word that participants read, such as `hired`.
     #[schemars(regex(pattern = "^[a-z][a-z_]{0,39}$"))]
     pub reason: String,
 }
@@ -121,20 +121,21 @@ pub struct NotInState {
     allowed_actions: Vec<&'static str>,
 }
 
-/// Why a conversation is not there, or takes no message.
+/// Why a conversation is not found, or accepts no message.
 #[derive(Debug, Refusals)]
 pub enum ThreadError {
     /// There is no such conversation, or you take no part in it.
     #[refusal(not_found, next = list())]
     ThreadNotFound,
-    /// This conversation is closed: it can be read, and nothing is written in it any more.
+    /// This conversation is closed: it can be read, but nobody can write in it any more.
     #[refusal(
         conflict,
         conflict_detail = NotInState { kind: "state", current: "closed", allowed_actions },
         next = get(thread_id)
     )]
     ThreadClosed { thread_id: String, allowed_actions: Vec<&'static str> },
-    /// The message is not taken: not everybody in this conversation takes messages from you now.
+    /// The message is not accepted: not everybody in this conversation accepts messages from you
+    /// now.
     #[refusal(conflict, next = list())]
     RecipientNotAccepting,
     #[refusal(transparent)]
@@ -151,7 +152,7 @@ fn get(thread_id: String) -> Next {
     Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
-/// Opens a conversation, or answers the one that this pairing has.
+/// Opens a conversation, or returns the existing one of this pairing.
 pub fn open(input: &Open) -> Result<Opened, ThreadError> {
     ask("open", input)
 }
@@ -161,13 +162,14 @@ pub fn post(input: &Post) -> Result<Posted, ThreadError> {
     ask("post", input)
 }
 
-/// A conversation as one of its participants sees it; `thread_not_found` for everybody else.
+/// Returns a conversation as one of its participants sees it; refuses everybody else with
+/// `thread_not_found`.
 pub fn thread(thread_id: &str, owner_id: &str) -> Result<Thread, ThreadError> {
     let whose = Whose { thread_id: thread_id.to_owned(), owner_id: owner_id.to_owned() };
     ask("thread", &whose)
 }
 
-/// Closes a conversation; one that is closed already stays as it is.
+/// Closes a conversation; it has no effect if it is closed already.
 pub fn end(thread_id: &str, reason: &str) -> Result<(), ThreadError> {
     let end = End { thread_id: thread_id.to_owned(), reason: reason.to_owned() };
     let NoOutput {} = ask("end", &end)?;

@@ -1,4 +1,4 @@
-//! Time zones: found by their names, and what a local time means in them.
+//! Time zones, and the conversion of local times.
 
 use jiff::{
     SignedDuration, Timestamp,
@@ -6,7 +6,7 @@ use jiff::{
     tz::TimeZone,
 };
 
-/// A time zone of the IANA database. Only the zones that a call needs are ever read.
+/// A time zone of the IANA database. Only the zones that a call needs are read.
 #[derive(Debug, Clone)]
 pub struct Zone {
     name: String,
@@ -18,7 +18,7 @@ impl Zone {
         Self { name: "UTC".into(), rules: TimeZone::UTC }
     }
 
-    /// By its IANA name, in upper or lower case.
+    /// Finds a zone by its IANA name, in upper or lower case.
     pub fn named(name: &str) -> Option<Self> {
         if ["UTC", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
             return Some(Self::utc());
@@ -28,7 +28,7 @@ impl Zone {
         Some(Self { name: name.to_owned(), rules })
     }
 
-    /// Its IANA name.
+    /// Returns its IANA name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -41,16 +41,17 @@ impl Zone {
         self.rules == TimeZone::UTC
     }
 
-    /// The instant of a local time, in milliseconds. One that a clock skips is as much later, one
-    /// that a clock shows twice is the first (RFC 5545, 3.3.5).
+    /// Returns the instant of a local time, in milliseconds. A time that the clock skips is moved
+    /// forward by the skipped length; a time that it shows twice is the first of the two (RFC 5545,
+    /// 3.3.5).
     pub fn instant(&self, local: DateTime) -> i64 {
         let instant = self.rules.to_ambiguous_timestamp(local).compatible();
-        // Beyond the years 1 to 9999 there is no calendar.
+        // The calendar has only the years 1 to 9999.
         let edge = if local.year() < 1970 { Timestamp::MIN } else { Timestamp::MAX };
         instant.unwrap_or(edge).as_millisecond()
     }
 
-    /// The instants at which a local time begins and ends. What the clock skips keeps its length.
+    /// Returns the instants of the start and the end. A span that the clock skips keeps its length.
     pub fn span(&self, start: DateTime, end: DateTime) -> (i64, i64) {
         let (from, to) = (self.instant(start), self.instant(end));
         match to > from {
@@ -59,7 +60,7 @@ impl Zone {
         }
     }
 
-    /// What clocks show at an instant.
+    /// Returns the local time of an instant.
     pub fn local(&self, millis: i64) -> DateTime {
         let edge = if millis < 0 { Timestamp::MIN } else { Timestamp::MAX };
         self.rules.to_datetime(Timestamp::from_millisecond(millis).unwrap_or(edge))
@@ -70,7 +71,7 @@ impl Zone {
     }
 }
 
-/// Whole milliseconds.
+/// Returns the whole milliseconds.
 pub fn millis(duration: SignedDuration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

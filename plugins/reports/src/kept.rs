@@ -1,4 +1,4 @@
-//! What is kept: reports, and how many a person has made lately.
+//! The stored documents: reports, and the recent reports of each person.
 
 use crate::{life::*, reasons::Reason, refusals::ReportError, subjects::Kind, types::*};
 use portolan_sdk::prelude::*;
@@ -10,40 +10,42 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
     .index("state", &["state", "changed_at"])
     .index("subject", &["subject_id"]);
 
-/// By the person's id. Whoever makes a report writes it, so that no two of theirs are counted as one.
+/// The reporters, by the person's id. Every new report writes its reporter, so that concurrent ones
+/// are both counted.
 pub(crate) const REPORTERS: Collection<Reporter> = Collection::new("reporters");
 
-/// Times are milliseconds since the Unix epoch, here and below.
+/// A report. Times are milliseconds since the Unix epoch, here and below.
 #[document]
 #[entity(kind = "report", collection = REPORTS, not_found = ReportError::ReportNotFound)]
 pub(crate) struct Report {
-    /// Who has made it.
+    /// The person who made it.
     pub(crate) owner_id: String,
     pub(crate) subject_id: String,
     pub(crate) subject: Kind,
-    /// Whose it is, if it is one person's.
+    /// The owner of the subject, if it belongs to one person.
     pub(crate) subject_owner_id: Option<String>,
-    /// What it said when it was reported: it may be changed or gone when somebody looks.
+    /// The subject's text at the time of the report: it may be changed or deleted before the
+    /// review.
     pub(crate) said: Option<String>,
     pub(crate) reason: Reason,
     pub(crate) text: Option<String>,
     pub(crate) state: State,
-    /// Person, subject and reason until it is decided, so that there is one at a time; its own id
-    /// afterwards.
+    /// A unique key of person, subject and reason until the decision, so that there is only one
+    /// open report; afterwards the report's own id.
     pub(crate) open_key: String,
     pub(crate) made_at: u64,
     pub(crate) changed_at: u64,
-    /// The operator's own.
+    /// The operator's own note.
     pub(crate) note: Option<String>,
     pub(crate) decision: Option<Decision>,
-    /// Whom something was done against; before that, they do not know of the report.
+    /// The person against whom a measure was taken. Before that, they do not learn of the report.
     pub(crate) affected_id: Option<String>,
     pub(crate) appeal: Option<Appeal>,
     /// The decision about the appeal.
     pub(crate) ruling: Option<Decision>,
 }
 
-/// Why it was decided so; what was done and on which ground, if anything was done.
+/// A decision: the explanation, and the measure with its ground if there is one.
 #[document]
 pub(crate) struct Decision {
     pub(crate) measure: Option<Measure>,
@@ -62,12 +64,12 @@ pub(crate) struct Appeal {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reporter {
-    /// When their reports of the last 24 hours were made.
+    /// When the reports of the last 24 hours were made.
     pub(crate) made: Vec<u64>,
 }
 
 impl Report {
-    /// As whom a person sees it; none if they do not.
+    /// Returns the role in which a person may see it; `None` if they may not.
     pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
         if self.owner_id == owner_id {
             return Some(Role::Reporter);

@@ -1,34 +1,34 @@
-//! The states of a report, and who takes it from one to another.
+//! The states of a report, and the roles that may change them.
 
 use crate::types::CAPABILITY;
 use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum State {
-    /// Nobody has looked at it yet.
+    /// Nobody has reviewed it yet.
     Open,
-    /// Somebody is examining it.
+    /// The operator is reviewing it.
     Triaged,
-    /// It was right, and something was done about it.
+    /// It was justified, and a measure was taken.
     Actioned,
-    /// Nothing was done about it.
+    /// No measure was taken.
     Dismissed,
-    /// Whom the decision went against has asked for another look.
+    /// The person whom the decision went against has appealed it.
     Appealed,
     /// The decision stands.
     Upheld,
-    /// The decision was wrong and is reversed.
+    /// The decision was wrong and was reversed.
     Overturned,
 }
 
 use State::{Actioned, Appealed, Dismissed, Open, Overturned, Triaged, Upheld};
 
-/// Who has made the report.
+/// The person who made the report.
 pub(crate) const REPORTER: &str = "reporter";
-/// Whom a decision was made against.
+/// The person against whom a measure was taken.
 pub(crate) const AFFECTED: &str = "affected";
 
-/// Nothing here happens by itself: a decision is always a person's.
+/// The states of a report. There are no automatic transitions: a person makes every decision.
 pub(crate) const REPORT: Machine<State> = Machine::new(
     "report",
     &[
@@ -47,12 +47,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(REPORT.faults(), Vec::<String>::new());
     }
 
     #[test]
-    fn whom_a_decision_went_against_may_appeal_and_nobody_else() {
+    fn only_the_person_whom_a_decision_went_against_may_appeal() {
         let none: [&str; 0] = [];
         assert_eq!(REPORT.allowed_as(REPORTER, Dismissed), ["appeal"]);
         assert_eq!(REPORT.allowed_as(AFFECTED, Dismissed), none);

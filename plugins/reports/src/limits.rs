@@ -1,16 +1,16 @@
-//! How much of it: every number of this capability, and what is counted by them.
+//! Every limit of this capability, and its counters.
 
 use crate::{kept::*, life::*, refusals::*};
 use portolan_sdk::prelude::*;
 
-/// Reports of one person that nobody has decided yet.
+/// The most undecided reports of one person.
 pub(crate) const MOST_OPEN: u64 = 20;
-/// Reports that one person makes.
+/// The limit of new reports of one person.
 pub(crate) const A_DAY: Window = Window { most: 40, within: DAY };
-/// How long after a decision an appeal is taken: never less than six months.
+/// The time after a decision in which it can be appealed: never less than six months.
 pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 
-/// Counts one more report of a person, unless there are as many as may be.
+/// Counts one more report of a person, or refuses it.
 pub(crate) fn count(call: &Call, owner_id: &str) -> Result<()> {
     let mut reporter = REPORTERS.get_or_default(owner_id)?;
     A_DAY.one_more(&mut reporter.value.made, call.now()).map_err(too_many_today)?;

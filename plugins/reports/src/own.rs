@@ -1,4 +1,4 @@
-//! What people do: make reports, read them, appeal.
+//! The actions of people: make reports, read them, appeal.
 
 use crate::{
     kept::*,
@@ -13,10 +13,10 @@ use crate::{
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
-/// The letters of ids (Crockford's base 32): 32 of them, so that each byte gives one.
+/// The alphabet of ids (Crockford's base 32): 32 characters, so that each byte gives one.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// The reasons for which this may be reported, or all.
+/// Returns the reasons for which this subject may be reported, or all.
 pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
     let subject = subject_id.and_then(subjects::kind);
     let fits = |reason_view: &&reasons::ReasonView| {
@@ -61,15 +61,15 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     Ok(views::report(&report, Role::Reporter, now))
 }
 
-/// Without the instant that other ids begin with: whoever is affected sees the id, and the instant
-/// would tell them who has made the report.
+/// Makes an id without the time with which other ids begin: the affected person sees the id, and
+/// the time would tell them who made the report.
 fn new_id(call: &Call) -> String {
     let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map(char::from);
     let letters: String = call.random(26).into_iter().filter_map(letter).collect();
     format!("rpt_{letters}")
 }
 
-/// What the operator alone reads, so it may say how somebody is reached.
+/// Checks a text that only the operator reads; it may contain contact data.
 fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| plain("/text", text, Lines::Many, &mut faults));
@@ -80,7 +80,7 @@ fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
     Ok(text)
 }
 
-/// A report as the caller may see it.
+/// Returns a report that the caller may see, and their role.
 fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
     let me = call.owner_id().ok_or(ReportError::ReportNotFound)?;
     let report = REPORTS.get(report_id)?;
@@ -119,7 +119,8 @@ pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView> {
     Ok(views::report(&report, role, now))
 }
 
-/// Where an appeal leads, for whom the decision went against and while it is taken.
+/// Returns the state after an appeal, if the decision went against the caller and the time has not
+/// passed.
 fn step(report: &Stored<Report>, role: Role, now: u64) -> Result<State> {
     let value = &report.value;
     let to = REPORT.step(&report.id, value.state, "appeal")?;

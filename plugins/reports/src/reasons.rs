@@ -1,4 +1,4 @@
-//! For which reasons something is reported, as one table.
+//! The reasons of reports, in one table.
 
 use crate::subjects::Kind::{
     self, Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Owner, Pairing,
@@ -6,15 +6,15 @@ use crate::subjects::Kind::{
 };
 use portolan_sdk::prelude::*;
 
-/// A reason with what it is for.
+/// A reason and its use.
 #[output(Clone)]
 pub(crate) struct ReasonView {
     pub(crate) reason: Reason,
     title: &'static str,
     explanation: &'static str,
-    /// What may be reported for it.
+    /// The kinds of subjects that may be reported for it.
     pub(crate) subjects: &'static [Kind],
-    /// Whether a report needs a text that says what is wrong.
+    /// Whether a report needs a text.
     pub(crate) text_required: bool,
 }
 
@@ -37,8 +37,8 @@ const EVERYTHING: &[Kind] = &[
     Organisation,
 ];
 
-/// Makes the reasons and their table. A row is the reason, its title, what may be reported for it, whether
-/// a report needs a text, and the explanation.
+/// Makes the reasons and their table. A row is the reason, its title, the kinds of subjects,
+/// whether a report needs a text, and the explanation.
 macro_rules! reasons {
     ($($reason:ident $title:literal, $subjects:expr, $text:ident: $explanation:literal;)*) => {
         #[choice]
@@ -88,7 +88,7 @@ reasons! {
         "It breaks the rules in a way that no other reason names: say how.";
 }
 
-/// The row of a reason, if things of this kind are reported for it.
+/// Returns the row of a reason, if subjects of this kind may be reported for it.
 pub(crate) fn fitting(reason: Reason, subject: Kind) -> Option<&'static ReasonView> {
     REASONS.iter().find(|found| found.reason == reason && found.subjects.contains(&subject))
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_something_for_everything() {
+    fn every_kind_has_a_reason() {
         for subject in EVERYTHING {
             let other = fitting(Reason::Other, *subject);
             assert!(other.is_some_and(|other| other.text_required), "{subject:?}");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_stands_once_and_says_what_it_is_for() {
+    fn each_reason_is_listed_once_with_its_explanation() {
         for (number, row) in REASONS.iter().enumerate() {
             assert_eq!(REASONS.iter().position(|reason| reason.reason == row.reason), Some(number));
             assert!(row.explanation.ends_with('.') && !row.subjects.is_empty(), "{}", row.title);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_for_what_it_can_be_about() {
+    fn a_reason_applies_only_to_its_kinds() {
         assert!(fitting(Reason::FakeListing, Listing).is_some());
         assert!(fitting(Reason::FakeListing, Target).is_none());
         assert!(fitting(Reason::IncorrectData, Target).is_some());

@@ -1,4 +1,4 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{
     limits::{A_DAY, APPEAL_TIME, MOST_OPEN},
@@ -15,13 +15,13 @@ pub(crate) struct Duplicate {
 
 #[derive(Debug, Refusals)]
 pub(crate) enum ReportError {
-    /// There is nothing with this id that you can see.
+    /// There is nothing with this id that is visible to you.
     #[refusal(not_found, next = reasons())]
     SubjectNotFound,
-    /// This is your own: nobody has to be asked to change it.
+    /// This is your own: you can change it yourself.
     #[refusal(unprocessable, next = reasons())]
     SelfReport,
-    /// Things of this kind are not reported for this reason.
+    /// Things of this kind cannot be reported for this reason.
     #[refusal(
         unprocessable,
         conflict_detail = Violations::new(vec![Fault {
@@ -32,17 +32,17 @@ pub(crate) enum ReportError {
         next = reasons().field("subject_id", subject_id.as_str())
     )]
     ReasonUnfit { subject_id: String },
-    /// You have reported this for the same reason, and it is not decided yet.
+    /// You have already reported this for the same reason, and the report is not decided yet.
     #[refusal(
         conflict,
         conflict_detail = Duplicate { kind: "duplicate", existing_id: existing_id.clone() },
         next = get(&existing_id)
     )]
     ReportExists { existing_id: String },
-    /// There is no such report that you have made or that was decided against you.
+    /// There is no such report that you made or that was decided against you.
     #[refusal(not_found, next = list_mine())]
     ReportNotFound,
-    /// The time in which this decision could be appealed is over.
+    /// The time in which this decision could be appealed has passed.
     #[refusal(
         conflict,
         conflict_detail = Limit::bound("days_to_appeal", APPEAL_TIME / DAY),
@@ -57,7 +57,7 @@ pub(crate) enum ReportError {
 
 pub(crate) type Result<T, E = ReportError> = std::result::Result<T, E>;
 
-/// Reads a report.
+/// Returns the call that reads a report.
 pub(crate) fn get(report_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("report_id", report_id)
 }
@@ -74,7 +74,7 @@ fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
     Refusal::common(code, message).next(next)
 }
 
-/// The decision went against the other side.
+/// Makes the refusal for the person whom the decision did not go against.
 pub(crate) fn not_yours(report_id: &str) -> Refusal {
     let message = "Only whom the decision went against may appeal.";
     common(ErrorCode::NotPermitted, message, get(report_id))

@@ -1,4 +1,4 @@
-//! What the operator does: look, take up, decide.
+//! The actions of the operator: read, review, decide.
 
 use crate::{
     kept::*,
@@ -11,7 +11,7 @@ use crate::{
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 
-/// The oldest first.
+/// Returns the reports that wait for the operator, oldest first.
 pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>> {
     let states = match input.state.is_empty() {
         true => vec![State::Open, State::Triaged, State::Appealed],
@@ -49,7 +49,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case> {
     let to = REPORT.step_to(&report.id, report.value.state, "decide", to)?;
     let acts = to == State::Actioned;
     report.value.decision = Some(decision(call, input.reasons, acts)?);
-    // The same may be reported again when it happens again.
+    // The same subject may be reported again after the decision.
     report.value.open_key.clone_from(&report.id);
     concern(&mut report.value, acts);
     enter(call, report, to)
@@ -71,14 +71,15 @@ pub(crate) fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case> {
     enter(call, report, to)
 }
 
-/// Lets whom something is done against know of it.
+/// Makes the report visible to the affected person if there is a measure.
 fn concern(report: &mut Report, acts: bool) {
     if acts {
         report.affected_id.clone_from(&report.subject_owner_id);
     }
 }
 
-/// What is done is done for a reason that can be looked up; where nothing is done, none is given.
+/// Checks the decision: a measure needs a ground and its basis; without a measure, neither is
+/// given.
 fn decision(call: &Call, grounds: Grounds, acts: bool) -> Result<Decision> {
     let mut faults = Faults::default();
     let Grounds { explanation, measure, ground, basis } = grounds;

@@ -1,4 +1,4 @@
-//! What can be reported: found by its id where it is kept, as far as the reporter sees it.
+//! The subjects of reports: read from their capability, as the reporter may see them.
 
 use people_kit::{
     listings::{self, Visibility},
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     Target,
     Signal,
     Role,
-    /// Somebody on the map.
+    /// A person on the map.
     Person,
     Event,
     /// A public post on the map.
@@ -24,21 +24,21 @@ pub(crate) enum Kind {
     Conversation,
     Pairing,
     Meeting,
-    /// Somebody who takes part here.
+    /// A person who takes part here.
     Owner,
     Organisation,
 }
 
-/// The forms of their ids.
+/// The pattern of their ids.
 pub(crate) const SUBJECT_ID: &str =
     "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|mtg|own|org)_[0-9A-Za-z]{1,36}$";
 
-/// What is known of something that is reported.
+/// The data of a subject.
 #[derive(Debug)]
 pub(crate) struct Subject {
-    /// Whose it is, if it is one person's.
+    /// The owner, if it belongs to one person.
     pub(crate) owner_id: Option<String>,
-    /// What it says.
+    /// The text of the subject.
     pub(crate) said: Option<String>,
 }
 
@@ -46,7 +46,7 @@ struct Row {
     prefix: &'static str,
     kind: Kind,
     place: Place,
-    /// Where its words stand (RFC 6901).
+    /// The JSON Pointers (RFC 6901) of its texts in the answer.
     words: &'static [&'static str],
 }
 
@@ -55,12 +55,12 @@ enum Place {
     Capability(Read),
 }
 
-/// How a capability is asked for it, as the reporter would.
+/// The call that reads a subject, as the reporter would make it.
 struct Read {
     capability: &'static str,
     action: &'static str,
     field: &'static str,
-    /// Where the answer names whose it is, if it is one person's.
+    /// The JSON Pointer of the owner in the answer, if it belongs to one person.
     owner: Option<&'static str>,
 }
 
@@ -124,10 +124,10 @@ const ROWS: [Row; 14] = [
     read(("org", Kind::Organisation), "social_org", ("get", "org_id"), None, &["/name"]),
 ];
 
-/// Characters of what something said that are kept.
+/// The most characters of a subject's text that are stored.
 const LONGEST: usize = 2_000;
 
-/// How a capability says that there is nothing for this caller to see.
+/// The codes with which a capability says that a subject is not visible to the caller.
 const UNSEEN: [&str; 5] =
     ["unknown_capability", "validation_failed", "age_restricted", "not_participant", "not_found"];
 
@@ -136,12 +136,12 @@ fn row(subject_id: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.prefix == prefix)
 }
 
-/// What an id is the id of.
+/// Returns the kind of subject that an id is of.
 pub(crate) fn kind(subject_id: &str) -> Option<Kind> {
     row(subject_id).map(|row| row.kind)
 }
 
-/// What is reported, if the caller sees it.
+/// Returns the subject, if it is visible to the caller.
 pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     let Some(row) = row(subject_id) else { return Ok(None) };
     match &row.place {
@@ -168,7 +168,8 @@ fn is_unseen(refusal: &Refusal) -> bool {
     refusal.code.ends_with("_not_found") || UNSEEN.contains(&refusal.code.as_str())
 }
 
-/// Whoever has blocked somebody does not see them any more, and may report them all the same.
+/// Returns a subject that is hidden by the caller's own block. People may report somebody whom they
+/// have blocked.
 fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     match kind {
         Kind::Owner => {
@@ -190,12 +191,12 @@ fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<
     }
 }
 
-/// Where the capability is not there, nobody is.
+/// Treats a missing capability like a subject that is not visible.
 fn nobody<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
     if is_unseen(&refusal) { Ok(None) } else { Err(refusal) }
 }
 
-/// A person, or what is theirs, if the caller has blocked the person.
+/// Returns a person, or a subject that belongs to them, if the caller has blocked the person.
 fn blocked_by(
     call: &Call,
     found: Option<(String, Option<String>)>,
@@ -219,7 +220,7 @@ fn text(answer: &Value, pointer: &str) -> Option<String> {
     answer.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
-/// Its words, as much of them as is kept.
+/// Returns the subject's text, shortened to what is stored.
 fn said(answer: &Value, words: &[&str]) -> Option<String> {
     let words = words.iter().filter_map(|pointer| text(answer, pointer));
     let words = words.collect::<Vec<_>>().join("\n");
@@ -232,7 +233,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn each_prefix_stands_once_and_in_the_form_of_ids() {
+    fn each_prefix_is_listed_once_and_in_the_pattern() {
         let prefixes = ROWS.map(|row| row.prefix).join("|");
         assert!(SUBJECT_ID.starts_with(&format!("^({prefixes})_")), "{prefixes}");
         assert_eq!(kind("pair_01JZ"), Some(Kind::Pairing));
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_said_is_kept_in_bounds() {
+    fn the_stored_text_is_shortened() {
         let listing = json!({ "title": "A room", "description_md": "x".repeat(9_000), "n": 1 });
         let kept = said(&listing, &["/title", "/description_md", "/n", "/nothing"]);
         assert_eq!(kept.as_deref().map(|words| words.chars().count()), Some(LONGEST));

@@ -1,9 +1,9 @@
-//! Who is told what has become of a report.
+//! The event that announces a change of a report.
 
 use crate::{kept::*, life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// Who has made it, and whom something was done against. Neither is told who the other one is.
+/// Publishes it to the reporter and to the affected person. Neither is told who the other one is.
 pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
     let value = &report.value;
     tell(report, Role::Reporter, &value.owner_id)?;
@@ -15,7 +15,7 @@ pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
 
 fn tell(report: &Stored<Report>, role: Role, owner_id: &str) -> Result<(), HostError> {
     let value = &report.value;
-    let more = Told { role, subject_id: value.subject_id.clone() };
+    let more = ReportUpdated { role, subject_id: value.subject_id.clone() };
     let data = Data::by_system(report.resource(), summary(value.state), more);
     report.publish(UPDATED, Audience::Owner(owner_id.to_owned()), &data.next(get(&report.id)))
 }

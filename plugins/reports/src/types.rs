@@ -1,4 +1,4 @@
-//! Inputs, events, and the words that stand in both them and what is kept.
+//! Inputs, events, and the enums that they share with stored documents.
 
 use crate::{life::State, reasons::Reason, reasons::ReasonView, subjects::SUBJECT_ID};
 use portolan_sdk::prelude::*;
@@ -6,21 +6,21 @@ use portolan_sdk::prelude::*;
 pub(crate) const CAPABILITY: &str = "reports";
 const REPORT_ID: &str = "^rpt_[0-9A-Za-z]{1,36}$";
 
-pub(crate) const UPDATED: Event<Data<Told>> = Event::new("report.updated");
+pub(crate) const UPDATED: Event<Data<ReportUpdated>> = Event::new("report.updated");
 
 #[derive(Serialize)]
-pub(crate) struct Told {
-    /// As whom the receiver is told.
+pub(crate) struct ReportUpdated {
+    /// The role of the receiver.
     pub(crate) role: Role,
     pub(crate) subject_id: String,
 }
 
-/// What a person is to a report.
+/// The role of a person in a report.
 #[choice]
 pub(crate) enum Role {
-    /// Has made it.
+    /// The person made it.
     Reporter,
-    /// Something was done against them because of it.
+    /// A measure was taken against the person because of it.
     Affected,
 }
 
@@ -38,42 +38,42 @@ pub(crate) enum Ruling {
     Overturned,
 }
 
-/// What was done.
+/// The measure that was taken.
 #[choice]
 pub(crate) enum Measure {
-    /// What was wrong was put right.
+    /// The mistake was corrected.
     Corrected,
-    /// It was taken away.
+    /// The content was removed.
     Removed,
-    /// It is shown to fewer people, or in fewer places.
+    /// The content is shown to fewer people, or in fewer places.
     Restricted,
-    /// It, or an account, is stopped for now.
+    /// The content or an account is suspended for now.
     Suspended,
-    /// Somebody was told to keep to the rules.
+    /// A person was warned to keep to the rules.
     Warned,
 }
 
-/// On which ground something was done.
+/// The ground of a measure.
 #[choice]
 pub(crate) enum Ground {
-    /// A law.
+    /// A law is the ground.
     Law,
-    /// The rules of this host.
+    /// The rules of this host are the ground.
     Rules,
-    /// It was not so.
+    /// The content was not accurate.
     Accuracy,
 }
 
 #[input]
 pub(crate) struct ReportId {
-    /// `rpt_` and 26 characters.
+    /// The report: `rpt_` and 26 characters.
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
 }
 
 #[input(Default)]
 pub(crate) struct About {
-    /// Only the reasons for which this may be reported.
+    /// Only the reasons for which this subject may be reported.
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: Option<String>,
 }
@@ -85,13 +85,13 @@ pub(crate) struct Reasons {
 
 #[input]
 pub(crate) struct Create {
-    /// What is reported: a record of the map, a listing, message, conversation, pairing, meeting,
-    /// person or organisation, by its id.
+    /// The id of the subject: a record of the map, a listing, message, conversation, pairing,
+    /// meeting, person or organisation.
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: String,
-    /// One that `reasons` lists for it.
+    /// A reason that `reasons` lists for the subject.
     pub(crate) reason: Reason,
-    /// What is wrong. Only the operator reads it; some reasons need it.
+    /// What is wrong. Only the operator reads it; some reasons require it.
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) text: Option<String>,
 }
@@ -109,10 +109,11 @@ pub(crate) struct AppealInput {
 
 #[input]
 pub(crate) struct ListMine {
-    /// Reports that the person has made, or those that something was done against them for.
+    /// Whether to list the reports that the person made, or those because of which a measure was
+    /// taken against them.
     #[serde(default = "reporter")]
     pub(crate) role: Role,
-    /// All states if left out.
+    /// Only reports in these states; all by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<State>,
@@ -126,11 +127,12 @@ fn reporter() -> Role {
 
 #[input]
 pub(crate) struct Waiting {
-    /// Those that wait for the operator if left out: open, triaged and appealed.
+    /// Only reports in these states; by default open, triaged and appealed, which wait for the
+    /// operator.
     #[serde(default)]
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<State>,
-    /// About this only.
+    /// Only reports about this subject.
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: Option<String>,
     #[serde(flatten)]
@@ -141,7 +143,7 @@ pub(crate) struct Waiting {
 pub(crate) struct Triage {
     #[schemars(regex(pattern = REPORT_ID))]
     pub(crate) report_id: String,
-    /// For the operator alone.
+    /// A note, only for the operator.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -167,17 +169,17 @@ pub(crate) struct DecideAppeal {
     pub(crate) expected_version: Option<Version>,
 }
 
-/// Why it is decided so.
+/// The reasons of a decision.
 #[input]
 pub(crate) struct Grounds {
-    /// The facts, and what follows from them. Both sides read it: it names no reporter.
+    /// The facts, and what follows from them. Both sides read it, so it must not name the reporter.
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) explanation: String,
-    /// What was done; needed where something is done because of the report, and only there.
+    /// The measure; required if one is taken because of the report, and only then.
     pub(crate) measure: Option<Measure>,
-    /// On which ground; needed and left out with `measure`.
+    /// The ground; required with `measure`, and only then.
     pub(crate) ground: Option<Ground>,
-    /// The law, the rule or the source that it rests on; needed and left out with `measure`.
+    /// The law, the rule or the source of the measure; required with `measure`, and only then.
     #[schemars(length(min = 1, max = 300))]
     pub(crate) basis: Option<String>,
 }

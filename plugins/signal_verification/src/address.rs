@@ -1,20 +1,20 @@
-//! Which addresses may be evidence, and when two are the same.
+//! Addresses of evidence: which are valid, and which are the same.
 
 use people_kit::is_host_name;
 
-/// Characters of an address; what makes it the same as another has to fit into an index.
+/// The most characters of an address. Its key has to fit into an index.
 pub(crate) const LONGEST: usize = 480;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) url: String,
-    /// The same for all ways to write it.
+    /// A key that is equal for all spellings of the address.
     pub(crate) key: String,
     pub(crate) host: String,
 }
 
-/// An https address of a host with a name: without a user, without a port, in ASCII. None if it is
-/// something else.
+/// Parses an https address with a host name, without a user, without a port, in ASCII; returns
+/// `None` otherwise.
 pub(crate) fn address(text: &str) -> Option<Address> {
     let text = text.trim();
     let (scheme, rest) = text.split_once("://")?;
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_public_page_is_no_evidence() {
+    fn only_public_pages_are_evidence() {
         for text in [
             "http://press.example/a",
             "ftp://press.example/a",

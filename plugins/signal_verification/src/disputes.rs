@@ -1,5 +1,5 @@
-//! Disputes: opened by who speaks for the company or by a source that takes something back, decided by
-//! a review.
+//! Disputes: opened by a speaker of the company or by evidence of a retraction, decided by a
+//! review.
 
 use crate::{
     evidence::said,
@@ -13,10 +13,10 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// Under which name a review stands in the feeds.
+/// The publisher of a review in the feeds.
 const REVIEW: &str = "Review by the operator";
 
-/// What a dispute begins with.
+/// The input of a new dispute.
 pub(crate) struct Opening {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
@@ -82,7 +82,7 @@ pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>> {
     Ok(dispute)
 }
 
-/// What waits for a review, the oldest first.
+/// Returns the disputes that wait for a review, oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>> {
     let open = field("state").eq(DisputeState::Open);
     let query = Query::new().filter(open).first("changed_at");
@@ -90,7 +90,7 @@ pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>> {
     Ok(Items::of(page, |dispute| views::dispute(&dispute)))
 }
 
-/// Decides a dispute as `action` says.
+/// Decides a dispute with this action.
 pub(crate) fn decide(
     call: &Call,
     input: Review,

@@ -1,4 +1,4 @@
-//! Evidence: submitted, taken back, decided.
+//! Evidence: submitted, withdrawn, decided.
 
 use crate::{
     address::address,
@@ -46,7 +46,7 @@ pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView> {
     Ok(views::evidence(&stored))
 }
 
-/// A text that somebody may leave out.
+/// Checks an optional text.
 pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
@@ -57,13 +57,13 @@ pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>> 
 pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView> {
     let mut evidence = Evidence::load_own(call, &input.evidence_id)?;
     enter(call, &mut evidence, "withdraw", input.expected_version)?;
-    // Whoever takes it back has said nothing: somebody else may submit the address.
+    // Withdrawn evidence releases its address: somebody else may submit it.
     evidence.value.url_key.clone_from(&evidence.id);
     evidence.save()?;
     Ok(views::evidence(&evidence))
 }
 
-/// What waits for a review, the oldest first.
+/// Returns the evidence that waits for a review, oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>> {
     let waiting = field("state").eq(EvidenceState::Submitted);
     let query = Query::new().filter(waiting).first("changed_at");
@@ -93,7 +93,7 @@ pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView> {
             };
             STATEMENTS.put(&evidence.id, &statement, Expect::Absent)?;
         }
-        // What is disputed already is not disputed once more.
+        // A signal that is already disputed gets no second dispute.
         EvidenceKind::Retracted if open_dispute(&value.signal_id)?.is_some() => {}
         EvidenceKind::Retracted => {
             let opening = Opening {
@@ -122,12 +122,12 @@ pub(crate) fn reject(call: &Call, input: Reject) -> Result<EvidenceView> {
     Ok(views::evidence(&evidence))
 }
 
-/// For the operator.
+/// Returns evidence, for the operator.
 fn known(evidence_id: &str) -> Result<Stored<Evidence>> {
     EVIDENCE.get(evidence_id)?.ok_or_else(|| SignalError::nothing("evidence"))
 }
 
-/// Takes it where `action` leads.
+/// Applies an action to evidence.
 fn enter(
     call: &Call,
     evidence: &mut Stored<Evidence>,

@@ -1,4 +1,4 @@
-//! What is used of the feeds.
+//! The part of the feeds that is read.
 
 use crate::{
     life::Maturity,
@@ -62,8 +62,8 @@ impl Step {
     }
 }
 
-/// A signal that is in the feed, for who wants to say something about it; `is_kept` if there is
-/// something here about one that no longer is.
+/// Returns a signal of the feed; `is_kept` says whether statements are stored about a signal that
+/// has left the feed.
 pub(crate) fn signal(
     signal_id: &str,
     is_kept: impl FnOnce() -> Result<bool, HostError>,
@@ -75,7 +75,7 @@ pub(crate) fn signal(
     }
 }
 
-/// What a company is called; none if it is not on the map.
+/// Returns a company's name; `None` if it is not on the map.
 pub(crate) fn name(target_id: &str) -> Result<Option<String>, HostError> {
     Ok(TARGETS.get(target_id)?.map(|target| target.value.properties.name))
 }

@@ -1,4 +1,4 @@
-//! What became of a signal and what was said about it, in one order.
+//! The history of a signal: its changes in the feed and all statements about it, in one order.
 
 use crate::{
     feed::{Signal, Step},
@@ -10,32 +10,32 @@ use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// What an entry is about.
+/// The subject of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum About {
     Evidence,
     Confirmation,
     Dispute,
-    /// A step of the signal in the feed, which follows from the others.
+    /// A change of the signal's maturity in the feed, which follows from the other entries.
     Maturity,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Entry {
-    /// RFC 3339.
+    /// When it happened (RFC 3339).
     at: String,
     about: About,
-    /// Of the evidence, the dispute or the confirmation; of a step of the feed, the source that it
-    /// rests on.
+    /// The id of the evidence, the dispute or the confirmation; for a change in the feed, of the
+    /// source that it is based on.
     id: Option<String>,
     from: Option<&'static str>,
     to: &'static str,
-    /// Why; written by people where it is not a step of the feed.
+    /// The reason; written by people, except for a change in the feed.
     reason: Option<String>,
-    /// Where it can be read.
+    /// The address at which it can be read.
     url: Option<String>,
-    /// Always `untrusted_user_content`.
+    /// Always `untrusted_user_content`: a person wrote the text.
     trust: &'static str,
     #[serde(skip)]
     at_ms: u64,
@@ -57,7 +57,7 @@ impl Entry {
     }
 }
 
-/// The first first; of one instant, what was said before what came of it.
+/// Returns the entries, oldest first; of the same instant, statements come before their effects.
 pub(crate) fn history(case: &Case) -> Vec<Entry> {
     let evidence: BTreeMap<&str, &Stored<Evidence>> =
         case.accepted.iter().chain(&case.own).map(|known| (known.id.as_str(), known)).collect();

@@ -1,5 +1,5 @@
-//! What is kept: evidence, disputes, confirmations, who speaks for whom, and what of it the feeds are
-//! to know.
+//! The stored documents: evidence, disputes, confirmations, speakers, and the statements for the
+//! feeds.
 
 use crate::{
     life::{DisputeState, EvidenceState},
@@ -20,24 +20,24 @@ pub(crate) const DISPUTES: Collection<Dispute> = Collection::new("disputes")
     .index("owner", &["owner_id", "changed_at"])
     .index("state", &["state", "changed_at"]);
 
-/// By the signal's id and the person's, joined by a slash.
+/// The confirmations, by the signal's id and the person's, joined by a slash.
 pub(crate) const CONFIRMATIONS: Collection<Confirmation> = Collection::new("confirmations")
     .index("signal", &["signal_id", "confirmed_at"])
     .index("owner", &["owner_id", "confirmed_at"])
     .index("speaker", &["target_id", "owner_id"]);
 
-/// Who speaks for which company, by the target's id and the person's, joined by a slash.
+/// The people who speak for a company, by the target's id and the person's, joined by a slash.
 pub(crate) const APPOINTMENTS: Collection<Appointment> =
     Collection::new("appointments").index("target", &["target_id", "owner_id"]);
 
-/// What counts, for whoever builds the feeds.
+/// The valid statements, which the build of the feeds reads.
 pub(crate) const STATEMENTS: Collection<Statement> = Collection::new("statements")
     .index("signal", &["signal_id"])
     .index("speaker", &["target_id", "speaker"]);
 
 pub(crate) const DAYS: Collection<Day> = Collection::new("days");
 
-/// Times are milliseconds since the Unix epoch, here and below.
+/// Evidence. Times are milliseconds since the Unix epoch, here and below.
 #[document]
 #[entity(
     kind = "evidence", collection = EVIDENCE, owner = owner_id,
@@ -49,13 +49,13 @@ pub(crate) struct Evidence {
     pub(crate) owner_id: String,
     pub(crate) kind: EvidenceKind,
     pub(crate) url: String,
-    /// What makes the address the same as another; the evidence's own id once it was taken back.
+    /// The key of the address; the evidence's own id once it was withdrawn.
     pub(crate) url_key: String,
     pub(crate) note: Option<String>,
     pub(crate) state: EvidenceState,
     pub(crate) submitted_at: u64,
     pub(crate) changed_at: u64,
-    /// Why it was decided so.
+    /// The reason of the decision.
     pub(crate) decision: Option<String>,
 }
 
@@ -68,12 +68,13 @@ pub(crate) struct Dispute {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
     pub(crate) cause: Cause,
-    /// Who objects, or who has found that the source was taken back.
+    /// The person who objects, or who submitted the evidence of the retraction.
     pub(crate) owner_id: String,
     pub(crate) reason: Option<String>,
     pub(crate) evidence_id: Option<String>,
     pub(crate) state: DisputeState,
-    /// The signal's id while it is open, so that there is one at a time; its own id afterwards.
+    /// The signal's id while the dispute is open, so that there is only one; afterwards the
+    /// dispute's own id.
     pub(crate) open_key: String,
     pub(crate) opened_at: u64,
     pub(crate) changed_at: u64,
@@ -82,7 +83,7 @@ pub(crate) struct Dispute {
 
 #[document]
 pub(crate) struct Confirmation {
-    /// In place of its own id, which names the person.
+    /// A public id in place of the document's id, which contains the person's id.
     pub(crate) confirmation_id: String,
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
@@ -95,14 +96,14 @@ pub(crate) struct Confirmation {
 pub(crate) struct Appointment {
     pub(crate) target_id: String,
     pub(crate) owner_id: String,
-    /// What was seen that proves it.
+    /// The proof that the operator has seen.
     pub(crate) note: String,
     pub(crate) since: u64,
-    /// The verification that it rests on; none where the operator has seen the proof.
+    /// The verification of the person; `None` if the operator has seen the proof.
     pub(crate) verification_id: Option<String>,
 }
 
-/// Something that was said and counts, in the words of the feeds.
+/// A valid statement, in the words of the feeds.
 #[document]
 pub(crate) struct Statement {
     pub(crate) signal_id: String,
@@ -111,9 +112,9 @@ pub(crate) struct Statement {
     pub(crate) at: u64,
     pub(crate) publisher: String,
     pub(crate) url: String,
-    /// The dispute that a review is about.
+    /// The dispute that a review decides.
     pub(crate) answers: Option<String>,
-    /// Whose word it is, where it counts because they speak for the company.
+    /// The person who speaks for the company, if the statement is valid because of that.
     pub(crate) speaker: Option<String>,
 }
 
@@ -127,18 +128,18 @@ pub(crate) enum StatementKind {
     ObjectionRejected,
 }
 
-/// Under which something of a person's about a signal or a company is kept.
+/// Returns the id of a person's document about a signal or a company.
 pub(crate) fn pair_id(of: &str, owner_id: &str) -> String {
     format!("{of}/{owner_id}")
 }
 
-/// Whether anything was said about a signal.
+/// Whether statements about a signal are stored.
 pub(crate) fn is_kept(signal_id: &str) -> Result<bool, HostError> {
     let about = || field("signal_id").eq(signal_id);
     Ok(EVIDENCE.count(about())? + DISPUTES.count(about())? + CONFIRMATIONS.count(about())? > 0)
 }
 
-/// The dispute of a signal that waits for a review.
+/// Returns the dispute of a signal that waits for a review.
 pub(crate) fn open_dispute(signal_id: &str) -> Result<Option<Stored<Dispute>>, HostError> {
     let open = Query::new().filter(field("open_key").eq(signal_id)).limit(1);
     Ok(DISPUTES.find(open)?.hits.pop().map(|hit| hit.document))

@@ -1,4 +1,4 @@
-//! What the feeds are to know: everything that counts, page by page.
+//! The output for the build of the feeds: all valid statements, page by page.
 
 use crate::{
     kept::{APPOINTMENTS, STATEMENTS, Statement},

@@ -1,16 +1,16 @@
-//! The states of evidence and of disputes, and what may be said about a signal that is so sure.
+//! The states of evidence and of disputes, and the actions on a signal of each maturity.
 
 use crate::types::CAPABILITY;
 use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum EvidenceState {
-    /// It waits for a review, and counts for nothing until then.
+    /// It waits for a review, and does not count until then.
     Submitted,
-    /// The next build of the feeds takes it in.
+    /// The next build of the feeds uses it.
     Accepted,
     Rejected,
-    /// Taken back before anybody had decided.
+    /// It was withdrawn before the decision.
     Withdrawn,
 }
 
@@ -18,13 +18,13 @@ pub(crate) enum EvidenceState {
 pub(crate) enum DisputeState {
     /// It waits for a review; the signal is shown as disputed.
     Open,
-    /// It is right: the signal is retracted.
+    /// The dispute is right: the signal is retracted.
     Upheld,
-    /// It is wrong: the signal is what it was.
+    /// The dispute is wrong: the signal has its former maturity again.
     Overruled,
 }
 
-/// How sure a signal is, in the words of the feeds.
+/// The maturity of a signal, in the words of the feeds.
 #[choice(States)]
 pub(crate) enum Maturity {
     Retracted,
@@ -47,12 +47,13 @@ use Maturity::{
     Verified,
 };
 
-/// Whoever speaks for the company.
+/// A person who speaks for the company.
 pub(crate) const SPEAKER: &str = "speaker";
 /// Every other person.
 pub(crate) const ANYBODY: &str = "anybody";
 
-/// Refusals name the signal as what is read again: it tells of its evidence and disputes.
+/// The states of evidence. Refusals name the signal as the resource to read again: it shows its
+/// evidence and disputes.
 pub(crate) const EVIDENCE: Machine<EvidenceState> = Machine::new(
     "evidence",
     &[
@@ -68,7 +69,7 @@ pub(crate) const DISPUTE: Machine<DisputeState> = Machine::new(
     "dispute",
     &[
         Transition::new("dispute", &[], &[Open]).by(SPEAKER),
-        // A source that is taken back disputes what it said.
+        // Evidence of a retraction opens a dispute.
         Transition::internal("accept", &[], &[Open]),
         Transition::internal("uphold", &[Open], &[Upheld]),
         Transition::internal("overrule", &[Open], &[Overruled]),
@@ -76,8 +77,8 @@ pub(crate) const DISPUTE: Machine<DisputeState> = Machine::new(
 )
 .read_by(CAPABILITY, "get", "signal_id");
 
-/// The feeds take a signal from one of these to another; here it only stands what may be said in each.
-/// So it is no table of the descriptor's.
+/// The actions that are allowed at each maturity. The feeds change the maturity itself, so this
+/// table is not part of the descriptor.
 pub(crate) const SIGNAL: Machine<Maturity> = Machine::new(
     "signal",
     &[
@@ -123,13 +124,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sound() {
+    fn the_tables_are_valid() {
         assert_eq!(EVIDENCE.faults(), Vec::<String>::new());
         assert_eq!(DISPUTE.faults(), Vec::<String>::new());
     }
 
     #[test]
-    fn what_is_decided_allows_nothing() {
+    fn decided_evidence_and_disputes_allow_nothing() {
         for state in [Accepted, Rejected, Withdrawn] {
             assert_eq!(EVIDENCE.allowed(state), Vec::<&str>::new());
         }
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_may_bring_evidence_and_the_company_has_a_say() {
+    fn everybody_may_submit_evidence_and_speakers_may_confirm() {
         assert_eq!(SIGNAL.allowed_as(ANYBODY, Lead), ["submit_evidence"]);
         assert_eq!(SIGNAL.allowed_as(SPEAKER, Lead), ["submit_evidence", "confirm", "dispute"]);
         assert_eq!(SIGNAL.allowed_as(SPEAKER, Verified), ["submit_evidence", "dispute"]);

@@ -1,4 +1,4 @@
-//! How much of it: every number of this capability, and what is counted by them.
+//! Every limit of this capability, and its counters.
 
 use crate::{
     kept::EVIDENCE,
@@ -7,7 +7,7 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// Of one person.
+/// The limit of new evidence of one person.
 pub(crate) const EVIDENCE_A_DAY: DailyLimit =
     DailyLimit { action: "submit_evidence", name: "evidence_per_day", most: 20 };
 pub(crate) const CONFIRMATIONS_A_DAY: DailyLimit =
@@ -15,19 +15,20 @@ pub(crate) const CONFIRMATIONS_A_DAY: DailyLimit =
 pub(crate) const DISPUTES_A_DAY: DailyLimit =
     DailyLimit { action: "dispute", name: "disputes_per_day", most: 20 };
 
-/// Evidence for one signal that waits for a review.
+/// The most evidence for one signal that waits for a review.
 pub(crate) const MOST_WAITING: u64 = 50;
-/// Of one signal, what is shown of each: accepted evidence, the caller's own, disputes, confirmations.
+/// The most items of each list that are shown for one signal: accepted evidence, the caller's own,
+/// disputes, confirmations.
 pub(crate) const MOST_SHOWN: u32 = 50;
-/// People who speak for one company, and for all companies together.
+/// The most people who speak for one company, and for all companies together.
 pub(crate) const MOST_SPEAKERS: u64 = 20;
 pub(crate) const MOST_APPOINTED: u64 = 5_000;
-/// Those who are told that a signal has become something else.
+/// The most people who are notified that a signal's maturity has changed.
 pub(crate) const MOST_TOLD: usize = 20;
-/// Signals of which that is told in one call, so that all of it fits into the events of a call.
+/// The most signals in one call that notifies them, so that all events fit into the call.
 pub(crate) const MOVES: usize = 5;
 
-/// Refuses what would only make a reviewer's pile higher.
+/// Refuses more evidence while the review has too much to do.
 pub(crate) fn check_waiting(signal_id: &str) -> Result<()> {
     let waiting = field("signal_id").eq(signal_id);
     let waiting = waiting.and(field("state").eq(EvidenceState::Submitted));
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_at_once_fits_into_one_call() {
+    fn the_events_of_one_call_fit_into_it() {
         const { assert!(MOVES * MOST_TOLD <= 100) };
     }
 }

@@ -1,4 +1,4 @@
-//! What a person has brought and said, of all kinds in one list.
+//! The person's own evidence, confirmations and disputes in one list.
 
 use crate::{
     kept::{CONFIRMATIONS, DISPUTES, EVIDENCE},
@@ -10,18 +10,18 @@ use portolan_sdk::prelude::*;
 use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
 
-/// Something that the person has brought or said.
+/// An item of the person.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub(crate) enum Mine {
     Evidence(EvidenceView),
     Confirmation(ConfirmationView),
-    /// Begun by the person, or by evidence of theirs that a source takes something back.
+    /// A dispute that the person opened, or that was opened by their evidence of a retraction.
     Dispute(DisputeView),
 }
 
-/// What there is of one kind, the last changed first: at most so many from a cursor on, each with its
-/// instant, and the cursor after them.
+/// A reader of one kind, last changed first: returns at most so many items from a cursor on, each
+/// with its time, and the cursor after them.
 type Kind =
     Box<dyn Fn(u32, Option<String>) -> Result<(Vec<(u64, Mine)>, Option<String>), HostError>>;
 
@@ -62,10 +62,11 @@ pub(crate) fn list(me: &str, input: ListMine) -> Result<Items<Mine>> {
     Ok(Items::of(page, |evidence| Mine::Evidence(views::evidence(&evidence))))
 }
 
-/// In place of the cursor of a kind: nothing of it is left.
+/// The cursor of a kind without further items.
 const END: &str = "end";
 
-/// One page of everything. Its cursor has that of each kind, joined by dots, which these have none of.
+/// Returns one page of all kinds. Its cursor contains that of each kind, joined by dots, which
+/// these never contain.
 fn merged(kinds: &[Kind; 3], page: PageInput) -> Result<Items<Mine>, HostError> {
     let cursor = page.cursor.unwrap_or_else(|| "..".to_owned());
     let cursors: Vec<&str> = cursor.split('.').collect();
@@ -88,7 +89,7 @@ fn merged(kinds: &[Kind; 3], page: PageInput) -> Result<Items<Mine>, HostError> 
         next.push(match found.iter().filter(of_it).count() {
             0 if more.iter().any(|item| of_it(&item)) => (*cursor).to_owned(),
             0 => END.to_owned(),
-            // The cursor of a page that ends where this one does.
+            // Reads the cursor of a page that ends where this one does.
             shown => kind(shown as u32, after(cursor))?.1.unwrap_or_else(|| END.to_owned()),
         });
     }

@@ -1,4 +1,4 @@
-//! A signal with everything that was said about it.
+//! A signal with all statements about it.
 
 use crate::{
     feed::{SIGNALS, Signal, SignalKind},
@@ -17,25 +17,25 @@ use portolan_sdk::prelude::*;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct SignalView {
     signal_id: String,
-    /// The company that it is about.
+    /// The company of the signal.
     target_id: String,
-    /// As the feed has it; null if it has left the feed, while what was said about it stays.
+    /// The signal from the feed; null if it has left the feed. The statements about it stay.
     signal: Option<Shown>,
-    /// What would make it surer; one of them is enough.
+    /// The ways to a higher maturity; one of them is enough.
     missing: Vec<Way>,
-    /// How much evidence there is.
+    /// The counts of evidence.
     evidence_counts: Counts,
-    /// What was accepted, the last first.
+    /// The accepted evidence, newest first.
     evidence: Vec<PublicEvidence>,
-    /// The caller's own evidence, whatever became of it, the last first.
+    /// The caller's own evidence in any state, newest first.
     own_evidence: Vec<EvidenceView>,
     /// The last dispute.
     dispute: Option<DisputeView>,
-    /// RFC 3339: when somebody who speaks for the company first confirmed it.
+    /// When a person who speaks for the company first confirmed it (RFC 3339).
     confirmed_at: Option<String>,
     /// Whether the caller speaks for the company.
     speaks_for_target: bool,
-    /// What the caller may do now.
+    /// The actions that the caller may take now.
     allowed_actions: Vec<&'static str>,
 }
 
@@ -44,13 +44,13 @@ struct Shown {
     kind: SignalKind,
     headline: String,
     summary: String,
-    /// To be shown with it: a lead is not a fact.
+    /// The label to be shown with it: a lead is not a fact.
     label: String,
     maturity: Maturity,
     confidence: f64,
-    /// RFC 3339.
+    /// When it occurred (RFC 3339).
     occurred_at: String,
-    /// RFC 3339.
+    /// When it was detected (RFC 3339).
     detected_at: String,
     sources: Vec<ShownSource>,
     /// Always `untrusted_user_content`: headline, summary and sources were written by others.
@@ -74,24 +74,24 @@ struct Counts {
 #[output]
 pub(crate) struct HistoryView {
     signal_id: String,
-    /// The company that it is about.
+    /// The company of the signal.
     target_id: String,
-    /// Whether the feed still has it.
+    /// Whether the signal is still in the feed.
     in_feed: bool,
-    /// What became of it and what was said about it, the first first.
+    /// The entries, oldest first.
     items: Vec<Entry>,
 }
 
-/// Everything that there is about one signal.
+/// All data about one signal.
 pub(crate) struct Case {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
     pub(crate) signal: Option<Signal>,
     pub(crate) accepted: Vec<Stored<Evidence>>,
     pub(crate) own: Vec<Stored<Evidence>>,
-    /// The last first.
+    /// The disputes, newest first.
     pub(crate) disputes: Vec<Stored<Dispute>>,
-    /// The first first.
+    /// The confirmations, oldest first.
     pub(crate) confirmations: Vec<Confirmation>,
 }
 
@@ -193,7 +193,7 @@ fn shown(signal: Signal) -> Shown {
     }
 }
 
-/// What was taken back is as if it had not been.
+/// Counts the evidence; withdrawn evidence is not counted.
 fn counts(signal_id: &str) -> Result<Counts, HostError> {
     let of_it = Query::new().filter(field("signal_id").eq(signal_id));
     let [states] = EVIDENCE.count_by(["state"], of_it)?;

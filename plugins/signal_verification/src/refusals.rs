@@ -1,4 +1,4 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{limits::MOST_WAITING, types::CAPABILITY};
 use people_kit::text::{Fault, TextError, Violations};
@@ -19,9 +19,10 @@ pub(crate) struct Duplicate {
 
 #[derive(Debug, Refusals)]
 pub(crate) enum SignalError {
-    /// Only who is known to speak for the company that the signal is about may do this.
+    /// Only people who are known to speak for the signal's company may do this.
     ///
-    /// Anybody may submit evidence. A person comes to speak for a company by proving its domain.
+    /// Anybody may submit evidence. A person is allowed to speak for a company after they have
+    /// proved its domain.
     #[refusal(
         forbidden,
         retryable,
@@ -36,7 +37,7 @@ pub(crate) enum SignalError {
         next = get(&signal_id)
     )]
     EvidenceExists { signal_id: String, existing_id: String },
-    /// Evidence is an https address that everybody can read, of a host with a name, without a user
+    /// Evidence must be an https address that everybody can read, with a host name, without a user
     /// and without a port.
     #[refusal(
         invalid,
@@ -59,7 +60,7 @@ pub(crate) enum SignalError {
 
 pub(crate) type Result<T, E = SignalError> = std::result::Result<T, E>;
 
-/// Reads a signal with everything that was said about it.
+/// Returns the call that reads a signal with all statements about it.
 pub(crate) fn get(signal_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("signal_id", signal_id)
 }
@@ -91,25 +92,25 @@ fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
     Refusal::common(code, message).next(next)
 }
 
-/// Neither in the feed nor spoken of here.
+/// Makes the refusal of a signal that is neither in the feed nor known here.
 pub(crate) fn unknown() -> Refusal {
     let where_they_are = Next::call("faq_get").field("slug", "map-feeds");
     common(ErrorCode::NotFound, "There is no such signal in the feed.", where_they_are)
 }
 
-/// It left the feed; what was said about it stays.
+/// Makes the refusal of a signal that has left the feed; the statements about it stay.
 pub(crate) fn gone(signal_id: &str) -> Refusal {
     let message = "This signal is in the feed no longer, so nothing new is said about it.";
     common(ErrorCode::ResourceGone, message, get(signal_id))
 }
 
 impl SignalError {
-    /// For whoever asks about evidence of somebody else's, too.
+    /// Makes the refusal of unknown evidence, or of that of another person.
     pub(crate) fn no_evidence() -> Self {
         common(ErrorCode::NotFound, "There is no such evidence of yours.", list_mine()).into()
     }
 
-    /// For the operator.
+    /// Makes the refusal of an unknown record, for the operator.
     pub(crate) fn nothing(what: &str) -> Self {
         Refusal::common(ErrorCode::NotFound, format!("There is no such {what}.")).into()
     }

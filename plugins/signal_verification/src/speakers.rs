@@ -1,4 +1,4 @@
-//! Who speaks for a company, and what they confirm.
+//! The people who speak for a company, and their confirmations.
 
 use crate::{
     evidence::said,
@@ -46,7 +46,7 @@ pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView> {
     Ok(views::appointment(appointment))
 }
 
-/// What they said and no build has taken in yet does not count any more.
+/// Dismisses a person. Their statements that no build has used yet no longer count.
 pub(crate) fn dismiss(input: &Dismiss) -> Result<()> {
     let id = pair_id(&input.target_id, &input.owner_id);
     let appointed = APPOINTMENTS.get(&id)?.ok_or_else(|| SignalError::nothing("appointment"))?;
@@ -68,8 +68,8 @@ fn forget(target_id: &str, owner_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Who has proved the company's domain speaks for it until that is over. Whom the operator has
-/// appointed stays so in any case.
+/// Appoints a person who has proved the company's domain, until the proof ends. Appointments by the
+/// operator are not affected.
 pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
     let Verification { resource, owner_id, target_id: Some(target_id), domain } = verification
     else {
@@ -85,7 +85,7 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
             APPOINTMENTS.put(&id, &appointment, Expect::Absent)?;
             Ok(())
         }
-        // A word still counts while the proof is looked at again.
+        // A stale verification still counts while it is checked again.
         ("verified" | "stale", _) | (_, None) => Ok(()),
         (_, Some(appointed)) if appointed.value.verification_id.is_none() => Ok(()),
         (_, Some(appointed)) => {
@@ -106,7 +106,7 @@ pub(crate) fn speaks(owner_id: &str, target_id: &str) -> Result<bool, HostError>
     Ok(APPOINTMENTS.get(&pair_id(target_id, owner_id))?.is_some())
 }
 
-/// A signal of which the caller may do this now, because they speak for its company.
+/// Returns a signal on which the caller may take this action, because they speak for its company.
 pub(crate) fn enter(call: &Call, signal_id: &str, action: &str) -> Result<Signal> {
     let signal = own(call, signal_id)?;
     may(signal_id, &signal, action)?;
@@ -132,7 +132,7 @@ pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView> {
     let signal = own(call, &signal_id)?;
     let reason = said("/reason", input.reason.as_deref())?;
     let id = pair_id(&signal_id, &me);
-    // Said once, it stands.
+    // A second confirmation changes nothing.
     if let Some(confirmed) = CONFIRMATIONS.get(&id)? {
         return Ok(views::confirmation(&confirmed.value));
     }
@@ -161,12 +161,12 @@ pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView> {
     Ok(views::confirmation(&confirmation))
 }
 
-/// Under which name a company's word stands in the feeds.
+/// Returns the publisher of a company's statement in the feeds.
 pub(crate) fn publisher(target_id: &str) -> Result<String, HostError> {
     Ok(feed::name(target_id)?.unwrap_or_else(|| "The company".to_owned()))
 }
 
-/// Where what was said here is read.
+/// Returns the address at which the statements are published.
 pub(crate) fn here() -> String {
     format!("{}/v1/capabilities/{CAPABILITY}/schema", platform::about().public_url)
 }

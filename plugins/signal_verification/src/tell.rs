@@ -1,4 +1,4 @@
-//! Whom it concerns, and what they are told.
+//! The events of this capability, and their recipients.
 
 use crate::{
     kept::{APPOINTMENTS, Dispute, EVIDENCE, Evidence},
@@ -41,7 +41,7 @@ pub(crate) fn disputed(call: &Call, dispute: &Stored<Dispute>) -> Result<(), Hos
 
 pub(crate) fn dispute_decided(dispute: &Stored<Dispute>) -> Result<(), HostError> {
     let mut people = concerned(&dispute.value.signal_id, &dispute.value.target_id)?;
-    // Also if they speak for the company no longer.
+    // People who no longer speak for the company are included.
     people.insert(dispute.value.owner_id.clone());
     for owner_id in &people {
         of_dispute(DISPUTE_DECIDED, dispute, "A dispute of a signal is decided.", owner_id)?;
@@ -49,7 +49,7 @@ pub(crate) fn dispute_decided(dispute: &Stored<Dispute>) -> Result<(), HostError
     Ok(())
 }
 
-/// Who began it is not told.
+/// Publishes an event about a dispute to a person, without naming who opened it.
 fn of_dispute(
     event: Event<Data<Objection>>,
     dispute: &Stored<Dispute>,
@@ -62,7 +62,7 @@ fn of_dispute(
     event.publish(Audience::Owner(owner_id.to_owned()), subject(&value.signal_id), &data)
 }
 
-/// Tells those who have had a part in it what signals have become.
+/// Notifies the people involved of signals whose maturity has changed.
 pub(crate) fn announce(input: &Announce) -> Result<(), HostError> {
     for step in &input.moves {
         let target_id = target_of(&step.signal_id)?;
@@ -76,7 +76,7 @@ pub(crate) fn announce(input: &Announce) -> Result<(), HostError> {
 fn changed(step: &Move, owner_id: String) -> Result<(), HostError> {
     let accepted = field("signal_id").eq(&step.signal_id);
     let accepted = accepted.and(field("state").eq(EvidenceState::Accepted));
-    // The feeds count no versions of a signal.
+    // The feeds have no versions of signals.
     let resource =
         Resource { kind: "signal", id: step.signal_id.clone(), state: step.to.name(), version: 0 };
     let more = Changed {
@@ -95,7 +95,7 @@ fn target_of(signal_id: &str) -> Result<Option<String>, HostError> {
     Ok(signal.map(|signal| signal.value.target_id))
 }
 
-/// Who speaks for the company, and whose evidence waits or was accepted.
+/// Returns the people who speak for the company, and those whose evidence waits or was accepted.
 fn concerned(signal_id: &str, target_id: &str) -> Result<BTreeSet<String>, HostError> {
     let most = u32::try_from(MOST_TOLD).unwrap_or(u32::MAX);
     let of_it = Query::new().filter(field("target_id").eq(target_id)).limit(most);
@@ -107,7 +107,7 @@ fn concerned(signal_id: &str, target_id: &str) -> Result<BTreeSet<String>, HostE
     let submitters = submitted.into_iter().map(|hit| hit.document.value.owner_id);
     let mut people = BTreeSet::new();
     for owner_id in speakers.chain(submitters) {
-        // One less than may be, for whoever is added.
+        // One place is left for the person who is added.
         if people.len() + 1 < MOST_TOLD {
             people.insert(owner_id);
         }

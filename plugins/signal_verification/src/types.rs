@@ -1,4 +1,4 @@
-//! Inputs, events, and the words that stand in both them and what is kept.
+//! Inputs, events, and the enums that they share with stored documents.
 
 use crate::{
     kept::StatementKind,
@@ -33,53 +33,55 @@ pub(crate) struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) from: Option<Maturity>,
     pub(crate) to: Maturity,
-    /// Of what was accepted.
+    /// The number of accepted items of evidence.
     pub(crate) evidence_count: u64,
 }
 
-/// What an address shows.
+/// What the address shows.
 #[choice]
 pub(crate) enum EvidenceKind {
     /// Somebody else publishes the same.
     Supports,
-    /// A source of the signal takes back what it said.
+    /// A source of the signal retracts it.
     Retracted,
 }
 
 /// Why a signal is disputed.
 #[choice]
 pub(crate) enum Cause {
-    /// Whoever speaks for the company says that it is not so.
+    /// A person who speaks for the company says that it is not true.
     OwnerObjects,
-    /// A source has taken it back.
+    /// A source has retracted it.
     SourceRetracted,
 }
 
 #[input]
 pub(crate) struct SignalId {
-    /// The signal, `sig_` and 26 characters, as the feed of signals has it.
+    /// The id of the signal in the feed: `sig_` and 26 characters.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) signal_id: String,
 }
 
 #[input]
 pub(crate) struct Submit {
-    /// The signal, as the feed of signals has it.
+    /// The id of the signal in the feed.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) signal_id: String,
-    /// Where everybody can read it: https, a host with a name, without a user and a port.
+    /// The address, which everybody must be able to read: https, with a host name, without a user
+    /// and a port.
     #[schemars(length(min = 1, max = 480))]
     pub(crate) url: String,
-    /// What it shows: that somebody else publishes the same, or that a source has taken it back.
+    /// What it shows: that somebody else publishes the same, or that a source has retracted it.
     pub(crate) kind: EvidenceKind,
-    /// What a reviewer should look at. Everybody reads it once the evidence is accepted.
+    /// A note on what the reviewer should look at. Everybody reads it once the evidence is
+    /// accepted.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
 }
 
 #[input]
 pub(crate) struct Withdraw {
-    /// One's own evidence, `evd_` and a ULID.
+    /// The id of one's own evidence: `evd_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
     pub(crate) expected_version: Option<Version>,
@@ -90,14 +92,14 @@ pub(crate) struct Say {
     /// A signal about a company that the person speaks for.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) signal_id: String,
-    /// Why, in words that everybody reads.
+    /// The reason, which everybody reads.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
 }
 
 #[input]
 pub(crate) struct ListMine {
-    /// Evidence in these states alone; everything if left out.
+    /// Only evidence in these states; all by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     pub(crate) state: Vec<EvidenceState>,
@@ -107,33 +109,33 @@ pub(crate) struct ListMine {
 
 #[input]
 pub(crate) struct Appoint {
-    /// A company on the map.
+    /// The company on the map.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: String,
-    /// Who speaks for it.
+    /// The person who is to speak for it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
-    /// What was seen that proves it.
+    /// A note about the proof that was seen.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: String,
 }
 
 #[input]
 pub(crate) struct Dismiss {
-    /// A company on the map.
+    /// The company on the map.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: String,
-    /// Who speaks for it no longer.
+    /// The person who no longer speaks for it.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
 }
 
-/// What is used of the event `verification.updated`.
+/// The part of the event `verification.updated` that is read.
 #[input]
 pub(crate) struct Verification {
     pub(crate) resource: VerificationState,
     pub(crate) owner_id: String,
-    /// None if it is not about a target of the map.
+    /// The target of the map; `None` if the event is about an organisation.
     pub(crate) target_id: Option<String>,
     pub(crate) domain: String,
 }
@@ -146,7 +148,7 @@ pub(crate) struct VerificationState {
 
 #[input]
 pub(crate) struct ListSpeakers {
-    /// Of this company only.
+    /// Only people who speak for this company.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: Option<String>,
     #[serde(flatten)]
@@ -157,10 +159,10 @@ pub(crate) struct ListSpeakers {
 pub(crate) struct Accept {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
-    /// Who publishes it; the name of the address's host if left out.
+    /// The publisher; by default the host of the address.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) publisher: Option<String>,
-    /// For who submitted it.
+    /// The reason, for the person who submitted it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -170,7 +172,7 @@ pub(crate) struct Accept {
 pub(crate) struct Reject {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) evidence_id: String,
-    /// For who submitted it.
+    /// The reason, for the person who submitted it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
     pub(crate) expected_version: Option<Version>,
@@ -180,7 +182,7 @@ pub(crate) struct Reject {
 pub(crate) struct Review {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) dispute_id: String,
-    /// Everybody reads it.
+    /// The reason, which everybody reads.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
     pub(crate) expected_version: Option<Version>,
@@ -201,13 +203,13 @@ pub(crate) struct Move {
     pub(crate) to: Maturity,
 }
 
-/// One page of what counts.
+/// One page of the valid statements.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Knowledge {
-    /// All targets that somebody speaks for; with the first page.
+    /// The targets that somebody speaks for; only on the first page.
     pub(crate) verified_owners: Vec<String>,
     pub(crate) evidence: Vec<Known>,
-    /// Where the next page begins; null on the last one.
+    /// The cursor of the next page; null on the last one.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -217,10 +219,10 @@ pub(crate) struct Known {
     pub(crate) id: String,
     pub(crate) signal_id: String,
     pub(crate) kind: StatementKind,
-    /// RFC 3339.
+    /// When it was made (RFC 3339).
     pub(crate) at: String,
     pub(crate) publisher: String,
     pub(crate) url: String,
-    /// The id of the statement that a review is about.
+    /// The id of the statement that a review decides.
     pub(crate) answers: Option<String>,
 }

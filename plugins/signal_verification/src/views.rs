@@ -8,7 +8,7 @@ use crate::{
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
-/// Evidence, for who submitted it and for reviewers.
+/// Evidence, for the person who submitted it and for reviewers.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct EvidenceView {
     pub(crate) evidence_id: String,
@@ -20,11 +20,11 @@ pub(crate) struct EvidenceView {
     state: EvidenceState,
     version: u64,
     allowed_actions: Vec<&'static str>,
-    /// Why it was decided so, in a reviewer's words.
+    /// The reason of the decision, in a reviewer's words.
     decision: Option<String>,
-    /// RFC 3339.
+    /// When it was submitted (RFC 3339).
     submitted_at: String,
-    /// RFC 3339: when the state was reached.
+    /// When the state was reached (RFC 3339).
     changed_at: String,
     /// Always `untrusted_user_content`: address, note and decision were written by people.
     trust: &'static str,
@@ -43,14 +43,14 @@ pub(crate) fn evidence(evidence: &Stored<Evidence>) -> EvidenceView {
     })
 }
 
-/// Accepted evidence, for everybody: without who submitted it.
+/// Accepted evidence, for everybody: without the person who submitted it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct PublicEvidence {
     evidence_id: String,
     kind: EvidenceKind,
     url: String,
     note: Option<String>,
-    /// RFC 3339.
+    /// When it was accepted (RFC 3339).
     accepted_at: String,
     /// Always `untrusted_user_content`: address and note were written by people.
     trust: &'static str,
@@ -65,25 +65,25 @@ pub(crate) fn public(evidence: &Stored<Evidence>) -> PublicEvidence {
     })
 }
 
-/// A dispute, for everybody: without who began it.
+/// A dispute, for everybody: without the person who opened it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DisputeView {
     dispute_id: String,
     signal_id: String,
     target_id: String,
     cause: Cause,
-    /// In the words of whoever speaks for the company.
+    /// The reason, in the words of a person who speaks for the company.
     reason: Option<String>,
-    /// The evidence that a source took it back.
+    /// The evidence that a source has retracted it.
     evidence_id: Option<String>,
     state: DisputeState,
     version: u64,
     allowed_actions: Vec<&'static str>,
-    /// Why it was decided so, in a reviewer's words.
+    /// The reason of the decision, in a reviewer's words.
     decision: Option<String>,
-    /// RFC 3339.
+    /// When it was opened (RFC 3339).
     opened_at: String,
-    /// RFC 3339: when the state was reached.
+    /// When the state was reached (RFC 3339).
     changed_at: String,
     /// Always `untrusted_user_content`: reason and decision were written by people.
     trust: &'static str,
@@ -102,14 +102,14 @@ pub(crate) fn dispute(dispute: &Stored<Dispute>) -> DisputeView {
     })
 }
 
-/// The word of whoever speaks for the company, for everybody: without who that is.
+/// A confirmation of a company, for everybody: without the person who made it.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ConfirmationView {
     confirmation_id: String,
     signal_id: String,
     target_id: String,
     reason: Option<String>,
-    /// RFC 3339.
+    /// When it was made (RFC 3339).
     confirmed_at: String,
     /// Always `untrusted_user_content`: the reason was written by a person.
     trust: &'static str,
@@ -123,16 +123,16 @@ pub(crate) fn confirmation(confirmation: &Confirmation) -> ConfirmationView {
     })
 }
 
-/// Who speaks for a company, for the operator.
+/// A person who speaks for a company, for the operator.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct AppointmentView {
     target_id: String,
     owner_id: String,
-    /// What was seen that proves it.
+    /// A note about the proof that was seen.
     note: String,
-    /// The verification that it rests on; null where the operator has seen the proof.
+    /// The verification of the person; null if the operator has seen the proof.
     verification_id: Option<String>,
-    /// RFC 3339.
+    /// Since when they speak for it (RFC 3339).
     since: String,
 }
 

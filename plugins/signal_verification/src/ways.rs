@@ -1,4 +1,4 @@
-//! What a signal still lacks: the steps of the feeds' table that lead to something surer, as data.
+//! The ways to a higher maturity: the steps of the feeds' table, as data.
 
 use crate::{
     feed::SignalKind,
@@ -8,16 +8,16 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// One thing that makes a signal surer.
+/// One way to a higher maturity.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub(crate) struct Way {
-    /// What the signal becomes.
+    /// The maturity that the signal reaches.
     pub(crate) to: Maturity,
-    /// Such as `open_role`.
+    /// The kind of evidence that is needed, such as `open_role`.
     pub(crate) needs: &'static str,
-    /// The same in a sentence.
+    /// The same as a sentence.
     what: &'static str,
-    /// The action of this capability that brings it; null if the feeds find it themselves.
+    /// The action of this capability that adds it; null if the feeds find it themselves.
     action: Option<&'static str>,
 }
 
@@ -112,8 +112,8 @@ const WAYS: &[Row] = &[
     },
 ];
 
-/// Everything that would make it surer, one of which is enough; nothing for what is as sure as it gets,
-/// what is over, and what waits for a review.
+/// Returns the ways to a higher maturity, one of which is enough; none for a signal that has the
+/// highest maturity, is retracted, or waits for a review.
 pub(crate) fn missing(kind: SignalKind, maturity: Maturity) -> Vec<Way> {
     let fits = |row: &&Row| row.kinds.contains(&kind) && row.from.contains(&maturity);
     WAYS.iter().filter(fits).map(|row| row.way).collect()
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_missing_from_states_that_the_kind_has() {
+    fn ways_start_at_maturities_of_the_kind() {
         for kind in [SignalKind::Funding, SignalKind::Hiring] {
             assert_eq!(needs(kind, Maturity::Disputed), Vec::<&str>::new());
         }

@@ -1,4 +1,4 @@
-//! Who acts on which organisation, and whether their role lets them.
+//! Access to organisations: whether the caller's role permits an action.
 
 use crate::{
     life::{MEMBERSHIP, MemberState, ORG, OrgState, Role, may},
@@ -9,7 +9,7 @@ use crate::{
 use people_kit::relations;
 use portolan_sdk::prelude::*;
 
-/// An organisation, and what the caller is in it.
+/// An organisation, and the caller's membership in it.
 pub(crate) struct Standing {
     pub(crate) org: Stored<Org>,
     pub(crate) me: String,
@@ -29,13 +29,13 @@ pub(crate) fn member_id(org_id: &str, owner_id: &str) -> String {
     format!("{org_id}/{owner_id}")
 }
 
-/// The caller's membership, if there ever was one.
+/// Returns the caller's membership, if there ever was one.
 pub(crate) fn own(call: &Call, org_id: &str) -> Result<Option<Member>> {
     let Some(owner_id) = call.owner_id() else { return Ok(None) };
     Ok(membership(org_id, owner_id)?.map(|member| member.value))
 }
 
-/// Refuses what the caller's role, the organisation's version or its state do not allow.
+/// Refuses what the caller's role, the organisation's version or its state does not allow.
 pub(crate) fn enter(
     call: &Call,
     org_id: &str,
@@ -60,7 +60,7 @@ pub(crate) fn not_permitted(org_id: &str) -> Refusal {
 }
 
 impl Standing {
-    /// Somebody else's membership, of a role that is not above the caller's.
+    /// Returns another person's membership, if its role is not above the caller's.
     pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>> {
         let org_id = &self.org.id;
         let found = membership(org_id, owner_id)?;
@@ -76,7 +76,7 @@ impl Standing {
         Ok(member)
     }
 
-    /// Keeps the organisation, and refuses to leave it without an owner.
+    /// Saves the organisation; refuses if it would have no owner.
     pub(crate) fn save(&mut self) -> Result<()> {
         save(&mut self.org)
     }
@@ -87,7 +87,8 @@ impl Standing {
     }
 }
 
-/// Every change of a membership writes its organisation too: two at once do not miss each other.
+/// Saves the organisation. Every change of a membership writes its organisation too, so that two
+/// concurrent changes conflict.
 pub(crate) fn save(org: &mut Stored<Org>) -> Result<()> {
     if org.value.state == OrgState::Active && org.value.owners == 0 {
         return Err(OrgError::LastOrgOwner { org_id: org.id.clone() });
@@ -95,12 +96,12 @@ pub(crate) fn save(org: &mut Stored<Org>) -> Result<()> {
     ORGS.save(org).on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })
 }
 
-/// The role as others ask for it.
+/// Returns the relation that represents a role.
 fn tuple(org_id: &str, owner_id: &str, role: Role) -> relations::Tuple {
     relations::Tuple::new(format!("org:{org_id}"), role.name(), format!("owner:{owner_id}"))
 }
 
-/// States which role somebody has now, in place of the one before.
+/// States a person's new role, and removes the old one.
 pub(crate) fn state_role(
     org_id: &str,
     owner_id: &str,
@@ -112,7 +113,7 @@ pub(crate) fn state_role(
     Ok(())
 }
 
-/// Ends the roles of many.
+/// Removes the roles of many people.
 pub(crate) fn end_roles(org_id: &str, members: &[(String, Role)]) -> Result<()> {
     for some in members.chunks(100) {
         let ended = some.iter().map(|(owner_id, role)| tuple(org_id, owner_id, *role));

@@ -1,11 +1,11 @@
-//! The states of organisations and of memberships, and who may take them where.
+//! The states of organisations and of memberships, and the roles that may change them.
 
 use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum OrgState {
     Active,
-    /// For good. Its name is free again, and nobody has a role in it.
+    /// It ended for good. Its name can be used again, and nobody has a role in it.
     Archived,
 }
 
@@ -15,14 +15,14 @@ pub(crate) enum MemberState {
     Member,
     Declined,
     Expired,
-    /// The invitation was taken back.
+    /// The invitation was withdrawn.
     Withdrawn,
     Left,
     Removed,
 }
 
-/// What a member may do; whoever has a role has the ones before it too. The names are those of the
-/// relations that `social_permissions` keeps.
+/// The role of a member; each role has the permissions of those before it. The names are those of
+/// the relations in `social_permissions`.
 #[choice(PartialOrd, Ord, States)]
 pub(crate) enum Role {
     Member,
@@ -34,12 +34,12 @@ pub(crate) enum Role {
 use MemberState::{Declined, Expired, Invited, Left, Member, Removed, Withdrawn};
 use OrgState::{Active, Archived};
 
-/// Someone who is invited, and nothing else yet.
+/// A person who is invited and has no role yet.
 pub(crate) const INVITED: &str = "invited";
-/// Whose membership it is.
+/// The member themself.
 pub(crate) const ONESELF: &str = "oneself";
 
-/// Open to members of the named role, and of higher ones.
+/// The actions on an organisation, each with the lowest role that permits it.
 pub(crate) const ORG: Machine<OrgState> = Machine::new(
     "org",
     &[
@@ -58,7 +58,8 @@ pub(crate) const ORG: Machine<OrgState> = Machine::new(
 )
 .read_by("social_org", "get", "org_id");
 
-/// Open to members of the organisation of the named role, or to whose membership it is.
+/// The actions on a membership, each with the lowest role in the organisation that permits it, or
+/// for the member themself.
 pub(crate) const MEMBERSHIP: Machine<MemberState> = Machine::new(
     "membership",
     &[
@@ -81,12 +82,12 @@ pub(crate) const MEMBERSHIP: Machine<MemberState> = Machine::new(
 )
 .read_by("social_org", "get", "org_id");
 
-/// Whether the table opens the action to this role in any state.
+/// Whether the table permits the action to this role in any state.
 pub(crate) fn may(role: Option<Role>, action: &str) -> bool {
     OrgState::ALL.iter().any(|state| open(role, *state).contains(&action))
 }
 
-/// What somebody of this role may do with an organisation now.
+/// Returns the actions that this role permits on an organisation now.
 pub(crate) fn open(role: Option<Role>, state: OrgState) -> Vec<&'static str> {
     let Some(role) = role else { return Vec::new() };
     let roles: Vec<&str> = held(role).collect();
@@ -95,8 +96,8 @@ pub(crate) fn open(role: Option<Role>, state: OrgState) -> Vec<&'static str> {
     ORG.allowed(state).into_iter().filter(opens).collect()
 }
 
-/// What somebody of this role may do with a membership now; an invitation and the roles above their
-/// own are not in their hands.
+/// Returns the actions that this role permits on a membership now. Only the member themself can
+/// answer an invitation, and nobody can change a membership with a higher role than their own.
 pub(crate) fn open_on(
     caller: Option<Role>,
     is_own: bool,
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sound() {
+    fn the_tables_are_valid() {
         assert_eq!(ORG.faults(), Vec::<String>::new());
         assert_eq!(MEMBERSHIP.faults(), Vec::<String>::new());
     }
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_touches_those_above_them() {
+    fn nobody_changes_members_with_a_higher_role() {
         let on = |caller, role| open_on(Some(caller), false, Member, role);
         assert_eq!(on(Role::Admin, Role::Admin), ["set_role", "remove_member"]);
         assert_eq!(on(Role::Admin, Role::Owner), Vec::<&str>::new());

@@ -1,4 +1,4 @@
-//! What is used of the map: under which domain a target is found.
+//! The part of the map that is read: the domain of a target's website.
 
 use crate::refusal::Result;
 use portolan_sdk::{feeds::Feed, prelude::*};

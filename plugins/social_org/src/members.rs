@@ -1,4 +1,4 @@
-//! Who belongs to an organisation: invited, joined, raised, gone.
+//! Members of an organisation: invited, joined, promoted, removed.
 
 use crate::{
     access::{Standing, enter, member_id, membership, not_permitted, org, own, save, state_role},
@@ -26,7 +26,7 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>>
     let page = MEMBERS.find(query)?;
     let ids = || page.hits.iter().map(|hit| hit.document.value.owner_id.as_str());
     let (mut people, hidden) = (people::people(ids())?, relations::hidden(call.owner_id(), ids())?);
-    // Colleagues stay on the list, but of whom one must not see, there is no more than the role.
+    // Colleagues stay on the list; of a person who is not visible, only the role is shown.
     people.retain(|owner_id, _| !hidden.contains(owner_id));
     let view = |found: &Stored<Member>| {
         let person = people.get(&found.value.owner_id);
@@ -94,8 +94,8 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     view_of(&standing, &stored)
 }
 
-/// Whether the person takes an invitation from this one; why not is nobody's business. No error tells
-/// a person who is hidden from one who is not there.
+/// Whether the person accepts an invitation from the caller. The reason is never disclosed: a
+/// person who is not visible looks like one who does not exist.
 fn accepts(me: &str, owner_id: &str) -> Result<bool> {
     let person = people::person(owner_id)?.ok_or(OrgError::OwnerNotFound)?;
     if !relations::hidden(Some(me), [owner_id])?.is_empty() {
@@ -158,8 +158,8 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     Ok(view::org(&org, Some(&own.value)))
 }
 
-/// Whether who has invited somebody may still learn of what they do here: a member from whom they
-/// are not hidden.
+/// Whether the inviter may still learn of the answer: they are a member and visible to the invited
+/// person.
 fn may_know(org_id: &str, inviter: &str, invited: &str) -> Result<bool> {
     let inviters = membership(org_id, inviter)?;
     let is_member = inviters.is_some_and(|inviter| inviter.value.state == MemberState::Member);
@@ -212,7 +212,7 @@ pub(crate) fn leave(call: &Call, input: Whole) -> Result<OrgView> {
     Ok(view::org(&standing.org, Some(&own.value)))
 }
 
-/// Ends an invitation that nobody has answered, unless there is a newer one.
+/// Ends an invitation that was not answered, unless there is a newer one.
 pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<()> {
     let Some(mut invited) = membership(&input.org_id, &input.owner_id)? else { return Ok(()) };
     let is_due = invited.value.expires_at.is_some_and(|at| at <= call.now());
@@ -256,7 +256,7 @@ fn depart(
     standing.save()
 }
 
-/// Keeps the numbers of members and owners.
+/// Updates the numbers of members and owners.
 fn count(org: &mut Org, before: Option<Role>, now: Option<Role>) {
     let owns = |role: Option<Role>| u64::from(role == Some(Role::Owner));
     org.members = (org.members + u64::from(now.is_some())).saturating_sub(before.is_some().into());

@@ -1,8 +1,9 @@
-//! When two names are the same name.
+//! The comparison of names.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// Without case, accents and punctuation, in compatibility form; empty if nothing is left.
+/// Returns a name's key: in compatibility form, without case, accents and punctuation; empty if
+/// nothing is left.
 pub(crate) fn key(name: &str) -> String {
     let plain: String = name
         .nfkd()

@@ -1,4 +1,4 @@
-//! Organisations: founded, changed, verified, archived.
+//! Organisations: created, changed, verified, archived.
 
 use crate::{
     access::{Standing, end_roles, enter, member_id, org, own, save, state_role},
@@ -92,7 +92,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView> {
     org.kind = input.kind.unwrap_or(org.kind);
     org.domain = input.domain.unwrap_or(org.domain);
     let before = &standing.org.value;
-    // What is proved is the domain, and nothing of another one.
+    // A verification is only about the domain that was proved.
     let is_elsewhere = org.domain != before.domain;
     if is_elsewhere || (&org.name, org.kind) != (&before.name, before.kind) {
         org.verified &= !is_elsewhere;
@@ -181,7 +181,8 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
     Ok(())
 }
 
-/// What was proved of an organisation that is gone, or has another domain, counts for nothing.
+/// Applies the result of a verification. It is ignored if the organisation is archived or has
+/// another domain.
 pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
     let Some(org_id) = verification.org_id else { return Ok(()) };
     let known = ORGS.get(&org_id)?;
@@ -197,7 +198,7 @@ pub(crate) fn subject(org_id: &str) -> String {
     format!("orgs/{org_id}")
 }
 
-/// A name that can stand, and what makes it the same as another.
+/// Checks a name, and returns it with its key.
 fn named(name: &str) -> Result<(String, String)> {
     let mut faults = Faults::default();
     let name = public("/name", name, Lines::One, &mut faults);
@@ -209,7 +210,7 @@ fn named(name: &str) -> Result<(String, String)> {
     Ok((name, key))
 }
 
-/// Counts what a person has founded.
+/// Counts the organisations that a person has created.
 fn found(owner_id: &str, more: i64) -> Result<()> {
     let mut founder = FOUNDERS.get_or_default(owner_id)?;
     founder.value.founded = founder.value.founded.saturating_add_signed(more);

@@ -1,4 +1,4 @@
-//! Why something is refused, and what helps.
+//! The refusals, each with the next step that helps.
 
 use crate::types::CAPABILITY;
 use people_kit::text::TextError;
@@ -30,25 +30,25 @@ pub(crate) enum OrgError {
     /// This person is a member.
     #[refusal(conflict, next = members(&org_id))]
     AlreadyMember { org_id: String },
-    /// You are not invited to this organisation, or not any more.
+    /// You are not invited to this organisation, or no longer are.
     #[refusal(not_found, next = Next::action(CAPABILITY, "list_mine"))]
     InviteNotFound,
     /// The organisation must be verified first.
     #[refusal(forbidden, retryable, next = verify(&org_id))]
     VerificationRequired { org_id: String },
-    /// This person does not take invitations from here.
+    /// This person does not accept invitations from this organisation.
     #[refusal(conflict, next = members(&org_id))]
     RecipientNotAccepting { org_id: String },
     /// There is no such person.
     #[refusal(not_found, next = Next::action("owners", "me"))]
     OwnerNotFound,
-    /// There is nobody of this id in the organisation.
+    /// There is no such person in the organisation.
     #[refusal(not_found, next = members(&org_id))]
     MemberNotFound { org_id: String },
-    /// There are as many as there may be: see conflict.
+    /// A limit is reached: see conflict.
     #[refusal(conflict, conflict_detail = limit, next = Next::action(CAPABILITY, "list_mine"))]
     OrgLimitReached { limit: Limit },
-    /// Another organisation stands for this target.
+    /// Another organisation is linked to this target.
     #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
     TargetTaken { existing_id: String },
     #[refusal(transparent)]
@@ -59,12 +59,12 @@ pub(crate) enum OrgError {
 
 pub(crate) type Result<T, E = OrgError> = std::result::Result<T, E>;
 
-/// Reads it again.
+/// Returns the call that reads it again.
 pub(crate) fn get(org_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("org_id", org_id)
 }
 
-/// What was proved is another domain than that of the target.
+/// Makes the refusal of a target whose domain is not the one that was proved.
 pub(crate) fn another_domain(target_id: &str) -> Refusal {
     let message = "The website of this target is not under the organisation's domain.";
     let get = Next::action("map_search", "get").field("target_id", target_id);

@@ -1,4 +1,4 @@
-//! Inputs, what is kept, and events.
+//! Inputs, stored documents and events.
 
 use crate::{
     life::{MemberState, OrgState, Role},
@@ -8,15 +8,14 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_org";
 
-/// Active organisations that a person may have founded.
+/// The most active organisations that a person has created.
 pub(crate) const MOST_FOUNDED: u64 = 10;
-/// Members of one organisation, and invitations that are open at a time.
+/// The most members of one organisation, including open invitations.
 pub(crate) const MOST_MEMBERS: u64 = 200;
 pub(crate) const MOST_INVITED: u64 = 50;
-/// How long an invitation is open.
+/// The time for which an invitation is open.
 pub(crate) const INVITE_FOR: u64 = 14 * DAY;
-/// How long who has declined is left alone, and for how long nobody is invited again after an
-/// invitation was taken back.
+/// The cooldown after a declined or withdrawn invitation.
 pub(crate) const AFTER_DECLINED: u64 = 90 * DAY;
 pub(crate) const AFTER_WITHDRAWN: u64 = DAY;
 
@@ -24,13 +23,13 @@ pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
     .unique("name", &["name_key"])
     .index("kind", &["state", "kind", "verified", "name_key"])
     .text(&["name", "domain"]);
-/// By the ids of both, joined by a slash.
+/// The memberships, by the ids of both, joined by a slash.
 pub(crate) const MEMBERS: Collection<Member> = Collection::new("members")
     .index("org", &["org_id", "state", "role"])
     .index("owner", &["owner_id", "state"]);
-/// Which organisation stands for a target of the map, by the target's id.
+/// The organisation that is linked to a target of the map, by the target's id.
 pub(crate) const TARGETS: Collection<Target> = Collection::new("targets");
-/// How many organisations a person has founded and not archived, by the person's id.
+/// The number of organisations that a person has created and not archived, by the person's id.
 pub(crate) const FOUNDERS: Collection<Founder> = Collection::new("founders");
 
 pub(crate) const INVITED: Event<Data<Invitation>> = Event::new("org.invited");
@@ -76,7 +75,7 @@ pub(crate) enum Kind {
 #[entity(kind = "org", collection = ORGS, not_found = OrgError::OrgNotFound)]
 pub(crate) struct Org {
     pub(crate) name: String,
-    /// What makes a name the same name; the organisation's id once it is archived.
+    /// The key of the name; the organisation's id once it is archived.
     pub(crate) name_key: String,
     pub(crate) kind: Kind,
     pub(crate) domain: Option<String>,
@@ -85,7 +84,8 @@ pub(crate) struct Org {
     pub(crate) state: OrgState,
     pub(crate) founder: String,
     pub(crate) members: u64,
-    /// Of the members, so that two who go at once cannot both be the last but one.
+    /// The number of owners among the members, so that two who leave at the same time cannot both
+    /// be counted as not the last.
     pub(crate) owners: u64,
     pub(crate) invited: u64,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Member {
     pub(crate) owner_id: String,
     pub(crate) role: Role,
     pub(crate) state: MemberState,
-    /// Milliseconds since the Unix epoch: when the state was reached.
+    /// When the state was reached, in milliseconds since the Unix epoch.
     pub(crate) since: u64,
     #[serde(default)]
     pub(crate) invited_by: Option<String>,
@@ -122,9 +122,9 @@ pub(crate) struct Search {
     /// Words of the name or the domain.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: Option<String>,
-    /// This kind only.
+    /// Only organisations of this kind.
     pub(crate) kind: Option<Kind>,
-    /// Only those that are, or are not, verified.
+    /// Only organisations that are verified, or only those that are not.
     pub(crate) verified: Option<bool>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -139,7 +139,7 @@ pub(crate) struct OrgId {
 
 #[input]
 pub(crate) struct ListMine {
-    /// `member` and `invited` if left out.
+    /// Only memberships in these states; by default `member` and `invited`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<MemberState>,
@@ -152,7 +152,7 @@ pub(crate) struct ListMembers {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// `member`, or another state for admins, such as `invited`.
+    /// The state of the members: `member`, or another one for admins, such as `invited`.
     #[serde(default = "member", skip_serializing_if = "is_member")]
     pub(crate) state: MemberState,
     #[serde(flatten)]
@@ -169,12 +169,13 @@ fn is_member(state: &MemberState) -> bool {
 
 #[input]
 pub(crate) struct Create {
-    /// As everybody sees it. No other organisation may have it in another case, with other accents or punctuation.
+    /// The name that everybody sees. It must differ from the names of other organisations by more
+    /// than case, accents and punctuation.
     #[schemars(length(min = 2, max = 80))]
     pub(crate) name: String,
-    /// What sort of organisation it is.
+    /// The kind of organisation.
     pub(crate) kind: Kind,
-    /// Its domain, such as `copperleaf.example`. It counts as its own word until it is verified.
+    /// Its domain, such as `copperleaf.example`. It is only claimed until it is verified.
     #[schemars(regex(pattern = DOMAIN), length(max = 253))]
     pub(crate) domain: Option<String>,
 }
@@ -184,12 +185,12 @@ pub(crate) struct Update {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// Another name; it ends the verification.
+    /// A new name; it ends the verification.
     #[schemars(length(min = 2, max = 80))]
     pub(crate) name: Option<String>,
-    /// Another sort.
+    /// A new kind.
     pub(crate) kind: Option<Kind>,
-    /// Another domain, or null for none; it ends the verification.
+    /// A new domain, or null for none; it ends the verification.
     #[schemars(regex(pattern = DOMAIN), length(max = 253))]
     pub(crate) domain: Option<Option<String>>,
     pub(crate) expected_version: Option<Version>,
@@ -200,13 +201,13 @@ pub(crate) struct Invite {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// Whom to invite, `own_` and a ULID.
+    /// The person to invite: `own_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
-    /// As what; not above your own role.
+    /// The role of the new member; not above your own role.
     #[serde(default = "lowest")]
     pub(crate) role: Role,
-    /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
+    /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -225,7 +226,7 @@ pub(crate) struct Respond {
     /// The organisation that invites.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// Whether to become a member.
+    /// The answer to the invitation.
     pub(crate) decision: Decision,
 }
 
@@ -234,12 +235,12 @@ pub(crate) struct SetRole {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// A member, as `members` lists them.
+    /// A member, from `members`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
-    /// The new role; neither it nor the one before may be above your own.
+    /// The new role. Neither it nor the present role may be above your own.
     pub(crate) role: Role,
-    /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
+    /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -248,10 +249,10 @@ pub(crate) struct OfMember {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// A person in it, as `members` lists them.
+    /// A person in the organisation, from `members`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
-    /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
+    /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -260,7 +261,7 @@ pub(crate) struct Whole {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
+    /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -269,11 +270,11 @@ pub(crate) struct LinkTarget {
     /// The organisation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// What it is on the map, `tgt_…`; null takes the link away.
+    /// The organisation's target of the map, `tgt_…`; null removes the link.
     #[schemars(regex(pattern = "^tgt_[A-Za-z0-9_-]{1,60}$"))]
     #[nullable]
     pub(crate) target_id: Option<String>,
-    /// The organisation's version that was read: if there is a newer one by now, nothing is changed.
+    /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -281,19 +282,19 @@ pub(crate) struct LinkTarget {
 pub(crate) struct SetVerified {
     #[schemars(length(min = 1, max = 40))]
     pub(crate) org_id: String,
-    /// Whether it has proved to be who it says.
+    /// Whether it has proved its identity.
     pub(crate) verified: bool,
-    /// The domain that was proved; if the organisation has another one by now, nothing is changed.
+    /// The domain that was proved. If the organisation has another one by now, nothing changes.
     pub(crate) domain: Option<String>,
 }
 
-/// What is used of the event `verification.updated`.
+/// The part of the event `verification.updated` that is read.
 #[input]
 pub(crate) struct Verification {
-    /// None if it is not about an organisation.
+    /// The organisation; `None` if the event is about a target.
     pub(crate) org_id: Option<String>,
     pub(crate) domain: String,
-    /// Whether somebody has proved it, and it holds.
+    /// Whether a person has proved it, and the proof is valid.
     pub(crate) anybody_verified: bool,
 }
 

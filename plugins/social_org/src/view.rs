@@ -10,21 +10,21 @@ use portolan_sdk::prelude::*;
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct OrgView {
     pub(crate) org_id: String,
-    /// As its members chose it.
+    /// The name that its members chose.
     name: String,
     kind: Kind,
-    /// Its own word unless `verified`.
+    /// The domain. It is only claimed unless `verified`.
     domain: Option<String>,
-    /// Whether it has proved that the domain is its own.
+    /// Whether it has proved its domain.
     verified: bool,
-    /// What it is on the map.
+    /// The linked target of the map.
     target_id: Option<String>,
     members_count: u64,
     state: OrgState,
     pub(crate) version: u64,
-    /// What the caller's role opens now.
+    /// The actions that the caller's role permits now.
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// The caller's own; null for who has none.
+    /// The caller's own membership; null if there is none.
     membership: Option<OwnMembership>,
     created_at: String,
     /// Always `untrusted_user_content`: name and domain were written by people.
@@ -35,15 +35,15 @@ pub(crate) struct OrgView {
 struct OwnMembership {
     role: Role,
     state: MemberState,
-    /// RFC 3339.
+    /// When the state was reached (RFC 3339).
     since: String,
-    /// Who invited.
+    /// The person who invited.
     invited_by: Option<String>,
-    /// RFC 3339: until when an invitation is open.
+    /// Until when the invitation is open (RFC 3339).
     expires_at: Option<String>,
 }
 
-/// The membership, as far as it counts.
+/// Returns the role of a membership that is active.
 pub(crate) fn role(member: Option<&Member>) -> Option<Role> {
     member.filter(|member| member.state == MemberState::Member).map(|member| member.role)
 }
@@ -74,22 +74,22 @@ pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
 pub(crate) struct MemberView {
     org_id: String,
     pub(crate) owner_id: String,
-    /// The person's own words; null if they have none to show.
+    /// The name that the person has given themselves; null if there is none to show.
     display_name: Option<String>,
     role: Role,
     state: MemberState,
-    /// RFC 3339: when the state was reached.
+    /// When the state was reached (RFC 3339).
     since: String,
-    /// RFC 3339: until when an invitation is open.
+    /// Until when the invitation is open (RFC 3339).
     expires_at: Option<String>,
     version: u64,
-    /// What the caller may do with this membership.
+    /// The actions that the caller may take on this membership.
     allowed_actions: Vec<&'static str>,
     /// Always `untrusted_user_content`: the name was written by the person.
     trust: &'static str,
 }
 
-/// A membership, for a member of this role or for whose it is.
+/// Returns a membership as it is shown to a member with this role, or to the member themself.
 pub(crate) fn member(
     member: &Stored<Member>,
     state: OrgState,

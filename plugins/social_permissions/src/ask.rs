@@ -1,12 +1,12 @@
 //! Questions, and who may ask them.
 //!
-//! One may ask about oneself, and about what one governs. A block is silent: to whoever was blocked
-//! it looks like a relation that was never there, and to whoever governs an object, what others have
-//! blocked does not show.
+//! Callers may ask about themselves, and about objects that they govern. A block is not disclosed:
+//! to the blocked subject it looks like a relation that never existed, and the governor of an
+//! object does not see blocks by others.
 
 use crate::{
     judge::{Principal, Step, judge},
-    model::{DELEGATE, MODEL, Relation, Told, Who},
+    model::{Askers, DELEGATE, MODEL, Relation, Who},
     name::{Object, sort},
     tuples::{Known, Store},
     types::*,
@@ -14,14 +14,15 @@ use crate::{
 use people_kit::people;
 use portolan_sdk::prelude::*;
 
-/// A relation to an object, as the model knows them.
+/// Parses a relation to an object, as the model knows them.
 pub(crate) fn known(object: &str, relation: &str) -> Result<(Object, &'static Relation)> {
     let object = Object::parse(MODEL, object).ok_or(PermissionsError::RelationUnknown)?;
     let relation = object.kind.relation(relation).ok_or(PermissionsError::RelationUnknown)?;
     Ok((object, relation))
 }
 
-/// An object's text, with the caller's person for `me`; `phone_binding_required` if there is none.
+/// Returns an object's text, with the caller's person for `me`; refuses with
+/// `phone_binding_required` if there is none.
 pub(crate) fn object_text(store: &Store, text: &str) -> Result<String> {
     let Some(kind) = text.strip_suffix(":me") else { return Ok(text.to_owned()) };
     let person = store.person().and_then(|person| person.split_once(':'));
@@ -35,7 +36,8 @@ pub(crate) fn object_text(store: &Store, text: &str) -> Result<String> {
     }
 }
 
-/// Why it holds, for an agent that asks; none if it does not, for whatever reason.
+/// Returns why the relation holds, for an agent that asks; `None` if it does not, for whatever
+/// reason.
 pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> {
     let (object, relation) = known(&object_text(store, &ask.object)?, &ask.relation)?;
     let subject = match ask.subject.as_str() {
@@ -44,10 +46,10 @@ pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> 
     };
     let governs = store.governs(&object)?;
     let Some(subject) = subject else {
-        if relation.told == Told::Governor && !governs {
+        if relation.askers == Askers::Governor && !governs {
             return Err(not_yours());
         }
-        if relation.told == Told::Named && store.is_apart(&object)? {
+        if relation.askers == Askers::Named && store.is_hidden(&object)? {
             return Ok(None);
         }
         let me = store.me();
@@ -62,8 +64,8 @@ pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> 
     judge(MODEL, &mut Known(store), &object, relation, &subject)
 }
 
-/// Whether there is such a person. What everybody has with a person, nobody has with one who is not
-/// there: otherwise who was blocked would be told the two apart.
+/// Whether the person exists. A relation that everybody has with a person, nobody has with one who
+/// does not exist: otherwise a blocked caller could tell the two apart.
 fn is_there(object: &Object) -> Result<bool, Refusal> {
     match object.text.split_once(':') {
         Some(("owner", id)) => Ok(people::person(id)?.is_some()),
@@ -71,7 +73,7 @@ fn is_there(object: &Object) -> Result<bool, Refusal> {
     }
 }
 
-/// The verdict for another capability, with nothing left out.
+/// Returns the full verdict, for another capability.
 pub(crate) fn verdict(
     store: &mut Store,
     object: &str,
@@ -83,7 +85,8 @@ pub(crate) fn verdict(
     Ok(judge(MODEL, store, &object, relation, &principal)?.is_some())
 }
 
-/// A subject under its own name only: whose agent somebody else's is, is theirs to tell.
+/// Returns a subject under its own name only: an agent of another person is not resolved to that
+/// person.
 pub(crate) fn stranger(subject: &str) -> Result<Principal> {
     let name = subject.to_owned();
     match sort(MODEL, subject) {
@@ -94,7 +97,7 @@ pub(crate) fn stranger(subject: &str) -> Result<Principal> {
     }
 }
 
-/// A subject under all its names: an agent acts for its person.
+/// Returns a subject under all its names: an agent acts for its person.
 fn principal(store: &mut Store, subject: &str) -> Result<Principal> {
     if store.is_me(subject) {
         return Ok(store.me());
@@ -108,7 +111,7 @@ fn principal(store: &mut Store, subject: &str) -> Result<Principal> {
     Ok(principal)
 }
 
-/// Refuses what only those who govern an object may do.
+/// Refuses callers who do not govern the object.
 pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<()> {
     if store.governs(object)? {
         return Ok(());

@@ -1,10 +1,10 @@
-//! Pages of what was put together from many documents, with signed cursors.
+//! Pages of results that are composed from many documents, with signed cursors.
 
 use crate::types::Result;
 use portolan_sdk::{HostError, prelude::*, secrets};
 use std::collections::BTreeSet;
 
-/// One page of what is found, in its order, of those that fit. A cursor is signed for its query.
+/// Returns one page of the results, in order, filtered. A cursor is signed for its query.
 pub(crate) fn paged(
     found: BTreeSet<String>,
     page: &PageInput,

@@ -1,4 +1,4 @@
-//! Where a relation comes from, as a tree.
+//! The derivation of a relation, as a tree.
 
 use crate::{
     ask::{governed, known},
@@ -10,7 +10,7 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// Where the relation to an object that the caller governs comes from.
+/// Returns the derivation tree of a relation to an object that the caller governs.
 pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Vec<Branch>> {
     const MOST_BRANCHES: usize = 200;
     const MOST_SUBJECTS: usize = 100;
@@ -76,9 +76,9 @@ pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Ve
                         open.push((depth + 1, Part::Rule(at.clone(), relation, rule)));
                     }
                 }
-                Rule::But(rule, taken) => {
+                Rule::But(rule, excluded) => {
                     branch("but_not", &at, relation, Vec::new());
-                    open.push((depth + 1, Part::Rule(at.clone(), relation, taken)));
+                    open.push((depth + 1, Part::Rule(at.clone(), relation, excluded)));
                     open.push((depth + 1, Part::Rule(at, relation, rule)));
                 }
             },

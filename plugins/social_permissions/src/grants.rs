@@ -1,9 +1,9 @@
-//! What is stated: by other capabilities, by people, and by who has claimed an agent.
+//! Tuples: stated by other capabilities, granted by people, and derived from claims.
 
 use crate::{
     ask::{known, object_text},
     judge::Shape,
-    model::{DELEGATE, MODEL, Relation, Told, Who},
+    model::{Askers, DELEGATE, MODEL, Relation, Who},
     name::{Object, sort},
     tuples::{Store, id},
     types::*,
@@ -11,7 +11,7 @@ use crate::{
 use people_kit::relations::Relate;
 use portolan_sdk::prelude::*;
 
-/// States and takes back what other capabilities keep.
+/// Writes and deletes tuples for other capabilities.
 pub(crate) fn relate(input: Relate) -> Result<()> {
     for tuple in &input.delete {
         let (object, _) = fitting(&tuple.object, &tuple.relation, &tuple.subject, stated)?;
@@ -24,7 +24,7 @@ pub(crate) fn relate(input: Relate) -> Result<()> {
     Ok(())
 }
 
-/// Keeps whose agent it is: nobody's but the person's who claimed it last.
+/// Records the person of an agent: only the one who claimed it last.
 pub(crate) fn delegate(agent: &Agent) -> Result<()> {
     let subject = format!("agent:{}", agent.agent_id);
     let object = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
@@ -102,7 +102,7 @@ pub(crate) fn revoke(call: &Call, input: Revoke) -> Result<Revoked> {
     })
 }
 
-/// Ends a grant, unless it was granted anew for longer.
+/// Ends a grant that has expired, unless it was granted again for longer.
 pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<()> {
     match TUPLES.get(tuple_id)? {
         Some(kept) if kept.value.is_over(call.now()) => remove(tuple_id),
@@ -110,7 +110,7 @@ pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<()> {
     }
 }
 
-/// What is stated of an object that the caller governs, or of the caller.
+/// Returns the tuples of an object that the caller governs, or of the caller.
 pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>> {
     let mut store = Store::new(call);
     let filter = match &input.object {
@@ -133,17 +133,17 @@ pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>> {
     let mut items = Vec::new();
     let governed = input.object.is_some();
     for Stored { value: kept, created_at, .. } in found {
-        if !kept.is_over(call.now()) && (governed || is_told(&mut store, &kept)?) {
+        if !kept.is_over(call.now()) && (governed || is_visible(&mut store, &kept)?) {
             items.push(TupleView::of(&kept, created_at, governed));
         }
     }
     Ok(Items { items, next_cursor })
 }
 
-/// Whether the subject learns of a tuple: nothing of those who are apart from it.
-fn is_told(store: &mut Store, kept: &Kept) -> Result<bool> {
+/// Whether the subject may see a tuple: not if a block hides the object's person from them.
+fn is_visible(store: &mut Store, kept: &Kept) -> Result<bool> {
     let Ok((object, relation)) = known(&kept.object, &kept.relation) else { return Ok(false) };
-    Ok(relation.told != Told::Governor && !store.is_apart(&object)?)
+    Ok(relation.askers != Askers::Governor && !store.is_hidden(&object)?)
 }
 
 fn stated(relation: &'static Relation, who: Who) -> bool {
@@ -154,7 +154,7 @@ fn granted(relation: &'static Relation, who: Who) -> bool {
     relation.granted_to.contains(&who)
 }
 
-/// A tuple that the model takes.
+/// Makes a tuple that the model permits.
 fn fitting(
     object: &str,
     relation: &str,
@@ -180,9 +180,9 @@ fn ending(text: &str, now: u64) -> Result<u64> {
     at.ok_or_else(|| Refusal::validation("/expires_at", "future", expected).into())
 }
 
-/// Refuses one grant too many on an object.
+/// Refuses more than the maximum of grants on an object.
 fn count_in(kept: &Kept) -> Result<()> {
-    // Read before it is counted: whoever grants in between makes this call run again.
+    // The count is read first, so that a concurrent grant makes this call run again.
     let mut object = OBJECTS.get_or_default(&kept.object)?;
     let of_object = field("object").eq(&kept.object).and(field("granted").eq(true));
     let of_sets = of_object.clone().and(field("shape").eq(Shape::Set));
@@ -200,7 +200,7 @@ fn count_in(kept: &Kept) -> Result<()> {
     Ok(OBJECTS.save(&mut object)?)
 }
 
-/// For good, even if a person had granted it for a while.
+/// Writes a permanent tuple, even if a person had granted it for a limited time.
 fn state(object: String, relation: String, subject: String) -> Result<()> {
     let tuple_id = id(&object, &relation, &subject);
     let before = TUPLES.get(&tuple_id)?;

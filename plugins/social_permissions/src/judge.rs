@@ -1,4 +1,4 @@
-//! Judges whether a relation holds: a pure function of the model and of what is stated.
+//! Evaluates whether a relation holds: a pure function of the model and the tuples.
 
 use crate::{
     model::{Model, Relation, Rule, Who},
@@ -8,18 +8,18 @@ use portolan_sdk::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// From an object to another one, at most so many times.
+/// The most steps from object to object.
 pub(crate) const MOST_HOPS: u32 = 8;
-/// Rules that one question may be tried against.
+/// The most rules that are evaluated for one question.
 const MOST_TRIES: u32 = 20_000;
 
-/// What is stated.
+/// A source of tuples.
 pub(crate) trait Tuples {
-    type Error: From<TooMuch>;
+    type Error: From<TooManyTries>;
 
     fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool, Self::Error>;
 
-    /// The objects, or the sets, that the relation is stated of.
+    /// Returns the objects, or the sets, for which the tuple is stated.
     fn subjects(
         &mut self,
         object: &str,
@@ -46,29 +46,30 @@ impl Shape {
     }
 }
 
-/// The question needs more work than it is worth.
+/// The question exceeds the limit of evaluated rules.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooMuch;
+pub(crate) struct TooManyTries;
 
-/// Who is asked about: one subject under all its names.
+/// The subject of a question, under all its names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Principal {
-    /// `agent:…` and `owner:…`, or a set; none for everybody.
+    /// `agent:…` and `owner:…`, or a set; empty for everybody.
     pub(crate) names: Vec<String>,
-    /// Among the names, the person's.
+    /// The name of the person among them.
     pub(crate) person: Option<String>,
 }
 
-/// One step of why a relation holds.
+/// One step of the derivation of a relation.
 #[output(Clone, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) object: String,
     pub(crate) relation: &'static str,
-    /// Whom it is stated of; absent where it follows from the next step, or from the model alone.
+    /// The subject of the stated tuple; missing if it follows from the next step, or from the model
+    /// alone.
     pub(crate) subject: Option<String>,
 }
 
-/// The steps if it holds, and whether everything was looked at if it does not.
+/// The steps if the relation holds; if not, whether the evaluation was complete.
 struct Found {
     steps: Option<Vec<Step>>,
     whole: bool,
@@ -82,8 +83,8 @@ impl Found {
     const CUT: Self = Self { steps: None, whole: false };
 }
 
-/// Why the subject has the relation to the object; none if it has not.
-pub(crate) fn judge<E: From<TooMuch>>(
+/// Returns the derivation of the subject's relation to the object; `None` if it does not hold.
+pub(crate) fn judge<E: From<TooManyTries>>(
     model: Model,
     tuples: &mut dyn Tuples<Error = E>,
     object: &Object,
@@ -101,13 +102,13 @@ struct Judgement<'a, E> {
     model: Model,
     tuples: &'a mut dyn Tuples<Error = E>,
     principal: &'a Principal,
-    /// What is being judged: coming back to it proves nothing.
+    /// The nodes that are being evaluated. A cycle back to one of them proves nothing.
     path: Vec<Node>,
     known: BTreeMap<Node, Option<Vec<Step>>>,
     tries: u32,
 }
 
-impl<E: From<TooMuch>> Judgement<'_, E> {
+impl<E: From<TooManyTries>> Judgement<'_, E> {
     fn relation(
         &mut self,
         object: &Object,
@@ -139,7 +140,7 @@ impl<E: From<TooMuch>> Judgement<'_, E> {
         Ok(found)
     }
 
-    /// Everybody who has a relation has it.
+    /// Whether the subject is this set itself: all its members have the relation.
     fn is_this_set(&self, object: &Object, relation: &Relation) -> bool {
         let is_it =
             |name: &String| name.split_once('#') == Some((object.text.as_str(), relation.name));
@@ -155,7 +156,7 @@ impl<E: From<TooMuch>> Judgement<'_, E> {
     ) -> Result<Found, E> {
         self.tries += 1;
         if self.tries > MOST_TRIES {
-            return Err(TooMuch.into());
+            return Err(TooManyTries.into());
         }
         match rule {
             Rule::Stated => self.stated(object, relation, hops),
@@ -192,15 +193,16 @@ impl<E: From<TooMuch>> Judgement<'_, E> {
                 }
                 Ok(Found { steps: Some(steps), whole: true })
             }
-            Rule::But(rule, taken) => {
+            Rule::But(rule, excluded) => {
                 let found = self.rule(object, relation, rule, hops)?;
                 if found.steps.is_none() {
                     return Ok(found);
                 }
-                let taken = self.rule(object, relation, taken, hops)?;
-                // What was not looked at to its end may be taken away.
-                let stays = taken.steps.is_none() && taken.whole;
-                Ok(if stays { found } else { Found { steps: None, whole: taken.whole } })
+                let excluded = self.rule(object, relation, excluded, hops)?;
+                // If the second rule was not evaluated completely, it may hold, so the relation
+                // does not.
+                let holds = excluded.steps.is_none() && excluded.whole;
+                Ok(if holds { found } else { Found { steps: None, whole: excluded.whole } })
             }
         }
     }

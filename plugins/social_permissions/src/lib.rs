@@ -1,8 +1,8 @@
 //! The capability `social_permissions`: who may do what with what.
 //!
-//! It holds relation tuples, `object#relation@subject`, which other capabilities state and people
-//! grant, and judges by one model what follows from them (Zanzibar, OpenFGA). It calls nobody, so
-//! everybody can ask it.
+//! It stores relation tuples, `object#relation@subject`, which other capabilities state and people
+//! grant, and evaluates what follows from them by one model (Zanzibar, OpenFGA). It calls no other
+//! capability, so every capability can call it.
 
 mod ask;
 mod cursor;
@@ -15,26 +15,26 @@ mod name;
 mod tuples;
 mod types;
 
-use model::{MODEL, Told, Who};
+use model::{Askers, MODEL, Who};
 use people_kit::relations::{Question, Relate, Verdict};
 use portolan_sdk::{NoInput, prelude::*};
 use tuples::Store;
 use types::*;
 
-/// Of the examples.
+/// A person for the examples.
 const PERSON: &str = "owner:own_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 struct SocialPermissions;
 
-/// Who may do what with what: relations between people, organisations, listings, threads and calendars.
+/// Permissions: relations between people, organisations, listings, threads and calendars.
 ///
-/// A relation is written `object#relation@subject`, such as `owner:own_…#freebusy_viewer@owner:own_…`.
-/// Some are stated by other capabilities (who owns a listing, who is connected), some are granted by
-/// people with `grant`, and the rest follows from these by the model, which `model` shows. You may
-/// ask about yourself (`subject` is `me`, which is your person and you), and about whatever you
-/// govern: `owner:me`, `calendar:me`, your listings, the organisations you administrate. Relations
-/// lead from object to object at most eight times. Every answer takes into account all that was
-/// committed before its call.
+/// A relation is written `object#relation@subject`, such as
+/// `owner:own_…#freebusy_viewer@owner:own_…`. Some are stated by other capabilities (who owns a
+/// listing, who is connected), some are granted by people with `grant`, and the others follow from
+/// these by the model, which `model` returns. You may ask about yourself (`subject` is `me`, which
+/// means your person and you), and about the objects that you govern: `owner:me`, `calendar:me`,
+/// your listings, the organisations that you administrate. Relations lead from object to object at
+/// most eight times. Every answer includes everything that was committed before its call.
 #[capability(
     id = "social_permissions",
     title = "Permissions",
@@ -44,8 +44,8 @@ struct SocialPermissions;
 impl SocialPermissions {
     /// Check whether a relation holds, and why.
     ///
-    /// A relation that does not hold has no reasons: none granted it, it has ended, or it was taken
-    /// away.
+    /// The answer for a relation that does not hold has no reasons: it may never have been granted,
+    /// may have ended, or may be excluded by a block.
     #[action(access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }))]
     fn check(call: &Call, input: Ask) -> Result<Judged, PermissionsError> {
         let found = ask::answer(&mut Store::new(call), &input)?;
@@ -88,7 +88,7 @@ impl SocialPermissions {
 
     /// List the objects to which you have a relation.
     ///
-    /// What everybody has a relation to is not listed: searches find that.
+    /// Relations that everybody has are not listed: searches find those objects.
     #[action(access = read, idempotent, example = json!({ "object_type": "org", "relation": "member" }))]
     fn list_objects(call: &Call, input: ListObjects) -> Result<Items<String>, PermissionsError> {
         lists::objects(&mut Store::new(call), &input.object_type, &input.relation, &input.page)
@@ -96,9 +96,10 @@ impl SocialPermissions {
 
     /// List who has a relation to an object that you govern.
     ///
-    /// People, agents and `*` for everybody. Sets of what others govern, such as `org:…#member`, are
-    /// named and not resolved; so single members of them can be without the relation. For an agent
-    /// that nobody has claimed, what is its person's is empty, and `next` is the way to a claim.
+    /// Returns people, agents and `*` for everybody. Sets that others govern, such as
+    /// `org:…#member`, are named and not resolved; single members may still be excluded. For an
+    /// agent that nobody has claimed, the lists of its person's objects are empty, and `next` is
+    /// the way to a claim.
     #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
     fn list_subjects(
         call: &Call,
@@ -111,10 +112,10 @@ impl SocialPermissions {
         Ok(Answer::new(lists::subjects(&mut store, &object, &input.of.relation, &input.page)?))
     }
 
-    /// Show where a relation to an object that you govern comes from, as a tree.
+    /// Show the derivation of a relation to an object that you govern, as a tree.
     ///
-    /// For an agent that nobody has claimed, what is its person's is empty, and `next` is the way to
-    /// a claim.
+    /// For an agent that nobody has claimed, the trees of its person's objects are empty, and
+    /// `next` is the way to a claim.
     #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
     fn expand(call: &Call, input: Governed) -> Result<Answer<Tree>, PermissionsError> {
         let mut store = Store::new(call);
@@ -128,9 +129,9 @@ impl SocialPermissions {
         Ok(Answer::new(Tree { nodes, consistency_token }))
     }
 
-    /// List what is stated and granted: of an object that you govern, or of yourself.
+    /// List the stated and granted relations of an object that you govern, or of yourself.
     ///
-    /// A page can be shorter than its limit, or empty, and yet have a next one.
+    /// A page can be shorter than its limit, or empty, although another one follows.
     #[action(access = read, idempotent, example = json!({}))]
     fn list_grants(
         call: &Call,
@@ -143,16 +144,16 @@ impl SocialPermissions {
         Ok(Answer::new(grants::list(call, input)?))
     }
 
-    /// Read the model: which relations there are, when they hold, and who may grant them.
+    /// Get the model: the relations, when they hold, and who may grant them.
     #[action(access = read, idempotent, example = NoInput {})]
     fn model(_call: &Call, _input: NoInput) -> Result<ModelView, Infallible> {
         Ok(model_view())
     }
 
-    /// Grant a relation to something that you govern.
+    /// Grant a relation to an object that you govern.
     ///
-    /// `model` says which relations people grant, and to whom. Nobody is told. A block takes away
-    /// what was granted, in either direction, without a word.
+    /// `model` lists the relations that people can grant, and to whom. Nobody is notified. A block
+    /// in either direction removes the effect of a grant, and nobody is notified of that either.
     #[action(access = write, idempotent, example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "expires_at": "2099-01-01T00:00:00Z", "on_duplicate": "ignore",
@@ -161,7 +162,7 @@ impl SocialPermissions {
         grants::grant(call, input)
     }
 
-    /// Revoke what was granted.
+    /// Revoke a grant.
     #[action(access = write, idempotent, destructive, example = json!({
         "subject": PERSON, "relation": "freebusy_viewer", "object": "owner:me",
         "on_missing": "ignore",
@@ -170,13 +171,13 @@ impl SocialPermissions {
         grants::revoke(call, input)
     }
 
-    /// State relations and take them back, for a capability that keeps what they follow from.
+    /// State and remove relations, for a capability that stores the data behind them.
     #[action(access = internal, idempotent)]
     fn relate(_call: &Call, input: Relate) -> Result<(), PermissionsError> {
         grants::relate(input)
     }
 
-    /// Judge one relation for another capability, with nothing left out.
+    /// Evaluate one relation for another capability, without hiding blocks.
     #[action(access = internal, idempotent)]
     fn allowed(call: &Call, input: Question) -> Result<Verdict, PermissionsError> {
         let Question { tuple } = input;
@@ -185,26 +186,26 @@ impl SocialPermissions {
         Ok(Verdict { allowed })
     }
 
-    /// End a grant whose time is over.
+    /// End a grant that has expired.
     #[action(access = internal, idempotent)]
     fn expire(call: &Call, input: TupleId) -> Result<(), PermissionsError> {
         grants::expire(call, &input.tuple)
     }
 
-    /// Note whose agent it is.
+    /// Record the person who claimed an agent.
     #[action(access = internal, on = "identity.claimed")]
     fn on_claimed(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
         grants::delegate(&event.data)
     }
 
-    /// Note that it is nobody's agent any more.
+    /// Record that an agent no longer has a person.
     #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked")]
     fn on_gone(_call: &Call, event: Happened<Agent>) -> Result<(), PermissionsError> {
         grants::delegate(&Agent { owner_id: None, ..event.data })
     }
 }
 
-/// The object's text; none where it is the person's of an agent without one.
+/// Returns the object's text; `None` if it belongs to the person of an agent without one.
 fn claimed(store: &Store, object: &str) -> Result<Option<String>, PermissionsError> {
     if store.person().is_none() && object.ends_with(":me") {
         return Ok(None);
@@ -223,7 +224,7 @@ fn model_view() -> ModelView {
         meaning: relation.meaning,
         define: relation.rule.text(relation),
         grantable_to: relation.granted_to.iter().copied().map(Who::text).collect(),
-        subject_may_ask: relation.told != Told::Governor,
+        subject_may_ask: relation.askers != Askers::Governor,
     };
     let kind = |kind: &'static model::Kind| KindView {
         name: kind.name,

@@ -1,11 +1,10 @@
-//! What a subject has a relation to, and who has a relation to an object: found by the model, and
-//! judged one by one.
+//! Lists of objects and of subjects: candidates are found with the model, and evaluated one by one.
 
 use crate::{
     ask::{governed, known, stranger},
     cursor::paged,
     judge::{Principal, Shape, Tuples as _, judge},
-    model::{Kind, MODEL, Relation, Rule, Told, Who, kind},
+    model::{Askers, Kind, MODEL, Relation, Rule, Who, kind},
     name::{EVERYBODY, Object, set},
     tuples::{Known, Store},
     types::*,
@@ -16,7 +15,8 @@ use std::collections::BTreeSet;
 type Node = (String, &'static str);
 type Needed = (&'static Kind, &'static Relation);
 
-/// Objects of a type to which the caller has the relation, but for what everybody has.
+/// Returns the objects of a type to which the caller has the relation, except those to which
+/// everybody has it.
 pub(crate) fn objects(
     store: &mut Store,
     object_type: &str,
@@ -25,7 +25,7 @@ pub(crate) fn objects(
 ) -> Result<Items<String>> {
     let wanted = kind(MODEL, object_type).ok_or(PermissionsError::RelationUnknown)?;
     let relation = wanted.relation(relation).ok_or(PermissionsError::RelationUnknown)?;
-    if relation.told == Told::Governor {
+    if relation.askers == Askers::Governor {
         return Err(PermissionsError::RelationUnknown);
     }
     let me = store.me();
@@ -36,14 +36,14 @@ pub(crate) fn objects(
     let query = format!("objects {} {} {}", me.names.join(" "), wanted.name, relation.name);
     paged(found, page, &query, |text| {
         let Some(object) = Object::parse(MODEL, text) else { return Ok(false) };
-        if relation.told == Told::Named && store.is_apart(&object)? {
+        if relation.askers == Askers::Named && store.is_hidden(&object)? {
             return Ok(false);
         }
         Ok(judge(MODEL, store, &object, relation, &me)?.is_some())
     })
 }
 
-/// Every needed relation that what is stated of a subject leads to.
+/// Returns every needed relation that follows from tuples of the subject.
 fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTreeSet<Node>> {
     let (mut seen, mut open) = (BTreeSet::new(), Vec::new());
     let names: BTreeSet<&str> = needed.iter().map(|(_, relation)| relation.name).collect();
@@ -70,7 +70,7 @@ fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTree
     Ok(seen)
 }
 
-/// Where one relation to an object leads to another one.
+/// Returns the relations to other objects that follow from one relation.
 fn next(
     store: &mut Store,
     object: &Object,
@@ -111,8 +111,8 @@ fn is_of(kind: &Kind, object: &str) -> bool {
     object.split_once(':').is_some_and(|(name, _)| name == kind.name)
 }
 
-/// Who has the relation to an object that the caller governs: people, agents, everybody, and the sets
-/// of what others govern.
+/// Returns the subjects of a relation to an object that the caller governs: people, agents,
+/// everybody, and the sets that others govern.
 pub(crate) fn subjects(
     store: &mut Store,
     object: &str,
@@ -176,7 +176,7 @@ fn node(kept: &Kept) -> Option<Node> {
     Some((object.text, object.kind.relation(&kept.relation)?.name))
 }
 
-/// The relations that can make this one hold, and itself.
+/// Returns the relations from which this one can follow, and this one itself.
 fn needed(kind: &'static Kind, relation: &'static Relation) -> Vec<Needed> {
     let mut needed = vec![(kind, relation)];
     let mut next = 0;
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_needed_for_a_relation_is_what_it_can_follow_from() {
+    fn needed_relations_are_those_it_can_follow_from() {
         let names = |of: &str, relation: &str| {
             let kind = kind(MODEL, of).unwrap();
             let needed = needed(kind, kind.relation(relation).unwrap());

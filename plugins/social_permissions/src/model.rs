@@ -1,21 +1,23 @@
-//! The model: which relations objects of each type have, who can have them, and which follow from
-//! which. Everything else reads this table: judging, listing, granting, and the action `model`.
+//! The model: the relations of each type of object, their possible subjects, and which relations
+//! follow from which. Evaluating, listing, granting and the action `model` all read this table.
 
+use Askers::{Governor, Named, Subject};
 use Rule::{All, Any, But, Everybody, Itself, Of, Reverse, Stated, Through, Twin};
-use Told::{Governor, Named, Subject};
 use Who::{Agent, All as Public, Object, Person, Set};
 
 pub(crate) type Model = &'static [Kind];
 
-/// A type of objects.
+/// A type of object.
 #[derive(Debug)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
-    /// Who has this relation may read all that is stated of the object, and grant what can be granted.
+    /// The relation whose subjects may read all tuples of the object, and grant the relations that
+    /// can be granted.
     pub(crate) governed_by: Option<&'static str>,
-    /// Whom the object's person must not see, and the other way round.
-    pub(crate) apart: Option<&'static str>,
+    /// The relation of the subjects that the object's person has blocked, or that have blocked
+    /// them.
+    pub(crate) hidden_by: Option<&'static str>,
     pub(crate) relations: &'static [Relation],
 }
 
@@ -23,15 +25,15 @@ pub(crate) struct Kind {
 pub(crate) struct Relation {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
-    /// Whom other capabilities may state it of.
+    /// The kinds of subjects for which other capabilities may state it.
     pub(crate) stated_of: &'static [Who],
-    /// Whom people may grant it to.
+    /// The kinds of subjects to which people may grant it.
     pub(crate) granted_to: &'static [Who],
     pub(crate) rule: Rule,
-    pub(crate) told: Told,
+    pub(crate) askers: Askers,
 }
 
-/// A sort of subjects.
+/// A kind of subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Who {
     /// `owner:…`
@@ -40,47 +42,47 @@ pub(crate) enum Who {
     Agent,
     /// `*`
     All,
-    /// An object of this type, to go on from.
+    /// An object of this type, from which other relations follow.
     Object(&'static str),
-    /// Everybody who has this relation to an object of this type.
+    /// All subjects with this relation to an object of this type.
     Set(&'static str, &'static str),
 }
 
-/// When a relation holds.
+/// A rule: when a relation holds.
 #[derive(Debug)]
 pub(crate) enum Rule {
-    /// It is stated: of the subject, of everybody, or of a set that the subject is in.
+    /// It is stated for the subject, for everybody, or for a set that contains the subject.
     Stated,
     Everybody,
     /// The subject is the object.
     Itself,
-    /// Another relation of the object holds.
+    /// Another relation to the object holds.
     Of(&'static str),
-    /// A relation holds to an object that the first relation leads to.
+    /// A relation holds to an object to which the first relation leads.
     Through(&'static str, &'static str),
     /// A relation holds to the object of another type with the same id.
     Twin(&'static str, &'static str),
-    /// The subject has stated the relation of the object's person.
+    /// The subject has stated the relation for the object's person.
     Reverse(&'static str),
     Any(&'static [Rule]),
     All(&'static [Rule]),
-    /// The first holds and the second does not.
+    /// The first rule holds and the second does not.
     But(&'static Rule, &'static Rule),
 }
 
-/// Who may learn whether it holds, besides those who govern the object.
+/// Who may ask whether it holds, besides the governors of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Askers {
     Subject,
     /// The subject, unless one of the two has blocked the other.
     Named,
-    /// Nobody else.
+    /// Only the governors.
     Governor,
 }
 
-/// The relation that only who states it ever reads.
+/// The relation that only the person who states it can read.
 pub(crate) const BLOCKED: &str = "blocked";
-/// The relation that follows from who has claimed an agent.
+/// The relation that follows from the claim of an agent.
 pub(crate) const DELEGATE: &str = "delegate";
 
 const MEMBERS: Who = Set("org", "member");
@@ -91,18 +93,23 @@ const fn stored(
     name: &'static str,
     meaning: &'static str,
     stated_of: &'static [Who],
-    told: Told,
+    askers: Askers,
 ) -> Relation {
-    Relation { name, meaning, stated_of, granted_to: &[], rule: Stated, told }
+    Relation { name, meaning, stated_of, granted_to: &[], rule: Stated, askers }
 }
 
-const fn computed(name: &'static str, meaning: &'static str, rule: Rule, told: Told) -> Relation {
-    Relation { name, meaning, stated_of: &[], granted_to: &[], rule, told }
+const fn computed(
+    name: &'static str,
+    meaning: &'static str,
+    rule: Rule,
+    askers: Askers,
+) -> Relation {
+    Relation { name, meaning, stated_of: &[], granted_to: &[], rule, askers }
 }
 
-/// A role that whoever has a higher one has too.
+/// Makes a role that every higher role includes.
 const fn role(name: &'static str, meaning: &'static str, rule: Rule) -> Relation {
-    Relation { name, meaning, stated_of: &[Person], granted_to: &[], rule, told: Subject }
+    Relation { name, meaning, stated_of: &[Person], granted_to: &[], rule, askers: Subject }
 }
 
 pub(crate) const MODEL: Model = &[
@@ -110,7 +117,7 @@ pub(crate) const MODEL: Model = &[
         name: "owner",
         meaning: "A person.",
         governed_by: Some("self"),
-        apart: Some("apart"),
+        hidden_by: Some("apart"),
         relations: &[
             computed("self", "Is this person, or an agent of theirs.", Itself, Subject),
             stored(DELEGATE, "Is an agent that this person has claimed.", &[Agent], Subject),
@@ -130,7 +137,7 @@ pub(crate) const MODEL: Model = &[
                 stated_of: &[Person],
                 granted_to: &[Person, Agent],
                 rule: Stated,
-                told: Named,
+                askers: Named,
             },
             stored("contact_viewer", "Was disclosed this person's contact data.", &[Person], Named),
             computed(
@@ -172,10 +179,10 @@ pub(crate) const MODEL: Model = &[
         name: "org",
         meaning: "An organisation.",
         governed_by: Some("admin"),
-        apart: None,
+        hidden_by: None,
         relations: &[
             role("owner", "Owns the organisation.", Stated),
-            role("admin", "Decides on its members.", Any(&[Stated, Of("owner")])),
+            role("admin", "Manages its members.", Any(&[Stated, Of("owner")])),
             role("recruiter", "Edits its listings.", Any(&[Stated, Of("admin")])),
             role("member", "Belongs to it.", Any(&[Stated, Of("recruiter")])),
         ],
@@ -184,21 +191,21 @@ pub(crate) const MODEL: Model = &[
         name: "listing",
         meaning: "A listing.",
         governed_by: Some("manager"),
-        apart: Some("apart"),
+        hidden_by: Some("apart"),
         relations: &[
-            stored("owner", "Is the person whose listing it is.", &[Person], Subject),
-            stored("org", "Is the organisation that it stands for.", &[Object("org")], Governor),
+            stored("owner", "Owns the listing.", &[Person], Subject),
+            stored("org", "Is the organisation of the listing.", &[Object("org")], Governor),
             Relation {
                 name: "editor",
-                meaning: "May change it. A block takes a grant away, but no role in its organisation.",
+                meaning: "May change it. A block ends a grant, but not a role in its organisation.",
                 stated_of: &[],
                 granted_to: &[Person, Agent, MEMBERS, RECRUITERS, ADMINS],
                 rule: Any(&[Of("owner"), Through("org", "recruiter"), But(&Stated, &Of("apart"))]),
-                told: Subject,
+                askers: Subject,
             },
             Relation {
                 name: "viewer",
-                meaning: "Is among those it is shown to.",
+                meaning: "Was given permission to see it.",
                 stated_of: &[
                     Person,
                     Public,
@@ -209,7 +216,7 @@ pub(crate) const MODEL: Model = &[
                 ],
                 granted_to: &[Person, MEMBERS, RECRUITERS, ADMINS],
                 rule: Stated,
-                told: Named,
+                askers: Named,
             },
             computed(
                 "can_view",
@@ -225,7 +232,7 @@ pub(crate) const MODEL: Model = &[
             ),
             computed(
                 "apart",
-                "Its owner and the subject are apart.",
+                "Was blocked by its owner, or has blocked them.",
                 Through("owner", "apart"),
                 Governor,
             ),
@@ -235,7 +242,7 @@ pub(crate) const MODEL: Model = &[
         name: "thread",
         meaning: "A conversation.",
         governed_by: None,
-        apart: None,
+        hidden_by: None,
         relations: &[
             stored("participant", "Takes part in it.", &[Person], Subject),
             stored("frozen", "Must not write in it for now.", &[Person, Public], Governor),
@@ -251,15 +258,15 @@ pub(crate) const MODEL: Model = &[
         name: "calendar",
         meaning: "A person's calendar; its id is the person's.",
         governed_by: Some("owner"),
-        apart: Some("apart"),
+        hidden_by: Some("apart"),
         relations: &[
             Relation {
                 name: "owner",
-                meaning: "Is the person whose calendar it is.",
+                meaning: "Owns the calendar.",
                 stated_of: &[Person],
                 granted_to: &[],
                 rule: Any(&[Twin("owner", "self"), Stated]),
-                told: Subject,
+                askers: Subject,
             },
             Relation {
                 name: "scheduler",
@@ -267,11 +274,11 @@ pub(crate) const MODEL: Model = &[
                 stated_of: &[Person, Agent],
                 granted_to: &[Person, Agent],
                 rule: Any(&[Of("owner"), Twin("owner", DELEGATE), But(&Stated, &Of("apart"))]),
-                told: Subject,
+                askers: Subject,
             },
             computed(
                 "apart",
-                "Its owner and the subject are apart.",
+                "Was blocked by its owner, or has blocked them.",
                 Twin("owner", "apart"),
                 Governor,
             ),
@@ -290,14 +297,14 @@ pub(crate) fn kind(model: Model, name: &str) -> Option<&'static Kind> {
 }
 
 impl Relation {
-    /// Whom it can be stored of, by whomever.
+    /// Returns the kinds of subjects for which it can be stored.
     pub(crate) fn subjects(&self) -> impl Iterator<Item = Who> {
         self.stated_of.iter().chain(self.granted_to).copied()
     }
 }
 
 impl Who {
-    /// As OpenFGA writes it.
+    /// Formats it in the language of OpenFGA.
     pub(crate) fn text(self) -> String {
         match self {
             Person => "owner".into(),
@@ -310,7 +317,7 @@ impl Who {
 }
 
 impl Rule {
-    /// In the manner of OpenFGA's language.
+    /// Formats it in the manner of OpenFGA's language.
     pub(crate) fn text(&self, relation: &Relation) -> String {
         let part = |rule: &Rule| match rule {
             Any(_) | All(_) | But(..) => format!("({})", rule.text(relation)),
@@ -336,11 +343,11 @@ impl Rule {
             Reverse(name) => format!("has stated {name} of it"),
             Any(rules) => joined(rules, " or "),
             All(rules) => joined(rules, " and "),
-            But(rule, taken) => format!("{} but not {}", part(rule), part(taken)),
+            But(rule, excluded) => format!("{} but not {}", part(rule), part(excluded)),
         }
     }
 
-    /// The rules in it that can make it hold, down to those without parts.
+    /// Returns the rules in it from which it can follow, down to those without parts.
     pub(crate) fn grounds(&self) -> Vec<&Rule> {
         match self {
             Any(rules) | All(rules) => rules.iter().flat_map(Rule::grounds).collect(),

@@ -1,8 +1,8 @@
-//! How objects and subjects are written: `listing:lst_…`, `org:org_…#member`, `*`.
+//! The texts of objects and subjects: `listing:lst_…`, `org:org_…#member`, `*`.
 
 use crate::model::{Kind, Model, Relation, Who, kind};
 
-/// Ids are no longer than this, so that a tuple's text fits the id of a document.
+/// The most bytes of an id, so that a tuple's text fits the id of a document.
 const ID_BYTES: usize = 40;
 pub(crate) const EVERYBODY: &str = "*";
 
@@ -25,7 +25,7 @@ impl Object {
     }
 }
 
-/// A set: everybody who has the relation to the object.
+/// Parses a set: all subjects with the relation to the object.
 pub(crate) fn set(model: Model, text: &str) -> Option<(Object, &'static Relation)> {
     let (object, name) = text.split_once('#')?;
     let object = Object::parse(model, object)?;
@@ -33,7 +33,7 @@ pub(crate) fn set(model: Model, text: &str) -> Option<(Object, &'static Relation
     Some((object, relation))
 }
 
-/// Which sort of subject a text is; none if it is none.
+/// Returns the kind of subject of a text; `None` if it cannot be parsed.
 pub(crate) fn sort(model: Model, text: &str) -> Option<Who> {
     if text == EVERYBODY {
         return Some(Who::All);
@@ -59,7 +59,7 @@ mod tests {
     use crate::model::MODEL;
 
     #[test]
-    fn subjects_have_their_sorts() {
+    fn subjects_have_their_kinds() {
         for (text, sort_of_it) in [
             ("*", Some(Who::All)),
             ("owner:own_1", Some(Who::Person)),

@@ -1,7 +1,7 @@
-//! What is stated, read from the store: within bounds, and without what is over.
+//! Reads tuples from the store, within the limits and without expired ones.
 
 use crate::{
-    judge::{Principal, Shape, TooMuch, Tuples, judge},
+    judge::{Principal, Shape, TooManyTries, Tuples, judge},
     model::{BLOCKED, DELEGATE, MODEL},
     name::{Object, set},
     types::*,
@@ -14,10 +14,10 @@ pub(crate) fn id(object: &str, relation: &str, subject: &str) -> String {
     format!("{object}#{relation}@{subject}")
 }
 
-/// The store, for one call.
+/// The store during one call.
 pub(crate) struct Store {
     pub(crate) now: u64,
-    /// The calling agent and its person: the host knows better than what is kept.
+    /// The calling agent and its person: the host knows this better than the stored tuples.
     caller: Option<(String, Option<String>)>,
     looks_left: u32,
 }
@@ -31,7 +31,7 @@ impl Store {
         Self { now: call.now(), caller, looks_left: MOST_LOOKS }
     }
 
-    /// The caller, under both names.
+    /// Returns the caller, under both names.
     pub(crate) fn me(&self) -> Principal {
         let Some((agent, person)) = &self.caller else { return Principal::default() };
         let names = std::iter::once(agent).chain(person).cloned().collect();
@@ -48,7 +48,7 @@ impl Store {
             .is_some_and(|(agent, person)| agent == subject || person.as_deref() == Some(subject))
     }
 
-    /// Whether the caller may read all of this object, and grant on it.
+    /// Whether the caller governs this object: may read all of it, and grant on it.
     pub(crate) fn governs(&mut self, object: &Object) -> Result<bool> {
         let relation = object.kind.governed_by.and_then(|name| object.kind.relation(name));
         let me = self.me();
@@ -58,9 +58,9 @@ impl Store {
         }
     }
 
-    /// Whether the caller and the object's person must not see each other.
-    pub(crate) fn is_apart(&mut self, object: &Object) -> Result<bool> {
-        let relation = object.kind.apart.and_then(|name| object.kind.relation(name));
+    /// Whether a block hides the caller and the object's person from each other.
+    pub(crate) fn is_hidden(&mut self, object: &Object) -> Result<bool> {
+        let relation = object.kind.hidden_by.and_then(|name| object.kind.relation(name));
         let me = self.me();
         match relation {
             Some(relation) => Ok(judge(MODEL, self, object, relation, &me)?.is_some()),
@@ -68,7 +68,8 @@ impl Store {
         }
     }
 
-    /// What a filter finds, as far as one call may look, without what is over.
+    /// Returns the tuples that match a filter, within the limit of the call and without expired
+    /// ones.
     pub(crate) fn find(&mut self, filter: Filter) -> Result<Vec<Kept>> {
         self.look(1)?;
         let mut found = Vec::new();
@@ -83,13 +84,13 @@ impl Store {
     }
 
     fn look(&mut self, documents: u32) -> Result<()> {
-        self.looks_left = self.looks_left.checked_sub(documents).ok_or(TooMuch)?;
+        self.looks_left = self.looks_left.checked_sub(documents).ok_or(TooManyTries)?;
         Ok(())
     }
 }
 
-impl From<TooMuch> for PermissionsError {
-    fn from(_: TooMuch) -> Self {
+impl From<TooManyTries> for PermissionsError {
+    fn from(_: TooManyTries) -> Self {
         let limit = Limit::reached("relations_looked_at", MOST_LOOKS.into());
         Self::TupleLimit { limit: Box::new(limit), next: own_grants() }
     }
@@ -117,8 +118,8 @@ impl Tuples for Store {
     }
 }
 
-/// What the caller may know of other subjects: not whom others have blocked, and not who is in sets
-/// that the caller is not in.
+/// The tuples that the caller may know of other subjects: without blocks by others, and without
+/// members of sets that the caller is not in.
 pub(crate) struct Known<'a>(pub(crate) &'a mut Store);
 
 impl Known<'_> {

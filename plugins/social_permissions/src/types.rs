@@ -1,24 +1,25 @@
-//! Inputs, outputs, what is kept, and refusals.
+//! Inputs, outputs, stored documents and refusals.
 
 use crate::judge::{Shape, Step};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
 
-/// What people may grant on one object, and how many sets may be among it.
+/// The most grants of people on one object, and the most sets among them.
 pub(crate) const MOST_GRANTS: u64 = 100;
 pub(crate) const MOST_SETS: u64 = 20;
-/// Documents that one call looks at: less than the host lets it, because it may be part of another's.
+/// The most documents that one call reads. It is less than the host's limit, because the call may
+/// be nested in another one.
 pub(crate) const MOST_LOOKS: u32 = 4000;
 
-/// What is stated, by the tuple's own text.
+/// The tuples, by their own text.
 pub(crate) const TUPLES: Collection<Kept> = Collection::new("tuples")
     .index("object", &["object", "relation", "shape"])
     .index("subject", &["subject", "relation"])
     .index("granted", &["object", "granted"]);
 
-/// Of each object that people granted something on: two grants at once both write it, and so neither is
-/// counted without the other.
+/// The number of grants on each object. Every grant writes it, so that two concurrent grants are
+/// both counted.
 pub(crate) const OBJECTS: Collection<Granted> = Collection::new("objects");
 
 #[derive(Serialize, Deserialize)]
@@ -27,11 +28,11 @@ pub(crate) struct Kept {
     pub(crate) relation: String,
     pub(crate) subject: String,
     pub(crate) shape: Shape,
-    /// By a person, and not stated by another capability.
+    /// Whether a person granted it; otherwise another capability stated it.
     pub(crate) granted: bool,
     #[serde(default)]
     pub(crate) granted_by: Option<String>,
-    /// Milliseconds since the Unix epoch.
+    /// When it expires, in milliseconds since the Unix epoch.
     #[serde(default)]
     pub(crate) expires_at: Option<u64>,
 }
@@ -48,18 +49,19 @@ pub(crate) struct Granted {
     pub(crate) sets: u64,
 }
 
-/// A question.
+/// A question: whether a subject has a relation to an object.
 #[input(Clone)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
-    /// Who: `me` if left out, which is your person and you; else `owner:…`, `agent:…`, `org:…#member`, or `*` for everybody.
+    /// The subject: by default `me`, which means your person and you; else `owner:…`, `agent:…`,
+    /// `org:…#member`, or `*` for everybody.
     #[serde(default = "me", skip_serializing_if = "is_me")]
     #[schemars(length(min = 1, max = 100))]
     pub(crate) subject: String,
-    /// Such as `can_message`; `model` lists them.
+    /// The relation, such as `can_message`; `model` lists them.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
-    /// Such as `listing:lst_…`; `owner:me` and `calendar:me` are your person's.
+    /// The object, such as `listing:lst_…`; `owner:me` and `calendar:me` are your person's.
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: String,
 }
@@ -74,7 +76,7 @@ fn is_me(subject: &String) -> bool {
 
 #[input]
 pub(crate) struct AskMany {
-    /// At most 50.
+    /// The questions, at most 50.
     #[schemars(length(min = 1, max = 50))]
     pub(crate) questions: Vec<Ask>,
 }
@@ -82,27 +84,28 @@ pub(crate) struct AskMany {
 #[output]
 pub(crate) struct Judged {
     pub(crate) allowed: bool,
-    /// Why, from the question down to what is stated; empty if it does not hold.
+    /// The derivation, from the question down to the stated tuples; empty if the relation does not
+    /// hold.
     pub(crate) reason_path: Vec<Step>,
-    /// RFC 3339: everything that was committed before this instant is taken into account. There is nothing to
-    /// send along: no answer is ever older than its call.
+    /// The time of the answer (RFC 3339): everything that was committed before it is included. You
+    /// do not have to send a token, because no answer is older than its call.
     pub(crate) consistency_token: String,
 }
 
 #[output]
 pub(crate) struct JudgedMany {
-    /// In the order of the questions.
+    /// The answers, in the order of the questions.
     pub(crate) items: Vec<JudgedOne>,
-    /// As in `check`.
+    /// The time of the answer, as in `check`.
     pub(crate) consistency_token: String,
 }
 
 #[output]
 pub(crate) struct JudgedOne {
-    /// False too if the question was refused.
+    /// Whether the relation holds; false too if the question was refused.
     pub(crate) allowed: bool,
     pub(crate) reason_path: Vec<Step>,
-    /// What `check` would refuse this question with.
+    /// The error code with which `check` would refuse this question.
     pub(crate) error_code: Option<String>,
 }
 
@@ -111,7 +114,7 @@ pub(crate) struct ListObjects {
     /// The type of the objects, such as `listing`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) object_type: String,
-    /// Which relation to have to them, such as `editor`.
+    /// The relation to them, such as `editor`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
     #[serde(flatten)]
@@ -124,7 +127,7 @@ pub(crate) struct Governed {
     /// An object that you govern, such as `listing:lst_…`, `owner:me` or `calendar:me`.
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: String,
-    /// Such as `can_view`.
+    /// The relation, such as `can_view`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
 }
@@ -139,35 +142,36 @@ pub(crate) struct ListSubjects {
 
 #[output]
 pub(crate) struct Tree {
-    /// The tree in preorder: what belongs to a node follows it, one deeper.
+    /// The nodes of the tree in preorder: the children of a node follow it, one level deeper.
     pub(crate) nodes: Vec<Branch>,
-    /// As in `check`.
+    /// The time of the answer, as in `check`.
     pub(crate) consistency_token: String,
 }
 
 #[output]
 pub(crate) struct Branch {
-    /// 0 for the question.
+    /// The depth of the node; 0 for the question.
     pub(crate) depth: u32,
-    /// `relation` for a relation of an object; `any`, `all` or `but_not` over what follows; `stated` for
-    /// subjects; `everybody`; `itself`; `unknown` for what only others may know.
+    /// The kind of node: `relation` for a relation of an object; `any`, `all` or `but_not` over
+    /// what follows; `stated` for subjects; `everybody`; `itself`; `unknown` for what only others
+    /// may know.
     pub(crate) operation: &'static str,
     pub(crate) object: String,
     pub(crate) relation: String,
-    /// Whom it is stated of, at most 100.
+    /// The subjects of the stated tuples, at most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) subjects: Vec<String>,
 }
 
 #[input]
 pub(crate) struct ListGrants {
-    /// An object that you govern; without it, what names you as the subject.
+    /// An object that you govern; without it, your own relations as a subject are listed.
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: Option<String>,
-    /// This relation only.
+    /// Only this relation.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: Option<String>,
-    /// With an object: this subject only.
+    /// With an object: only this subject.
     #[schemars(length(min = 1, max = 100))]
     pub(crate) subject: Option<String>,
     #[serde(flatten)]
@@ -183,52 +187,53 @@ pub(crate) enum Otherwise {
 
 #[input]
 pub(crate) struct Grant {
-    /// To whom: `owner:…`, `agent:…` or `org:…#member`, as `model` says under `grantable_to`.
+    /// The subject: `owner:…`, `agent:…` or `org:…#member`, as `model` lists under `grantable_to`.
     #[schemars(length(min = 1, max = 100))]
     pub(crate) subject: String,
-    /// Such as `freebusy_viewer`.
+    /// The relation, such as `freebusy_viewer`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
-    /// What you govern: `owner:me`, `calendar:me`, a listing of yours.
+    /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: String,
-    /// RFC 3339: when it ends by itself. Without it, it stays until it is revoked.
+    /// When the grant expires (RFC 3339). Without it, it stays until it is revoked.
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) expires_at: Option<String>,
-    /// If it holds already: refuse with `tuple_exists`, or answer what there is, unchanged.
+    /// What to do if it exists already: refuse with `tuple_exists`, or return the existing one
+    /// unchanged.
     #[serde(default)]
     pub(crate) on_duplicate: Otherwise,
 }
 
 #[input]
 pub(crate) struct Revoke {
-    /// From whom, as it was granted.
+    /// The subject of the grant.
     #[schemars(length(min = 1, max = 100))]
     pub(crate) subject: String,
-    /// Such as `freebusy_viewer`.
+    /// The relation, such as `freebusy_viewer`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) relation: String,
-    /// What you govern: `owner:me`, `calendar:me`, a listing of yours.
+    /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
     #[schemars(length(min = 3, max = 100))]
     pub(crate) object: String,
-    /// If it does not hold: refuse with `tuple_missing`, or leave it at that.
+    /// What to do if there is no such grant: refuse with `tuple_missing`, or accept it.
     #[serde(default)]
     pub(crate) on_missing: Otherwise,
 }
 
-/// One statement.
+/// One tuple.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TupleView {
     pub(crate) object: String,
     pub(crate) relation: String,
     pub(crate) subject: String,
-    /// True if a person granted it, false if it follows from what another capability keeps.
+    /// Whether a person granted it; false if another capability stated it.
     pub(crate) granted: bool,
     /// Whether the caller may revoke it.
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// RFC 3339.
+    /// When it expires (RFC 3339).
     pub(crate) expires_at: Option<String>,
-    /// RFC 3339.
+    /// When it was created (RFC 3339).
     pub(crate) created_at: String,
 }
 
@@ -248,7 +253,7 @@ pub(crate) struct Revoked {
     pub(crate) object: String,
     pub(crate) relation: String,
     pub(crate) subject: String,
-    /// False if there was nothing to revoke.
+    /// Whether it was revoked; false if there was nothing to revoke.
     pub(crate) revoked: bool,
 }
 
@@ -262,7 +267,7 @@ pub(crate) struct KindView {
     #[serde(rename = "type")]
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
-    /// Who has this relation may read what is stated of the object, and grant.
+    /// The relation whose subjects may read the tuples of the object, and grant.
     pub(crate) governed_by: Option<&'static str>,
     pub(crate) relations: Vec<RelationView>,
 }
@@ -271,11 +276,13 @@ pub(crate) struct KindView {
 pub(crate) struct RelationView {
     pub(crate) relation: &'static str,
     pub(crate) meaning: &'static str,
-    /// When it holds, in the manner of OpenFGA; in brackets, whom it can be stated of.
+    /// When it holds, in the manner of OpenFGA; in brackets, the kinds of subjects for which it can
+    /// be stated.
     pub(crate) define: String,
-    /// Whom `grant` takes as the subject; empty if people do not grant it.
+    /// The kinds of subjects to which `grant` can grant it; empty if people cannot grant it.
     pub(crate) grantable_to: Vec<String>,
-    /// Whether the subject may ask for it; who governs the object always may, but for what others blocked.
+    /// Whether the subject may ask for it. The governor of the object always may, except for blocks
+    /// by others.
     pub(crate) subject_may_ask: bool,
 }
 
@@ -288,7 +295,7 @@ pub(crate) struct TupleId {
 #[input]
 pub(crate) struct Agent {
     pub(crate) agent_id: String,
-    /// Whose agent it is by now; absent where it is nobody's any more.
+    /// The person of the agent; missing if it has none any more.
     pub(crate) owner_id: Option<String>,
 }
 
@@ -308,16 +315,16 @@ impl DuplicateTuple {
 
 #[derive(Refusals)]
 pub(crate) enum PermissionsError {
-    /// The model has no such relation, or not for such a subject: see model.
+    /// The model has no such relation, or not for this kind of subject: see model.
     #[refusal(invalid, next = Next::action(CAPABILITY, "model"))]
     RelationUnknown,
-    /// This is stated already.
+    /// This relation is stated already.
     #[refusal(conflict, conflict_detail = existing, next = list_grants(object))]
     TupleExists { existing: DuplicateTuple, object: String },
-    /// Nothing of the kind was granted.
+    /// There is no such grant.
     #[refusal(not_found, next = list_grants(object))]
     TupleMissing { object: String },
-    /// There are too many relations: see conflict for which limit it is.
+    /// There are too many relations: see conflict for the limit.
     #[refusal(conflict, conflict_detail = limit, next = next)]
     TupleLimit { limit: Box<Limit>, next: Next },
     #[refusal(transparent)]
@@ -330,7 +337,7 @@ pub(crate) fn list_grants(object: impl Into<String>) -> Next {
     Next::action(CAPABILITY, "list_grants").field("object", object.into())
 }
 
-/// The caller's own relations.
+/// Returns the call that lists the caller's own relations.
 pub(crate) fn own_grants() -> Next {
     Next::action(CAPABILITY, "list_grants")
 }

@@ -1,4 +1,5 @@
-//! What takes two: somebody asks, the other one answers, and either ends it.
+//! Follows and connections: one person asks, the other one answers, and either can end the
+//! relationship.
 
 use crate::{
     ids::id,
@@ -13,13 +14,13 @@ use people_kit::{
 };
 use portolan_sdk::prelude::*;
 
-/// The input of the timer that forgets what has ended.
+/// The input of the timer that deletes an ended relationship.
 #[input]
 pub(crate) struct Ended {
     relationship_id: String,
 }
 
-/// Follows somebody, or asks to connect.
+/// Follows a person, or asks them to connect.
 pub(crate) fn ask(call: &Call, input: Other, kind: Request, action: &str) -> Result<Relationship> {
     let (me, other, now) = (call.require_owner()?, &*input.owner_id, call.now());
     ensure_other(me, other)?;
@@ -67,7 +68,7 @@ pub(crate) fn ask(call: &Call, input: Other, kind: Request, action: &str) -> Res
     Ok(view(&stored, me))
 }
 
-/// Answers a request; of somebody who follows, takes it back.
+/// Answers a request, or ends an active follow by the followed person.
 pub(crate) fn reply(call: &Call, input: Reply, action: &str) -> Result<Relationship> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     ensure_other(me, other)?;
@@ -111,7 +112,8 @@ pub(crate) fn leave(
     Ok(view(&stored, me))
 }
 
-/// Ends what there is, for a block; what is not there is not touched, so that nobody can tell.
+/// Ends all relationships of two people, for a block. Records that do not exist are not written, so
+/// that nobody can notice the block.
 pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<()> {
     for (kind, subject, object) in
         [(Request::Follow, me, other), (Request::Follow, other, me), (Request::Connect, me, other)]
@@ -128,7 +130,7 @@ pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets what ended long ago.
+/// Deletes a relationship that ended long ago.
 pub(crate) fn forget(call: &Call, input: &Ended) -> Result<(), HostError> {
     let Some(stored) = RELATIONSHIPS.get(&input.relationship_id)? else { return Ok(()) };
     let record = stored.value;
@@ -159,15 +161,15 @@ pub(crate) fn expect(
     stored.ensure_version(expected, || view(stored, me), get(stored.value.other(me)))
 }
 
-/// That the two are connected, from both sides.
+/// Returns the relation `connected` in both directions.
 pub(crate) fn connected(one: &str, other: &str) -> [Tuple; 2] {
     [(one, other), (other, one)].map(|(owner, known)| {
         Tuple::new(format!("owner:{owner}"), "connected", format!("owner:{known}"))
     })
 }
 
-/// What becomes of a request, by how the other person wants to be approached. Somebody who has
-/// blocked the one who asks is as good as not there.
+/// Returns the state of a new request, by the contact policy of the other person. If they have
+/// blocked the caller, the refusal is that of a person who does not exist.
 fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
     let person = people::person(other)?.ok_or(RelationshipError::OwnerNotFound)?;
     let blocked_by = id(Kind::Block, other, me);
@@ -190,7 +192,7 @@ fn decide(person: &Person, kind: Request, connected: bool) -> Option<State> {
     }
 }
 
-/// What there is of this kind, and has not ended.
+/// Returns the relationship of this kind, if it has not ended.
 fn standing(kind: Request, subject: &str, object: &str) -> Result<Stored<Record>> {
     let stored = RELATIONSHIPS.get(&id(kind.into(), subject, object))?;
     let stored = stored.filter(|stored| stored.value.state != State::None);
@@ -223,7 +225,8 @@ fn end(call: &Call, stored: &mut Stored<Record>, by: &str) -> Result<(), HostErr
     timers::set(&format!("forget/{}", stored.id), call.now() + COOLDOWN, "forget", &ended)
 }
 
-/// Tells the other side, unless they have muted whoever calls: then nobody can tell the difference.
+/// Publishes an event to the other side, unless they have muted the caller, who cannot tell the
+/// difference.
 fn tell(
     call: &Call,
     event: Event<Data<RequestData>>,
@@ -247,7 +250,7 @@ mod tests {
     use State::{Active, Requested};
 
     #[test]
-    fn a_request_becomes_what_the_other_side_wants() {
+    fn the_contact_policy_decides_about_a_request() {
         let decided = |policy, active, kind, connected| {
             let person = Person {
                 owner_id: "own_1".into(),

@@ -1,4 +1,4 @@
-//! Who has blocked whom, and what that ends.
+//! Blocks, and the relationships that they end.
 
 use crate::{
     ask::{connected, sever},
@@ -27,7 +27,7 @@ pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship> {
     Ok(view(&stored, me))
 }
 
-/// Those who have blocked the viewer, or were blocked by them.
+/// Returns those of the people who have blocked the viewer, or were blocked by them.
 pub(crate) fn hidden(whom: Whom) -> Result<Hidden, HostError> {
     let viewer = whom.viewer_id.as_str();
     let blocks = |(blocker, blocked)| id(Kind::Block, blocker, blocked);
@@ -48,7 +48,7 @@ fn blocked(blocker: &str, blocked: &str) -> Tuple {
     Tuple::new(format!("owner:{blocker}"), "blocked", format!("owner:{blocked}"))
 }
 
-/// Publishes an event for capabilities alone.
+/// Publishes an event to capabilities only.
 fn publish(
     call: &Call,
     event: Event<Data<BlockData>>,

@@ -1,11 +1,11 @@
-//! Ids that follow from the two people, so that there is at most one relationship of a kind.
+//! Ids that are derived from the two people, so that there is at most one relationship of a kind.
 
 use crate::types::Kind;
 
 pub(crate) fn id(kind: Kind, subject: &str, object: &str) -> String {
     match kind {
         Kind::Follow => format!("rel_follow_{subject}_{object}"),
-        // The same from both sides.
+        // The id is the same from both sides.
         Kind::Connect => {
             format!("rel_connect_{}_{}", subject.min(object), subject.max(object))
         }

@@ -1,4 +1,4 @@
-//! The capability `social_relationships`: who follows, knows, blocks and mutes whom.
+//! The capability `social_relationships`: follows, connections, blocks and mutes between people.
 
 mod ask;
 mod blocks;
@@ -17,14 +17,14 @@ use types::*;
 
 struct SocialRelationships;
 
-/// Follow people, connect with them, and keep away from them.
+/// Relationships of a person: follow, connect, block and mute people.
 ///
-/// To follow somebody is one-sided; a connection is agreed to by both. Somebody who takes requests
-/// from their network only is asked first, and answers with `accept` or `reject`. `block` ends both
-/// in both directions and hides the two from each other everywhere, and `mute` keeps their news out
-/// of the inbox; nobody is told of either. `get` reads all there is with one person, and what may be
-/// done now; `list` reads all of a kind. Relationships are the person's, whichever of their agents
-/// calls.
+/// A person follows another one without consent; a connection needs the consent of both. A person
+/// whose `contact_policy` is `network` is asked first, and answers with `accept` or `reject`.
+/// `block` ends both in both directions and hides the two from each other everywhere, and `mute`
+/// keeps the events of a person out of the inbox; nobody is notified of either. `get` returns all
+/// relationships with one person, and the actions that are possible now; `list` returns all of a
+/// kind. Relationships belong to the person, and all their agents share them.
 #[capability(
     id = "social_relationships",
     title = "Relationships",
@@ -35,59 +35,59 @@ struct SocialRelationships;
 impl SocialRelationships {
     /// Follow a person.
     ///
-    /// The relationship is `active` at once, or `requested` if the person wants to be asked. To know
-    /// each other, use `connect`.
+    /// The relationship is `active` at once, or `requested` if the person wants to be asked. For a
+    /// mutual relationship, use `connect`.
     #[action(access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }))]
     fn follow(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         ask::ask(call, input, Request::Follow, "follow")
     }
 
-    /// Accept that somebody follows, or connects.
+    /// Accept a request to follow or to connect.
     #[action(access = write, emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }))]
     fn accept(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         ask::reply(call, input, "accept")
     }
 
-    /// Reject a request, or let somebody follow no longer.
+    /// Reject a request, or remove a follower.
     ///
-    /// They are not told, and cannot ask again for 30 days.
+    /// They are not notified, and cannot ask again for 30 days.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID, "kind": "connect" }))]
     fn reject(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
         ask::reply(call, input, "reject")
     }
 
-    /// Stop following somebody, or take the request back.
+    /// Stop following a person, or withdraw the request.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unfollow(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         ask::leave(call, input, Request::Follow, "unfollow")
     }
 
-    /// Ask somebody to connect.
+    /// Ask a person to connect.
     #[action(access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }))]
     fn connect(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         ask::ask(call, input, Request::Connect, "connect")
     }
 
-    /// End a connection, or the request for one.
+    /// End a connection, or withdraw the request for one.
     ///
-    /// The other side is not told, and cannot ask again for 30 days.
+    /// The other side is not notified, and cannot ask again for 30 days.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn disconnect(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         ask::leave(call, input, Request::Connect, "disconnect")
     }
 
-    /// Block somebody.
+    /// Block a person.
     ///
-    /// Ends all there is in both directions. From now on neither finds the other one, and the other
-    /// one cannot tell why. It works for everybody, also for people who cannot be found.
+    /// It ends all relationships in both directions. From now on neither finds the other one, and
+    /// the other one cannot tell why. Every id is accepted, also of people who are not found.
     #[action(access = write, destructive, emits = [BLOCKED], example = json!({ "owner_id": OTHER_ID }))]
     fn block(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         blocks::block(call, input)
     }
 
-    /// Block somebody no longer.
+    /// End a block.
     ///
-    /// What the block has ended does not come back.
+    /// Relationships that the block has ended are not restored.
     #[action(access = write, emits = [UNBLOCKED], example = json!({ "owner_id": OTHER_ID }))]
     fn unblock(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         blocks::unblock(call, input)
@@ -95,14 +95,14 @@ impl SocialRelationships {
 
     /// Keep the events of a person out of the inbox.
     ///
-    /// The other person is not told, and their requests are still listed. To end all contact, use
-    /// `block`.
+    /// The other person is not notified, and their requests are still listed. To end all contact,
+    /// use `block`.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
         private::mute(call, input)
     }
 
-    /// Let the events of a person into the inbox again.
+    /// Receive the events of a person in the inbox again.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
         private::unmute(call, input)
@@ -116,9 +116,9 @@ impl SocialRelationships {
         private::note(call, input)
     }
 
-    /// Get all there is with another person.
+    /// Get all relationships with another person.
     ///
-    /// For an agent that nobody has claimed there is nothing, and `next` is the way to a claim.
+    /// For an agent that nobody has claimed there is none, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = json!({ "owner_id": OTHER_ID }))]
     fn get(call: &Call, input: Other) -> Result<Answer<Bond>, RelationshipError> {
         let Some(me) = call.owner_id() else {
@@ -129,7 +129,7 @@ impl SocialRelationships {
         Ok(Answer::new(view::bond(me, &input.owner_id)?))
     }
 
-    /// List the person's relationships, the newest first.
+    /// List the person's relationships, newest first.
     ///
     /// For an agent that nobody has claimed, the list is empty.
     #[action(access = read, idempotent, example = List::default())]
@@ -137,15 +137,15 @@ impl SocialRelationships {
         Items::own(call, |me| read::list(me, input))
     }
 
-    /// List whom the person and another one both are connected with.
+    /// List the people with whom both the person and another one are connected.
     ///
-    /// A page may hold fewer than `limit`, and there may be more all the same: `next_cursor` says so.
+    /// A page may contain fewer than `limit` items although more follow: `next_cursor` says so.
     #[action(access = read, idempotent, example = json!({ "owner_id": OTHER_ID, "limit": 20 }))]
     fn mutuals(call: &Call, input: Mutuals) -> Result<Answer<Items<Mutual>>, RelationshipError> {
         Items::own(call, |me| read::mutuals(me, input))
     }
 
-    /// List whom the person has blocked, the newest first.
+    /// List the people whom the person has blocked, newest first.
     #[action(access = read, idempotent, example = PageInput::default())]
     fn blocked(
         call: &Call,
@@ -157,7 +157,7 @@ impl SocialRelationships {
 
     /// List the people who have blocked a person, or whom the person has blocked.
     ///
-    /// For other capabilities, which do not show the two to each other.
+    /// It is for other capabilities, which do not show the two to each other.
     #[action(access = internal, idempotent)]
     fn hidden(_call: &Call, input: Whom) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)

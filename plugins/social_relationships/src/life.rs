@@ -1,5 +1,5 @@
-//! The states of relationships, and which action leads where. The subject is who follows, asks to
-//! connect, blocks or mutes; the object is the other side.
+//! The states of relationships, and their transitions. The subject is the person who follows, asks
+//! to connect, blocks or mutes; the object is the other side.
 
 use crate::types::{CAPABILITY, Kind, Request};
 use portolan_sdk::prelude::*;
@@ -7,17 +7,17 @@ use portolan_sdk::prelude::*;
 pub(crate) const SUBJECT: &str = "subject";
 pub(crate) const OBJECT: &str = "object";
 
-/// Of what takes two.
+/// The state of a follow or a connection.
 #[choice(States)]
 pub(crate) enum State {
-    /// There is no such relationship, or no longer.
+    /// There is no such relationship, or it has ended.
     None,
     /// The object has not answered yet.
     Requested,
     Active,
 }
 
-/// Of what one side does alone.
+/// The state of a block or a mute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, States)]
 pub(crate) enum Hold {
     None,
@@ -68,7 +68,7 @@ pub(crate) const MUTE: Machine<Hold> = Machine::new(
 )
 .read_by(CAPABILITY, "get", "owner_id");
 
-/// The table of what takes two.
+/// Returns the table of a follow or a connection.
 pub(crate) fn machine(kind: Request) -> &'static Machine<State> {
     match kind {
         Request::Follow => &FOLLOW,
@@ -76,7 +76,7 @@ pub(crate) fn machine(kind: Request) -> &'static Machine<State> {
     }
 }
 
-/// What one side may do with a relationship now.
+/// Returns the actions that one side may take on a relationship now.
 pub(crate) fn allowed(kind: Kind, role: &str, state: State) -> Vec<&'static str> {
     let hold = if state == Active { Hold::Active } else { Hold::None };
     match kind {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_sound() {
+    fn the_tables_are_valid() {
         for faults in [FOLLOW.faults(), CONNECT.faults(), BLOCK.faults(), MUTE.faults()] {
             assert_eq!(faults, Vec::<String>::new());
         }

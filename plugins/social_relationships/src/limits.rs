@@ -1,16 +1,16 @@
-//! How much of it one person may have.
+//! The limits of one person.
 
 use crate::types::{Kind, RELATIONSHIPS, RelationshipError, Result, list};
 use portolan_sdk::prelude::*;
 
-/// Relationships of one kind that a person has made or agreed to. Followers do not count.
+/// The most relationships of one kind that a person has made or agreed to. Followers do not count.
 pub(crate) const OF_A_KIND: u64 = 5000;
-/// Requests, to other people each.
+/// The limit of requests to different people.
 const REQUESTS: Window = Window { most: 100, within: DAY };
-/// After the other side has ended it, a new request is not taken for so long.
+/// The cooldown after the other side has ended a relationship, in which a new request is refused.
 pub(crate) const COOLDOWN: u64 = 30 * DAY;
 
-/// Refuses one more of a kind. Two calls at once may pass it by one.
+/// Refuses one more relationship of a kind. Two concurrent calls may exceed the limit by one.
 pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<()> {
     let own = field("subject").eq(owner_id);
     let own = match kind {
@@ -24,7 +24,7 @@ pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<()> {
     Err(RelationshipError::RelationshipLimitReached)
 }
 
-/// Refuses one more request today.
+/// Refuses one more request if the limit of the last 24 hours is reached.
 pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
     let today = field("asked_at").gt(now.saturating_sub(REQUESTS.within));
     let today = field("subject").eq(owner_id).and(today);
@@ -38,7 +38,7 @@ pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
     Err(quota("There were as many requests as one may make in a day.", &limit, list()).into())
 }
 
-/// What there is, or is asked for.
+/// Matches relationships that are active or requested.
 pub(crate) fn standing() -> Filter {
     field("state").one_of(["requested", "active"])
 }

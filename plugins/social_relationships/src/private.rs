@@ -1,4 +1,4 @@
-//! What one person holds about another, and nobody else reads: mutes and notes.
+//! Mutes, blocks and notes: one person's data about another that nobody else reads.
 
 use crate::{
     ask::{ensure_other, exists, expect},
@@ -21,8 +21,8 @@ pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship> {
     Ok(view(&release(call, me, input, Kind::Mute)?, me))
 }
 
-/// Begins a block or a mute. That there is such a person is not asked: the answer would tell those
-/// apart who have blocked the one who asks.
+/// Begins a block or a mute. It does not check that the person exists: the result would reveal who
+/// has blocked the caller.
 pub(crate) fn hold(call: &Call, me: &str, other: &str, kind: Kind) -> Result<Stored<Record>> {
     ensure_other(me, other)?;
     let (id, now) = (id(kind, me, other), call.now());
@@ -42,7 +42,7 @@ pub(crate) fn hold(call: &Call, me: &str, other: &str, kind: Kind) -> Result<Sto
     Ok(RELATIONSHIPS.add(id, value, now)?)
 }
 
-/// Ends a block or a mute, and answers what it was.
+/// Ends a block or a mute, and returns it.
 pub(crate) fn release(call: &Call, me: &str, input: Change, kind: Kind) -> Result<Stored<Record>> {
     let other = &*input.owner_id;
     ensure_other(me, other)?;
@@ -53,7 +53,7 @@ pub(crate) fn release(call: &Call, me: &str, input: Change, kind: Kind) -> Resul
     Ok(stored)
 }
 
-/// Writes down something about a person, or strikes it out.
+/// Stores or deletes a note about a person.
 pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     ensure_other(me, other)?;

@@ -1,19 +1,19 @@
-//! Reads of one's own: lists, and whom two people both know.
+//! Reads of the person's own lists, and of mutual connections.
 
 use crate::{ask::ensure_other, blocks, ids::id, life::*, limits::standing, types::*, view::view};
 use people_kit::{UNTRUSTED, people};
 use portolan_sdk::prelude::*;
 
-/// So many of the person's own connections are looked at for one page of mutual ones.
+/// The most pages of the person's connections that are read for one page of mutual ones.
 const ROUNDS: usize = 20;
 
-/// What the person has with others, the newest first.
+/// Returns the person's relationships, newest first.
 pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>> {
     let state = input.state.map_or_else(standing, |state| field("state").eq(state));
     let filter = of(me, input.kind, input.direction).and(state);
     let page = RELATIONSHIPS.find(newest(filter).page(input.page))?;
     let mut items = Items::of(page, |stored| view(&stored, me));
-    // Who is blocked or muted may have blocked the person, and then is not seen.
+    // A blocked or muted person may have blocked the caller, and is then not visible.
     let named =
         |relationship: &Relationship| [Kind::Follow, Kind::Connect].contains(&relationship.kind);
     let seen = items.items.iter().filter(|item| named(item));
@@ -26,7 +26,7 @@ pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>> {
     Ok(items)
 }
 
-/// Whom both know, of the person's connections.
+/// Returns those of the person's connections who are also connected with the other one.
 pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
     let other = &*input.owner_id;
     ensure_other(me, other)?;
@@ -51,7 +51,7 @@ pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
     Ok(nobody)
 }
 
-/// Those of them whom the other one knows as well.
+/// Returns those of the people with whom the other one is connected.
 fn known_to(other: &str, people: Vec<String>) -> Result<Vec<Mutual>> {
     let connections = people.iter().map(|person| id(Kind::Connect, other, person));
     let connections = RELATIONSHIPS.get_many(connections)?;
@@ -73,7 +73,7 @@ fn known_to(other: &str, people: Vec<String>) -> Result<Vec<Mutual>> {
     Ok(active.map(mutual).collect())
 }
 
-/// What the person has begun, and what others have that both sides see.
+/// Matches the person's own relationships, and those of others that both sides see.
 fn of(me: &str, kind: Option<Kind>, direction: Option<Direction>) -> Filter {
     let outgoing = field("subject").eq(me);
     let seen = field("kind").one_of([Kind::Follow, Kind::Connect]);

@@ -1,4 +1,4 @@
-//! Inputs, outputs, refusals, and what is kept.
+//! Inputs, outputs, refusals and stored documents.
 
 use crate::{life::State, limits::OF_A_KIND};
 use people_kit::text::TextError;
@@ -10,26 +10,26 @@ pub(crate) const CAPABILITY: &str = "social_relationships";
 #[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct OtherId(String);
 
-/// What there is between two people, by an id that follows from them. What has ended stays for a
-/// while, so that the one who ended it is not asked again at once.
+/// The relationships, by an id derived from the two people. An ended one is kept for its cooldown,
+/// so that the person who ended it is not asked again at once.
 pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationships")
     .index("subject", &["subject", "kind", "state", "since"])
     .index("object", &["object", "kind", "state", "since"])
     .index("asked", &["subject", "asked_at"]);
 
-/// What a person has written down about another, for themselves.
+/// The notes that a person has written about others.
 pub(crate) const NOTES: Collection<NoteRecord> =
     Collection::new("notes").index("subject", &["subject"]);
 
 pub(crate) const REQUESTED: Event<Data<RequestData>> = Event::new("relationship.requested");
 pub(crate) const ACCEPTED: Event<Data<RequestData>> = Event::new("relationship.accepted");
-/// For capabilities only: the person who is blocked is not told.
+/// The event of a block, for capabilities only: the blocked person is not notified.
 pub(crate) const BLOCKED: Event<Data<BlockData>> = Event::new("relationship.blocked");
 pub(crate) const UNBLOCKED: Event<Data<BlockData>> = Event::new("relationship.unblocked");
 
 #[derive(Serialize)]
 pub(crate) struct RequestData {
-    /// `follow` or `connect`.
+    /// The kind: `follow` or `connect`.
     pub(crate) kind: Kind,
     /// The other side.
     pub(crate) owner_id: String,
@@ -43,17 +43,17 @@ pub(crate) struct BlockData {
 
 #[choice]
 pub(crate) enum Kind {
-    /// The subject wants to see what the object does.
+    /// The subject follows what the object does.
     Follow,
-    /// The two know each other.
+    /// The two are connected.
     Connect,
     /// The two do not see each other.
     Block,
-    /// The subject is not told what the object does.
+    /// The subject gets no events of the object.
     Mute,
 }
 
-/// What somebody may be asked for.
+/// A kind of relationship that can be requested.
 #[choice]
 pub(crate) enum Request {
     Follow,
@@ -76,19 +76,19 @@ impl From<Request> for Kind {
 )]
 pub(crate) struct Record {
     pub(crate) kind: Kind,
-    /// Who follows, blocks or mutes; of a connection, who asked for it.
+    /// The person who follows, blocks or mutes; for a connection, the one who asked.
     pub(crate) subject: String,
     pub(crate) object: String,
     pub(crate) state: State,
     /// When this state began, in milliseconds.
     pub(crate) since: u64,
-    /// When the subject last asked, and the object was told.
+    /// When the subject last asked, and the object was notified.
     pub(crate) asked_at: Option<u64>,
     pub(crate) ended_by: Option<String>,
 }
 
 impl Record {
-    /// The other one of the two.
+    /// Returns the other person of the two.
     pub(crate) fn other(&self, owner_id: &str) -> &str {
         if self.subject == owner_id { &self.object } else { &self.subject }
     }
@@ -115,7 +115,7 @@ pub(crate) struct Change {
 pub(crate) struct Reply {
     /// The person who asked: their id, `own_` and a ULID.
     pub(crate) owner_id: OtherId,
-    /// What they asked for.
+    /// The kind of the request.
     pub(crate) kind: Request,
     pub(crate) expected_version: Option<Version>,
 }
@@ -146,12 +146,12 @@ pub(crate) enum Standing {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Of this kind only.
+    /// Only relationships of this kind.
     pub(crate) kind: Option<Kind>,
-    /// `outgoing` is what the person has begun, `incoming` what others have. Blocks and mutes of
-    /// others are nobody's to see.
+    /// The direction: `outgoing` ones were begun by the person, `incoming` ones by others. Blocks
+    /// and mutes by others are never listed.
     pub(crate) direction: Option<Direction>,
-    /// In this state only.
+    /// Only relationships in this state.
     pub(crate) state: Option<Standing>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -164,58 +164,58 @@ pub(crate) struct Mutuals {
     pub(crate) page: PageInput,
 }
 
-/// A relationship, as the calling side sees it.
+/// A relationship, as the caller's side sees it.
 #[output]
 pub(crate) struct Relationship {
     pub(crate) relationship_id: String,
     pub(crate) kind: Kind,
-    /// Who follows, blocks or mutes; of a connection, who asked for it.
+    /// The person who follows, blocks or mutes; for a connection, the one who asked.
     pub(crate) subject_id: String,
     pub(crate) object_id: String,
-    /// The other one of the two.
+    /// The other person of the two.
     pub(crate) owner_id: String,
     pub(crate) direction: Direction,
     pub(crate) state: State,
     pub(crate) version: u64,
-    /// RFC 3339: when this state began.
+    /// When this state began (RFC 3339).
     pub(crate) since: String,
     pub(crate) allowed_actions: Vec<&'static str>,
-    /// The name that the other one has given themselves; only in lists.
+    /// The name that the other person has given themselves; only in lists.
     pub(crate) display_name: Option<String>,
     /// `untrusted_user_content`: the name was written by the other person.
     pub(crate) trust: Option<&'static str>,
 }
 
-/// All there is between the person and another one, as far as the person may know.
+/// All relationships between the person and another one that the person may know of.
 #[output(Default)]
 pub(crate) struct Bond {
-    /// The other one of the two.
+    /// The other person of the two.
     pub(crate) owner_id: String,
     pub(crate) relationships: Vec<Relationship>,
-    /// Null if nothing was written down.
+    /// The note; null if there is none.
     #[nullable]
     pub(crate) note: Option<Note>,
     pub(crate) allowed_actions: Vec<&'static str>,
 }
 
-/// What the person wrote down about another one; nobody else reads it.
+/// A person's note about another one; nobody else reads it.
 #[output]
 pub(crate) struct Note {
     pub(crate) text: String,
     pub(crate) version: u64,
-    /// RFC 3339.
+    /// When it last changed (RFC 3339).
     pub(crate) updated_at: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Noted {
-    /// Whom it is about.
+    /// The person whom the note is about.
     pub(crate) owner_id: String,
-    /// Null if it was deleted.
+    /// The note; null if it was deleted.
     pub(crate) note: Option<Note>,
 }
 
-/// Somebody whom both know.
+/// A person with whom both are connected.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Mutual {
     pub(crate) owner_id: String,
@@ -243,10 +243,10 @@ pub(crate) enum RelationshipError {
     /// There is no such relationship.
     #[refusal(not_found, next = list())]
     RelationshipNotFound,
-    /// This is the person you act for: relationships are with others.
+    /// This is the person you act for: a relationship needs another person.
     #[refusal(conflict, next = list())]
     SelfRelationship,
-    /// This person takes no such request now.
+    /// This person does not accept such a request now.
     #[refusal(conflict, next = list())]
     RecipientNotAccepting,
     /// There is no such person.
@@ -267,7 +267,7 @@ pub(crate) enum RelationshipError {
 
 pub(crate) type Result<T, E = RelationshipError> = std::result::Result<T, E>;
 
-/// The call that reads all there is with another person.
+/// Returns the call that reads all relationships with another person.
 pub(crate) fn get(owner_id: impl Into<String>) -> Next {
     Next::action(CAPABILITY, "get").field("owner_id", owner_id.into())
 }

@@ -1,9 +1,9 @@
-//! What one side sees.
+//! How one side sees a relationship.
 
 use crate::{ids::id, life::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// A relationship, as one of the two sees it.
+/// Returns a relationship, as one of the two sees it.
 pub(crate) fn view(stored: &Stored<Record>, me: &str) -> Relationship {
     let record = &stored.value;
     let (role, direction) = match record.subject == me {
@@ -34,7 +34,8 @@ pub(crate) fn note(stored: Stored<NoteRecord>) -> Note {
     }
 }
 
-/// All there is with another person. What they hold alone is not looked at: it could be told apart.
+/// Returns all relationships with another person. Blocks and mutes by the other person are not
+/// read, so that they cannot be noticed.
 pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
     let sides = [
         (Kind::Follow, me, other),
@@ -59,7 +60,7 @@ pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
         relationships.extend(stored.map(|stored| view(&stored, me)));
     }
     let blocked = relationships.iter().any(|relationship| relationship.kind == Kind::Block);
-    // Nobody asks somebody whom they have blocked.
+    // Nobody can send a request to a person whom they have blocked.
     actions.retain(|(kind, _)| !blocked || [Kind::Block, Kind::Mute].contains(kind));
     let mut allowed_actions = Vec::new();
     for action in actions.into_iter().flat_map(|(_, actions)| actions).chain(["note"]) {

@@ -1,9 +1,9 @@
-//! The types of events there are: what the catalog's capabilities can publish, and the host's own.
+//! The types of events: those that the catalog's capabilities can publish, and the host's own.
 
 use portolan_sdk::{contract::platform::Component, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the host publishes itself.
+/// The types that the host publishes itself.
 const HOST: [(&str, &str); 5] = [
     ("catalog.changed", "A capability was added, removed or replaced: fetch the catalog again."),
     (
@@ -24,9 +24,9 @@ const HOST: [(&str, &str); 5] = [
 #[output(PartialEq)]
 pub(crate) struct Kind {
     r#type: String,
-    /// What the host says with it; only for the host's own types.
+    /// The meaning of the event; only for the host's own types.
     description: Option<&'static str>,
-    /// The actions that can publish it; empty if the host alone does.
+    /// The actions that can publish it; empty if only the host does.
     published_by: BTreeSet<Publisher>,
 }
 
@@ -36,7 +36,7 @@ struct Publisher {
     action: String,
 }
 
-/// Every type once, in the order of their names.
+/// Returns every type once, in the order of their names.
 pub(crate) fn kinds(components: Vec<Component>) -> Vec<Kind> {
     let kind = |event_type: &str, description| Kind {
         r#type: event_type.to_owned(),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn each_type_stands_once_with_all_who_publish_it() {
+    fn each_type_is_listed_once_with_its_publishers() {
         let kinds = kinds(vec![
             component("library", &[("lend", &["book.moved"]), ("close", &[])]),
             component("shop", &[("sell", &["book.moved", "catalog.changed", "shop.sold"])]),

@@ -1,14 +1,16 @@
-//! The automaton of all plans: what can follow in the same way is one state, whichever country it is of.
+//! One automaton for all numbering plans. States with the same continuations are merged, across
+//! countries.
 
 use crate::plan::{Place, Plan, UNKNOWN};
 use anyhow::{Result, ensure};
 use std::collections::HashMap;
 
-/// No national number is longer in libphonenumber. A pattern knows one digit later that it is over.
+/// The longest national number in libphonenumber, and one more digit, after which a pattern is
+/// known to have ended.
 const LONGEST: usize = 17 + 1;
 const DIGITS: u8 = 10;
 
-/// A state: the kind of the number that ends here, and where each digit leads.
+/// A state: the kind of the number that ends here, and the next state for each digit.
 type State = (u8, [usize; DIGITS as usize]);
 
 pub(crate) struct Automaton {
@@ -17,7 +19,7 @@ pub(crate) struct Automaton {
 }
 
 impl Default for Automaton {
-    /// With the state 0 alone, from which there is no way to a number.
+    /// Makes an automaton with only the state 0, from which no number can be reached.
     fn default() -> Self {
         let nowhere = (UNKNOWN, [0; DIGITS as usize]);
         Self { states: vec![nowhere], known: HashMap::from([(nowhere, 0)]) }
@@ -25,7 +27,7 @@ impl Default for Automaton {
 }
 
 impl Automaton {
-    /// Adds a plan and says where it starts.
+    /// Adds a plan, and returns its start state.
     pub(crate) fn add(&mut self, plan: &Plan) -> Result<usize> {
         self.state(plan, &plan.start()?, &mut HashMap::new(), 0)
     }
@@ -57,7 +59,7 @@ impl Automaton {
         Ok(number)
     }
 
-    /// The kinds and the ways, state by state.
+    /// Returns the kinds and the transitions, state by state.
     pub(crate) fn tables(&self) -> Result<(Vec<u8>, Vec<[u16; DIGITS as usize]>)> {
         ensure!(self.states.len() <= usize::from(u16::MAX), "too many states for the table");
         let narrow = |next: &[usize; DIGITS as usize]| next.map(|number| number as u16);

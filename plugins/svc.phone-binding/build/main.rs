@@ -1,4 +1,5 @@
-//! Makes the numbering plans of all countries one automaton, from the metadata of libphonenumber.
+//! Makes one automaton of the numbering plans of all countries, from the metadata of
+//! libphonenumber.
 
 mod automaton;
 mod plan;

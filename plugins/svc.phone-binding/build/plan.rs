@@ -1,4 +1,4 @@
-//! The numbering plan of a country code: its regions, and what their patterns say of a number.
+//! The numbering plan of a country code: its regions, and the patterns of their numbers.
 
 use anyhow::Result;
 use phonenumber::metadata::{Descriptor, Metadata};
@@ -8,21 +8,22 @@ use regex_automata::{
     util::{primitives::StateID, start, syntax},
 };
 
-/// What the automaton says of a number; the same numbers stand in `src/plans.rs`.
+/// The kinds of numbers, with the same values as in `src/plans.rs`.
 pub(crate) const UNKNOWN: u8 = 0;
 pub(crate) const OTHER: u8 = 1;
 pub(crate) const MOBILE: u8 = 2;
 
-/// The regions that share a country code, in the order in which they are asked.
+/// The regions that share a country code, in the order in which they are tried.
 pub(crate) struct Plan {
     regions: Vec<Region>,
 }
 
 struct Region {
-    /// How its numbers begin, where that tells it from the others.
+    /// The pattern of the first digits, if it distinguishes the region from the others.
     leading: Option<Pattern>,
     general: Pattern,
-    /// Kinds that come before mobile and fixed lines: freephone, premium rate, internet telephony and so on.
+    /// The pattern of kinds with precedence over mobile and fixed lines: freephone, premium rate,
+    /// internet telephony and so on.
     special: Option<Pattern>,
     mobile: Option<Pattern>,
     fixed: Option<Pattern>,
@@ -30,7 +31,7 @@ struct Region {
 
 struct Pattern(dense::DFA<Vec<u32>>);
 
-/// How far a number has been read: what is still possible in each region.
+/// The state after some digits: the possible patterns of each region.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Place(Vec<Regional>);
 
@@ -46,16 +47,16 @@ struct Regional {
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Leading {
-    /// The number is of this region if a pattern of the region fits.
-    Unsaid,
+    /// The number is of this region if one of the region's patterns matches.
+    Absent,
     Open(StateID),
-    /// The number is of this region and no other.
-    Met,
+    /// The first digits have matched: the number is of this region and no other.
+    Matched,
 }
 
 impl Plan {
     pub(crate) fn of(regions: &[&Metadata]) -> Result<Self> {
-        // Where a code is of one region, there is nothing to tell it from.
+        // If a code has only one region, there is nothing to distinguish.
         let alone = regions.len() == 1;
         let regions = regions.iter().map(|region| Region::of(region, alone));
         Ok(Self { regions: regions.collect::<Result<_>>()? })
@@ -66,30 +67,30 @@ impl Plan {
         Ok(Place(regions.map(|(at, region)| region.start(at)).collect::<Result<_>>()?))
     }
 
-    /// Where one more digit leads; `None` where no number can begin so.
+    /// Returns the state after one more digit; `None` if no number can begin so.
     pub(crate) fn step(&self, place: &Place, digit: u8) -> Option<Place> {
         let mut next = Vec::new();
         for regional in &place.0 {
             let region = self.regions.get(regional.region)?;
             let Some(regional) = region.step(regional, digit) else { continue };
-            let met = regional.leading == Leading::Met;
+            let matched = regional.leading == Leading::Matched;
             next.push(regional);
-            if met {
+            if matched {
                 break;
             }
         }
         next.iter().any(|regional| regional.general.is_some()).then_some(Place(next))
     }
 
-    /// The kind of the number that ends here.
+    /// Returns the kind of the number that ends here.
     pub(crate) fn kind(&self, place: &Place) -> u8 {
         for regional in &place.0 {
             let Some(region) = self.regions.get(regional.region) else { continue };
             let kind = region.kind(regional);
             match regional.leading {
-                Leading::Met => return kind,
-                Leading::Unsaid if kind != UNKNOWN => return kind,
-                Leading::Unsaid | Leading::Open(_) => {}
+                Leading::Matched => return kind,
+                Leading::Absent if kind != UNKNOWN => return kind,
+                Leading::Absent | Leading::Open(_) => {}
             }
         }
         UNKNOWN
@@ -123,7 +124,7 @@ impl Region {
         let of = |pattern: &Option<Pattern>| pattern.as_ref().map(Pattern::start).transpose();
         let leading = match &self.leading {
             Some(pattern) => Leading::Open(pattern.start()?),
-            None => Leading::Unsaid,
+            None => Leading::Absent,
         };
         Ok(Regional {
             region,
@@ -135,7 +136,7 @@ impl Region {
         })
     }
 
-    /// `None` where the number is of another region.
+    /// Returns the state after one more digit; `None` if the number is of another region.
     fn step(&self, at: &Regional, digit: u8) -> Option<Regional> {
         let of = |pattern: &Option<Pattern>, state: Option<StateID>| {
             pattern.as_ref().zip(state).and_then(|(pattern, state)| pattern.step(state, digit))
@@ -144,15 +145,15 @@ impl Region {
         let leading = match (&at.leading, &self.leading) {
             (Leading::Open(state), Some(pattern)) => {
                 let state = pattern.step(*state, digit)?;
-                if pattern.fits(state) { Leading::Met } else { Leading::Open(state) }
+                if pattern.fits(state) { Leading::Matched } else { Leading::Open(state) }
             }
-            (Leading::Met, _) => Leading::Met,
-            (Leading::Unsaid | Leading::Open(_), _) => {
+            (Leading::Matched, _) => Leading::Matched,
+            (Leading::Absent | Leading::Open(_), _) => {
                 general?;
-                Leading::Unsaid
+                Leading::Absent
             }
         };
-        // Without the general pattern no other counts.
+        // If the general pattern does not match, the others do not count.
         let within = |state: Option<StateID>| general.and(state);
         Some(Regional {
             region: at.region,
@@ -194,7 +195,7 @@ impl Pattern {
         let syntax = syntax::Config::new().ignore_whitespace(true).unicode(false).utf8(false);
         let config = dense::Config::new()
             .start_kind(StartKind::Anchored)
-            // All ways to read a pattern are followed, so that a number is judged as a whole.
+            // All alternatives of a pattern are followed, because the whole number has to match.
             .match_kind(MatchKind::All)
             .minimize(true);
         Ok(Self(dense::Builder::new().syntax(syntax).configure(config).build(&whole.join("|"))?))
@@ -209,7 +210,7 @@ impl Pattern {
         (!self.0.is_dead_state(next)).then_some(next)
     }
 
-    /// Whether what was read up to here fits.
+    /// Whether the digits up to here match the pattern.
     fn fits(&self, state: StateID) -> bool {
         self.0.is_match_state(self.0.next_eoi_state(state))
     }

@@ -1,4 +1,4 @@
-//! Attempts: sending a code, and checking it.
+//! Attempts: codes are sent and checked.
 
 use crate::{
     life::*,
@@ -14,7 +14,8 @@ use portolan_sdk::{
     time::seconds,
 };
 
-/// Sends a code to a number, unless one for the same purpose was sent to it just now.
+/// Sends a code to a number, unless one was sent for the same purpose within the last half a
+/// minute.
 pub(crate) fn send(
     call: &Call,
     caller: &AgentCaller,
@@ -78,7 +79,7 @@ pub(crate) fn send(
     Ok(sent(&id, &bind, test_code(caller)))
 }
 
-/// Sends a new code for an attempt that goes on.
+/// Sends a new code for a pending attempt.
 pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>) -> Result<Sent> {
     let mut bind = pending(caller, bind_id)?;
     let mut agent = AGENTS.get_or_default(&caller.agent_id)?;
@@ -91,7 +92,7 @@ pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>)
     Ok(sent(&id, &bind.value, test_code(caller)))
 }
 
-/// The message of an attempt did not arrive. A later one may have.
+/// Ends an attempt whose message was not delivered, unless a later message was sent.
 pub(crate) fn fail(message_id: &str) -> Result<()> {
     let Some(message) = MESSAGES.get(message_id)? else { return Ok(()) };
     if let Some(mut bind) = BINDS.get(&message.value.bind_id)?
@@ -105,7 +106,7 @@ pub(crate) fn fail(message_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Forgets an attempt, and the number in it.
+/// Deletes an attempt, with its phone number.
 pub(crate) fn forget(bind_id: &str) -> Result<()> {
     let Some(bind) = BINDS.get(bind_id)? else { return Ok(()) };
     if let Some(message_id) = &bind.value.message_id {
@@ -115,7 +116,7 @@ pub(crate) fn forget(bind_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// The attempt that this code proves, done and saved.
+/// Returns the attempt that this code proves, finished and saved.
 pub(crate) fn check(
     call: &Call,
     caller: &AgentCaller,
@@ -152,7 +153,7 @@ pub(crate) fn check(
     })
 }
 
-/// The caller's attempt that waits for its code.
+/// Returns the caller's attempt that waits for its code.
 pub(crate) fn pending(caller: &AgentCaller, bind_id: Option<String>) -> Result<Stored<Bind>> {
     let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
     let none = || BindError::NoPendingBind { claimed: caller.owner_id.is_some() };
@@ -171,12 +172,12 @@ fn locked(purpose: Purpose) -> BindError {
     BindError::TooManyAttempts { purpose, wait_s: seconds(SPACING) }
 }
 
-/// What was kept of the number is gone, or was sealed with a key that is.
+/// Makes the error for a stored number that is missing, or sealed with a key that no longer exists.
 fn lost() -> BindError {
     BindError::NoPendingBind { claimed: false }
 }
 
-/// What the host knows the person behind an attempt's number by.
+/// Returns the key by which the host identifies the person with the attempt's number.
 pub(crate) fn person_key(bind: &Bind) -> Result<String> {
     let record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
     Ok(record.value.person_key)
@@ -187,7 +188,7 @@ pub(crate) fn number(sealed: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
 
-/// Makes a code, counts it, and hands the message over.
+/// Makes a code, counts it, and sends the message.
 fn dispatch(
     call: &Call,
     caller: &AgentCaller,
@@ -202,7 +203,7 @@ fn dispatch(
     count_send(agent, &mut record.value, &mut block.value, (&bind.number, bind.purpose), now)?;
     let scenario = scenario(&phone.e164).filter(|_| caller.test_mode);
     let code = match scenario {
-        // No code of six digits is this one.
+        // No code of six digits matches this one.
         Some(Scenario::NeverMatches) => "never".to_owned(),
         Some(_) => TEST_CODE.to_owned(),
         None => draw(call),
@@ -246,16 +247,16 @@ fn lower(who: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// A name that somebody else chose, short and without what a phone would make a link of.
+/// Shortens a name that somebody else chose, and removes what a phone would show as a link.
 fn shown(name: &str) -> String {
     let plain = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
     name.chars().filter(plain).take(30).collect::<String>().trim().to_owned()
 }
 
-/// Six digits, each number as likely as any other.
+/// Returns six random digits, uniformly distributed.
 fn draw(call: &Call) -> String {
     const NUMBERS: u32 = 1_000_000;
-    // Above this, the low numbers would come up more often.
+    // Above this, low numbers would be more frequent.
     const FAIR: u32 = u32::MAX - u32::MAX % NUMBERS;
     loop {
         let bytes = call.random(4).try_into().unwrap_or_default();
@@ -266,17 +267,20 @@ fn draw(call: &Call) -> String {
     }
 }
 
-/// What a code's mac is made of: a code is good for its own attempt only.
+/// Returns the text whose MAC is stored. It contains the attempt, so that a code is valid only for
+/// its own attempt.
 fn subject(bind_id: &str, code: &str) -> String {
     format!("code {bind_id} {code}")
 }
 
-/// Where the number's record is, made if there is none. It moves when the keys of macs change.
+/// Returns the id of the number's record, which is made if there is none. It changes when the keys
+/// of MACs change.
 fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String> {
     let subject = match (caller.test_mode, scenario(&phone.e164)) {
-        // Known to everybody in test mode, so that there is somebody to be linked to.
+        // In test mode this number is the same for all agents, so that there is a person to be
+        // linked to.
         (true, Some(Scenario::AlreadyBound)) => format!("test {}", phone.e164),
-        // In test mode the same number is another person for each agent.
+        // In test mode, the same number belongs to another person for each agent.
         (true, _) => format!("test {} {}", caller.agent_id, phone.e164),
         (false, _) => format!("number {}", phone.e164),
     };

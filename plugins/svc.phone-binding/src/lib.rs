@@ -1,8 +1,8 @@
 //! The capability `svc.phone-binding`: a person claims an agent with a code sent to a phone.
 //!
-//! The agent's own token is not enough for anything that others see: until a person has proved to
-//! hold a mobile number, it may only read. A number is kept sealed, and found by its mac; a code is
-//! kept as a mac and is good for one attempt of one agent.
+//! The agent's own token is not enough for anything that others see: until a person has proved that
+//! they hold a mobile number, the agent may only read. A number is stored sealed, and found by its
+//! MAC; a code is stored as a MAC and is valid for one attempt of one agent.
 
 mod bind;
 mod life;
@@ -40,15 +40,15 @@ struct PhoneBinding;
 impl PhoneBinding {
     /// Send a code to a mobile number.
     ///
-    /// Asked again within half a minute for the same number, it answers the same attempt and sends
-    /// nothing.
+    /// If it is called again within half a minute for the same number, it returns the same attempt
+    /// and sends nothing.
     #[action(access = open, example = json!({ "phone": "+12015550123" }))]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = call.require_agent()?;
         if caller.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
         }
-        Ok(told(bind::send(call, caller, &input.phone.0, Purpose::Claim)?))
+        Ok(with_next_step(bind::send(call, caller, &input.phone.0, Purpose::Claim)?))
     }
 
     /// Claim the agent with the code that the person received.
@@ -62,13 +62,13 @@ impl PhoneBinding {
         }
     }
 
-    /// Send another code for the attempt under way.
+    /// Send another code for the pending attempt.
     #[action(access = open, example = json!({}))]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
-        Ok(told(bind::resend(call, call.require_agent()?, input.bind_id)?))
+        Ok(with_next_step(bind::resend(call, call.require_agent()?, input.bind_id)?))
     }
 
-    /// See whether the agent is claimed, and what is under way.
+    /// Get the state of the claim, and the pending attempt.
     #[action(access = open, idempotent)]
     fn status(call: &Call) -> Result<Standing, BindError> {
         let caller = call.require_agent()?;
@@ -104,7 +104,8 @@ impl PhoneBinding {
 
     /// Send a code to the person's new number.
     ///
-    /// The new number counts a day after it is verified, and the old one is told at once.
+    /// The new number becomes valid a day after it is verified, and the old one is notified at
+    /// once.
     #[action(access = write, example = json!({ "phone": "+12015550123" }))]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
         let caller = call.require_agent()?;
@@ -112,10 +113,10 @@ impl PhoneBinding {
             let wait_s = seconds(next.from.saturating_sub(call.now()));
             return Err(BindError::ChangeOnHold { wait_s });
         }
-        Ok(told(bind::send(call, caller, &input.phone.0, Purpose::Change)?))
+        Ok(with_next_step(bind::send(call, caller, &input.phone.0, Purpose::Change)?))
     }
 
-    /// Keep the old number after all.
+    /// Cancel a pending change of the number.
     #[action(access = write, idempotent)]
     fn cancel_change(call: &Call) -> Result<State, BindError> {
         let mut owner = owner(call.require_agent()?)?;
@@ -127,7 +128,7 @@ impl PhoneBinding {
 
     /// Make the agent anonymous again: it can write nothing afterwards.
     ///
-    /// Without another agent of the person, their listings go out of view.
+    /// If the person has no other agent, their listings are paused.
     #[action(access = write, destructive, emits = [UNCLAIMED], example = json!({ "confirm": true }))]
     fn unbind(call: &Call, input: Confirm) -> Result<State, BindError> {
         let caller = call.require_agent()?;
@@ -145,7 +146,7 @@ impl PhoneBinding {
         Ok(State { state: "anonymous" })
     }
 
-    /// Tell another capability the number of a person who has disclosed it to somebody.
+    /// Return to another capability the number of a person who has disclosed it to somebody.
     #[action(access = internal, idempotent)]
     fn number(_call: &Call, input: Whose) -> Result<people::Number, BindError> {
         let Some(owner) = OWNERS.get(&input.owner_id)? else {
@@ -154,7 +155,7 @@ impl PhoneBinding {
         Ok(people::Number { number: Some(bind::number(&owner.value.sealed)?) })
     }
 
-    /// Make the new number count.
+    /// Make the new number valid.
     #[action(access = internal)]
     fn complete_change(call: &Call, input: OwnerId) -> Result<(), BindError> {
         let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(()) };
@@ -164,7 +165,7 @@ impl PhoneBinding {
                 owner.value.person_key = next.person_key;
                 (owner.value.sealed, owner.value.masked) = (next.sealed, next.masked);
             }
-            // Somebody else has claimed an agent with it meanwhile.
+            // Another person has claimed an agent with the number in the meantime.
             Err(HostError::Conflict) => call.log("a new number belongs to somebody else by now"),
             Err(error) => return Err(BindError::from(error)),
         }
@@ -172,27 +173,28 @@ impl PhoneBinding {
         Ok(())
     }
 
-    /// Tell of an agent that a person has let an application have, signed in with their number.
+    /// Publish the claim of an agent that a person gave to an application, signed in with their
+    /// number.
     #[action(access = internal, emits = [CLAIMED, LINKED])]
     fn adopted(_call: &Call, input: Adopted) -> Result<(), BindError> {
         tell(&input.agent_id, &input.owner_id, input.linked_existing)?;
         Ok(())
     }
 
-    /// Forget an attempt a day after its last code.
+    /// Delete an attempt a day after its last code.
     #[action(access = internal)]
     fn forget(_call: &Call, input: Attempt) -> Result<(), BindError> {
         bind::forget(&input.bind_id)
     }
 
-    /// End an attempt whose message did not arrive.
+    /// End an attempt whose message was not delivered.
     #[action(access = internal, on = "sms.undeliverable")]
     fn undeliverable(_call: &Call, event: Happened<Undeliverable>) -> Result<(), BindError> {
         bind::fail(&event.data.message_id)
     }
 }
 
-fn told(sent: Sent) -> Answer<Sent> {
+fn with_next_step(sent: Sent) -> Answer<Sent> {
     let next = ask_code(sent.bind_id.clone());
     Answer::new(sent).next(next)
 }
@@ -233,7 +235,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
         OWNERS.put(&claimed.owner_id, &owner, Expect::Absent)?;
     }
     let (agent_id, owner_id) = (caller.agent_id.clone(), claimed.owner_id);
-    // Who only signs in by it has proved the number, and the agent is nobody's.
+    // A person who only signed in with the number has proved it, but has not claimed the agent.
     if identity::agents(&owner_id)?.iter().any(|agent| agent.agent_id == agent_id) {
         tell(&agent_id, &owner_id, claimed.linked_existing)?;
     }
@@ -256,7 +258,7 @@ fn tell(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), Hos
     Ok(())
 }
 
-/// Writes a new number down and tells the holder of the old one, who has a day to object.
+/// Stores a new number, and notifies the holder of the old one, who has a day to object.
 fn hold(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let mut owner = owner(caller)?;
     let from = call.now() + HOLD;

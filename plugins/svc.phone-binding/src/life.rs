@@ -1,4 +1,4 @@
-//! The states of an attempt to prove a number, and which action leads where.
+//! The states of an attempt to prove a number, and their transitions.
 
 use portolan_sdk::prelude::*;
 
@@ -6,19 +6,20 @@ use portolan_sdk::prelude::*;
 pub(crate) enum Stage {
     CodeSent,
     Verified,
-    /// Another attempt took its place.
+    /// Another attempt has superseded it.
     Superseded,
-    /// Too many wrong codes.
+    /// There were too many wrong codes.
     Locked,
-    /// The time for the code is over. Never stored: see [`Bind::stage`](crate::types::Bind::stage).
+    /// The code has expired. This state is never stored: see
+    /// [`Bind::stage`](crate::types::Bind::stage).
     Expired,
-    /// The message did not arrive.
+    /// The message was not delivered.
     Failed,
 }
 
 use Stage::{CodeSent, Expired, Failed, Locked, Superseded, Verified};
 
-/// An attempt is made by `bind` or `change`, and ended by the next one.
+/// The states of an attempt, which is made by `bind` or `change`, and superseded by the next one.
 pub(crate) const BIND: Machine<Stage> = Machine::new(
     "phone_bind",
     &[
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(BIND.faults(), Vec::<String>::new());
         assert_eq!(BIND.allowed(CodeSent), ["bind", "change", "resend", "verify"]);
         for over in [Verified, Superseded, Locked, Failed] {

@@ -1,31 +1,31 @@
-//! How often codes are sent and checked: by agent, by number, by block of numbers.
+//! The limits of sending and checking codes: by agent, by number, by block of numbers.
 
 use crate::types::{Agent, BindError, Block, Number, Purpose, Result};
 use portolan_sdk::{prelude::*, time::seconds};
 
-/// Between two codes for one agent.
+/// The shortest time between two codes for one agent.
 pub(crate) const SPACING: u64 = 30 * SECOND;
-/// How long a code is good for (OWASP ASVS 6.5.5).
+/// The time after which a code expires (OWASP ASVS 6.5.5).
 pub(crate) const LIFETIME: u64 = 10 * MINUTE;
-/// Wrong codes that burn an attempt.
+/// The number of wrong codes that locks an attempt.
 pub(crate) const CHECKS: u32 = 5;
-/// How long an attempt is remembered after its last code.
+/// The retention of an attempt after its last code.
 pub(crate) const MEMORY: u64 = DAY;
-/// How long the holder of the old number has to object to a new one.
+/// The time in which the holder of the old number can object to a new one.
 pub(crate) const HOLD: u64 = DAY;
 
-/// After this, an address that has had too many messages sent may have another one sent.
+/// The time after which another message may be sent for an address that has reached its limit.
 pub(crate) const ADDRESS_PAUSE: u64 = 2 * MINUTE;
 
 const AGENT_SENDS: Window = Window { most: 5, within: 10 * MINUTE };
 const AGENT_NUMBERS: Window = Window { most: 5, within: DAY };
 const NUMBER_SENDS: Window = Window { most: 10, within: DAY };
-/// Against those who earn with messages to numbers that they rented.
+/// The limit of a block of numbers, against people who earn with messages to rented numbers.
 const BLOCK_SENDS: Window = Window { most: 100, within: HOUR };
-/// NIST SP 800-63B, 3.2.2.
+/// The limit of wrong codes of a number (NIST SP 800-63B, 3.2.2).
 const NUMBER_FAILURES: Window = Window { most: 100, within: 30 * DAY };
 
-/// Counts a code that is sent now, or refuses it.
+/// Counts a code that is about to be sent, or refuses it.
 pub(crate) fn count_send(
     agent: &mut Agent,
     number: &mut Number,
@@ -59,7 +59,7 @@ pub(crate) fn count_send(
     Ok(())
 }
 
-/// Refuses to check codes of a number that too many wrong ones were tried for.
+/// Refuses to check codes of a number that had too many wrong ones.
 pub(crate) fn check_failures(number: &mut Number, purpose: Purpose, now: u64) -> Result<()> {
     match NUMBER_FAILURES.wait(&mut number.failures, now) {
         Some(wait) => Err(BindError::TooManyAttempts { purpose, wait_s: seconds(wait) }),

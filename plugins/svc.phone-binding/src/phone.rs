@@ -1,26 +1,26 @@
-//! Numbers: which are fit for a claim, how they are shown, and those that only test mode knows.
+//! Phone numbers: which can be used for a claim, how they are shown, and the numbers of test mode.
 
 use crate::plans::{Kind, split};
 
 /// A number that a code may be sent to.
 pub(crate) struct Phone {
     pub(crate) e164: String,
-    /// The country code and the last four digits.
+    /// The country code and the last four digits, as shown to callers.
     pub(crate) masked: String,
-    /// The country code and the first digits after it: what is rented in blocks.
+    /// The country code and the first digits after it, by which numbers are rented in blocks.
     pub(crate) prefix: String,
 }
 
-/// Why no code is sent to a number.
+/// Why a number cannot be used for a claim.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
-    /// Not a number in E.164.
+    /// It is not a number in E.164.
     Invalid,
-    /// A number of a kind that does not show who a person is.
+    /// Numbers of this kind do not identify a person.
     NotAllowed,
 }
 
-/// What a number of test mode does: the last two digits of +1 415 555 01xx.
+/// The behaviour of a number of test mode, by the last two digits of +1 415 555 01xx.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
     Works,
@@ -33,11 +33,11 @@ pub(crate) enum Scenario {
     LocksAtOnce,
 }
 
-/// Of +1 415 555 01xx, which North America keeps for fiction.
+/// The prefix of +1 415 555 01xx, which North America reserves for fiction.
 const SCENARIOS: &str = "+141555501";
 /// The code that works in test mode.
 pub(crate) const TEST_CODE: &str = "424242";
-/// Digits after the country code that carriers hand out as a block.
+/// The number of digits after the country code that identify a block of numbers.
 const PREFIX_DIGITS: usize = 4;
 
 pub(crate) fn parse(text: &str) -> Result<Phone, Unfit> {
@@ -89,7 +89,7 @@ mod tests {
         for text in ["", "12015550123", "+1 201 555 0123", "+1201", "+1201555012345678", "+x"] {
             assert_eq!(parse(text).err(), Some(Unfit::Invalid), "{text}");
         }
-        // Freephone, premium rate, a fixed line, personal numbering.
+        // A freephone number, a premium rate one, a fixed line, and personal numbering.
         for text in ["+18002345678", "+19002345678", "+442083661177", "+447012345678"] {
             assert_eq!(parse(text).err(), Some(Unfit::NotAllowed), "{text}");
         }

@@ -1,21 +1,22 @@
-//! The numbering plans of all countries: one automaton over digits, made of libphonenumber's metadata by the build.
+//! The numbering plans of all countries: one automaton over digits, which the build makes from
+//! libphonenumber's metadata.
 
-// By country code, where its plan starts; then for each state the kind of the number that ends
-// there, and the next state by digit. State 0 has no way out.
+// The tables contain the start state of the plan of each country code; then for each state the kind
+// of the number that ends there, and the next state for each digit. State 0 has no transitions.
 include!(concat!(env!("OUT_DIR"), "/plans.rs"));
 
-/// What a number is for.
+/// The kind of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A mobile phone, or what cannot be told from one.
+    /// A mobile phone, or a number that may be one.
     Mobile,
     Other,
 }
 
-/// Splits the digits of a number in E.164 into country code and national number, with its kind; without
-/// a kind it is of no plan. `None` if there is no such country code.
+/// Splits the digits of an E.164 number into country code and national number, with its kind;
+/// without a kind it is in no plan. Returns `None` if there is no such country code.
 pub(crate) fn split(digits: &str) -> Option<(&str, &str, Option<Kind>)> {
-    // No country code begins with another, and none with a zero.
+    // No country code is the beginning of another one, and none begins with a zero.
     (1..=3).filter(|_| !digits.starts_with('0')).find_map(|length| {
         let (code, national) = digits.split_at_checked(length)?;
         let start = STARTS.binary_search_by_key(&code.parse().ok()?, |(code, _)| *code).ok()?;
@@ -55,7 +56,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_countrys_examples_are_what_they_are_examples_of() {
+    fn every_countrys_examples_have_their_kind() {
         let mut examples = 0;
         for region in DATABASE.iter() {
             for (of, kind) in KINDS_OF_NUMBERS {
@@ -65,7 +66,7 @@ mod tests {
                 };
                 let code = region.country_code().to_string();
                 let digits = format!("{code}{example}");
-                // Where a plan has no numbers of their own for them, fixed lines may be mobile.
+                // If a plan has no separate mobile numbers, a fixed line may be a mobile phone.
                 let fits = |found: Option<Kind>| match of {
                     Type::FixedLine => found.is_some(),
                     _ => found == Some(kind),
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_no_plan_has_no_kind() {
+    fn numbers_outside_of_plans_have_no_kind() {
         for digits in [
             "",
             "0",

@@ -1,4 +1,4 @@
-//! Inputs, outputs, refusals, and what is kept.
+//! Inputs, outputs, refusals and stored documents.
 
 use crate::life::Stage;
 use portolan_sdk::prelude::*;
@@ -6,15 +6,15 @@ use std::fmt;
 
 pub(crate) const CAPABILITY: &str = "svc.phone-binding";
 
-/// An agent's last attempt, and how much it has asked for lately; by the agent's id.
+/// An agent's last attempt and its recent requests, by the agent's id.
 pub(crate) const AGENTS: Collection<Agent> = Collection::new("agents");
 /// Attempts, by their ids.
 pub(crate) const BINDS: Collection<Bind> = Collection::new("binds");
-/// The attempt that a text message is for, by the message's id.
+/// The attempt of a text message, by the message's id.
 pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages");
-/// How much was asked for a number lately, by the number's mac.
+/// The recent codes of a number, by the number's MAC.
 pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers");
-/// When codes were sent to a block of numbers, by its first digits.
+/// The recent codes of a block of numbers, by its first digits.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks");
 /// The number of a person, by the owner's id.
 pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners");
@@ -32,18 +32,19 @@ pub(crate) struct Claim {
 #[output]
 pub(crate) struct Unclaim {
     pub(crate) agent_id: String,
-    /// Whose agent it was.
+    /// The person whose agent it was.
     pub(crate) owner_id: String,
-    /// How many agents this person still has.
+    /// The number of agents that this person still has.
     pub(crate) agents_left: u32,
 }
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Agent {
     pub(crate) bind_id: Option<String>,
-    /// When codes were sent for this agent, milliseconds since the Unix epoch as all times here.
+    /// When codes were sent for this agent, in milliseconds since the Unix epoch, as all times
+    /// here.
     pub(crate) sends: Vec<u64>,
-    /// Which numbers it tried within a day, and when first.
+    /// The numbers that it tried within a day, and when it tried each first.
     pub(crate) numbers: Vec<(String, u64)>,
 }
 
@@ -54,7 +55,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// The action that begins such an attempt.
+    /// Returns the action that begins such an attempt.
     pub(crate) fn action(self) -> &'static str {
         match self {
             Self::Claim => "bind",
@@ -68,22 +69,22 @@ pub(crate) struct Bind {
     pub(crate) agent_id: String,
     pub(crate) purpose: Purpose,
     pub(crate) stage: Stage,
-    /// Where the number's own record is.
+    /// The id of the number's own record.
     pub(crate) number: String,
     pub(crate) sealed: String,
     pub(crate) masked: String,
-    /// Of the attempt's id and the code, in hexadecimal digits.
+    /// The MAC of the attempt's id and the code, in hexadecimal digits.
     pub(crate) code_mac: String,
     pub(crate) sent_at: u64,
     pub(crate) expires_at: u64,
     pub(crate) checks_left: u32,
-    /// The newest, none in test mode.
+    /// The id of the latest message; `None` in test mode.
     #[serde(default)]
     pub(crate) message_id: Option<String>,
 }
 
 impl Bind {
-    /// What it is by now.
+    /// Returns the current state.
     pub(crate) fn stage(&self, now: u64) -> Stage {
         match self.stage {
             Stage::CodeSent if self.expires_at <= now => Stage::Expired,
@@ -99,7 +100,8 @@ pub(crate) struct Message {
 
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Number {
-    /// What the host knows the person by: stays when the keys of macs change.
+    /// The key by which the host identifies the person. It stays the same when the keys of MACs
+    /// change.
     pub(crate) person_key: String,
     pub(crate) sends: Vec<u64>,
     pub(crate) failures: Vec<u64>,
@@ -115,7 +117,7 @@ pub(crate) struct Owner {
     pub(crate) person_key: String,
     pub(crate) sealed: String,
     pub(crate) masked: String,
-    /// A new number that waits until the holder of the old one has had time to object.
+    /// A new number, while the holder of the old one can object.
     pub(crate) next: Option<NextNumber>,
 }
 
@@ -127,7 +129,7 @@ pub(crate) struct NextNumber {
     pub(crate) from: u64,
 }
 
-/// A phone number or a code, which no log may show.
+/// A phone number or a code, which no log may contain.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct Secret(pub(crate) String);
@@ -150,7 +152,7 @@ pub(crate) struct CodeInput {
     /// The six digits of the text message.
     #[schemars(length(min = 1, max = 12))]
     pub(crate) code: Secret,
-    /// The attempt, as `bind` gave it; without it, the last one.
+    /// The attempt, as `bind` returned it; without it, the last one.
     #[schemars(length(max = 40))]
     pub(crate) bind_id: Option<String>,
 }
@@ -174,16 +176,16 @@ pub(crate) struct Attempt {
     pub(crate) bind_id: String,
 }
 
-/// An agent that the host has made one of a person's.
+/// An agent that the host has claimed for a person.
 #[input]
 pub(crate) struct Adopted {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
-    /// The person has others, who are told.
+    /// Whether the person has other agents, which are notified.
     pub(crate) linked_existing: bool,
 }
 
-/// Data of the host's event about a message.
+/// The data of the host's event about a message.
 #[input]
 pub(crate) struct Undeliverable {
     pub(crate) message_id: String,
@@ -201,33 +203,33 @@ pub(crate) struct Sent {
     pub(crate) allowed_actions: Vec<&'static str>,
     /// The country code and the last four digits.
     pub(crate) phone_masked: String,
-    /// RFC 3339.
+    /// When the code expires (RFC 3339).
     pub(crate) expires_at: String,
-    /// When another code may be asked for.
+    /// The time from which another code can be requested.
     pub(crate) resend_after: String,
     pub(crate) attempts_left: u32,
     /// Always `sms`.
     pub(crate) channel: &'static str,
-    /// The code, for an agent of test mode, which gets no message.
+    /// The code, for an agent in test mode, which gets no message.
     pub(crate) test_code: Option<Secret>,
 }
 
 #[output]
 pub(crate) struct Verified {
-    /// `claimed`, or `change_on_hold` for a new number.
+    /// The state: `claimed`, or `change_on_hold` for a new number.
     pub(crate) state: &'static str,
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
-    /// True if the person was known already, from another agent.
+    /// Whether the person already had another agent.
     pub(crate) linked_existing_owner: bool,
     pub(crate) post_claim_scopes: [&'static str; 3],
-    /// From when the new number counts.
+    /// When the new number becomes valid.
     pub(crate) effective_at: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Standing {
-    /// `anonymous` or `claimed`.
+    /// The state: `anonymous` or `claimed`.
     pub(crate) state: &'static str,
     pub(crate) phone_masked: Option<String>,
     pub(crate) pending: Option<Pending>,
@@ -240,7 +242,7 @@ pub(crate) struct Pending {
     pub(crate) state: Stage,
     pub(crate) allowed_actions: Vec<&'static str>,
     pub(crate) phone_masked: String,
-    /// RFC 3339.
+    /// When the code expires (RFC 3339).
     pub(crate) expires_at: String,
     pub(crate) attempts_left: u32,
 }
@@ -253,7 +255,7 @@ pub(crate) struct Change {
 
 #[output]
 pub(crate) struct State {
-    /// `anonymous` or `claimed`.
+    /// The state: `anonymous` or `claimed`.
     pub(crate) state: &'static str,
 }
 
@@ -289,7 +291,7 @@ pub(crate) enum BindError {
     /// Too many wrong codes. Start again with bind.
     #[refusal(too_many, retryable, keep_writes, next = ask_number(purpose).after_s(wait_s))]
     TooManyAttempts { purpose: Purpose, wait_s: u32 },
-    /// A change of the number is under way already.
+    /// A change of the number is already pending.
     #[refusal(conflict, retryable, next = later(wait_s))]
     ChangeOnHold { wait_s: u32 },
     #[refusal(transparent)]
@@ -298,7 +300,7 @@ pub(crate) enum BindError {
 
 pub(crate) type Result<T, E = BindError> = std::result::Result<T, E>;
 
-/// What asks for a number, for this purpose.
+/// Returns the call that requests a number for this purpose.
 fn ask_number(purpose: Purpose) -> Next {
     match purpose {
         Purpose::Claim => Next::claim(),

@@ -1,4 +1,4 @@
-//! The capability `svc.status`: health, limits, versions and sunset dates in one place.
+//! The capability `svc.status`: health, limits, versions and sunset dates.
 
 use portolan_sdk::{
     contract::{
@@ -10,17 +10,17 @@ use portolan_sdk::{
 
 #[output]
 struct Status {
-    /// Always `operational`: a host that is not does not answer.
+    /// The state: always `operational`, because a host that is not does not answer.
     state: &'static str,
-    /// Version of the host software.
+    /// The version of the host software.
     version: String,
-    /// Version of the contract between the host and its capabilities.
+    /// The version of the contract between the host and its capabilities.
     contract: String,
-    /// Milliseconds since the Unix epoch.
+    /// When the host started, in milliseconds since the Unix epoch.
     started_at_ms: u64,
-    /// Milliseconds since the host started.
+    /// The milliseconds since the host started.
     uptime_ms: u64,
-    /// Counts up with every change of the catalog.
+    /// The version of the catalog, which increases with every change.
     catalog_version: u64,
     capabilities: usize,
     base_url: String,
@@ -31,12 +31,12 @@ struct Limits {
     items: Vec<Limit>,
 }
 
-/// What one call, or this host, may use.
+/// A limit of one call, or of this host.
 #[output]
 struct Limit {
     name: String,
     value: u64,
-    /// byte, millisecond or count.
+    /// The unit: byte, millisecond or count.
     unit: String,
     description: String,
 }
@@ -53,7 +53,7 @@ struct Versions {
 struct Version {
     id: String,
     version: String,
-    /// `sha256:` and the digest of the component's file.
+    /// The digest of the component's file, after `sha256:`.
     digest: String,
 }
 
@@ -66,7 +66,7 @@ struct Deprecations {
 struct Deprecation {
     id: String,
     version: String,
-    /// When it stops answering, in milliseconds since the Unix epoch.
+    /// The sunset: when it stops answering, in milliseconds since the Unix epoch.
     sunset_at_ms: Option<u64>,
     /// The capability to use instead.
     successor: Option<String>,
@@ -82,7 +82,7 @@ struct ComponentStatus {
     id: String,
     title: String,
     version: String,
-    /// beta, stable or deprecated.
+    /// The status: beta, stable or deprecated.
     status: &'static str,
     actions: Vec<ActionStatus>,
 }
@@ -90,15 +90,15 @@ struct ComponentStatus {
 #[output]
 struct ActionStatus {
     name: String,
-    /// read, write, events or open.
+    /// The access class: read, write, events or open.
     access: &'static str,
 }
 
 struct SvcStatus;
 
-/// Tells whether the service is up, what its limits are, and what changes.
+/// Reports whether the service is up, what its limits are, and what changes.
 ///
-/// Any valid token may ask. Look here before a long piece of work: the limits say how large a call
+/// Any valid token may ask. Check it before a long piece of work: the limits say how large a call
 /// may be, and the deprecations say which capabilities will stop answering.
 #[capability(id = "svc.status", title = "Service status", tags = ["service", "limits"], default_action = "get")]
 impl SvcStatus {
@@ -118,7 +118,7 @@ impl SvcStatus {
         })
     }
 
-    /// List the limits in force.
+    /// List the current limits.
     #[action(access = open, idempotent)]
     fn limits(_call: &Call) -> Result<Limits, Infallible> {
         let limit = |limit: platform::Limit| Limit {
@@ -147,7 +147,7 @@ impl SvcStatus {
         })
     }
 
-    /// List what will stop answering, when, and what to use instead.
+    /// List the deprecated capabilities, with their sunset and successor.
     #[action(access = open, idempotent)]
     fn deprecations(_call: &Call) -> Result<Deprecations, Infallible> {
         let deprecated = |component: &Component| {
@@ -166,7 +166,7 @@ impl SvcStatus {
     /// List every capability with its actions.
     #[action(access = open, idempotent)]
     fn components(_call: &Call) -> Result<Components, Infallible> {
-        // What no agent can call is left out.
+        // Actions that no agent can call are omitted.
         let action = |action: platform::ComponentAction| {
             Some(ActionStatus { name: action.name, access: access(action.access)? })
         };
@@ -185,7 +185,7 @@ impl SvcStatus {
     }
 }
 
-/// None if no agent can call it.
+/// Returns the access class; `None` if no agent can call it.
 fn access(access: Access) -> Option<&'static str> {
     Some(match access {
         Access::Read => "read",

@@ -1,7 +1,7 @@
 //! The capability `svc.webhooks`: addresses that an agent's events are sent to.
 //!
-//! The host keeps the addresses and sends to them; here is what an agent may ask of it, and how it
-//! is told.
+//! The host stores the addresses and sends to them; this capability checks the requests of agents
+//! and formats the answers.
 
 mod life;
 mod types;
@@ -12,10 +12,10 @@ use portolan_sdk::{
 };
 use types::*;
 
-/// After that many seconds, what was sent is usually answered.
+/// The seconds after which a request has usually been answered.
 const SOON_S: u32 = 5;
 
-/// Of the examples.
+/// A webhook's id for the examples.
 const WEBHOOK_ID: &str = "whk_01JD62M3N4P5Q6R7S8T9V0W1X2";
 
 struct SvcWebhooks;
@@ -29,8 +29,8 @@ struct SvcWebhooks;
 ///
 /// **Challenge.** Before anything else is sent to an address, the host sends it an event
 /// `webhook.challenge`. Answer it with a 2xx status and the text of its `data.challenge` in the
-/// body, as JSON `{"challenge": "…"}` or as plain text. The webhook is active from then on. `verify`
-/// sends the challenge again.
+/// body, as JSON `{"challenge": "…"}` or as plain text. The webhook is active from then on.
+/// `verify` sends the challenge again.
 ///
 /// **Signature.** As in Standard Webhooks, a request has the headers `webhook-id` (the event's id,
 /// the same at every attempt), `webhook-timestamp` (seconds since the Unix epoch) and
@@ -40,29 +40,30 @@ struct SvcWebhooks;
 /// challenges too, against the body's exact bytes, and refuse timestamps that are more than five
 /// minutes off.
 ///
-/// **Delivery.** A 2xx status within 15 seconds is success, and the event counts as acknowledged; do
-/// the work afterwards. Anything else is a failure, redirects included. Failures are sent again: an
-/// event is tried at once, then after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10, 14, 20 and 24
-/// hours, each with some jitter, and later if `Retry-After` says so. Events come at least once: skip
-/// those whose id you have seen. An answer of 410, or five days of nothing but failures, disables
-/// the webhook until it is verified again. `test`, `deliveries` and `redeliver` help to find faults.
+/// **Delivery.** A 2xx status within 15 seconds is success, and the event counts as acknowledged;
+/// do the work afterwards. Anything else is a failure, redirects included. Failed deliveries are
+/// retried: an event is sent at once, then after 5 seconds, 5 minutes, 30 minutes, 2, 5, 10, 14, 20
+/// and 24 hours, each with some jitter, and later if `Retry-After` says so. Events are delivered at
+/// least once: skip those whose id you have seen. An answer of 410, or five days with failures
+/// only, disables the webhook until it is verified again. `test`, `deliveries` and `redeliver` help
+/// to find faults.
 #[capability(id = "svc.webhooks", title = "Webhooks", tags = ["service", "events", "webhooks", "notifications"],
     roles = ["webhook_management"]
 )]
 impl SvcWebhooks {
     /// Register an address that events are sent to.
     ///
-    /// It needs a claimed agent. The address must be https and reachable from the internet; at most
-    /// five webhooks an agent. The answer has the secret that requests are signed with, which is
-    /// shown only this once.
+    /// It needs a claimed agent. The address must be https and reachable from the internet; an
+    /// agent has at most five webhooks. The answer contains the secret with which requests are
+    /// signed; it is shown only this once.
     ///
-    /// At once the host POSTs an event `webhook.challenge` to the address. What answers there must
-    /// return `data.challenge` in the body of a 2xx answer, as JSON `{"challenge": "…"}` or as plain
-    /// text; nothing else is sent before. Then `get` tells that the webhook is `active`. Events are
-    /// CloudEvents 1.0 JSON (`application/cloudevents+json`) with the Standard Webhooks headers
-    /// `webhook-id`, `webhook-timestamp` and `webhook-signature`: `v1,` and the base64 of HMAC-SHA256
-    /// over `id.timestamp.body`. A 2xx answer within 15 seconds acknowledges the event; failures are
-    /// tried again for days.
+    /// At once the host POSTs an event `webhook.challenge` to the address. The server there must
+    /// return `data.challenge` in the body of a 2xx answer, as JSON `{"challenge": "…"}` or as
+    /// plain text; nothing else is sent before. Then `get` shows that the webhook is `active`.
+    /// Events are CloudEvents 1.0 JSON (`application/cloudevents+json`) with the Standard Webhooks
+    /// headers `webhook-id`, `webhook-timestamp` and `webhook-signature`: `v1,` and the base64 of
+    /// HMAC-SHA256 over `id.timestamp.body`. A 2xx answer within 15 seconds acknowledges the event;
+    /// failures are retried for days.
     #[action(
         access = events,
         example = json!({
@@ -86,10 +87,11 @@ impl SvcWebhooks {
 
     /// Send the challenge again.
     ///
-    /// The host POSTs an event `webhook.challenge` to the address, signed like every other. What
-    /// answers there must return `data.challenge` in the body of a 2xx answer within 15 seconds, as
-    /// JSON `{"challenge": "…"}` or as plain text; a redirect is a failure. An unverified or disabled
-    /// webhook is active from then on, as `get` tells; an active or paused one stays as it is.
+    /// The host POSTs an event `webhook.challenge` to the address, signed like every other. The
+    /// server there must return `data.challenge` in the body of a 2xx answer within 15 seconds, as
+    /// JSON `{"challenge": "…"}` or as plain text; a redirect is a failure. An unverified or
+    /// disabled webhook then becomes active, as `get` shows; an active or paused one stays as it
+    /// is.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "verify")?;
@@ -104,7 +106,7 @@ impl SvcWebhooks {
         Ok(Webhooks { items: webhooks::all()?.into_iter().map(Webhook::from).collect() })
     }
 
-    /// Get one webhook: its state, and how it fares.
+    /// Get one webhook, with its state and its last successes and failures.
     #[action(access = events, idempotent, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn get(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         Ok(shown(find(&input.webhook_id)?))
@@ -112,8 +114,8 @@ impl SvcWebhooks {
 
     /// Change the address, the types of events or the description.
     ///
-    /// Fields that are left out stay as they are. Another address must answer a challenge before
-    /// anything else is sent there.
+    /// Omitted fields stay as they are. A new address must answer a challenge before anything else
+    /// is sent there.
     #[action(
         access = events, idempotent,
         example = json!({
@@ -140,16 +142,16 @@ impl SvcWebhooks {
         Ok(if unverified { answer.next(next) } else { answer })
     }
 
-    /// Send nothing for a while.
+    /// Pause a webhook.
     ///
-    /// What happens meanwhile waits for `resume`. Only an active webhook can be paused.
+    /// Events that happen meanwhile wait for `resume`. Only an active webhook can be paused.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn pause(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "pause")?;
         Ok(shown(webhooks::pause(&endpoint.id)?))
     }
 
-    /// Send again after a pause, what has waited too.
+    /// Resume a paused webhook; waiting events are sent too.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn resume(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "resume")?;
@@ -158,8 +160,8 @@ impl SvcWebhooks {
 
     /// Get a new secret.
     ///
-    /// It is shown only this once. For a day requests are signed with the one before it, too, so
-    /// that no request fails while you replace it.
+    /// It is shown only this once. For a day requests are signed with the old secret too, so that
+    /// no request fails while you replace it.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn rotate_secret(_call: &Call, input: WebhookId) -> Result<WithSecret, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "rotate_secret")?;
@@ -168,7 +170,7 @@ impl SvcWebhooks {
 
     /// Send an event `webhook.test` to an active webhook.
     ///
-    /// It is signed like every other; `deliveries` tells what became of it.
+    /// It is signed like every other; `deliveries` shows its outcome.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn test(_call: &Call, input: WebhookId) -> Result<Answer<Tested>, WebhookError> {
         let endpoint = allowed(&input.webhook_id, "test")?;
@@ -177,10 +179,10 @@ impl SvcWebhooks {
         Ok(Answer::new(Tested { event_id }).next(next))
     }
 
-    /// List what was and is to be sent to a webhook, the newest first.
+    /// List the deliveries of a webhook, newest first.
     ///
-    /// Each delivery tells how often it was tried, what the last answer was, and when it is tried
-    /// next. Those that failed too often are `dead`; `redeliver` sends them once more.
+    /// Each delivery shows the number of its attempts, the last answer, and the time of the next
+    /// attempt. Those that failed too often are `dead`; `redeliver` sends them again.
     #[action(
         access = events, idempotent,
         example = json!({ "webhook_id": WEBHOOK_ID, "outcome": "dead" })
@@ -196,9 +198,9 @@ impl SvcWebhooks {
         Ok(DeliveryPage { items, next_cursor: page.next })
     }
 
-    /// Send one delivery once more, from the beginning.
+    /// Send one delivery again, from the first attempt.
     ///
-    /// It is tried at once, and again by the whole schedule if it fails.
+    /// It is tried at once, and then by the whole schedule if it fails.
     #[action(access = events, example = json!({ "delivery_id": "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2" }))]
     fn redeliver(_call: &Call, input: DeliveryId) -> Result<Redelivered, WebhookError> {
         let delivery = webhooks::redeliver(&input.delivery_id)?;
@@ -206,9 +208,9 @@ impl SvcWebhooks {
         Ok(Redelivered { delivery })
     }
 
-    /// Delete a webhook. What was not sent yet is not sent.
+    /// Delete a webhook. Unsent events are not sent.
     ///
-    /// Events that it did not take are in the inbox still: `svc.events` `pull` gives them.
+    /// Undelivered events are still in the inbox: `svc.events` `pull` returns them.
     #[action(access = events, destructive, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn delete(_call: &Call, input: WebhookId) -> Result<Deleted, WebhookError> {
         match webhooks::remove(&input.webhook_id)? {
@@ -222,7 +224,7 @@ fn find(webhook_id: &str) -> Result<Endpoint, WebhookError> {
     webhooks::get(webhook_id)?.ok_or(WebhookError::WebhookNotFound)
 }
 
-/// A webhook whose state allows the action.
+/// Returns a webhook whose state allows the action.
 fn allowed(webhook_id: &str, action: &str) -> Result<Endpoint, WebhookError> {
     let endpoint = find(webhook_id)?;
     life::check(webhook_id, endpoint.state.into(), action)?;
@@ -233,7 +235,8 @@ fn shown(endpoint: Endpoint) -> Shown {
     Shown { webhook: endpoint.into() }
 }
 
-/// The challenge is on its way; whether it was answered is seen by and by.
+/// Returns the next step that reads the webhook later: the challenge is being sent, and its result
+/// takes some time.
 fn see_later(endpoint: &Endpoint) -> Next {
     step_for("get", endpoint.id.as_str()).after_s(SOON_S)
 }
@@ -245,7 +248,7 @@ fn claim_first() -> Refusal {
     refusal.conflict(&conflict).next(Next::claim().then_retry())
 }
 
-/// The host says what is wrong with an address.
+/// Makes the refusal of an address, with the host's reason.
 fn url_not_allowed(error: HostError) -> WebhookError {
     match error {
         HostError::Invalid(message) => {
@@ -255,14 +258,14 @@ fn url_not_allowed(error: HostError) -> WebhookError {
     }
 }
 
-/// Refuses a change of a version that is no longer the current one.
+/// Refuses a change if the version is no longer the current one.
 fn expect(endpoint: Endpoint, expected: Option<Version>) -> Result<(), WebhookError> {
     let current = Webhook::from(endpoint);
     let (version, read) = (current.version, step_for("get", current.webhook_id.as_str()));
     Ok(ensure_version(expected, version, || current, read)?)
 }
 
-/// The same call without the cursor begins anew.
+/// The next step is the same call without the cursor.
 fn bad_cursor(input: &Deliveries) -> Refusal {
     let mut again = step_for("deliveries", input.webhook_id.as_str()).field("limit", input.limit);
     if let Some(outcome) = input.outcome {

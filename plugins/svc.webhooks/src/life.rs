@@ -1,17 +1,18 @@
-//! The states of a webhook, and what may be done in which.
+//! The states of a webhook, and the actions that each allows.
 
 use crate::types::{Result, WebhookError};
 use portolan_sdk::{contract::webhooks, prelude::*};
 
 #[choice(States)]
 pub(crate) enum State {
-    /// It has not answered a challenge yet; nothing else is sent.
+    /// It has not answered a challenge yet; only challenges are sent.
     Unverified,
-    /// Events are sent.
+    /// It has answered a challenge: events are sent.
     Active,
-    /// By its agent: what happens waits.
+    /// Its agent has paused it: events wait.
     Paused,
-    /// By the host, after five days of failures or an answer of 410: what happens is not sent.
+    /// The host has disabled it after five days of failures or an answer of 410: events are not
+    /// sent.
     Disabled,
 }
 
@@ -26,7 +27,8 @@ impl From<webhooks::State> for State {
     }
 }
 
-/// What changes a webhook or sends to it, by its state; anything else is refused.
+/// Returns the actions that change a webhook or send to it and that its state allows; all others
+/// are refused.
 pub(crate) fn allowed_actions(state: State) -> &'static [&'static str] {
     match state {
         State::Unverified => &["verify", "update", "rotate_secret", "delete"],

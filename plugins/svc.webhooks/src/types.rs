@@ -4,62 +4,62 @@ use crate::life::{State, allowed_actions};
 use portolan_sdk::{contract::webhooks, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "svc.webhooks";
-/// Beside a text that somebody else wrote.
+/// The value of `trust` beside texts that other people wrote.
 const UNTRUSTED: &str = "untrusted_user_content";
-/// A dotted name, as `types` of `svc.events` lists them.
+/// The pattern of an event type, as `types` of `svc.events` lists them.
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
 
 #[input]
 pub(crate) struct Create {
-    /// Where events are sent: an https address that can be reached from the internet, such as
+    /// The address: https, and reachable from the internet, such as
     /// `https://hooks.example.com/portolan`.
     #[schemars(length(min = 1, max = 2048))]
     pub(crate) url: String,
-    /// Only events of these types, as `svc.events` `types` lists them. Leave it out to get all.
+    /// Only events of these types, as `svc.events` `types` lists them. Omit it to get all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     pub(crate) types: Vec<String>,
-    /// What it is for, for yourself; nobody else reads it.
+    /// A description for your own use; nobody else reads it.
     #[schemars(length(max = 200))]
     pub(crate) description: Option<String>,
 }
 
 #[input]
 pub(crate) struct WebhookId {
-    /// The webhook's id, as `create` and `list` tell it.
+    /// The webhook's id, from `create` or `list`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
 }
 
 #[input]
 pub(crate) struct Update {
-    /// The webhook's id, as `create` and `list` tell it.
+    /// The webhook's id, from `create` or `list`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
     pub(crate) expected_version: Option<Version>,
-    /// Another address; it must answer a challenge before anything else is sent there.
+    /// A new address; it must answer a challenge before anything else is sent there.
     #[schemars(length(min = 1, max = 2048))]
     pub(crate) url: Option<String>,
-    /// Only events of these types, in place of those before; null or an empty list for all.
+    /// The new list of types; null or an empty list for all.
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     pub(crate) types: Option<Option<Vec<String>>>,
-    /// What it is for, for yourself; null for nothing.
+    /// A new description for your own use; null for none.
     #[schemars(length(max = 200))]
     pub(crate) description: Option<Option<String>>,
 }
 
 #[input]
 pub(crate) struct Deliveries {
-    /// The webhook's id, as `create` and `list` tell it.
+    /// The webhook's id, from `create` or `list`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
-    /// Only those with this outcome.
+    /// Only deliveries with this outcome.
     pub(crate) outcome: Option<DeliveryOutcome>,
-    /// How many at most.
+    /// The most deliveries to return.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u32,
-    /// `next_cursor` of the page before, for the next one.
+    /// The `next_cursor` of the page before.
     #[schemars(length(max = 1024))]
     pub(crate) cursor: Option<String>,
 }
@@ -70,16 +70,16 @@ fn default_limit() -> u32 {
 
 #[input]
 pub(crate) struct DeliveryId {
-    /// The delivery's id, as `deliveries` tells it.
+    /// The delivery's id, from `deliveries`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) delivery_id: String,
 }
 
 #[choice]
 pub(crate) enum DeliveryOutcome {
-    /// It is to be sent, or sent again.
+    /// It waits for its first or next attempt.
     Pending,
-    /// It was taken.
+    /// It was delivered.
     Delivered,
     /// It failed too often.
     Dead,
@@ -109,25 +109,25 @@ impl From<DeliveryOutcome> for webhooks::Outcome {
 pub(crate) struct Webhook {
     pub(crate) webhook_id: String,
     url: String,
-    /// Types of events that are sent; empty means all.
+    /// The types of events that are sent; empty means all.
     types: Vec<String>,
     description: Option<String>,
     pub(crate) state: State,
-    /// Counts up with every change.
+    /// The version, which increases with every change.
     pub(crate) version: u64,
-    /// What may be done with it in this state, besides reading.
+    /// The actions that its state allows, besides reading.
     allowed_actions: &'static [&'static str],
-    /// RFC 3339.
+    /// When it was created (RFC 3339).
     created_at: String,
-    /// RFC 3339.
+    /// When it last changed (RFC 3339).
     updated_at: String,
-    /// RFC 3339: until then what is sent is signed with the secret before the newest, too.
+    /// Until when requests are signed with the old secret too (RFC 3339).
     previous_secret_until: Option<String>,
-    /// RFC 3339: since when nothing has been taken, if the last attempt failed.
+    /// Since when no request has succeeded (RFC 3339), if the last attempt failed.
     failing_since: Option<String>,
-    /// RFC 3339.
+    /// When the last request succeeded (RFC 3339).
     last_success_at: Option<String>,
-    /// Why it is disabled, or what the last attempt failed for.
+    /// Why it is disabled, or why the last attempt failed.
     last_error: Option<String>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct Shown {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct WithSecret {
     pub(crate) webhook: Webhook,
-    /// `whsec_` and, in base64, the key of the signatures. It is shown only here.
+    /// The secret: `whsec_` and, in base64, the key of the signatures. It is shown only here.
     pub(crate) secret: String,
 }
 
@@ -170,13 +170,13 @@ impl From<webhooks::Created> for WithSecret {
 
 #[output]
 pub(crate) struct Webhooks {
-    /// The oldest first; at most five.
+    /// The webhooks, oldest first; at most five.
     pub(crate) items: Vec<Webhook>,
 }
 
 #[output]
 pub(crate) struct Tested {
-    /// Of the event `webhook.test` that is sent.
+    /// The id of the event `webhook.test` that is sent.
     pub(crate) event_id: String,
 }
 
@@ -188,9 +188,9 @@ pub(crate) struct Deleted {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct DeliveryPage {
-    /// The newest first.
+    /// The deliveries, newest first.
     pub(crate) items: Vec<Delivery>,
-    /// For the next page; null at the end.
+    /// The cursor of the next page; null at the end.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct Redelivered {
     pub(crate) delivery: Delivery,
 }
 
-/// One event on its way to one webhook.
+/// A delivery: one event for one webhook.
 #[output]
 pub(crate) struct Delivery {
     delivery_id: String,
@@ -208,21 +208,21 @@ pub(crate) struct Delivery {
     event_type: String,
     subject: String,
     outcome: DeliveryOutcome,
-    /// How often it was sent.
+    /// The number of attempts.
     attempts: u32,
-    /// RFC 3339.
+    /// When it was created (RFC 3339).
     created_at: String,
-    /// RFC 3339.
+    /// When it was last tried (RFC 3339).
     last_attempt_at: Option<String>,
-    /// RFC 3339.
+    /// When it is tried next (RFC 3339).
     next_attempt_at: Option<String>,
-    /// HTTP status of the last answer.
+    /// The HTTP status of the last answer.
     status: Option<u16>,
-    /// The last answer's body.
+    /// The body of the last answer.
     response: Option<Response>,
     /// Why there was no answer.
     error: Option<String>,
-    /// How long the last attempt took.
+    /// The duration of the last attempt, in milliseconds.
     duration_ms: Option<u32>,
 }
 
@@ -243,9 +243,9 @@ impl From<webhooks::Delivery> for Delivery {
 
 #[output]
 struct Response {
-    /// How it begins, at most 1024 bytes.
+    /// The beginning of the body, at most 1024 bytes.
     text: String,
-    /// Always `untrusted_user_content`: the text was written by whoever answers at the address.
+    /// Always `untrusted_user_content`: the server at the address wrote the text.
     trust: &'static str,
 }
 
@@ -260,10 +260,10 @@ pub(crate) struct IdentityConflict {
 pub(crate) enum WebhookError {
     /// Events cannot be sent to this address.
     ///
-    /// The message says why: it must be https, and public.
+    /// The message says why: the address must be https and public.
     #[refusal(invalid)]
     UrlNotAllowed,
-    /// This agent has as many webhooks as one may have. Delete one first.
+    /// This agent has as many webhooks as allowed. Delete one first.
     #[refusal(conflict, next = step("list"))]
     WebhookLimitReached,
     /// This agent has no webhook with this id.
@@ -275,7 +275,7 @@ pub(crate) enum WebhookError {
     /// The webhook has not answered its challenge yet.
     #[refusal(conflict, next = step_for("verify", webhook_id))]
     WebhookUnverified { webhook_id: String },
-    /// The webhook is disabled. Mend what answers at its address, and verify it again.
+    /// The webhook is disabled. Fix the server at its address, and verify it again.
     #[refusal(conflict, next = step_for("verify", webhook_id))]
     WebhookDisabled { webhook_id: String },
     #[refusal(transparent)]

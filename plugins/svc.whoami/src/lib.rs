@@ -15,26 +15,27 @@ const EVENTS: &str = "svc.events";
 #[derive(Serialize, JsonSchema)]
 struct Whoami {
     agent_id: String,
-    /// As it was registered, or as its person has renamed it since.
+    /// The agent's name, from its registration or a later change by its person.
     agent_name: Option<String>,
-    /// The OAuth client whose token this call came with.
+    /// The OAuth client to which the call's token was issued.
     client_id: Option<String>,
-    /// `claimed` once a person has proved to stand behind the agent. Read at this call, not from
+    /// The state: `claimed` once a person has claimed the agent. It is read at this call, not from
     /// the token.
     state: State,
     /// The person behind the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_id: Option<String>,
-    /// Of the token, which may have fewer than the agent could ask for.
+    /// The scopes of the token, which may have fewer than the agent could request.
     scopes: Vec<String>,
-    /// The access classes of actions that this agent can call with this token, right now. The
-    /// catalog says the class of every action.
+    /// The access classes of actions that this agent can call now with this token. The catalog has
+    /// the class of every action.
     may_call: Vec<Access>,
-    /// Nothing that a test-mode agent does is seen by a live one, and no message is sent for it.
+    /// Whether the agent is in test mode: live agents see nothing that it does, and no messages are
+    /// sent for it.
     test_mode: bool,
-    /// What one call, or this host, may use.
+    /// The limits of one call, and of this host.
     limits: Vec<Limit>,
-    /// What helps now, the most useful first. Each is a call or an HTTP request, to be made as it
+    /// The next steps, most useful first. Each is a call or an HTTP request, to be made as it
     /// stands once the fields in `missing` are filled in.
     next_steps: Vec<Step>,
 }
@@ -59,7 +60,7 @@ enum Access {
 struct Limit {
     name: String,
     value: u64,
-    /// byte, millisecond or count.
+    /// The unit: byte, millisecond or count.
     unit: String,
     description: String,
 }
@@ -68,11 +69,11 @@ struct SvcWhoami;
 
 /// Tells an agent who it is, what it may call, and what to do next.
 ///
-/// Call this first, with any valid token and an empty body; nothing is needed and nothing is
-/// changed. It answers the agent's id and client, whether a person has claimed it, the scopes of
-/// the token, which access classes of actions work right now, the limits in force, and the next
+/// Call this first, with any valid token and an empty body; it has no requirements and changes
+/// nothing. It returns the agent's id and client, whether a person has claimed it, the scopes of
+/// the token, which access classes of actions work right now, the current limits, and the next
 /// steps: each a call or an HTTP request that can be made as it stands. Call it again after a claim
-/// or with another token: the answer is always about this very moment.
+/// or with another token: the answer always describes the present state.
 #[capability(
     id = "svc.whoami",
     title = "Who am I",
@@ -82,8 +83,8 @@ struct SvcWhoami;
 impl SvcWhoami {
     /// Get who you are, what you may call, and what to do next.
     ///
-    /// `may_call` says which access classes work with this token; `next_steps` says how to get the
-    /// others. A step with `ask_user` needs an answer from the person first.
+    /// `may_call` lists the access classes that work with this token; `next_steps` shows how to get
+    /// the others. A step with `ask_user` needs an answer from the person first.
     #[action(access = open, idempotent)]
     fn get(call: &Call) -> Result<Whoami, Refusal> {
         let caller = call.require_agent()?;

@@ -1,4 +1,4 @@
-//! What an agent may do next, by who it is and by what is in the catalog.
+//! The next steps of an agent, which depend on its state and on the catalog.
 
 use crate::{EVENTS, READ, State, WRITE, holds};
 use portolan_sdk::prelude::*;
@@ -8,34 +8,34 @@ use std::collections::BTreeMap;
 #[output(PartialEq)]
 pub(crate) struct Step {
     purpose: Purpose,
-    /// What it is good for, in one sentence.
+    /// The purpose of the step, in one sentence.
     why: &'static str,
     /// The capability to call.
     capability: Option<&'static str>,
     /// The body of the call.
     input: Option<BTreeMap<&'static str, &'static str>>,
-    /// Fields of the body to find out first.
+    /// The fields of the body that are still missing.
     missing: Option<Vec<&'static str>>,
-    /// The question to put to the person, whose answer is the missing field.
+    /// The question for the person whose answer is the missing field.
     ask_user: Option<&'static str>,
     /// The request to make, relative to the host.
     http: Option<Request>,
-    /// The scopes to ask for in this request.
+    /// The scopes to request.
     scope: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Purpose {
-    /// Let a person claim the agent, so that it may write.
+    /// Ask a person to claim the agent, so that it may write.
     Claim,
     /// Get a token with the scopes that this one lacks.
     GetScopes,
-    /// See what can be called.
+    /// See which capabilities exist.
     BrowseCatalog,
     /// Read and complete what others see of the person.
     ReadProfile,
-    /// Find out how things are done here.
+    /// Search the questions and answers about this service.
     SearchFaq,
 }
 
@@ -45,7 +45,7 @@ struct Request {
     url: &'static str,
 }
 
-/// A step that calls a capability, and for whom it is one.
+/// A step that calls a capability, and the agents to which it is offered.
 struct Offer {
     purpose: Purpose,
     why: &'static str,
@@ -70,7 +70,7 @@ const CLAIM: Offer = Offer {
     ask_user: Some("Which mobile number may I send a code to?"),
 };
 
-/// The same in test mode, where numbers are fictitious and the answer holds the code.
+/// The same step in test mode, in which numbers are fictitious and the answer contains the code.
 const REHEARSE_CLAIM: Offer = Offer {
     test_mode: Some(true),
     input: &[("action", "bind"), ("phone", "+14155550100")],
@@ -103,7 +103,7 @@ const SEARCH_FAQ: Offer = Offer {
     ask_user: None,
 };
 
-/// What may be done now, the most useful first. Only what is in the catalog is offered.
+/// Returns the next steps, most useful first. Only capabilities in the catalog are offered.
 pub(crate) fn steps(
     state: State,
     scopes: &[String],
@@ -137,7 +137,7 @@ fn call(offer: &Offer) -> Step {
     }
 }
 
-/// A token with all scopes, if this one lacks any.
+/// Returns the step that gets a token with all scopes, if this one lacks any.
 fn get_scopes(scopes: &[String]) -> Option<Step> {
     let all = [READ, WRITE, EVENTS];
     let lacks = all.iter().any(|scope| !holds(scopes, scope));
@@ -186,7 +186,7 @@ mod tests {
     const ALL: [&str; 3] = ["faq_search", "owners", "svc.phone-binding"];
 
     #[test]
-    fn what_is_offered_fits_the_agent_and_the_catalog() {
+    fn steps_fit_the_agent_and_the_catalog() {
         use Purpose::{BrowseCatalog, Claim, GetScopes, ReadProfile, SearchFaq};
         assert_eq!(
             purposes(State::Anonymous, &[READ], false, &ALL),

@@ -1,4 +1,4 @@
-//! Times are answered.
+//! Answers to proposed times.
 
 use crate::{
     clock, kept::*, life::*, meetings, over, refusals::*, tell, times, types::*, views::*,
@@ -24,7 +24,8 @@ pub(crate) fn accept_counter(call: &Call, input: &AcceptCounter) -> Result<Answe
     agree(call, meeting, &input.slot_id, "accept_counter")
 }
 
-/// One more has accepted a slot. It is settled when all who have to answer have.
+/// Records that a participant has accepted a slot. It is confirmed when all who have to answer have
+/// accepted it.
 fn agree(
     call: &Call,
     mut meeting: Stored<Meeting>,
@@ -56,7 +57,8 @@ fn agree(
     meetings::shown(call, &meeting)
 }
 
-/// Everybody has agreed: the time is reserved, or nothing has happened at all.
+/// Confirms a meeting on which everybody has agreed: reserves the time, or fails without any
+/// change.
 fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> {
     times::reserve(call, meeting, &slot)?;
     let value = &mut meeting.value;
@@ -110,7 +112,7 @@ fn say(
     Ok(())
 }
 
-/// The slots before the counter stand again, with what was said to them.
+/// Declines a counter: the slots before it are offered again, with the answers to them.
 pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let mut meeting =
         meetings::begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;

@@ -1,4 +1,4 @@
-//! Times are put on the table: a meeting is proposed, countered, moved.
+//! Proposals of times: a meeting is proposed, countered, rescheduled.
 
 use crate::{
     bonds, clock,
@@ -62,7 +62,7 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
     meetings::shown(call, &meeting)
 }
 
-/// Who takes part in a conversation, if they can be asked something.
+/// Returns the other participants of a conversation, if they accept messages from the person.
 fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
     let thread = threads::thread(thread_id, me).map_err(|error| {
         let refusal = Refusal::from(error);
@@ -80,14 +80,14 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
     }
     let others: Vec<_> =
         thread.participants.into_iter().filter(|participant| participant != me).collect();
-    match others.is_empty() || are_apart(&others)? {
+    match others.is_empty() || are_blocked(&others)? {
         true => Err(MeetingError::RecipientNotAccepting),
         false => Ok(others),
     }
 }
 
 /// Whether one of them has blocked another one: they would meet each other.
-fn are_apart(others: &[String]) -> Result<bool> {
+fn are_blocked(others: &[String]) -> Result<bool> {
     for one in others {
         if !hidden(Some(one), others.iter().map(String::as_str))?.is_empty() {
             return Ok(true);
@@ -96,7 +96,7 @@ fn are_apart(others: &[String]) -> Result<bool> {
     Ok(false)
 }
 
-/// The zone's own name.
+/// Returns the canonical name of the zone.
 fn zone(name: &str) -> Result<String> {
     let unknown = || MeetingError::TimeZoneUnknown {
         errors: faulty("/time_zone", "time_zone", "the IANA name of a time zone"),
@@ -104,8 +104,8 @@ fn zone(name: &str) -> Result<String> {
     Ok(Zone::named(name).ok_or_else(unknown)?.name().to_owned())
 }
 
-/// What the others read. Contact data stands in a title never, and where to meet only when all the
-/// others may see the person's anyway.
+/// Checks the texts that the others read. Contact data is never allowed in a title, and in the
+/// location only if all the others may see the person's contact data anyway.
 fn texts(
     me: &str,
     others: &[&str],
@@ -154,7 +154,7 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
     value.counter = Some(Counter { by: me.to_owned(), slots, note: note.clone() });
     value.rounds += 1;
     for participant in &mut value.participants {
-        // What was said to the slots before stays, for when they stand again.
+        // The answers to the earlier slots are kept, because these slots may be offered again.
         participant.status = match participant.owner_id == me {
             true => Participation::Tentative,
             false => Participation::NeedsAction,

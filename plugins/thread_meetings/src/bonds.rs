@@ -1,11 +1,11 @@
-//! Who has an open meeting with whom: stated in `social_permissions` from the first that two people
-//! have to the last, and counted for each conversation.
+//! The relation of people with an open meeting: stated in `social_permissions` while two people
+//! have at least one, and counted for each conversation.
 
 use crate::{kept::*, refusals::*, types::*};
 use people_kit::relations::{Tuple, relate};
 use portolan_sdk::prelude::*;
 
-/// Statements in one call.
+/// The most tuples in one call.
 const MANY: usize = 100;
 
 pub(crate) fn open(stored: &Stored<Meeting>) -> Result<()> {
@@ -33,7 +33,7 @@ pub(crate) fn close(meeting: &Stored<Meeting>) -> Result<()> {
     Ok(ended.chunks(MANY).try_for_each(|chunk| relate(Vec::new(), chunk.to_vec()))?)
 }
 
-/// Every two of them, always in the same order.
+/// Returns all pairs of participants, always in the same order.
 fn pairs(meeting: &Meeting) -> Vec<(&str, &str)> {
     let mut owner_ids: Vec<_> = meeting.owner_ids().collect();
     owner_ids.sort_unstable();

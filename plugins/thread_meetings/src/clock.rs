@@ -1,9 +1,9 @@
-//! What happens to a meeting by itself: reminders, and its end.
+//! The timers of a meeting: reminders, and its end.
 
 use crate::{kept::*, life::*, over, refusals::*, tell, types::*};
 use portolan_sdk::prelude::*;
 
-/// Sets the timers that the meeting needs as it is now, and takes back the others.
+/// Sets the timers that the meeting needs in its present state, and cancels the others.
 pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<()> {
     let (id, value) = (&meeting.id, &meeting.value);
     let asked = matches!(value.state, State::Proposed | State::Countered);
@@ -29,7 +29,7 @@ fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Res
     Ok(())
 }
 
-/// Ends a meeting on which nobody has agreed in time.
+/// Lets a meeting expire on which the participants have not agreed in time.
 pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
     let due = |meeting: &Stored<Meeting>| {
         meeting.value.expires_at() <= call.now() && meeting.value.state != State::Confirmed
@@ -39,7 +39,7 @@ pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
     over::expire(call, &mut meeting)
 }
 
-/// Completes a meeting whose time is over.
+/// Completes a meeting that has ended.
 pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
     let due = |meeting: &Stored<Meeting>| {
         let ends_at = meeting.value.chosen.as_ref().map(|slot| slot.end);
@@ -49,7 +49,7 @@ pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
     over::complete(call, &mut meeting, "finish")
 }
 
-/// Reminds everybody of a meeting that begins in so many hours.
+/// Reminds everybody of a meeting that begins in this number of hours.
 pub(crate) fn remind(call: &Call, due: &Due) -> Result<()> {
     let is_near = |meeting: &Stored<Meeting>| {
         let starts_at = meeting.value.chosen.as_ref().map(|slot| slot.start);

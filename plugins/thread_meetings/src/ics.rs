@@ -1,8 +1,8 @@
-//! A meeting as a file for calendars: iCalendar (RFC 5545) with the method of iTIP (RFC 5546).
+//! A meeting as a calendar file: iCalendar (RFC 5545) with the method of iTIP (RFC 5546).
 //!
-//! Addresses are names of people here, and lead nowhere: `urn:portolan:` and the person's id. A file
-//! holds one time. Where there are several to choose from it is the first, and the others stand in
-//! `X-PORTOLAN-SLOT`, because a file has no other way to say it.
+//! Participants are identified by `urn:portolan:` and the person's id, which is no address that can
+//! be reached. A file contains one time. If there are several to choose from, it is the first, and
+//! the others are in `X-PORTOLAN-SLOT`, because a file has no other way to offer them.
 
 use crate::{kept::*, life::*, refusals::*, views::*};
 use people_kit::{
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 const PRODUCT: &str = "-//Portolan//thread_meetings//EN";
 const YEAR: i64 = 366 * DAY as i64;
-/// Changes of the clock are written from so far before the meeting until so far after.
+/// The time before and after the meeting for which clock changes are written.
 const ZONE_BEFORE: i64 = 2 * YEAR;
 const ZONE_AFTER: i64 = 10 * YEAR;
 
@@ -73,7 +73,7 @@ pub(crate) fn file(call: &Call, meeting: &Stored<Meeting>) -> Result<File> {
     })
 }
 
-/// What the file asks a calendar to do with it, and how the event stands.
+/// Returns the method of the file and the status of the event.
 fn method(state: State) -> (&'static str, &'static str) {
     match state {
         State::Proposed => ("REQUEST", "TENTATIVE"),
@@ -83,7 +83,7 @@ fn method(state: State) -> (&'static str, &'static str) {
     }
 }
 
-/// The times that the file is about, the first of them as its own.
+/// Returns the slots of the file; the first is that of the event.
 fn slots(meeting: &Meeting) -> Vec<&Slot> {
     let offered: Vec<&Slot> = meeting.offered().iter().collect();
     match (&meeting.chosen, offered.is_empty()) {
@@ -93,7 +93,7 @@ fn slots(meeting: &Meeting) -> Vec<&Slot> {
     }
 }
 
-/// What people call themselves, as far as the caller sees them.
+/// Returns the names that people have given themselves, as far as they are visible to the caller.
 fn names(call: &Call, meeting: &Meeting) -> Result<BTreeMap<String, String>> {
     let hidden = hidden(call.owner_id(), meeting.owner_ids())?;
     let seen = people::people(meeting.owner_ids().filter(|owner_id| !hidden.contains(*owner_id)))?;

@@ -1,4 +1,5 @@
-//! What is kept: meetings, and which of them are open between whom.
+//! The stored documents: meetings, and the open ones of each conversation and of each pair of
+//! people.
 
 use crate::{life::*, refusals::*};
 use portolan_sdk::{documents::OpenIds, prelude::*};
@@ -15,41 +16,41 @@ pub(crate) const THREADS: Collection<OpenIds> = Collection::new("threads");
 /// The open meetings of two people, by both ids.
 pub(crate) const PAIRS: Collection<OpenIds> = Collection::new("pairs");
 
-/// Times are milliseconds since the Unix epoch in everything that is kept.
+/// A meeting. All stored times are milliseconds since the Unix epoch.
 #[document]
 #[entity(
     kind = "meeting", collection = MEETINGS, not_found = MeetingError::MeetingNotFound
 )]
 pub(crate) struct Meeting {
     pub(crate) thread_id: String,
-    /// Who proposed it first.
+    /// The person who proposed the meeting.
     pub(crate) organizer: String,
     pub(crate) title: String,
     pub(crate) duration_min: u32,
-    /// The IANA name of the zone that times are shown in.
+    /// The time zone in which times are shown: an IANA name.
     pub(crate) time_zone: String,
     pub(crate) location: Option<Location>,
     pub(crate) state: State,
     pub(crate) changed_at: u64,
-    /// Counts up whenever answers to what was before say nothing any more (RFC 5546, 2.1.4).
+    /// The sequence, which increases whenever earlier answers become invalid (RFC 5546, 2.1.4).
     pub(crate) sequence: u64,
     pub(crate) participants: Vec<Participant>,
-    /// Who proposed the slots.
+    /// The person who proposed the slots.
     pub(crate) proposed_by: String,
     pub(crate) slots: Vec<Slot>,
-    /// What somebody proposed instead.
+    /// The counter, if there is one.
     pub(crate) counter: Option<Counter>,
-    /// Counters so far.
+    /// The number of counters so far.
     #[serde(default)]
     pub(crate) rounds: u32,
-    /// What was agreed on; while another time is asked for, it stays reserved.
+    /// The slot that was agreed on; it stays reserved while another time is proposed.
     pub(crate) chosen: Option<Slot>,
     pub(crate) respond_by: Option<u64>,
-    /// Why it is over.
+    /// Why it has ended.
     pub(crate) reason: Option<Reason>,
-    /// The person's own words for it.
+    /// The reason in the person's own words.
     pub(crate) reason_text: Option<String>,
-    /// Cancelled when it was about to begin, or had begun.
+    /// Whether it was cancelled shortly before it began, or later.
     #[serde(default)]
     pub(crate) late: bool,
 }
@@ -58,10 +59,10 @@ pub(crate) struct Meeting {
 pub(crate) struct Participant {
     pub(crate) owner_id: String,
     pub(crate) status: Participation,
-    /// The slots that the person has accepted.
+    /// The ids of the slots that the person has accepted.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) accepted: BTreeSet<String>,
-    /// The person's own words for it.
+    /// The comment in the person's own words.
     pub(crate) comment: Option<String>,
     pub(crate) outcome: Option<Outcome>,
 }
@@ -80,13 +81,13 @@ pub(crate) struct Counter {
     pub(crate) note: Option<String>,
 }
 
-/// Where people meet.
+/// The location of a meeting.
 #[input(Clone, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Location {
     pub(crate) kind: LocationKind,
-    /// A place's name, or how to join; a person wrote it. An e-mail address or a phone number is
-    /// refused until the participants have exchanged contact data.
+    /// The name of a place, or how to join the call; a person wrote it. An e-mail address or a
+    /// phone number is refused until the participants have exchanged contact data.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) text: Option<String>,
 }
@@ -96,18 +97,18 @@ pub(crate) enum LocationKind {
     /// A video or audio call.
     Virtual,
     Place,
-    /// One calls the other, with what they have disclosed to each other.
+    /// A phone call, with the numbers that participants have disclosed to each other.
     Phone,
 }
 
-/// What a participant says became of the meeting.
+/// The outcome of the meeting, as a participant reports it.
 #[choice]
 pub(crate) enum Outcome {
     /// It took place.
     Completed,
-    /// The person was not there.
+    /// The reporting person was absent.
     NoShow,
-    /// The person was there, and somebody else was not.
+    /// The reporting person was there, and somebody else was absent.
     OtherNoShow,
 }
 
@@ -115,7 +116,7 @@ pub(crate) enum Outcome {
 pub(crate) enum Reason {
     /// A participant cancelled it.
     ByParticipant,
-    /// Not everybody in it can be met any more. Why is not told.
+    /// Some of its participants can no longer meet. Why is not disclosed.
     NotPossible,
     /// `respond_by` or the last slot has passed.
     NoAnswer,
@@ -126,7 +127,7 @@ impl Participant {
         Self { owner_id, status, accepted: BTreeSet::new(), comment: None, outcome: None }
     }
 
-    /// Forgets what the person said to earlier times.
+    /// Deletes the person's answers to earlier slots.
     pub(crate) fn ask_again(&mut self) {
         *self = Self::new(std::mem::take(&mut self.owner_id), Participation::NeedsAction);
     }
@@ -151,12 +152,12 @@ impl Meeting {
         self.participants.iter().map(|participant| participant.owner_id.as_str())
     }
 
-    /// Whose times are on the table: the others have to answer.
+    /// Returns the person whose slots are offered: the others have to answer.
     pub(crate) fn asking(&self) -> &str {
         self.counter.as_ref().map_or(&self.proposed_by, |counter| &counter.by)
     }
 
-    /// The times that can be accepted now.
+    /// Returns the slots that can be accepted now.
     pub(crate) fn offered(&self) -> &[Slot] {
         match (self.state, &self.counter) {
             (State::Proposed, _) => &self.slots,
@@ -165,7 +166,8 @@ impl Meeting {
         }
     }
 
-    /// When it is too late to agree: a counter that is declined brings the slots before it back.
+    /// Returns when the meeting expires. It depends on the earlier slots too, because they are
+    /// offered again if a counter is declined.
     pub(crate) fn expires_at(&self) -> u64 {
         let counter = self.counter.iter().flat_map(|counter| &counter.slots);
         let last = self.slots.iter().chain(counter).map(|slot| slot.start).max().unwrap_or(0);
@@ -179,7 +181,7 @@ impl Meeting {
         asked.into_iter().all(|participant| participant.accepted.contains(slot_id))
     }
 
-    /// Whether somebody says that it did not take place.
+    /// Whether a participant has reported that it did not take place.
     pub(crate) fn is_missed(&self) -> bool {
         let outcomes = self.participants.iter().filter_map(|participant| participant.outcome);
         outcomes.into_iter().any(|outcome| outcome != Outcome::Completed)

@@ -27,22 +27,23 @@ use views::{File, MeetingView};
 
 struct ThreadMeetings;
 
-/// Agree on a time with the people in a conversation.
+/// Meetings: agree on a time with the people in a conversation.
 ///
 /// Somebody proposes one to five times, and everybody else in the conversation has to accept the
-/// same one: then the meeting is `confirmed`, and its time reserved in all their calendars, or in
-/// nobody's. Who would rather have another time counters, at most three times in all. The verbs are
-/// those of iTIP (RFC 5546), names those of JSCalendar (RFC 8984). Times are instants; `time_zone` is
-/// for showing them.
+/// same one: then the meeting is `confirmed`, and its time is reserved in the calendars of all of
+/// them or of none. A participant who prefers another time sends a counter, at most three times in
+/// total. The verbs are those of iTIP (RFC 5546), names those of JSCalendar (RFC 8984). Times are
+/// instants; `time_zone` is for showing them.
 ///
-/// `ics` is the meeting as a file for other calendars; there is no address to fetch it from. People
-/// stand in it by names that lead nowhere. Titles, notes and reasons hold no contact data. Where to
-/// meet may, once all have disclosed it to each other; until then it is a label, such as a café's
-/// name or a link without numbers, and it is for the person to keep a private address out of it.
+/// `ics` returns the meeting as a file for other calendars; the file has no address. Its
+/// participants have names that are not addresses. Titles, notes and reasons must not contain
+/// contact data. The location may, once all have disclosed it to each other; until then it is a
+/// label, such as a café's name or a link without numbers. Participants should not enter a private
+/// address.
 ///
-/// Who can no longer meet, for whatever reason, is not told why: the meeting is `cancelled` with the
-/// reason `not_possible`. Somebody who leaves the conversation stays in its meetings until these are
-/// over.
+/// If participants can no longer meet, for whatever reason, they are not told why: the meeting is
+/// `cancelled` with the reason `not_possible`. A person who leaves the conversation stays in its
+/// meetings until these have ended.
 #[capability(
     id = "thread_meetings",
     title = "Meetings",
@@ -54,8 +55,8 @@ struct ThreadMeetings;
 impl ThreadMeetings {
     /// Propose a meeting.
     ///
-    /// To everybody else who takes part in the conversation; each has to accept the same slot. At
-    /// all slots your own calendar must be free. At most five meetings of a conversation are open.
+    /// It goes to everybody else in the conversation; each has to accept the same slot. Your own
+    /// calendar must be free at all slots. A conversation has at most five open meetings.
     #[action(access = write, emits = [PROPOSED], example = json!({
         "thread_id": "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3",
         "title": "A first look at the room",
@@ -73,9 +74,9 @@ impl ThreadMeetings {
 
     /// Accept a slot.
     ///
-    /// When all have accepted the same one, the meeting is `confirmed`. Until then more than one may
-    /// be accepted. If not everybody is free any more, it is `slot_taken` with other times, and
-    /// nothing has changed.
+    /// When all have accepted the same one, the meeting is `confirmed`. Until then you may accept
+    /// several. If somebody is no longer free, it is refused with `slot_taken` and other times, and
+    /// nothing changes.
     #[action(access = write, idempotent, emits = [CONFIRMED], example = json!({
         "meeting_id": MEETING_ID, "slot_id": SLOT_ID, "sequence": 0,
     }))]
@@ -83,10 +84,10 @@ impl ThreadMeetings {
         answer::accept(call, &input)
     }
 
-    /// Say that none of the slots is sure yet.
+    /// Answer tentatively that no slot is certain yet.
     ///
-    /// The meeting stays `proposed`, and slots that you had accepted are open again. The others see
-    /// it when they look.
+    /// The meeting stays `proposed`, and your earlier acceptances are withdrawn. The others see it
+    /// when they read the meeting.
     #[action(access = write, idempotent, example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
@@ -96,7 +97,7 @@ impl ThreadMeetings {
 
     /// Decline a meeting.
     ///
-    /// It ends for all. A time that was agreed on before it was to be moved is free again.
+    /// It ends for all. If it was being rescheduled, its agreed time is released.
     #[action(access = write, destructive, emits = [DECLINED], example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
@@ -106,7 +107,7 @@ impl ThreadMeetings {
 
     /// Propose other times instead.
     ///
-    /// To answer somebody else's; at most three times in all.
+    /// It answers another person's times, at most three times in total.
     #[action(access = write, emits = [COUNTERED], example = json!({
         "meeting_id": MEETING_ID,
         "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
@@ -118,7 +119,7 @@ impl ThreadMeetings {
 
     /// Accept a slot of a counter.
     ///
-    /// As `accept`; with it, `sequence` counts up.
+    /// It is like `accept`, and `sequence` increases.
     #[action(access = write, idempotent, emits = [CONFIRMED], example = json!({
         "meeting_id": MEETING_ID, "slot_id": SLOT_ID,
     }))]
@@ -131,7 +132,7 @@ impl ThreadMeetings {
 
     /// Decline a counter.
     ///
-    /// The slots before it stand again, and can be accepted.
+    /// The slots before it are offered again.
     #[action(access = write, emits = [DECLINED], example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
@@ -139,10 +140,10 @@ impl ThreadMeetings {
         answer::decline_counter(call, input)
     }
 
-    /// Ask to move a meeting that is settled.
+    /// Propose to move a confirmed meeting.
     ///
-    /// All have to answer anew; by proposing the times you have said yes to each of them. The time
-    /// that was agreed on stays reserved until then, and can be proposed again.
+    /// All have to answer again; you have accepted each time that you propose. The agreed time
+    /// stays reserved until then, and can be proposed again.
     #[action(access = write, emits = [RESCHEDULED], example = json!({
         "meeting_id": MEETING_ID,
         "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
@@ -153,8 +154,8 @@ impl ThreadMeetings {
 
     /// Cancel a meeting.
     ///
-    /// Always possible until it is over. Less than two hours before it begins, or later, it is marked
-    /// as `late`.
+    /// This is possible until it has ended. Less than two hours before it begins, or later, it is
+    /// marked as `late`.
     #[action(access = write, destructive, emits = [CANCELLED], example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
@@ -162,10 +163,10 @@ impl ThreadMeetings {
         over::cancel(call, input)
     }
 
-    /// Report what became of a meeting.
+    /// Report the outcome of a meeting.
     ///
-    /// From when it begins until a month after. If anybody reports that somebody was not there, it is
-    /// a `no_show`; who has reported what is not told. Report again to correct it.
+    /// This is possible from when it begins until a month later. If anybody reports that somebody
+    /// was absent, it is a `no_show`; nobody is told who reported what. Report again to correct it.
     #[action(access = write, idempotent, emits = [COMPLETED], example = json!({
         "meeting_id": MEETING_ID, "outcome": "completed",
     }))]
@@ -179,10 +180,10 @@ impl ThreadMeetings {
         meetings::shown(call, &meetings::own(call, &input.meeting_id)?)
     }
 
-    /// List the person's meetings, the last changed first.
+    /// List the person's meetings, last changed first.
     ///
-    /// A page may hold fewer than `limit`, and there may be more all the same: `next_cursor` says
-    /// so. For an agent that nobody has claimed, the list is empty.
+    /// A page may contain fewer than `limit` items although more follow: `next_cursor` says so. For
+    /// an agent that nobody has claimed, the list is empty.
     #[action(access = read, idempotent, example = List::default())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<MeetingView>>, MeetingError> {
         Items::own(call, |me| meetings::list(call, me, input))
@@ -190,22 +191,22 @@ impl ThreadMeetings {
 
     /// Get a meeting as a file for other calendars.
     ///
-    /// iCalendar (RFC 5545), with a `METHOD` after the state: `REQUEST` while it is proposed or
-    /// settled, `COUNTER` while other times are asked for, `CANCEL` when it does not take place. Of
-    /// several times, the first is the event's, and the others stand in `X-PORTOLAN-SLOT`. A time
-    /// that the clock shows twice is written in UTC.
+    /// It is iCalendar (RFC 5545). Its `METHOD` depends on the state: `REQUEST` while it is
+    /// proposed or confirmed, `COUNTER` while other times are proposed, `CANCEL` when it does not
+    /// take place. Of several times, the first is the event's, and the others are in
+    /// `X-PORTOLAN-SLOT`. A time that the clock shows twice is written in UTC.
     #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn ics(call: &Call, input: MeetingId) -> Result<File, MeetingError> {
         ics::file(call, &meetings::own(call, &input.meeting_id)?)
     }
 
-    /// End a meeting on which nobody has agreed in time.
+    /// Let a meeting expire on which the participants have not agreed in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
     fn expire(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
         clock::expire(call, &input.meeting_id)
     }
 
-    /// Complete a meeting whose time is over.
+    /// Complete a meeting that has ended.
     #[action(access = internal, idempotent, emits = [COMPLETED])]
     fn finish(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
         clock::finish(call, &input.meeting_id)
@@ -217,31 +218,31 @@ impl ThreadMeetings {
         clock::remind(call, &input)
     }
 
-    /// Cancel the meetings of two people who have parted, without a word to either.
+    /// Cancel the meetings of two people after a block, without telling either why.
     #[action(access = internal, idempotent, on = "relationship.blocked", emits = [CANCELLED])]
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), MeetingError> {
         let Blocked { blocker_id, blocked_id } = event.data;
-        // The event may be late, and the two together again.
+        // The event may be delivered after the block has ended.
         if relations::are_blocked(&blocker_id, &blocked_id)? {
-            over::part(call, &Apart { owner_ids: vec![blocker_id, blocked_id] })?;
+            over::part(call, &CannotMeet { owner_ids: vec![blocker_id, blocked_id] })?;
         }
         Ok(())
     }
 
-    /// Cancel the meetings of somebody who is withdrawn from view.
+    /// Cancel the meetings of a person who is withdrawn from view.
     #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
     fn on_owner_deactivated(call: &Call, event: Happened<Left>) -> Result<(), MeetingError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
-        // The event may be late, and the person back.
+        // The event may be delivered after the person has returned.
         if people::person(&owner_id)?.is_none_or(|person| !person.active) {
-            over::part(call, &Apart { owner_ids: vec![owner_id] })?;
+            over::part(call, &CannotMeet { owner_ids: vec![owner_id] })?;
         }
         Ok(())
     }
 
-    /// Go on cancelling meetings.
+    /// Continue to cancel meetings.
     #[action(access = internal, idempotent, emits = [CANCELLED])]
-    fn part(call: &Call, input: Apart) -> Result<(), MeetingError> {
+    fn part(call: &Call, input: CannotMeet) -> Result<(), MeetingError> {
         over::part(call, &input)
     }
 }

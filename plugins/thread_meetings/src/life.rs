@@ -1,34 +1,34 @@
-//! The states of a meeting and of each participant's answer, and which action leads where.
+//! The states of a meeting and of each participant's answer, and their transitions.
 
 use crate::types::*;
 use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum State {
-    /// Times were proposed, and somebody has to answer.
+    /// Times were proposed, and the others have to answer.
     Proposed,
-    /// Somebody has proposed other times instead.
+    /// Other times were proposed instead.
     Countered,
-    /// All agree on a time, and it is reserved in everybody's calendar.
+    /// All have agreed on a time, and it is reserved in everybody's calendar.
     Confirmed,
     Declined,
     Cancelled,
-    /// Nobody agreed in time.
+    /// The participants did not agree in time.
     Expired,
-    /// Its time is over.
+    /// It has ended.
     Completed,
-    /// Its time is over, and somebody has reported that it did not take place.
+    /// It has ended, and a participant has reported that it did not take place.
     NoShow,
 }
 
 use State::{Cancelled, Completed, Confirmed, Countered, Declined, Expired, NoShow, Proposed};
 
-/// Whose times are on the table.
+/// The person who proposed the offered slots.
 pub(crate) const ASKING: &str = "asking";
-/// Who has to answer them.
+/// A participant who has to answer them.
 pub(crate) const ASKED: &str = "asked";
 
-/// In which people still have something to agree on.
+/// The states in which the participants still have to agree or to meet.
 pub(crate) const OPEN: [State; 3] = [Proposed, Countered, Confirmed];
 
 impl State {
@@ -58,7 +58,7 @@ pub(crate) const MEETING: Machine<State> = Machine::new(
 )
 .read_by(CAPABILITY, "get", "meeting_id");
 
-/// What a participant has said, in the words of RFC 5545.
+/// The answer of a participant, in the words of RFC 5545.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Participation {
@@ -69,7 +69,7 @@ pub(crate) enum Participation {
 }
 
 impl Participation {
-    /// As the parameter `PARTSTAT` has it.
+    /// Returns the value of the parameter `PARTSTAT`.
     pub(crate) fn partstat(self) -> &'static str {
         match self {
             Self::NeedsAction => "NEEDS-ACTION",
@@ -85,12 +85,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sound() {
+    fn the_table_is_valid() {
         assert_eq!(MEETING.faults(), Vec::<String>::new());
     }
 
     #[test]
-    fn what_each_side_may_do_follows_from_the_state() {
+    fn the_state_decides_each_sides_actions() {
         let answers = ["accept", "tentative", "decline", "counter", "cancel"];
         assert_eq!(MEETING.allowed_as(ASKED, Proposed), answers);
         assert_eq!(MEETING.allowed_as(ASKING, Proposed), ["cancel"]);

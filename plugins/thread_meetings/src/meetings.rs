@@ -1,4 +1,4 @@
-//! A meeting, read and taken a step further.
+//! Reads and changes of a meeting.
 
 use crate::{bonds, kept::*, life::*, over, refusals::*, types::*, views::*};
 use people_kit::{
@@ -8,10 +8,10 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// Those who can be asked for at once.
+/// The most people in one query.
 const MANY: usize = 100;
 
-/// A meeting that the caller takes part in, as it is for them.
+/// Returns a meeting in which the caller takes part, as they may see it.
 pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
     let mut meetings = [Meeting::load_own(call, meeting_id)?];
     part(call.require_owner()?, &mut meetings)?;
@@ -19,8 +19,8 @@ pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
     Ok(meeting)
 }
 
-/// Whoever has blocked somebody else in a meeting, or was blocked by them, sees it cancelled at
-/// once, as it will be when the block has become known here.
+/// Shows a meeting as cancelled to a participant who has blocked another one, or was blocked by
+/// them, already before the event of the block has been handled here.
 fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     let open = meetings.iter().filter(|meeting| meeting.value.state.is_open());
     let others: BTreeSet<String> =
@@ -31,18 +31,18 @@ fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     for chunk in others.chunks(MANY) {
         hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
     }
-    let apart = |meeting: &&mut Stored<Meeting>| {
+    let is_impossible = |meeting: &&mut Stored<Meeting>| {
         meeting.value.state.is_open()
             && meeting.value.owner_ids().any(|meeting| hidden.contains(meeting))
     };
-    for meeting in meetings.iter_mut().filter(apart) {
+    for meeting in meetings.iter_mut().filter(is_impossible) {
         over::become_impossible(&mut meeting.value);
         meeting.revision += 1;
     }
     Ok(())
 }
 
-/// A meeting in which the caller may do this now.
+/// Returns a meeting on which the caller may take this action now.
 pub(crate) fn begin(
     call: &Call,
     meeting_id: &str,
@@ -71,14 +71,14 @@ pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     Ok(meeting.save()?)
 }
 
-/// Ends what is only there while people have something to agree on, and keeps the rest.
+/// Removes the timers and relations of an open meeting, and saves it.
 pub(crate) fn close(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     bonds::close(meeting)?;
     save(call, meeting)?;
     crate::clock::settle(call, meeting)
 }
 
-/// The meeting as the caller sees it, and what helps most.
+/// Returns the meeting as the caller sees it, with the most useful next step.
 pub(crate) fn shown(call: &Call, meeting: &Stored<Meeting>) -> Result<Answer<MeetingView>> {
     let view = MeetingView::of(call.now(), call.require_owner()?, meeting);
     let next = match meeting.value.chosen {
@@ -96,7 +96,7 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
     let page = MEETINGS.find(input.page.last_changed(filter))?;
     let (mut meetings, next_cursor) = page.into_parts();
     part(me, &mut meetings)?;
-    // What has become another state by that is not what was asked for.
+    // A meeting whose state was changed by that may no longer match the filter.
     let asked = |meeting: &&Stored<Meeting>| {
         input.state.as_ref().is_none_or(|states| states.contains(&meeting.value.state))
     };
@@ -105,7 +105,7 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
     Ok(Items { items: items.collect(), next_cursor })
 }
 
-/// A person's own words that the others read.
+/// Checks a person's own words that the others read.
 pub(crate) fn words(pointer: &str, text: Option<String>) -> Result<Option<String>> {
     let Some(text) = text else { return Ok(None) };
     let mut faults = Faults::default();

@@ -1,13 +1,14 @@
-//! How meetings end.
+//! The ends of meetings.
 
 use crate::{kept::*, life::*, meetings, refusals::*, tell, types::*, views::*};
 use people_kit::calendar;
 use portolan_sdk::prelude::*;
 
-/// Meetings that one run ends: each may have twenty participants, every two of whom are looked at.
+/// The most meetings that one run ends: each may have twenty participants, and every pair of them
+/// is checked.
 const AT_ONCE: u32 = 4;
 
-/// Gives everybody's time back, if it was reserved.
+/// Releases everybody's time, if it was reserved.
 pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<()> {
     match meeting.value.chosen {
         Some(_) => Ok(calendar::release(&meeting.id)?),
@@ -32,7 +33,7 @@ pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     meetings::shown(call, &meeting)
 }
 
-/// Nobody has agreed in time.
+/// Ends a meeting on which the participants have not agreed in time.
 pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     meeting.value.reason = Some(Reason::NoAnswer);
     release(meeting)?;
@@ -40,7 +41,7 @@ pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     tell::UNANSWERED.tell(call, meeting, Facts::over(&meeting.value, None))
 }
 
-/// Its time is over; what people have reported by then says whether it took place.
+/// Ends a meeting whose time has passed; the reports so far decide whether it took place.
 pub(crate) fn complete(call: &Call, meeting: &mut Stored<Meeting>, action: &str) -> Result<()> {
     let to = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
     meeting.step_to(&MEETING, action, to)?;
@@ -69,16 +70,16 @@ pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>>
     meetings::shown(call, &meeting)
 }
 
-/// Some of those in it cannot meet any more, and why is nobody's business.
+/// Cancels a meeting whose participants can no longer all meet, without disclosing why.
 pub(crate) fn become_impossible(meeting: &mut Meeting) {
     (meeting.state, meeting.reason) = (State::Cancelled, Some(Reason::NotPossible));
     meeting.sequence += 1;
 }
 
-/// Cancels the open meetings of two people with each other, or of one with anybody.
-pub(crate) fn part(call: &Call, apart: &Apart) -> Result<()> {
+/// Cancels the open meetings of two people with each other, or all open meetings of one person.
+pub(crate) fn part(call: &Call, people: &CannotMeet) -> Result<()> {
     let mut filter = field("state").one_of(OPEN);
-    for owner_id in &apart.owner_ids {
+    for owner_id in &people.owner_ids {
         filter = filter.and(field("participants[].owner_id").eq(owner_id));
     }
     let page = MEETINGS.find(Query::new().filter(filter).limit(AT_ONCE))?;
@@ -91,8 +92,8 @@ pub(crate) fn part(call: &Call, apart: &Apart) -> Result<()> {
         tell::IMPOSSIBLE.tell(call, &meeting, Facts::over(&meeting.value, Some(false)))?;
     }
     if next.is_some() {
-        let timer = format!("part/{}", apart.owner_ids.join("/"));
-        timers::set(&timer, call.now(), "part", apart)?;
+        let timer = format!("part/{}", people.owner_ids.join("/"));
+        timers::set(&timer, call.now(), "part", people)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Why something is refused, and the step that helps.
+//! The refusals, each with the next step that helps.
 
 use crate::{types::*, views::*};
 use people_kit::{
@@ -35,13 +35,13 @@ pub(crate) enum MeetingError {
     /// There is no such conversation, or you take no part in it.
     #[refusal(not_found, next = Next::action("conversations", "list"))]
     ThreadNotFound,
-    /// This conversation is closed: nobody proposes anything in it any more.
+    /// This conversation is closed: nobody can propose a meeting in it any more.
     #[refusal(conflict, next = conversation(&thread_id))]
     ThreadClosed { thread_id: String },
-    /// Not everybody in this conversation can be reached by you now.
+    /// Not everybody in this conversation accepts messages from you now.
     #[refusal(conflict, next = Next::action("conversations", "list"))]
     RecipientNotAccepting,
-    /// A slot that has begun already cannot be met in.
+    /// A slot has already begun. Choose a later one.
     #[refusal(invalid, conflict_detail = Violations::new(errors), next = list())]
     SlotInPast { errors: Vec<Fault> },
     /// There is no such time zone: use an IANA name, such as America/Los_Angeles.
@@ -59,7 +59,7 @@ pub(crate) enum MeetingError {
         next = own_calendar(&busy)
     )]
     CalendarConflict { busy: Vec<Slot>, free_alternatives: Vec<Slot> },
-    /// Not everybody is free at this time any more. Another slot may do, or a counter.
+    /// Not everybody is free at this time any more. Choose another slot, or propose other times.
     #[refusal(
         conflict,
         retryable,
@@ -67,7 +67,7 @@ pub(crate) enum MeetingError {
         next = get(&meeting_id)
     )]
     SlotTaken { meeting_id: String, busy: Vec<Slot>, free_alternatives: Vec<Slot> },
-    /// The meeting has been moved since it was read: look at its times again.
+    /// The meeting has been moved since it was read: read its times again.
     #[refusal(
         conflict,
         retryable,
@@ -80,14 +80,14 @@ pub(crate) enum MeetingError {
         next = get(&meeting_id)
     )]
     SequenceStale { meeting_id: String, expected: u64, current: Box<MeetingView> },
-    /// Other times were proposed often enough: accept, decline or cancel.
+    /// The limit of counters is reached: accept, decline or cancel.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("counters_of_a_meeting", MOST_ROUNDS.into()),
         next = get(&meeting_id)
     )]
     CounterLimit { meeting_id: String },
-    /// This conversation has as many open meetings as one may have.
+    /// This conversation has as many open meetings as allowed.
     #[refusal(
         conflict,
         conflict_detail = Limit::reached("open_meetings_of_a_conversation", MOST_OPEN as u64),
@@ -100,7 +100,7 @@ pub(crate) enum MeetingError {
     Common(Refusal),
 }
 
-/// One field of the input is wrong.
+/// Makes the refusal of an input with one faulty field.
 pub(crate) fn faulty(
     pointer: impl Into<String>,
     rule: &'static str,
@@ -109,7 +109,7 @@ pub(crate) fn faulty(
     vec![Fault { pointer: pointer.into(), rule, expected }]
 }
 
-/// It is for the others to do this, or too early, or too late.
+/// Makes the refusal of an action that only the others may take, or that is too early or too late.
 pub(crate) fn not_now(code: ErrorCode, message: &str, meeting: &MeetingView) -> MeetingError {
     let conflict = StateConflict::new(meeting.state.name(), meeting.allowed_actions.clone());
     let refusal = Refusal::common(code, message).conflict(&conflict);
@@ -136,7 +136,7 @@ fn conversation(thread_id: &str) -> Next {
     Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
-/// What else there is on the day.
+/// Returns the call that lists the other events of the day.
 fn own_calendar(busy: &[Slot]) -> Next {
     let next = Next::action("calendar", "get_freebusy");
     match busy.first() {

@@ -1,26 +1,27 @@
-//! Who is told what. Whoever does something is not told of it, but for what concerns all alike.
+//! The events of meetings, and their recipients. The person who acts gets no event, unless it
+//! concerns all in the same way.
 
 use crate::{kept::*, refusals::*, types::*, views::*};
 use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 
-/// What can happen to a meeting, and how people are told of it.
+/// A kind of event, and how people are notified.
 pub(crate) struct Notice {
     event: MeetingEvent,
     summary: &'static str,
     by: By,
-    /// The call that the event leads to.
+    /// The next step of the event.
     next: fn(&str) -> Next,
 }
 
-/// Who is named as the one who did it.
+/// The person who is named in the event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// The caller, who is not told.
+    /// The caller, who does not get the event.
     Caller,
-    /// The caller, who is told as the others are.
+    /// The caller, who gets the event like the others.
     CallerToAll,
-    /// Nobody.
+    /// Nobody is named.
     System,
 }
 
@@ -33,15 +34,15 @@ pub(crate) const COUNTER: Notice =
 pub(crate) const MOVE: Notice = Notice::new(By::Caller, RESCHEDULED, MOVED);
 pub(crate) const REFUSAL: Notice = Notice::new(By::Caller, DECLINED, "Somebody has declined.");
 pub(crate) const CANCELLATION: Notice = Notice::new(By::Caller, CANCELLED, GONE);
-/// Why it cannot take place is nobody's business.
+/// The cancellation of a meeting that can no longer take place. It does not disclose why.
 pub(crate) const IMPOSSIBLE: Notice = Notice::new(By::System, CANCELLED, GONE);
 pub(crate) const AGREEMENT: Notice =
     Notice { next: ics, ..Notice::new(By::CallerToAll, CONFIRMED, "A meeting is settled.") };
 pub(crate) const SOON: Notice = Notice::new(By::System, REMINDER, "A meeting is about to begin.");
 pub(crate) const UNANSWERED: Notice =
     Notice::new(By::System, EXPIRED, "Nobody has agreed on a meeting in time.");
-/// What participants have reported is told by nobody: one may say of the other what that one would
-/// not say.
+/// The end of a meeting. Reports are not included: a participant may say something about another
+/// one that they would not say to them.
 pub(crate) const ENDED: Notice =
     Notice::new(By::System, COMPLETED, "The time of a meeting is over.");
 
@@ -50,7 +51,7 @@ impl Notice {
         Self { event, summary, by, next: get }
     }
 
-    /// Puts the event into the inboxes of those whom it concerns.
+    /// Puts the event into the inboxes of its recipients.
     pub(crate) fn tell(&self, call: &Call, meeting: &Stored<Meeting>, facts: Facts) -> Result<()> {
         let facts = Facts {
             meeting_id: meeting.id.clone(),
@@ -74,7 +75,7 @@ impl Notice {
 }
 
 impl Facts {
-    /// Times to answer, with the meeting's title or the note of a counter.
+    /// Returns the offered times, with the meeting's title or the note of a counter.
     pub(crate) fn asked(call: &Call, meeting: &Meeting, text: Option<String>) -> Self {
         let offered = meeting.offered().iter();
         Self {
@@ -87,11 +88,11 @@ impl Facts {
         }
     }
 
-    /// The time that all agree on; `hours` of a reminder.
+    /// Returns the time that all have agreed on; `hours` is for a reminder.
     pub(crate) fn agreed(meeting: &Meeting, hours: Option<u64>) -> Self {
         let chosen = meeting.chosen.as_ref();
         let location = meeting.location.clone().map(|location| Location {
-            // Events hold no contact data, also where meetings do.
+            // Events contain no contact data, even if the meeting does.
             text: location.text.filter(|text| !has_contact_data(text)),
             ..location
         });
@@ -105,12 +106,12 @@ impl Facts {
         }
     }
 
-    /// Why it is over.
+    /// Returns the reason for which the meeting has ended.
     pub(crate) fn over(meeting: &Meeting, late: Option<bool>) -> Self {
         Self { reason: meeting.reason, late, ..Self::said(meeting.reason_text.clone()) }
     }
 
-    /// A person's own words.
+    /// Returns facts with a person's own words.
     pub(crate) fn said(text: Option<String>) -> Self {
         Self { trust: text.as_ref().map(|_| UNTRUSTED), text, ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! Times that somebody puts on the table: looked at, and held against their calendar.
+//! Proposed times: validated, and compared with calendars.
 
 use crate::{kept::*, refusals::*, types::*};
 use people_kit::{
@@ -7,7 +7,7 @@ use people_kit::{
 };
 use portolan_sdk::{prelude::*, time::parse};
 
-/// The slots of an input, each of this length, in the future, and different.
+/// Returns the slots of an input, each of this length, in the future, and different.
 pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) -> Result<Vec<Slot>> {
     let mut slots: Vec<Slot> = Vec::new();
     for (number, slot) in given.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>
     Ok(Some(at.ok_or_else(wrong)?))
 }
 
-/// Refuses times at which the caller has something else. `others` meet with them, and `reference` is
+/// Refuses times at which the caller is busy. `others` are the people to meet, and `reference` is
 /// the meeting that may be moved.
 pub(crate) fn expect_free(
     me: &str,
@@ -62,7 +62,7 @@ pub(crate) fn expect_free(
     let taken = slots.iter().zip(free).filter(|(_, free)| !free).map(|(slot, _)| slot);
     let busy: Vec<_> = taken.map(asked).collect();
     let (Some(first), false) = (slots.first(), busy.is_empty()) else { return Ok(()) };
-    // Of the others, those alone whose time the person may look at anyway.
+    // Of the others, only those are checked whose busy times the person may see anyway.
     let mut owner_ids = vec![me.to_owned()];
     for other in others {
         if relations::may(format!("owner:{other}"), "can_see_freebusy", me)? {
@@ -86,7 +86,7 @@ pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Re
         within_availability: false,
     };
     match calendar::reserve(&reservation) {
-        // Whose time it is, and which part of it, is not told.
+        // The refusal does not say who is busy, or in which part of the slot.
         Err(refusal) if refusal.code == "slot_taken" => Err(MeetingError::SlotTaken {
             meeting_id: meeting.id.clone(),
             busy: vec![asked(slot)],
@@ -96,7 +96,7 @@ pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Re
     }
 }
 
-/// Times around this one at which all of them can be booked.
+/// Returns times around this one at which all of them can be booked.
 fn alternatives(
     owner_ids: Vec<String>,
     duration_min: u32,

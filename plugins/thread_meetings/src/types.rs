@@ -1,4 +1,4 @@
-//! Limits, what agents send, and what others are told.
+//! Limits, inputs and events.
 
 use crate::{kept::*, life::*, views::*};
 use people_kit::{
@@ -9,32 +9,32 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "thread_meetings";
 
-/// Meetings of one conversation that are proposed, countered or confirmed.
+/// The most meetings of one conversation that are proposed, countered or confirmed.
 pub(crate) const MOST_OPEN: usize = 5;
-/// Counters of one meeting, by whomever.
+/// The most counters of one meeting, by all its participants.
 pub(crate) const MOST_ROUNDS: u32 = 3;
-/// How far ahead a slot may begin.
+/// The longest time until a slot begins.
 pub(crate) const HORIZON: u64 = 400 * DAY;
-/// Who cancels within this time before it begins, or later, is late.
+/// A cancellation is late within this time before the meeting begins, or later.
 pub(crate) const LATE: u64 = 2 * HOUR;
-/// Before a meeting begins, people are reminded so many hours earlier.
+/// The hours before the beginning of a meeting at which people are reminded.
 pub(crate) const REMINDERS: [u64; 2] = [24, 1];
-/// How long after its end a meeting's outcome can be reported.
+/// The time after its end in which a meeting's outcome can be reported.
 pub(crate) const REPORT_FOR: u64 = 30 * DAY;
-/// Times that are offered when one is taken.
+/// The number of times that are proposed when one is taken.
 pub(crate) const ALTERNATIVES: u32 = 3;
-/// How far from the first slot they are looked for.
+/// The longest time between them and the first slot.
 pub(crate) const ALTERNATIVES_WITHIN: u64 = 14 * DAY;
 
-/// `mtg_` and a ULID.
+/// The meeting's id: `mtg_` and a ULID.
 #[id(pattern = "^mtg_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct Id(String);
 
-/// `slot_` and a ULID.
+/// The slot's id: `slot_` and a ULID.
 #[id(pattern = "^slot_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct SlotId(String);
 
-/// `thr_` and a ULID.
+/// The conversation's id: `thr_` and a ULID.
 #[id(pattern = THREAD_ID)]
 pub(crate) struct ThreadId(String);
 
@@ -51,27 +51,27 @@ pub(crate) const CANCELLED: MeetingEvent = Event::new("meeting.cancelled");
 pub(crate) const EXPIRED: MeetingEvent = Event::new("meeting.expired");
 pub(crate) const COMPLETED: MeetingEvent = Event::new("meeting.completed");
 
-/// What the events of a meeting say, each of them a part.
+/// The data of the events of a meeting. Each event has some of it.
 #[output(Default)]
 pub(crate) struct Facts {
     pub(crate) meeting_id: String,
     pub(crate) thread_id: String,
     pub(crate) sequence: u64,
-    /// Times to answer.
+    /// The offered times.
     pub(crate) slots: Option<Vec<SlotView>>,
-    /// A time that all agree on.
+    /// The start of the time that all have agreed on.
     pub(crate) start: Option<String>,
     pub(crate) end: Option<String>,
     pub(crate) time_zone: Option<String>,
-    /// RFC 3339.
+    /// When the meeting expires without an answer (RFC 3339).
     pub(crate) respond_by: Option<String>,
     pub(crate) location: Option<Location>,
-    /// Of a reminder: how many hours it is until then, at most.
+    /// For a reminder: the most hours until the meeting begins.
     pub(crate) hours: Option<u64>,
-    /// `meeting`, or `counter`: then the slots before it stand again.
+    /// What was declined: `meeting`, or `counter`, after which the earlier slots are offered again.
     pub(crate) declined: Option<&'static str>,
     pub(crate) reason: Option<Reason>,
-    /// Of a cancelled one.
+    /// Whether a cancellation was late.
     pub(crate) late: Option<bool>,
     /// The meeting's title, the note of a counter, or the person's own words.
     pub(crate) text: Option<String>,
@@ -80,24 +80,23 @@ pub(crate) struct Facts {
 
 #[input]
 pub(crate) struct Propose {
-    /// The conversation whose participants meet, `thr_` and a ULID.
+    /// The conversation whose participants meet: `thr_` and a ULID.
     pub(crate) thread_id: ThreadId,
-    /// What it is about; all participants read it.
+    /// The title, which all participants read.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) title: String,
-    /// How long each slot is, in minutes.
+    /// The length of each slot in minutes.
     #[schemars(range(min = 5, max = 1440))]
     pub(crate) duration_min: u32,
-    /// Times that would suit the person, any of which the others can accept.
+    /// Times that suit the person. The others can accept any of them.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
-    /// The IANA name of the zone to show the times in, such as `America/Los_Angeles`.
+    /// The time zone in which to show the times: an IANA name, such as `America/Los_Angeles`.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) time_zone: String,
-    /// Where or how.
+    /// The location.
     pub(crate) location: Option<Location>,
-    /// RFC 3339: who has not answered by then is not waited for. Without it, until the last slot
-    /// begins.
+    /// When the meeting expires without agreement (RFC 3339); by default when the last slot begins.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) respond_by: Option<String>,
 }
@@ -107,7 +106,8 @@ pub(crate) struct Accept {
     pub(crate) meeting_id: Id,
     /// One of the meeting's `slots` that are `offered`.
     pub(crate) slot_id: SlotId,
-    /// The meeting's `sequence` that was read: what was moved since is not accepted unseen.
+    /// The meeting's `sequence` that was read, so that nobody accepts a time that was changed
+    /// since.
     pub(crate) sequence: u64,
     pub(crate) expected_version: Option<Version>,
 }
@@ -120,11 +120,11 @@ pub(crate) struct AcceptCounter {
     pub(crate) expected_version: Option<Version>,
 }
 
-/// An answer, or an end, with the person's own words for it.
+/// An answer or a cancellation, with a reason in the person's own words.
 #[input]
 pub(crate) struct Say {
     pub(crate) meeting_id: Id,
-    /// Why, in the person's own words; the others read it.
+    /// The reason in the person's own words; the others read it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -133,10 +133,10 @@ pub(crate) struct Say {
 #[input]
 pub(crate) struct CounterInput {
     pub(crate) meeting_id: Id,
-    /// Times that would suit the person instead, each as long as the meeting's.
+    /// Times that suit the person better, each as long as the meeting's.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
-    /// The person's own words; the others read it.
+    /// A note in the person's own words; the others read it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -148,7 +148,7 @@ pub(crate) struct Reschedule {
     /// The new times, each as long as the meeting's.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
-    /// RFC 3339, as in `propose`.
+    /// When the meeting expires without agreement (RFC 3339), as in `propose`.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) respond_by: Option<String>,
     pub(crate) expected_version: Option<Version>,
@@ -157,7 +157,7 @@ pub(crate) struct Reschedule {
 #[input]
 pub(crate) struct Report {
     pub(crate) meeting_id: Id,
-    /// What became of it, as the person says; the others read only whether it took place.
+    /// The outcome, as the person reports it; the others see only whether the meeting took place.
     pub(crate) outcome: Outcome,
     pub(crate) expected_version: Option<Version>,
 }
@@ -175,9 +175,9 @@ impl MeetingId {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Meetings of this conversation; without it, of all.
+    /// Only meetings of this conversation; without it, of all.
     pub(crate) thread_id: Option<ThreadId>,
-    /// Meetings in one of these states; without it, all.
+    /// Only meetings in one of these states; without it, all.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
@@ -191,20 +191,20 @@ pub(crate) struct Due {
     pub(crate) hours: u64,
 }
 
-/// Who cannot meet any more: two people each other, or one person anybody.
+/// The people who can no longer meet: two people each other, or one person anybody.
 #[input(Clone)]
-pub(crate) struct Apart {
+pub(crate) struct CannotMeet {
     #[schemars(length(min = 1, max = 2), inner(regex(pattern = OWNER_ID)))]
     pub(crate) owner_ids: Vec<String>,
 }
 
-/// What is read of `relationship.blocked`.
+/// The part of `relationship.blocked` that is read.
 #[input]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
-/// What is read of `owner.deactivated`: nothing, its subject is the person.
+/// The part of `owner.deactivated` that is read: nothing, because its subject is the person.
 #[input]
 pub(crate) struct Left {}

@@ -1,12 +1,12 @@
-//! Components: what stands between `BEGIN` and `END`.
+//! Components of iCalendar: everything between `BEGIN` and `END`.
 
 use crate::{ics::lines::*, limits::DEEPEST, refusals::*};
 
-/// A component of a calendar, such as an event, without what is within it.
+/// A component of a calendar, such as an event, without its nested components.
 #[derive(Debug)]
 pub(crate) struct Component {
     pub(crate) kind: String,
-    /// Where it begins.
+    /// The line of its `BEGIN`.
     pub(crate) line: u32,
     pub(crate) properties: Vec<Line>,
 }
@@ -16,7 +16,7 @@ impl Component {
         self.properties.iter().find(|line| line.name == name)
     }
 
-    /// The only property of this name.
+    /// Returns the property of this name; an error if there are several.
     pub(crate) fn single(&self, name: &str) -> Result<Option<&Line>> {
         let mut found = self.properties.iter().filter(|line| line.name == name);
         match (found.next(), found.next()) {
@@ -28,7 +28,7 @@ impl Component {
     }
 }
 
-/// The components of the calendars of a file, and the properties of the calendars themselves.
+/// Reads the components of a file's calendars, and the properties of the calendars themselves.
 pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
     let wrong = CalendarError::in_line;
     let (mut own, mut components) = (Vec::new(), Vec::<Component>::new());
@@ -67,7 +67,7 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
                     component.properties.push(line);
                 }
             }
-            // An alarm's or a zone's, which nobody reads.
+            // Properties of alarms and of the parts of time zones are not needed.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Events and busy times of a file, as what they take of a person's time.
+//! Events and busy times of a file, as the blocks that they become.
 
 use crate::{
     ics::components::*,
@@ -17,7 +17,7 @@ use crate::{
 use jiff::{SignedDuration, civil::DateTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An event, or one occurrence of it that was changed.
+/// An event, or one changed occurrence of it.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) series: Series,
@@ -27,32 +27,32 @@ pub(crate) struct Entry {
     sequence: u64,
 }
 
-/// The UID, and which occurrence was changed, as a local time.
+/// The UID and, for a changed occurrence, its original local time.
 pub(crate) type Key = (String, Option<String>);
 
-/// What a file says.
+/// The events and busy times of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     pub(crate) entries: BTreeMap<Key, Entry>,
-    /// Of everything that was read, whether it takes time or not.
+    /// The UIDs of everything that was read, whether or not it makes the person busy.
     pub(crate) uids: BTreeSet<String>,
     pub(crate) skipped: Skipped,
     pub(crate) unsupported_count: u32,
     pub(crate) unsupported: Vec<Unsupported>,
-    /// Occurrences that have become something else, by the UID.
+    /// The changed occurrences: the UID of the event and the original time.
     changed: Vec<(String, Time)>,
     counted: u32,
 }
 
-/// What is wanted of a file.
+/// The settings for reading a file.
 pub(crate) struct Reader<'a> {
     pub(crate) zones: FileZones,
     pub(crate) now: i64,
-    /// UIDs of what is in the calendar itself.
+    /// The UIDs of events that were exported from this calendar and are still in it.
     pub(crate) own: &'a BTreeSet<String>,
 }
 
-/// How an event is to be read.
+/// How an event is read.
 enum Standing {
     Takes,
     Transparent,
@@ -122,7 +122,8 @@ impl Reader<'_> {
                         .and_then(|line| line.value.trim().parse().ok())
                         .unwrap_or(0),
                 };
-                // As the event's own clock shows it, for what is not changed in a file with the event.
+                // The original time is in the clock of the event, for the case that the file does
+                // not contain the event itself.
                 let changed = changes.map(|time| time.local.to_string());
                 self.keep((uid, changed), entry, found);
             }
@@ -130,7 +131,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The local time at which an event ends; none if it takes no time.
+    /// Returns the local time at which an event ends; `None` if it has no length.
     fn end(
         &mut self,
         event: &Component,
@@ -156,7 +157,7 @@ impl Reader<'_> {
             (None, None) => SignedDuration::ZERO,
         };
         let day = SignedDuration::from_hours(24);
-        // A date by itself is a whole day.
+        // A `DTSTART` that is a date takes at least one whole day.
         let length = if start.is_date { length.max(day) } else { length };
         let longest = SignedDuration::from_millis(LONGEST_BLOCK);
         if length > longest {
@@ -166,7 +167,7 @@ impl Reader<'_> {
         Ok(end.filter(|end| *end > start.local))
     }
 
-    /// The local times at which it does not happen, in order.
+    /// Returns the local times of the exceptions, in order.
     fn exceptions(
         &mut self,
         event: &Component,
@@ -177,7 +178,7 @@ impl Reader<'_> {
         let mut except = Vec::new();
         for line in event.properties.iter().filter(|line| line.name == "EXDATE") {
             let times = self.zones.times(line)?;
-            // What is over needs no exception.
+            // Past occurrences need no exception.
             let times = times.iter().filter(|time| time.instant() + LONGEST_BLOCK > self.now);
             except.extend(times.map(|time| occurrence(time, series, all_day)));
             if except.len() > MOST_EXCEPTIONS {
@@ -228,7 +229,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A period: a start, and an end or a duration.
+    /// Parses a period: a start, and an end or a duration.
     fn period(&mut self, line: &Line, text: &str) -> Result<(Time, DateTime)> {
         let wrong = || CalendarError::in_line(line.number, "period", "a start, a slash and an end");
         let (start, end) = text.split_once('/').ok_or_else(wrong)?;
@@ -250,7 +251,7 @@ impl Reader<'_> {
             found.skipped.past += 1;
             return;
         }
-        // Of the same thing twice, the one that was changed later.
+        // If an occurrence appears twice, the one with the higher sequence wins.
         let older = found.entries.get(&key).is_some_and(|older| older.sequence > entry.sequence);
         if !older {
             found.entries.insert(key, entry);
@@ -266,13 +267,13 @@ impl Entries {
         }
     }
 
-    /// Takes what was changed out of the events that it belongs to, whichever came first.
+    /// Excludes the changed occurrences from their events, in whichever order the file has them.
     fn settle(&mut self) {
         for (uid, time) in std::mem::take(&mut self.changed) {
             let Some(event) = self.entries.get_mut(&(uid.clone(), None)) else { continue };
             let at = occurrence(&time, &event.series, event.all_day);
             event.series.except.push(at);
-            // By the clock of the event, so that it is found again.
+            // The original time is in the clock of the event, by which the occurrence is found.
             if let Some(entry) = self.entries.remove(&(uid.clone(), Some(time.local.to_string()))) {
                 self.entries.insert((uid, Some(at.to_string())), entry);
             }
@@ -284,7 +285,7 @@ impl Entries {
     }
 }
 
-/// The rule of an event; none if there is none that is taken.
+/// Parses the rule of an event; returns `None` if there is no supported rule.
 fn rule(event: &Component, start: DateTime, found: &mut Entries) -> Result<Option<Rule>> {
     let mut rules = event.properties.iter().filter(|line| line.name == "RRULE");
     let Some(line) = rules.next() else { return Ok(None) };
@@ -314,7 +315,7 @@ fn rule(event: &Component, start: DateTime, found: &mut Entries) -> Result<Optio
 
 const FIRST_ALONE: &str = "Only the first occurrence was taken.";
 
-/// With the rule, unless that ends before it begins.
+/// Makes a series with the rule, unless the rule ends before the series begins.
 fn series(start: &Time, end: DateTime, rule: Option<Rule>) -> Series {
     let once = |rule| Series::new(start.zone.clone(), start.local, end, rule);
     let alone = || Series {
@@ -328,7 +329,7 @@ fn series(start: &Time, end: DateTime, rule: Option<Rule>) -> Series {
     once(rule).unwrap_or_else(alone)
 }
 
-/// Which occurrence is meant, as a local time of its series.
+/// Returns which occurrence is meant, as a local time of its series.
 fn occurrence(time: &Time, series: &Series, all_day: bool) -> DateTime {
     match (time.is_date, all_day) {
         (true, false) => time.local.date().to_datetime(series.start.time()),
@@ -346,7 +347,7 @@ fn standing(event: &Component) -> Standing {
     }
 }
 
-/// The UID; none if there is none.
+/// Returns the UID; `None` if the component has none.
 pub(crate) fn uid(component: &Component) -> Result<Option<String>> {
     let Some(line) = component.single("UID")? else { return Ok(None) };
     let uid = unescaped(line.value.trim());
@@ -356,7 +357,7 @@ pub(crate) fn uid(component: &Component) -> Result<Option<String>> {
     }
 }
 
-/// One line, without what nobody sees; none if nothing is left.
+/// Returns the title on one line, without invisible characters; `None` if nothing is left.
 fn title(value: &str) -> Option<String> {
     let text = unescaped(value);
     let words: Vec<&str> = text

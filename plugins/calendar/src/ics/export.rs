@@ -1,4 +1,4 @@
-//! Writes a person's calendar down as a file.
+//! Exports a person's calendar as a file.
 
 use crate::{
     busy::now,
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 const PRODUCT: &str = "-//Portolan//calendar//EN";
 
-/// Everything that is not long over.
+/// Exports everything that did not end long ago.
 pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
     let now = now(call);
     let range = Span::new(now - EXPORT_PAST, FAR + 1);
@@ -56,7 +56,7 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
 
 type Known<'a> = (&'a Stored<Block>, Series);
 
-/// Events by their UID and by when an occurrence of theirs was, that is something else now.
+/// Changed occurrences, by the UID of their event and their original time.
 type Changed<'a> = BTreeMap<(&'a str, &'a str), &'a Known<'a>>;
 
 fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
@@ -70,18 +70,18 @@ fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
     changes.collect()
 }
 
-/// Which occurrence of which event this is instead of, by the clock of that event.
+/// Returns the UID of the event and the original time of the occurrence that this block replaces.
 fn change(block: &Block) -> Option<(&str, &str)> {
     block.uid.as_deref().zip(block.recurrence_id.as_deref())
 }
 
-/// The zones that are used, each from before its first use until after its last.
+/// Writes the time zones that are used, each from before its first use until after its last.
 fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
     let year = 366 * DAY;
     let mut uses: BTreeMap<&str, (&Zone, i64, i64)> = BTreeMap::new();
     for (stored, series) in known.iter().filter(|(known, _)| !known.value.all_day) {
         let begins = stored.value.begins;
-        // What is repeated goes on, and is read for years from now.
+        // A recurring block continues, and programs read it for years from now.
         let used = uses.entry(series.zone.name()).or_insert((&series.zone, begins, now));
         (used.1, used.2) = (used.1.min(begins), used.2.max(begins));
     }
@@ -98,7 +98,7 @@ fn write_block(
     changed: &Changed<'_>,
 ) {
     let block = &stored.value;
-    // A busy time of a file is one of many with the same UID, and a change without its event is alone.
+    // Several busy times of a file share a UID, and a changed occurrence may be without its event.
     let change = change(block);
     let event = change.and_then(|change| changed.get(&change));
     let uid = match (&block.uid, block.recurrence_id.is_none() || event.is_some()) {
@@ -106,7 +106,8 @@ fn write_block(
         _ => uid(&stored.id),
     };
     begin(writer, &uid, stored.updated_at, stored.revision);
-    // It may have moved to another zone, and is found by the time that it had in the event's.
+    // The occurrence may have moved to another zone. It is identified by the original time in the
+    // zone of the event.
     if let (Some((event, series)), Some((_, at))) = (event, change)
         && let Ok(at) = at.parse()
     {
@@ -127,7 +128,8 @@ fn write_block(
             writer.line(&time("EXDATE", *at));
         }
     }
-    // What came without a title goes without one, and is then the same when it comes back.
+    // A block that came without a title is exported without one, so that it is unchanged when it is
+    // imported again.
     let untitled = (block.source == Source::Added).then_some("Busy");
     end(writer, block.label.as_deref().or(untitled), block.tentative);
 }
@@ -142,7 +144,7 @@ fn write_reservation(writer: &mut Writer, stored: &Stored<Reservation>) {
     end(writer, Some(title.as_deref().unwrap_or("Meeting")), *kind == Firmness::Tentative);
 }
 
-/// Until then it is as it is; every change is a new sequence.
+/// Begins an event. Every change of the block has a new sequence.
 fn begin(writer: &mut Writer, uid: &str, updated_at: u64, revision: u64) {
     let updated = Zone::utc().local(i64::try_from(updated_at).unwrap_or(0));
     writer.line("BEGIN:VEVENT");
@@ -167,7 +169,7 @@ fn time(name: &str, at: DateTime, zone: &Zone, all_day: bool) -> String {
     }
 }
 
-/// With an end of the form that goes with the start: a day, or an instant of UTC.
+/// Returns the rule with an end of the form that matches the start: a day, or an instant in UTC.
 fn ending(rule: &Rule, series: &Series, all_day: bool) -> Rule {
     let mut rule = rule.clone();
     rule.end = match (rule.end, series.last) {

@@ -1,4 +1,4 @@
-//! Takes a file over into a person's calendar.
+//! Imports a file into a person's calendar.
 
 use crate::{
     blocks, busy,
@@ -61,7 +61,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     Ok(answer)
 }
 
-/// The UIDs in the file of what this calendar has exported, and still has.
+/// Returns the UIDs in the file that were exported from this calendar and are still in it.
 fn own_uids(owner_id: &str, components: &[Component]) -> Result<BTreeSet<String>> {
     let suffix = calendar::uid("");
     let mut own = BTreeSet::new();
@@ -84,7 +84,8 @@ fn is_id(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte))
 }
 
-/// What zones the file means: of times without one, the calendar's own, or that of the person.
+/// Returns the zones of the file. Times without a zone are in the calendar's own zone, or else in
+/// that of the person.
 fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
     let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE");
     let floating = named.and_then(|line| zones::called(&line.value)).unwrap_or(home);

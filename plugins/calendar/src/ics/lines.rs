@@ -1,19 +1,19 @@
-//! Content lines: unfolded, and taken apart.
+//! Content lines: unfolds and parses them.
 
 use crate::refusals::*;
 
-/// One property, as it stands in a file.
+/// One property of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Of the file, counted from 1: where it begins.
+    /// The number of its first line in the file, from 1.
     pub(crate) number: u32,
-    /// In upper case, as are the names of parameters.
+    /// The name in upper case, as are the names of parameters.
     pub(crate) name: String,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) value: String,
 }
 
-/// Of one property.
+/// The most parameters of one property.
 const MOST_PARAMETERS: usize = 50;
 
 impl Line {
@@ -39,7 +39,8 @@ impl Line {
             let (name, values) =
                 parameter.split_once('=').ok_or_else(|| wrong("parameters as NAME=value"))?;
             let (value, mut after) = one_value(values).ok_or_else(|| wrong("a value"))?;
-            // Of a list of values, which no parameter that is read has, the first.
+            // Only the first of several values is kept, because no parameter that is read has
+            // several.
             while let Some(others) = after.strip_prefix(',') {
                 (_, after) = one_value(others).ok_or_else(|| wrong("a value"))?;
             }
@@ -54,7 +55,7 @@ impl Line {
     }
 }
 
-/// One value of a parameter, and what follows it.
+/// Splits off one value of a parameter.
 fn one_value(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),
@@ -62,7 +63,7 @@ fn one_value(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// The lines of a file, which end in CRLF or in LF alone.
+/// Reads the lines of a file, which end in CRLF or in LF alone.
 pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = Vec::new();
@@ -89,7 +90,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// A TEXT value without its escapes.
+/// Returns a TEXT value without its escapes.
 pub(crate) fn unescaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut letters = value.chars();
@@ -114,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(value in "[^\\x00-\\x1f\\x7f-\\u{9f}]{0,200}", breaks in 0..3_usize) {
+        fn written_files_are_read_again(value in "[^\\x00-\\x1f\\x7f-\\u{9f}]{0,200}", breaks in 0..3_usize) {
             let value = format!("{value}{}", "\n".repeat(breaks));
             let mut writer = Writer::default();
             writer.text("SUMMARY", &value);
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_unfolded_and_taken_apart() {
+    fn lines_are_unfolded_and_parsed() {
         let line =
             one("\u{feff}dtstart;X-A=\"a;b:c\";tzid=\r\n Europe/\n\tBerlin:20261101T090000\r\n");
         assert_eq!((line.number, line.name.as_str()), (1, "DTSTART"));
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(one("ATTENDEE;MEMBER=\"a:b\",\"c:d\";CN=x:mailto:x").parameter("CN"), Some("x"));
         assert_eq!(one("SUMMARY:").value, "");
         assert_eq!(one("SUMMARY:a:b;c").value, "a:b;c");
-        // In the middle of a character's bytes nothing is folded: they are put together again.
+        // A line folded within the bytes of a character is joined again.
         assert_eq!(one("SUMMARY:d\n é").value, "dé");
         let numbers: Vec<_> =
             read("A:1\n\nB:2\n x\nC:3\n").unwrap().iter().map(|line| line.number).collect();
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_line_is_told_with_its_number() {
+    fn a_fault_has_its_line_number() {
         for (text, line) in [
             ("A:1\nnonsense", 2),
             ("A:1\n:x", 2),

@@ -1,7 +1,7 @@
-//! Files of calendars (iCalendar, RFC 5545): read, taken over, and exported.
+//! Calendar files (iCalendar, RFC 5545): parsing, import and export.
 //!
-//! Own code, because of the libraries that build for a component, none says in which line of a file a
-//! fault is, and those that read the most need a clock and randomness of a browser.
+//! It has its own parser. Of the libraries that build for a component, none reports the line of an
+//! error, and those that read the most need the clock and the randomness of a browser.
 
 pub(crate) mod components;
 pub(crate) mod entries;

@@ -1,4 +1,4 @@
-//! Dates, times, durations and zones of a file.
+//! Dates, times, durations and time zones of a file.
 
 use crate::{
     ics::lines::*,
@@ -8,7 +8,7 @@ use crate::{
 };
 use jiff::{SignedDuration, civil::DateTime};
 
-/// What a file says of time: a date is its first moment.
+/// A time of a file. A date is its first instant.
 #[derive(Debug, Clone)]
 pub(crate) struct Time {
     pub(crate) local: DateTime,
@@ -21,7 +21,7 @@ impl Time {
         self.zone.instant(self.local)
     }
 
-    /// What the clock of another zone shows then; a date is the same everywhere.
+    /// Returns the local time in another zone. A date is the same everywhere.
     pub(crate) fn seen_in(&self, zone: &Zone) -> DateTime {
         match self.is_date || self.zone.name() == zone.name() {
             true => self.local,
@@ -30,12 +30,12 @@ impl Time {
     }
 }
 
-/// The zones that a file names, by its names for them.
+/// The zones of a file, by the names that it uses.
 #[derive(Debug)]
 pub(crate) struct FileZones {
-    /// Of times without a zone.
+    /// The zone of times without a zone.
     pub(crate) floating: Zone,
-    /// Names of the file that are read as other ones.
+    /// Names of the file, each with the zone that is used for it.
     pub(crate) aliases: Vec<(String, String)>,
     known: Vec<(String, Zone)>,
 }
@@ -56,7 +56,7 @@ impl FileZones {
         Ok(zone)
     }
 
-    /// The zone of a property that names one.
+    /// Returns the zone that a property names.
     fn of(&mut self, line: &Line) -> Result<Zone> {
         match line.parameter("TZID") {
             Some(name) => self.find(name, line.number),
@@ -64,7 +64,7 @@ impl FileZones {
         }
     }
 
-    /// The value of a property that is one time.
+    /// Parses the value of a property that is one time.
     pub(crate) fn time(&mut self, line: &Line) -> Result<Time> {
         let mut times = self.times(line)?;
         match (times.pop(), times.is_empty()) {
@@ -73,7 +73,7 @@ impl FileZones {
         }
     }
 
-    /// The value of a property that is a list of times.
+    /// Parses the value of a property that is a list of times.
     pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>> {
         let zone = self.of(line)?;
         let dates =
@@ -95,7 +95,7 @@ impl FileZones {
     }
 }
 
-/// A DURATION of RFC 5545; none if it is something else, or less than none.
+/// Parses a DURATION of RFC 5545; returns `None` if it is something else or negative.
 pub(crate) fn duration(text: &str) -> Option<SignedDuration> {
     let text = text.trim().strip_prefix('+').unwrap_or(text.trim());
     let (days, time) = match text.strip_prefix('P')?.split_once('T') {
@@ -111,7 +111,7 @@ pub(crate) fn duration(text: &str) -> Option<SignedDuration> {
     Some(SignedDuration::from_secs(seconds))
 }
 
-/// Numbers, each with its unit; each unit at most once, in order.
+/// Adds up numbers with their units; each unit at most once, in order.
 fn sum(text: &str, units: &[(char, i64)]) -> Option<i64> {
     let (mut rest, mut units, mut sum) = (text, units.iter(), 0_i64);
     while let Some(end) = rest.find(|letter: char| !letter.is_ascii_digit()) {

@@ -1,64 +1,64 @@
-//! Inputs and outputs of files.
+//! Inputs and outputs for calendar files.
 
 use crate::limits::LONGEST_FILE;
 use portolan_sdk::prelude::*;
 
 #[input]
 pub(crate) struct ImportIcs {
-    /// The file's text: iCalendar, RFC 5545.
+    /// The content of the file: iCalendar, RFC 5545.
     #[schemars(length(min = 1, max = LONGEST_FILE))]
     pub(crate) ics: String,
-    /// Also remove what earlier imports brought and this file does not have.
+    /// Whether to remove what earlier imports added and this file does not contain.
     #[serde(default)]
     pub(crate) replace_all: bool,
 }
 
-/// What an import has changed, and what it left out.
+/// The changes of an import, and what it left out.
 #[output(Default)]
 pub(crate) struct Imported {
-    /// Blocks that are new.
+    /// The number of new blocks.
     pub(crate) added: u32,
-    /// Blocks that have become something else, by the same UID.
+    /// The number of blocks that were replaced, by the same UID.
     pub(crate) replaced: u32,
-    /// Blocks that were there already, just so.
+    /// The number of blocks that stayed the same.
     pub(crate) unchanged: u32,
-    /// Blocks that are no longer there.
+    /// The number of blocks that were removed.
     pub(crate) removed: u32,
     pub(crate) skipped: Skipped,
-    /// How many things were taken over in part only, because they say more than is kept here.
+    /// How many parts of the file were not imported, because a calendar here cannot store them.
     pub(crate) unsupported_count: u32,
-    /// The first 50 of them.
+    /// The first 50 of these parts.
     pub(crate) unsupported: Vec<Unsupported>,
 }
 
-/// Events that take no time of the person's, or no longer.
+/// The events of the file that do not make the person busy.
 #[output(Default)]
 pub(crate) struct Skipped {
-    /// `TRANSP:TRANSPARENT`, or free time.
+    /// Events with `TRANSP:TRANSPARENT`, or free time.
     pub(crate) transparent: u32,
     pub(crate) cancelled: u32,
-    /// Over by now.
+    /// Events that have ended.
     pub(crate) past: u32,
-    /// Without length.
+    /// Events without length.
     pub(crate) empty: u32,
-    /// Exported from this calendar, and still in it.
+    /// Events that were exported from this calendar and are still in it.
     pub(crate) own: u32,
 }
 
 #[output(Clone)]
 pub(crate) struct Unsupported {
-    /// Of the file.
+    /// The line in the file.
     pub(crate) line: u32,
-    /// What is not kept, such as `BYSETPOS`.
+    /// The part that is not supported, such as `BYSETPOS`.
     pub(crate) part: String,
-    /// What was done instead.
+    /// What the import did instead.
     pub(crate) instead: &'static str,
 }
 
 #[output]
 pub(crate) struct Exported {
-    /// iCalendar (RFC 5545), as `text/calendar`.
+    /// The file: iCalendar (RFC 5545), as `text/calendar`.
     pub(crate) ics: String,
-    /// How many events it has.
+    /// The number of events in it.
     pub(crate) events: u32,
 }

@@ -1,14 +1,15 @@
-//! Names for headings, so that a link can lead to one.
+//! Anchors of headings, so that links can lead to them.
 
-/// Headings beyond these get no anchor: a bound on the output, not on the text.
+/// The most headings with anchors. It limits the output, not the text.
 const MOST: usize = 256;
 
 const LONGEST: usize = 60;
 
-/// A hyphen in the prefix keeps an anchor from ever being the name of something in a page's script.
+/// The prefix of anchors. Its hyphen prevents an anchor from being the name of a variable in a
+/// page's script.
 const PREFIX: &str = "section-";
 
-/// Whether this could be one of ours.
+/// Whether this has the form of an anchor made here.
 pub(crate) fn is_anchor(id: &str) -> bool {
     id.strip_prefix(PREFIX).is_some_and(|rest| {
         !rest.is_empty()
@@ -17,14 +18,14 @@ pub(crate) fn is_anchor(id: &str) -> bool {
     })
 }
 
-/// The anchors given so far in one text.
+/// The anchors of one text so far.
 #[derive(Debug, Default)]
 pub(crate) struct Anchors {
     given: Vec<String>,
 }
 
 impl Anchors {
-    /// A name that no other heading has; none when there are too many.
+    /// Returns an anchor that no other heading has; `None` if there are too many.
     pub(crate) fn give(&mut self, heading: &str) -> Option<String> {
         if self.given.len() >= MOST {
             return None;
@@ -41,7 +42,7 @@ impl Anchors {
     }
 }
 
-/// Letters and digits of ASCII in lower case, joined by hyphens.
+/// Returns the ASCII letters and digits in lower case, joined by hyphens.
 fn slug(heading: &str) -> String {
     let mut slug = String::new();
     for character in heading.chars() {

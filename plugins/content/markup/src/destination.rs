@@ -1,4 +1,4 @@
-//! Where links may lead and images may come from.
+//! The destinations that links and images may have.
 
 use ammonia::Url;
 
@@ -6,10 +6,10 @@ const LONGEST: usize = 1024;
 
 const LINK_SCHEMES: &[&str] = &["http", "https", "mailto"];
 
-/// The address a browser would request for a link, or why it is refused.
+/// Returns the address that a browser would request for a link, or why it is refused.
 ///
-/// Parsing it as a browser does and writing the result anew takes care of every disguise: control
-/// characters, entities, backslashes, look-alike hosts (they come out as punycode).
+/// It is parsed as a browser parses it and written again. This removes every disguise: control
+/// characters, entities, backslashes, look-alike hosts (they become punycode).
 pub(crate) fn of_link(raw: &str) -> Result<String, String> {
     let url = parse(raw)?;
     let host = url.host_str().unwrap_or_default();
@@ -20,7 +20,7 @@ pub(crate) fn of_link(raw: &str) -> Result<String, String> {
         return Err("invalid".into());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        // The part before the @ looks like the host to a hurried reader.
+        // The part before the @ can be mistaken for the host.
         return Err("credentials".into());
     }
     if host.starts_with('[') {
@@ -29,7 +29,7 @@ pub(crate) fn of_link(raw: &str) -> Result<String, String> {
     write(&url)
 }
 
-/// The same for an image: over https only.
+/// Does the same for an image, over https only.
 pub(crate) fn of_image(raw: &str) -> Result<String, String> {
     match parse(raw)?.scheme() {
         "https" => of_link(raw),
@@ -52,7 +52,7 @@ fn write(url: &Url) -> Result<String, String> {
     let mut address = String::with_capacity(url.as_str().len());
     for character in url.as_str().chars() {
         match character {
-            // Allowed by the URL standard, and yet percent-encoded by whoever writes HTML.
+            // The URL standard allows them, but HTML writers percent-encode them.
             '[' => address.push_str("%5B"),
             ']' => address.push_str("%5D"),
             '\\' => address.push_str("%5C"),

@@ -1,8 +1,9 @@
-//! Other people's CommonMark, made safe to show.
+//! Makes CommonMark written by other people safe to show.
 //!
-//! Text passes two walls, each enough on its own. The first works on the parser's events: it drops
-//! raw HTML, unwraps what the profile does not allow and rewrites every address to what a browser
-//! would request. The second parses the HTML that came out of it and keeps what an allow-list names.
+//! Text passes two filters, each sufficient alone. The first works on the parser's events: it
+//! removes raw HTML, unwraps what the profile does not allow, and rewrites every address to the one
+//! that a browser would request. The second parses the resulting HTML and keeps only what an
+//! allow-list names.
 
 mod anchor;
 mod destination;
@@ -29,10 +30,10 @@ use filter::Filter;
 use pulldown_cmark::{Event, Parser, html};
 use removed::Tally;
 
-/// What a text looks like to others.
+/// A rendered text.
 #[derive(Debug)]
 pub struct Rendered {
-    /// In the format that was asked for.
+    /// The text in the requested format.
     pub body: String,
     pub links: Vec<Link>,
     pub removed: Vec<Removed>,
@@ -40,7 +41,7 @@ pub struct Rendered {
     pub words: usize,
 }
 
-/// Renders CommonMark for one place of use. Work and output are bounded by a multiple of the input.
+/// Renders CommonMark for one profile. The work and the output are at most a multiple of the input.
 pub fn render(markdown: &str, profile: Profile, format: Format) -> Rendered {
     let rules = profile.rules();
     let mut removed = Tally::default();
@@ -80,9 +81,10 @@ mod tests {
         unchecked
     }
 
-    /// So the first wall is enough: the second only adds what it adds to every link and image.
+    /// So the first filter is sufficient: the second only adds what it adds to every link and
+    /// image.
     #[test]
-    fn the_second_wall_finds_nothing_left_to_do() {
+    fn the_second_filter_removes_nothing() {
         for markdown in hostile::HOSTILE.iter().chain(hostile::PIECES) {
             for profile in Profile::ALL {
                 let unchecked = first_wall(markdown, profile);
@@ -96,9 +98,10 @@ mod tests {
         }
     }
 
-    /// The second wall's work on a run of text, or on an attribute, grows with its square.
+    /// The second filter's work on a run of text, or on an attribute, grows with the square of its
+    /// length.
     #[test]
-    fn the_second_wall_never_sees_long_runs() {
+    fn the_second_filter_gets_no_long_runs() {
         for markdown in costly::pathological(16 * 1024) {
             let unchecked = first_wall(&markdown, Profile::Page);
             let parsed = Html::parse_fragment(&unchecked);
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_counted() {
+    fn removed_parts_are_counted() {
         let markdown = "<script>a</script>\n\n# b <i>c</i>\n\n[d](javascript:e) [f](/g) ![h](i)\n\n\
             [j](https://e.example \"k\") \u{202e}\n\n```rust\nl\n```\n\n---\n";
         let rendered = render(markdown, Profile::Message, Format::Text);
@@ -208,7 +211,7 @@ mod tests {
 
     /// The parser's work on a line grows with the number of open blocks.
     #[test]
-    fn the_parser_never_sees_deep_nesting() {
+    fn the_parser_gets_no_deep_nesting() {
         for markdown in costly::pathological(64 * 1024) {
             let source = source::bounded(&markdown, &mut Tally::default());
             let (mut open, mut deepest) = (0_usize, 0);

@@ -1,8 +1,8 @@
-//! Plain text of a document: what remains when nothing is marked up.
+//! Renders a document as plain text without markup.
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-/// Levels of list that indent their items.
+/// The most levels of lists that indent their items.
 const DEEPEST_INDENT: usize = 8;
 
 pub(crate) fn text(events: &[Event<'_>]) -> String {
@@ -16,13 +16,13 @@ pub(crate) fn text(events: &[Event<'_>]) -> String {
 #[derive(Debug, Default)]
 struct Plain {
     text: String,
-    /// Line breaks due before the next character.
+    /// The line breaks due before the next character.
     breaks: usize,
-    /// Each open list: the number of its next item, if it counts.
+    /// For each open list the number of its next item, if it is numbered.
     lists: Vec<Option<u64>>,
-    /// A marker has just been written, and its item's text goes on the same line.
+    /// Whether a marker has just been written, and its item's text continues on the same line.
     after_marker: bool,
-    /// In a row whose first cell has been written.
+    /// Whether a row is open whose first cell has been written.
     in_row: bool,
 }
 
@@ -103,12 +103,12 @@ impl Plain {
         self.after_marker = true;
     }
 
-    /// An empty line between blocks; lists are kept close.
+    /// Adds an empty line between blocks; lists are kept close.
     fn part_block(&mut self) {
         self.part(if self.lists.is_empty() { 2 } else { 1 });
     }
 
-    /// At least this many line breaks before what follows.
+    /// Requires at least this many line breaks before the next text.
     fn part(&mut self, breaks: usize) {
         if !self.after_marker && !self.text.is_empty() {
             self.breaks = self.breaks.max(breaks);

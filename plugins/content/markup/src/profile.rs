@@ -1,4 +1,4 @@
-//! What is allowed where: one table for both walls.
+//! The profiles: one table of what is allowed, for both filters.
 
 use pulldown_cmark::Options;
 use schemars::JsonSchema;
@@ -13,11 +13,11 @@ pub enum Profile {
     Listing,
     /// A message from one person to another: no images, no headings, no rules, no tables.
     Message,
-    /// A page of its own: everything CommonMark has, tables, and images over https.
+    /// A page of its own: everything in CommonMark, tables, and images over https.
     Page,
 }
 
-/// In which form a text is wanted.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
@@ -31,11 +31,11 @@ pub enum Format {
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub(crate) tags: &'static [&'static str],
-    /// Tag by tag; a tag that is not here has no attributes.
+    /// The attributes of each tag; a tag that is not listed has none.
     pub(crate) attributes: &'static [(&'static str, &'static [&'static str])],
-    /// By how many levels headings go down.
+    /// The number of levels by which headings are lowered.
     pub(crate) heading_shift: usize,
-    /// Beyond CommonMark.
+    /// The enabled extensions of CommonMark.
     pub(crate) extensions: Options,
 }
 
@@ -50,7 +50,7 @@ impl Rules {
     }
 }
 
-/// Plain conversation. An image would tell a stranger's server who reads a message, and when.
+/// A plain message. An image would tell the server of its author who reads the message, and when.
 const MESSAGE: Rules = Rules {
     tags: &["a", "blockquote", "br", "code", "em", "li", "ol", "p", "pre", "strong", "ul"],
     attributes: &[("a", &["href"]), ("ol", &["start"])],
@@ -58,8 +58,8 @@ const MESSAGE: Rules = Rules {
     extensions: Options::empty(),
 };
 
-/// As a message, with structure. No images here either: a listing is read by many strangers, and
-/// text in an image escapes the checks that every listing has to pass.
+/// The rules of a message, with structure. Images are not allowed here either: many strangers read
+/// a listing, and the checks of listings cannot read text in an image.
 const LISTING: Rules = Rules {
     tags: &[
         "a",

@@ -1,9 +1,9 @@
-//! What was taken out of a text, and how often.
+//! The parts that were removed from a text, with counts.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The sort of thing that was taken out.
+/// The kind of a removed part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
@@ -24,31 +24,31 @@ pub enum What {
     ControlCharacter,
 }
 
-/// One sort of thing that was taken out.
+/// One kind of removed part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct Removed {
     pub what: What,
-    /// Which one.
+    /// The detail that distinguishes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// How often.
+    /// The number of times.
     pub count: usize,
 }
 
-/// Distinct details that are listed; any further ones are counted together without a detail.
+/// The most distinct details that are listed; others are counted together without a detail.
 const MOST_DETAILS: usize = 32;
 
-/// Longest detail: it may come from the text itself.
+/// The most characters of a detail: it may come from the text itself.
 const LONGEST_DETAIL: usize = 16;
 
-/// Counts what is taken out.
+/// Counts the removed parts.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     entries: Vec<Removed>,
 }
 
 impl Tally {
-    /// `detail` is dropped unless it is short and plain.
+    /// Counts one part. `detail` is omitted unless it is short and plain.
     pub(crate) fn count(&mut self, what: What, detail: &str) {
         let plain = !detail.is_empty()
             && detail.len() <= LONGEST_DETAIL
@@ -63,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// Sorted, so that the same text always gives the same answer.
+    /// Returns the list, sorted so that the same text always has the same answer.
     pub(crate) fn into_list(mut self) -> Vec<Removed> {
         self.entries.sort();
         self.entries

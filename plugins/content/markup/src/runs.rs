@@ -1,12 +1,12 @@
-//! Keeps runs of text short between the two walls.
+//! Keeps runs of text short between the two filters.
 //!
-//! For every `&` in a run of text, the second wall's serializer looks for the next `<` in the rest
-//! of that run, so its work grows with the square of a run's length. A comment ends a run, and the
-//! second wall drops comments without joining what they part.
+//! For every `&` in a run of text, the second filter's serializer searches for the next `<` in the
+//! rest of that run, so its work grows with the square of a run's length. A comment ends a run, and
+//! the second filter removes comments without joining the runs around them.
 
 use pulldown_cmark::{CowStr, Event, Tag, TagEnd};
 
-/// Bytes in a run.
+/// The most bytes in a run.
 const LONGEST: usize = 256;
 
 const COMMENT: Event<'_> = Event::InlineHtml(CowStr::Borrowed("<!---->"));
@@ -18,7 +18,7 @@ pub(crate) fn shortened<'a>(events: Vec<Event<'a>>) -> Vec<Event<'a>> {
         match &event {
             Event::Start(Tag::Image { .. }) => image = true,
             Event::End(TagEnd::Image) => image = false,
-            // The alternative text is an attribute, and the first wall has cut it.
+            // The alternative text is an attribute, and the first filter has limited it.
             _ if image => {}
             Event::Text(text) => {
                 runs.text(text);
@@ -43,7 +43,7 @@ pub(crate) fn shortened<'a>(events: Vec<Event<'a>>) -> Vec<Event<'a>> {
 
 struct Runs<'a> {
     events: Vec<Event<'a>>,
-    /// Of the run that is going on.
+    /// The length of the current run.
     length: usize,
 }
 

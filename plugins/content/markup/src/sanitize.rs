@@ -1,4 +1,4 @@
-//! The second wall: an allow-list over the parsed HTML.
+//! The second filter: an allow-list over the parsed HTML.
 
 use crate::{anchor, destination, filter, profile::Rules};
 use ammonia::{Builder, UrlRelative};
@@ -7,10 +7,10 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-/// What stands on every link to elsewhere.
+/// The `rel` attribute of every link to another site.
 const REL: &str = "nofollow noopener ugc";
 
-/// The HTML with nothing but what the rules name.
+/// Returns the HTML with only what the rules allow.
 pub(crate) fn html(unchecked: &str, rules: &'static Rules) -> String {
     let attributes: HashMap<&str, HashSet<&str>> = rules
         .attributes
@@ -32,7 +32,7 @@ pub(crate) fn html(unchecked: &str, rules: &'static Rules) -> String {
     builder.clean(unchecked).to_string()
 }
 
-/// The value an attribute may keep.
+/// Returns the value that an attribute may keep.
 fn value<'v>(tag: &str, attribute: &str, value: &'v str) -> Option<Cow<'v, str>> {
     match (tag, attribute) {
         ("a", "href") => destination::of_link(value).ok().map(Cow::Owned),
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::Profile;
 
-    /// This wall alone, against HTML that never came from the first one.
+    /// Tests this filter alone, with HTML that did not pass the first one.
     #[test]
     fn hostile_html_does_not_pass() {
         for (hostile, expected) in [

@@ -1,19 +1,20 @@
-//! A bound on how deeply a text can nest blocks, set before it is parsed.
+//! Limits how deeply a text can nest blocks, before it is parsed.
 //!
 //! The parser visits every open block quote and list item once per line, so tens of thousands of
 //! them on one line cost seconds over the lines that follow. Depth comes from markers and from
-//! indentation at the start of a line, and both are bounded here.
+//! indentation at the start of a line, and both are limited here.
 
 use crate::removed::{Tally, What};
 use std::borrow::Cow;
 
-/// Markers of block quotes and list items at the start of one line.
+/// The most markers of block quotes and list items at the start of one line.
 const MOST_MARKERS: usize = 64;
 
-/// Columns that a line's markers may be indented by, all together.
+/// The most columns of indentation before a line's markers, all together.
 const WIDEST_INDENT: usize = 256;
 
-/// The text with every marker beyond the bounds escaped, so that it reads as ordinary characters.
+/// Returns the text with every marker beyond the limits escaped, so that it is read as ordinary
+/// characters.
 pub(crate) fn bounded<'a>(markdown: &'a str, removed: &mut Tally) -> Cow<'a, str> {
     let mut escaped = String::new();
     let mut copied = 0;
@@ -35,7 +36,8 @@ pub(crate) fn bounded<'a>(markdown: &'a str, removed: &mut Tally) -> Cow<'a, str
     Cow::Owned(escaped)
 }
 
-/// Where to put a backslash in this line, if it has too much in front of its text.
+/// Returns where to put a backslash in this line, if it has too many markers or too much
+/// indentation.
 fn excess_marker(line: &[u8]) -> Option<usize> {
     if is_thematic_break(line) {
         return None;
@@ -59,8 +61,8 @@ fn excess_marker(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the block quote's or list item's marker that the text starts with. Its last byte
-/// is the one that a backslash makes harmless.
+/// Returns the length of the marker of a block quote or a list item at the start of the text. A
+/// backslash before its last byte escapes it.
 fn marker(text: &[u8]) -> Option<usize> {
     let digits = text.iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
     let ends =
@@ -73,7 +75,7 @@ fn marker(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Such as `* * *`: one element, however long.
+/// Whether the line is a thematic break such as `* * *`: one element, however long.
 fn is_thematic_break(line: &[u8]) -> bool {
     let mut marks = line.iter().filter(|byte| !byte.is_ascii_whitespace());
     match marks.next() {

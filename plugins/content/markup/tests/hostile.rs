@@ -1,4 +1,4 @@
-//! Nothing but allowed tags, attributes and schemes survives, whatever the text tries.
+//! Only allowed tags, attributes and schemes remain in the output of hostile texts.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use markup::{Format, Profile, render};
@@ -21,7 +21,7 @@ const LISTING: &[&str] = &["h3", "h4", "h5", "h6", "hr"];
 const PAGE: &[&str] =
     &["h1", "h2", "h3", "h4", "h5", "h6", "hr", "img", "table", "tbody", "td", "th", "thead", "tr"];
 
-/// Written down anew, so that a slip in the profiles is noticed here.
+/// The rules, written again here so that a mistake in the profiles is noticed.
 fn allowed(profile: Profile, tag: &str) -> bool {
     let more = match profile {
         Profile::Message => &[][..],
@@ -61,11 +61,11 @@ fn check_element(profile: Profile, element: &Element) -> Result<(), String> {
     element.attrs().try_for_each(|(name, value)| check_attribute(profile, tag, name, value))
 }
 
-/// Looks at everything that a browser would make of the fragment, and collects its addresses.
+/// Checks everything that a browser would parse in the fragment, and returns its addresses.
 fn check(profile: Profile, body: &str) -> Result<BTreeSet<String>, String> {
     let parsed = Html::parse_fragment(body);
     let mut addresses = BTreeSet::new();
-    // The parser itself puts an <html> around every fragment.
+    // The parser itself puts an `<html>` around every fragment.
     for node in parsed.root_element().descendants().skip(1) {
         match node.value() {
             Node::Text(_) => {}
@@ -89,7 +89,7 @@ fn assert_safe(markdown: &str) {
 }
 
 #[test]
-fn every_hostile_text_comes_out_harmless() {
+fn the_output_of_every_hostile_text_is_harmless() {
     assert!(CORPUS.whole.len() >= 40);
     for markdown in &CORPUS.whole {
         assert_safe(markdown);
@@ -97,7 +97,7 @@ fn every_hostile_text_comes_out_harmless() {
 }
 
 #[test]
-fn in_every_surrounding_as_well() {
+fn they_are_harmless_in_every_context() {
     for markdown in &CORPUS.whole {
         let quoted = markdown.replace('\n', "\n> ");
         let indented = markdown.replace('\n', "\n  ");
@@ -118,9 +118,9 @@ fn in_every_surrounding_as_well() {
     }
 }
 
-/// Texts glued together from pieces of hostile ones, the same in every run.
+/// Texts composed of pieces of hostile ones, the same in every run.
 #[test]
-fn and_in_any_mixture() {
+fn they_are_harmless_in_any_mixture() {
     let mut state = 0x5eed_u64;
     let mut below = |limit: usize| {
         state =
@@ -142,7 +142,7 @@ fn and_in_any_mixture() {
     }
 }
 
-/// The checks above are only worth something if they refuse what they should.
+/// The checks above refuse what they should.
 #[test]
 fn the_checks_refuse_what_they_should() {
     for (body, profile, reason) in [

@@ -1,4 +1,4 @@
-//! Texts made to cost much cost little: output and nesting stay bounded, and so does the stack.
+//! Costly texts have bounded costs: output, nesting and stack.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "corpus/costly.rs"]
@@ -7,16 +7,17 @@ mod corpus;
 use markup::{Format, Profile, render};
 use scraper::Html;
 
-/// Enough for every bound to be reached; a quarter of the largest text.
+/// The size of the texts: enough to reach every limit; a quarter of the largest text.
 const SIZE: usize = 16 * 1024;
 
-/// How much larger than the text an output may be.
+/// The most bytes of output for each byte of input.
 const GROWTH: usize = 16;
 
-/// Half of what a call has in its sandbox.
+/// Half of the stack of a call in its sandbox.
 const STACK: usize = 512 * 1024;
 
-/// In any profile: the limit on nesting, the parts of a list or table, and the parser's own root.
+/// The deepest nesting in any profile: the limit on nesting, the parts of a list or table, and the
+/// parser's own root.
 const DEEPEST: usize = 40;
 
 fn assert_bounded(markdown: &str, profile: Profile) {

@@ -1,4 +1,4 @@
-//! The schemas are valid, say what they need to and accept their examples.
+//! The schemas are valid and complete, and accept their examples.
 use crate::taxonomy::{self, NODES};
 use jsonschema::Validator;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A listing is taken as it should be, or everything wrong with it is told.
+//! A listing is accepted if it is valid; otherwise all faults are reported.
 use super::*;
 use crate::{narrow, taxonomy::node};
 use people_kit::taxonomy::{CheckInput, NarrowInput};
@@ -46,7 +46,7 @@ fn a_listing_comes_back_in_its_normal_form_with_its_category() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn all_faults_are_reported_together() {
     let criteria = json!({
         "must": [{"field": "shoe_size", "op": "eq", "value": 44},
                  {"field": "skills", "op": "gte", "value": "Rust"}],

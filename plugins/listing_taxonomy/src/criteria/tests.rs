@@ -1,4 +1,4 @@
-//! Criteria follow the counterpart's schema and never name what is prohibited.
+//! Criteria follow the counterpart's schema and never use prohibited fields.
 use super::*;
 use crate::taxonomy::{self, NODES};
 

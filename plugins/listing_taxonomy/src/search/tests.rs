@@ -1,4 +1,4 @@
-//! People's sentences find their categories.
+//! Sentences of people find their categories.
 
 use super::*;
 
@@ -6,7 +6,8 @@ fn top(text: &str, side: Option<Side>) -> Vec<&'static str> {
     rank(text, Scope::Listable(side), 3).iter().map(|hit| hit.node.code).collect()
 }
 
-/// What a person may say, the side if it is known, and what has to be among the first three.
+/// A sentence of a person, the side if it is known, and the category that must be among the first
+/// three.
 const PHRASES: [(&str, Option<Side>, &str); 44] = [
     ("two bedroom flat near the park, no pets", None, "home.let.apartment"),
     ("two bedroom flat near the park, no pets", None, "home.rent.apartment"),
@@ -105,7 +106,7 @@ fn words_are_found_in_any_form_and_in_the_order_of_fit() {
 }
 
 #[test]
-fn nothing_is_found_for_words_that_say_nothing() {
+fn stop_words_find_nothing() {
     assert!(rank("", Scope::Every, 10).is_empty());
     assert!(rank("and the of !?", Scope::Every, 10).is_empty());
     assert!(rank("xylophagous", Scope::Every, 10).is_empty());

@@ -1,4 +1,4 @@
-//! The tree holds together.
+//! The tree is consistent.
 use super::*;
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The validator knows every keyword of the schemas, and judges as a whole validator does.
+//! The validator knows every keyword of the schemas, and agrees with a complete validator.
 use super::*;
 use crate::taxonomy::NODES;
 use proptest::{prelude::*, sample};
@@ -21,7 +21,7 @@ const KEYWORDS: [&str; 15] = [
     "maxItems",
     "x-criterion",
 ];
-/// They say something about a value without a rule.
+/// Keywords that do not restrict a value.
 const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "examples"];
 
 fn schemas() -> BTreeMap<String, Map<String, Value>> {
@@ -60,7 +60,7 @@ fn no_other_keyword_occurs() {
 }
 
 #[test]
-fn everything_wrong_is_told_at_once() {
+fn all_faults_are_reported_together() {
     let node = crate::taxonomy::node("home.let.apartment").unwrap();
     let schema = crate::attributes::schema(node.attributes.unwrap());
     let given = json!({
@@ -90,7 +90,7 @@ fn everything_wrong_is_told_at_once() {
 }
 
 #[test]
-fn what_says_nothing_is_left_out() {
+fn empty_and_repeated_values_are_omitted() {
     let given = json!({"skills": [" Rust", "Rust", "C"], "languages": [], "pets": "allowed"});
     let normal = normal(given.as_object().unwrap().clone());
     assert_eq!(Value::from(normal), json!({"skills": ["Rust", "C"], "pets": "allowed"}));
@@ -104,7 +104,7 @@ static JUDGES: LazyLock<Vec<(Map<String, Value>, jsonschema::Validator)>> = Lazy
     schemas().into_values().map(judge).collect()
 });
 
-/// Values that a schema takes, and values near them that it does not.
+/// Values that satisfy a schema, and similar values that do not.
 fn near(schema: &Value) -> BoxedStrategy<Value> {
     let listed = schema["enum"].as_array().cloned().unwrap_or_default();
     let anything = prop_oneof![
@@ -163,7 +163,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn it_judges_as_a_whole_validator_does((index, given) in given()) {
+    fn it_agrees_with_a_complete_validator((index, given) in given()) {
         let (schema, judge) = &JUDGES[index];
         let found = attributes(schema, given.as_object().unwrap());
         prop_assert_eq!(found.is_empty(), judge.is_valid(&given), "{} {:?}", given, found);

@@ -1,11 +1,11 @@
-//! Listings to compare.
+//! Example listings for tests.
 
 use people_kit::{
     listings::{Profile, Visibility},
     taxonomy::{Criteria, Side},
 };
 
-/// A listing of its own person's that meets any other.
+/// Returns a listing of a person of its own that is the counterpart of any other.
 pub(crate) fn profile(name: &str) -> Profile {
     Profile {
         listing_id: format!("lst_{name}"),

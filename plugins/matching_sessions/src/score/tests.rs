@@ -1,4 +1,4 @@
-//! Scores by their properties.
+//! Properties of scores.
 
 use super::{Point, Side, examples::profile, fit, harmonic_mean};
 use people_kit::{
@@ -18,7 +18,7 @@ fn with(name: &str, attributes: Value, criteria: Criteria) -> Profile {
 }
 
 #[test]
-fn what_has_to_be_holds_in_both_directions() {
+fn required_criteria_hold_in_both_directions() {
     let must =
         |value: bool| Criteria { must: vec![wants("coder", json!(value), 1.0)], want: vec![] };
     let one = with("a", json!({ "coder": true }), must(false));
@@ -51,7 +51,7 @@ fn reasons_and_gaps_name_who_asks() {
 }
 
 #[test]
-fn a_mean_is_nothing_where_one_side_is() {
+fn the_mean_is_zero_if_one_side_is() {
     assert_eq!(harmonic_mean(0.0, 1.0), 0.0);
     assert_eq!(harmonic_mean(0.5, 0.5), 0.5);
     assert!((harmonic_mean(0.2, 0.8) - 0.32).abs() < 1e-9);

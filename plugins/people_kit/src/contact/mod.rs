@@ -1,4 +1,4 @@
-//! Finds e-mail addresses and phone numbers in texts that everybody can read.
+//! Finds e-mail addresses and phone numbers in public texts.
 
 mod phone;
 mod runs;
@@ -6,12 +6,11 @@ mod runs;
 use phone::has_phone;
 
 const AT: &[char] = &['@', '\u{ff20}', '\u{fe6b}'];
-/// How people write an address so that programs do not see it.
+/// The ways in which people disguise an address.
 const SPELLED: [(&str, &str); 6] =
     [("(at)", "@"), ("[at]", "@"), ("{at}", "@"), ("(dot)", "."), ("[dot]", "."), ("{dot}", ".")];
 
-/// Whether there is an e-mail address or a phone number in it, written plainly or in one of the ways that
-/// people hide them from programs.
+/// Whether the text contains an e-mail address or a phone number, plain or disguised.
 pub fn has_contact_data(text: &str) -> bool {
     has_email(text) || has_phone(text)
 }

@@ -1,18 +1,19 @@
-//! Finds phone numbers by how people write them: digits alone are as often a price, a year or an id.
+//! Finds phone numbers by the ways in which people write them. Digits alone are not enough: they
+//! can be a price, a year or an id.
 
 use super::runs::{Group, Run, in_digits, runs};
 
-/// Digits of a number, as E.164 has them, country code included.
+/// The digits of an E.164 number, including the country code.
 const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
-/// Digits of a number that is announced as one.
+/// The digits of a number after a word such as `phone`.
 const ANNOUNCED: std::ops::RangeInclusive<usize> = 7..=15;
-/// Digits of a number with the zero that most countries put before the area.
+/// The digits of a number with the trunk zero of most countries.
 const WITH_TRUNK_ZERO: std::ops::RangeInclusive<usize> = 9..=13;
-/// Single digits in a row that nobody writes so but to hide a number.
+/// So many single digits in a row are written only to disguise a number.
 const SPACED_OUT: usize = 7;
 
-/// Groups that numbers are written in where nothing else says that they are: the digits that the
-/// first one begins with, and the lengths.
+/// The groups of digits of numbers that have no other sign of a phone number: the possible first
+/// digits, and the lengths of the groups.
 const SHAPES: [(&str, &[usize]); 9] = [
     // North America, with and without its country code.
     ("23456789", &[3, 3, 4]),
@@ -29,7 +30,7 @@ const SHAPES: [(&str, &[usize]); 9] = [
     ("123456789", &[2, 4, 4]),
 ];
 
-/// What stands before a number to call.
+/// Words and signs before a phone number.
 const ANNOUNCING: [&str; 29] = [
     "call",
     "cell",
@@ -61,18 +62,18 @@ const ANNOUNCING: [&str; 29] = [
     "wechat",
     "whatsapp",
 ];
-/// Words that may stand between such a word and the number.
+/// Words that may be between such a word and the number.
 const BETWEEN: [&str; 14] =
     ["at", "by", "is", "me", "my", "no", "nr", "number", "on", "or", "under", "us", "via", "with"];
-/// What makes an amount, or an entry in somebody's books, of the digits behind it.
+/// Signs before digits that make them an amount, or a number of a register.
 const BEFORE_AMOUNTS: [char; 7] = ['$', '€', '£', '¥', '₹', '#', '№'];
-/// What makes an amount of the digits before it.
+/// Signs and words after digits that make them an amount.
 const AFTER_AMOUNTS: [&str; 22] = [
     "$", "€", "£", "¥", "%", "usd", "eur", "gbp", "chf", "jpy", "inr", "brl", "dollars", "euros",
     "euro", "km", "m", "m²", "sqm", "sqft", "kg", "users",
 ];
 
-/// Whether somebody could be called with what stands in it.
+/// Whether the text contains a phone number.
 pub(super) fn has_phone(text: &str) -> bool {
     let text = in_digits(text);
     runs(&text).iter().any(Run::is_phone)
@@ -97,7 +98,7 @@ impl Run<'_> {
         announced || without_dates(&self.groups).any(|groups| self.is_shaped(groups))
     }
 
-    /// Whether it is the end of an id or a word, such as `lst_01`.
+    /// Whether the digits are the end of an id or a word, such as `lst_01`.
     fn is_part_of_a_word(&self) -> bool {
         let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         self.before.ends_with(in_word) && !self.is_announced()
@@ -125,7 +126,7 @@ impl Run<'_> {
             || self.has_area_in_brackets(groups)
     }
 
-    /// `(415) 5550123`
+    /// Whether the area code is in brackets, as in `(415) 5550123`.
     fn has_area_in_brackets(&self, groups: &[Group<'_>]) -> bool {
         let pairs = groups.windows(2).enumerate();
         let mut bracketed = pairs.filter_map(|(at, pair)| match pair {
@@ -150,7 +151,8 @@ fn count(groups: &[Group<'_>]) -> usize {
     groups.iter().map(|group| group.digits.len()).sum()
 }
 
-/// `2 000 000`, `2.500.000`: groups of three that end in zeros, or digits with many zeros.
+/// Whether it is an amount such as `2 000 000` or `2.500.000`: groups of three that end in zeros,
+/// or digits with many zeros.
 fn is_amount(groups: &[Group<'_>]) -> bool {
     let by_thousands = match groups {
         [first, rest @ ..] => {
@@ -169,7 +171,8 @@ fn is_spaced_out(groups: &[Group<'_>]) -> bool {
     groups.split(|group| group.digits.len() > 1).any(|single| single.len() >= SPACED_OUT)
 }
 
-/// What an announced number looks like: enough digits, and no date, years or amount.
+/// Whether an announced number can be a phone number: it has enough digits and is no date, years or
+/// amount.
 fn is_callable(groups: &[Group<'_>]) -> bool {
     let is_year = |group: &Group<'_>| is_year(group.digits);
     ANNOUNCED.contains(&count(groups)) && !groups.iter().all(is_year)
@@ -179,7 +182,7 @@ fn is_year(digits: &str) -> bool {
     digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"))
 }
 
-/// The groups on both sides of dates such as `2026-11-21`, `21.11.2026` and `11/2026`.
+/// Returns the groups without dates such as `2026-11-21`, `21.11.2026` and `11/2026`.
 fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group<'a>]> {
     let of_date = |at: usize| {
         let part = |at: usize, most: usize| {
@@ -227,7 +230,7 @@ fn has_shape(groups: &[Group<'_>]) -> bool {
             .first()
             .is_some_and(|group| group.digits.starts_with(|digit| first.contains(digit)));
         let fits = groups.iter().map(|group| group.digits.len()).take(lengths.len());
-        // Points between threes are those of an amount.
+        // Points between groups of three are those of an amount.
         let points = groups.iter().skip(1).take(lengths.len() - 1).all(Group::is_fraction);
         begins
             && groups.len() >= lengths.len()
@@ -236,12 +239,12 @@ fn has_shape(groups: &[Group<'_>]) -> bool {
     })
 }
 
-/// `030 1234567`, `01 42 68 53 00`
+/// Whether the number has a trunk zero, as in `030 1234567` or `01 42 68 53 00`.
 fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
     let Some(([area, first], _)) = groups.split_first_chunk() else {
         return false;
     };
-    // Times of the day are pairs as well, but are not written five in a row in one way.
+    // Times of the day are pairs too, but five in a row are not written in one way.
     let pairs = groups.iter().all(|group| group.digits.len() <= 2);
     let alike = groups.iter().skip(1).all(|group| group.separator == first.separator);
     area.digits.starts_with('0')
@@ -250,7 +253,8 @@ fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
         && (!pairs || (groups.len() == 5 && alike))
 }
 
-/// Digits alone that a numbering plan has: ten of North America, or ten or eleven with a zero before.
+/// Whether a numbering plan has this number without separators: ten digits of North America, or ten
+/// or eleven with a trunk zero.
 fn is_whole_number(digits: &str) -> bool {
     if digits.ends_with("00000") {
         return false;

@@ -1,4 +1,4 @@
-//! Takes a text apart into runs of digits, whatever script or words they are written in.
+//! Splits a text into runs of digits, in any script or as words.
 
 const DIGIT_WORDS: [(&str, char); 11] = [
     ("zero", '0'),
@@ -14,9 +14,9 @@ const DIGIT_WORDS: [(&str, char); 11] = [
     ("nine", '9'),
 ];
 
-/// Digits between which nothing but separators stands.
+/// A run: digits with only separators between them.
 pub(super) struct Run<'a> {
-    /// The text before it, to its beginning.
+    /// The whole text before it.
     pub(super) before: &'a str,
     pub(super) after: &'a str,
     pub(super) is_international: bool,
@@ -26,11 +26,12 @@ pub(super) struct Run<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Group<'a> {
     pub(super) digits: &'a str,
-    /// What stands between it and the group before.
+    /// The separator between this group and the one before.
     pub(super) separator: &'a str,
 }
 
-/// The text in small letters, with every digit in ASCII and digits that are spelled as such.
+/// Returns the text in lower case, with every digit in ASCII, and with digits instead of their
+/// words.
 pub(super) fn in_digits(text: &str) -> String {
     let plain: String = text.to_lowercase().chars().map(ascii_digit).collect();
     let mut digits = String::with_capacity(plain.len());
@@ -48,9 +49,9 @@ pub(super) fn in_digits(text: &str) -> String {
     digits
 }
 
-/// Decimal digits of other scripts as those of ASCII, and each plus as the usual one.
+/// Translates decimal digits of other scripts to ASCII, and each plus sign to the usual one.
 fn ascii_digit(letter: char) -> char {
-    /// The zeros of Arabic, Persian, Devanagari, Bengali and Thai digits, and of full width.
+    /// The zeros of Arabic, Persian, Devanagari, Bengali and Thai digits, and of fullwidth digits.
     const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];
     let offsets = ZEROS.iter().map(|zero| u32::from(letter).wrapping_sub(*zero));
     match (letter, offsets.into_iter().find(|offset| *offset < 10)) {

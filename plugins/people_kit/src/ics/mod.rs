@@ -1,4 +1,4 @@
-//! Files of calendars (iCalendar, RFC 5545), as they are written.
+//! Writing of calendar files (iCalendar, RFC 5545).
 
 pub mod observances;
 pub mod write;

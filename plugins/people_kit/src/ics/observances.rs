@@ -1,4 +1,4 @@
-//! When the clocks of a zone are changed, as a `VTIMEZONE`.
+//! The clock changes of a time zone, written as a `VTIMEZONE`.
 
 use crate::{
     ics::write::{Writer, local},
@@ -10,11 +10,11 @@ use jiff::{
     tz::Offset,
 };
 
-/// Changes of a clock that are all alike, in order.
+/// Clock changes of the same kind, in order.
 #[derive(Debug)]
 struct Observance {
     kind: Kind,
-    /// By the clock before the change.
+    /// The local times of the changes, by the clock before the change.
     starts: Vec<DateTime>,
 }
 
@@ -26,16 +26,16 @@ struct Kind {
     is_summer: bool,
 }
 
-/// So many alike, one a year, are a rule.
+/// So many changes of the same kind, one a year, are written as a rule.
 const ENOUGH: usize = 5;
 
-/// Writes down a zone as it is between two instants.
+/// Writes the `VTIMEZONE` of a zone between two instants.
 pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
     writer.line("BEGIN:VTIMEZONE");
     writer.line(&format!("TZID:{}", zone.name()));
     let last_year = zone.date(to).year();
     for it in observances(zone, from, to) {
-        // A rule may have begun after changes that followed an older one.
+        // A rule may begin after changes that followed an older one.
         let tails = (0..it.starts.len()).filter_map(|at| it.starts.split_at_checked(at));
         let ruled = tails
             .filter_map(|(head, tail)| Some((head, tail.first()?, yearly(tail, last_year)?)))
@@ -52,7 +52,8 @@ pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
 }
 
 impl Kind {
-    /// With the first change and the others, or with the rule that those follow.
+    /// Writes an observance with its first change and the others, or with the rule that those
+    /// follow.
     fn write(&self, writer: &mut Writer, starts: &[DateTime], rule: Option<&str>) {
         let Some((first, others)) = starts.split_first() else { return };
         let kind = if self.is_summer { "DAYLIGHT" } else { "STANDARD" };
@@ -68,7 +69,7 @@ impl Kind {
 }
 
 fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
-    // Beyond the years 1 to 9999 there is no calendar.
+    // The calendar has only the years 1 to 9999.
     let edge = |at: i64| {
         let edge = if at < 0 { Timestamp::MIN } else { Timestamp::MAX };
         Timestamp::from_millisecond(at).unwrap_or(edge)
@@ -100,7 +101,8 @@ fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
     found
 }
 
-/// The rule that all follow to the last year, if there is one: the same weekday of the same month.
+/// Returns the rule that all changes follow up to the last year, if there is one: the same weekday
+/// of the same month.
 fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
     let first = starts.first()?;
     let follows = starts.iter().zip(first.year()..).all(|(at, year)| {
@@ -123,7 +125,7 @@ fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
     Some(format!("RRULE:FREQ=YEARLY;BYMONTH={month};BYDAY={nth}{day}"))
 }
 
-/// As in `BYDAY`.
+/// Returns the name of the weekday as in `BYDAY`.
 pub fn day_name(weekday: Weekday) -> &'static str {
     match weekday {
         Weekday::Monday => "MO",
@@ -136,7 +138,7 @@ pub fn day_name(weekday: Weekday) -> &'static str {
     }
 }
 
-/// As `-0800`; with seconds only where there are any.
+/// Formats the offset such as `-0800`; with seconds only if there are any.
 fn offset(offset: Offset) -> String {
     let seconds = offset.seconds();
     let (sign, seconds) = if seconds < 0 { ('-', -seconds) } else { ('+', seconds) };
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_begins_where_it_was_made() {
+    fn a_rule_begins_with_its_first_change() {
         // Until 2006 the clocks of the United States were changed on other Sundays.
         let la = written_from("America/Los_Angeles", "2004-01-01T00:00:00Z", 7_300);
         for part in [
@@ -175,13 +177,13 @@ mod tests {
             assert!(la.contains(part), "{part}: {la}");
         }
         assert_eq!(la.matches("BEGIN:DAYLIGHT").count(), 2, "{la}");
-        // To the end of the calendar and beyond it.
+        // The calendar ends within this range.
         let last = written_from("Europe/Berlin", "9989-01-01T00:00:00Z", 7_300);
         assert_eq!(last.matches("RRULE").count(), 2, "{last}");
     }
 
     #[test]
-    fn zones_are_rules_where_they_follow_one() {
+    fn yearly_changes_are_written_as_rules() {
         let la = written("America/Los_Angeles");
         assert_eq!(
             la,
@@ -193,7 +195,7 @@ mod tests {
         );
         let tokyo = written("Asia/Tokyo");
         assert!(tokyo.contains("TZOFFSETTO:+0900") && !tokyo.contains("RRULE"), "{tokyo}");
-        // The clocks follow the moon.
+        // The clock changes of Morocco depend on Ramadan, so on the moon.
         let rabat = written("Africa/Casablanca");
         assert!(rabat.contains("RDATE:") && !rabat.contains("RRULE"), "{rabat}");
     }

@@ -1,17 +1,17 @@
-//! Content lines, as RFC 5545 wants them written.
+//! Writes content lines as RFC 5545 requires.
 
 use crate::zones::Zone;
 use jiff::civil::{Date, DateTime};
 
-/// Octets of a line, without its end.
+/// The octets of a line, without its end.
 pub const WIDTH: usize = 75;
 
-/// A file as it grows.
+/// A file that is being written.
 #[derive(Debug, Default)]
 pub struct Writer(String);
 
 impl Writer {
-    /// One line, folded; a character is never split.
+    /// Writes one line, folded; a character is never split.
     pub fn line(&mut self, text: &str) {
         let mut width = 0;
         for letter in text.chars() {
@@ -25,18 +25,18 @@ impl Writer {
         self.0.push_str("\r\n");
     }
 
-    /// A property whose value is a text.
+    /// Writes a property whose value is a text.
     pub fn text(&mut self, name: &str, value: &str) {
         self.line(&format!("{name}:{}", escaped(value)));
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn into_inner(self) -> String {
         self.0
     }
 }
 
-/// A text as the value of a property.
+/// Escapes a text as the value of a property.
 fn escaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for letter in value.chars() {
@@ -50,17 +50,18 @@ fn escaped(value: &str) -> String {
     text
 }
 
-/// A local time, or one in UTC without its `Z`.
+/// Formats a local time, or one in UTC without its `Z`.
 pub fn local(at: DateTime) -> String {
     format!("{}T{:02}{:02}{:02}", date(at.date()), at.hour(), at.minute(), at.second())
 }
 
-/// A date. The formatter of jiff, which knows every form there is, would be a part of components.
+/// Formats a date. The formatter of jiff, which supports every format, would make components
+/// larger.
 pub fn date(day: Date) -> String {
     format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
 }
 
-/// The value of a parameter, in quotes; what cannot stand in quotes is written as RFC 6868 says.
+/// Quotes the value of a parameter. Characters that cannot be in quotes are written as in RFC 6868.
 pub fn quoted(value: &str) -> String {
     let mut text = String::from("\"");
     for letter in value.chars() {
@@ -76,8 +77,8 @@ pub fn quoted(value: &str) -> String {
     text
 }
 
-/// A property that is a time. It is in the zone's clock where that clock shows it once, and else in
-/// UTC: RFC 5545 means the first of two, and programs differ.
+/// Writes a property that is a time. It is in local time if the clock shows that time once, and
+/// otherwise in UTC: RFC 5545 means the first of two, and programs differ.
 pub fn time(name: &str, at: i64, zone: &Zone) -> String {
     let shown = zone.local(at);
     match zone.is_utc() || zone.rules().to_ambiguous_timestamp(shown).is_ambiguous() {
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_local_where_that_says_when() {
+    fn times_are_local_unless_ambiguous() {
         let la = Zone::named("America/Los_Angeles").unwrap();
         let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap().as_millisecond();
         for (instant, line) in [

@@ -1,7 +1,7 @@
-//! The judge against a fixpoint over everything, and the model against its own rules.
+//! Tests the evaluation against a fixpoint over everything, and the model against its own rules.
 
 use super::*;
-use crate::model::{Kind, MODEL, Told, kind};
+use crate::model::{Askers, Kind, MODEL, kind};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ type Stated = BTreeSet<(String, String, String)>;
 struct Graph<'a>(&'a Stated);
 
 impl Tuples for Graph<'_> {
-    type Error = TooMuch;
+    type Error = TooManyTries;
 
-    fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool, TooMuch> {
+    fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool, TooManyTries> {
         Ok(self.0.contains(&(object.into(), relation.into(), subject.into())))
     }
 
@@ -21,7 +21,7 @@ impl Tuples for Graph<'_> {
         object: &str,
         relation: &str,
         shape: Shape,
-    ) -> Result<Vec<String>, TooMuch> {
+    ) -> Result<Vec<String>, TooManyTries> {
         let of_it = self.0.iter().filter(|found| found.0 == object && found.1 == relation);
         let subjects = of_it.map(|tuple| tuple.2.clone());
         Ok(subjects.filter(|subject| Shape::of(subject) == shape).collect())
@@ -54,12 +54,12 @@ fn holds(graph: &Stated, object: &str, relation: &str, names: &[&str]) -> bool {
     ask(MODEL, graph, object, relation, &principal(names)).is_some()
 }
 
-/// What is wrong with a model: a name that is not there, and what is taken away depending on sets, which
-/// could lead back to what it is taken from.
+/// Returns the faults of a model: unknown names, and excluded rules that depend on sets, which
+/// could lead back to the rule they are excluded from.
 fn faults(model: Model) -> Vec<String> {
     let mut faults = Vec::new();
     for kind in model {
-        let named = kind.governed_by.into_iter().chain(kind.apart);
+        let named = kind.governed_by.into_iter().chain(kind.hidden_by);
         for name in named.filter(|name| kind.relation(name).is_none()) {
             faults.push(format!("{} has no {name}", kind.name));
         }
@@ -127,14 +127,15 @@ fn check(
 }
 
 #[test]
-fn the_model_is_sound() {
+fn the_model_is_valid() {
     assert_eq!(faults(MODEL), Vec::<String>::new());
     for (kind, relation) in
         MODEL.iter().flat_map(|kind| kind.relations.iter().map(move |found| (kind, found)))
     {
-        // What a block takes away is never told by itself, or the block could be told from it.
+        // A relation that a block excludes must not be visible alone, or the block could be
+        // detected.
         let public = relation.subjects().any(|who| who == Who::All);
-        assert!(!public || relation.told != Told::Subject, "{}.{}", kind.name, relation.name);
+        assert!(!public || relation.askers != Askers::Subject, "{}.{}", kind.name, relation.name);
         let stores = relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Stated));
         assert_eq!(stores, relation.subjects().next().is_some(), "{}.{}", kind.name, relation.name);
     }
@@ -189,7 +190,7 @@ fn contact_policies_narrow_who_may_write() {
 }
 
 #[test]
-fn roles_hold_for_what_the_organisation_has() {
+fn roles_hold_for_objects_of_the_organisation() {
     let graph = stated(&[
         ("org:o", "owner", "owner:a"),
         ("org:o", "recruiter", "owner:r"),
@@ -252,12 +253,12 @@ fn a_frozen_thread_takes_nothing() {
     }
 }
 
-/// A model in which everything can lead to everything.
+/// A model in which every relation can lead to every other.
 const TANGLED: Model = &[Kind {
     name: "node",
     meaning: "",
     governed_by: None,
-    apart: None,
+    hidden_by: None,
     relations: &[
         tangled("parent", &[Who::Object("node")], Rule::Stated),
         tangled("banned", &[Who::Person, Who::All], Rule::Stated),
@@ -278,10 +279,10 @@ const TANGLED: Model = &[Kind {
 }];
 
 const fn tangled(name: &'static str, stated_of: &'static [Who], rule: Rule) -> Relation {
-    Relation { name, meaning: "", stated_of, granted_to: &[], rule, told: Told::Subject }
+    Relation { name, meaning: "", stated_of, granted_to: &[], rule, askers: Askers::Subject }
 }
 
-/// Everything that holds for one person: from nothing, applying every rule until nothing is new.
+/// Returns everything that holds for one person, by applying every rule until nothing new follows.
 fn fixpoint(graph: &Stated, objects: &[&str], person: &str) -> BTreeSet<(String, String)> {
     fn follows(
         rule: &Rule,
@@ -357,7 +358,7 @@ fn any_tuple() -> impl Strategy<Value = (String, String, String)> {
 
 proptest! {
     #[test]
-    fn whatever_is_stated_is_judged_as_by_going_through_everything(
+    fn evaluation_agrees_with_a_fixpoint(
         graph in prop::collection::btree_set(any_tuple(), 0..14),
     ) {
         for person in ["owner:p", "owner:q"] {
@@ -400,5 +401,5 @@ fn a_hostile_graph_is_given_up() {
     let object = Object::parse(TANGLED, "node:0").unwrap();
     let relation = object.kind.relation("a").unwrap();
     let judged = judge(TANGLED, &mut Graph(&graph), &object, relation, &principal(&["owner:p"]));
-    assert_eq!(judged, Err(TooMuch));
+    assert_eq!(judged, Err(TooManyTries));
 }

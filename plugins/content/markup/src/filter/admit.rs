@@ -1,4 +1,4 @@
-//! Which elements may stay, and in which form.
+//! Decides which elements are allowed, and in which form.
 
 use super::{Filter, Link, Open};
 use crate::{destination, removed::What};
@@ -6,21 +6,23 @@ use pulldown_cmark::{
     Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Tag, TagEnd,
 };
 
-/// Elements inside each other, lists and their items counted as two.
+/// The deepest nesting of elements. Lists and their items count as two.
 const DEEPEST: usize = 32;
 
-/// Elements in one text. An honest text of the largest size has fewer; a hostile one
-/// makes one of every two bytes, or hundreds: the parser fills a table's short rows up with cells.
+/// The most elements in one text. An ordinary text of the largest size has fewer. A hostile one
+/// makes one of every two bytes, or hundreds, because the parser fills the short rows of a table
+/// with cells.
 const MOST_ELEMENTS: usize = 8_000;
 
-/// Bytes of a title. A definition's title is repeated wherever the definition is used.
+/// The most bytes of a title. The title of a definition is repeated wherever the definition is
+/// used.
 const LONGEST_TITLE: usize = 200;
 
 impl<'a> Filter<'a> {
-    /// The tag as it may stay, or none if only its content may.
+    /// Returns the tag in its allowed form; `None` if only its content is allowed.
     pub(super) fn admit(&mut self, tag: Tag<'a>, following: &[Event<'a>]) -> Option<Tag<'a>> {
         match tag {
-            // Parts live and die with their whole; a table has been admitted with all of its parts.
+            // The parts of a table are allowed with the table.
             Tag::TableHead | Tag::TableRow | Tag::TableCell => {
                 return self.whole_is_kept().then_some(tag);
             }
@@ -55,7 +57,7 @@ impl<'a> Filter<'a> {
             Tag::Paragraph | Tag::BlockQuote(_) | Tag::List(_) | Tag::Emphasis | Tag::Strong => {
                 Some(tag)
             }
-            // Syntax that no profile switches on.
+            // No profile enables this syntax.
             _ => None,
         }
     }
@@ -77,7 +79,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Gives the heading that ends here its anchor, now that its text is known.
+    /// Gives the heading that ends here its anchor, because its text is known now.
     pub(super) fn finish_heading(&mut self) {
         let (Some(start), Some(noted)) = (self.heading.take(), self.headings.last_mut()) else {
             return;
@@ -187,12 +189,12 @@ fn is_language(name: &str) -> bool {
     name.len() <= 20 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-+_#".contains(&b))
 }
 
-/// Whether this could be the class of a code block with a language.
+/// Whether this has the form of the class of a code block with a language.
 pub(crate) fn is_language_class(class: &str) -> bool {
     class.strip_prefix("language-").is_some_and(is_language)
 }
 
-/// The name in an HTML tag; empty for a comment and the like.
+/// Returns the name in an HTML tag; empty for a comment and the like.
 pub(super) fn tag_name(html: &str) -> &str {
     let name = html.trim_start().trim_start_matches('<').trim_start_matches('/');
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(name.len());

@@ -1,4 +1,4 @@
-//! The first wall: the parser's events, less everything that a profile does not allow.
+//! The first filter: removes from the parser's events everything that a profile does not allow.
 
 mod admit;
 
@@ -14,29 +14,31 @@ use serde::Serialize;
 pub(crate) use admit::is_language_class;
 use admit::tag_name;
 
-/// Bytes of an image's alternative text.
+/// The most bytes of an image's alternative text.
 const LONGEST_ALT: usize = 500;
 
-/// A link that is left in the text.
+/// A link in the filtered text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
-    /// As a browser will request it: hosts in lower case and punycode, paths percent-encoded.
+    /// The address as a browser will request it: hosts in lower case and punycode, paths
+    /// percent-encoded.
     pub url: String,
-    /// What readers see. It may say anything: compare it with the address before you trust it.
+    /// The text that readers see. It can say anything: compare it with the address before you trust
+    /// it.
     pub text: String,
 }
 
-/// A heading that is left in the text.
+/// A heading in the filtered text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// 1 to 6.
+    /// The level, 1 to 6.
     pub level: u8,
     pub text: String,
-    /// The `id` of the heading in the HTML, where the profile has them.
+    /// The `id` of the heading in the HTML, if the profile has anchors.
     pub anchor: Option<String>,
 }
 
-/// A text after the first wall.
+/// A text after the first filter.
 #[derive(Debug)]
 pub(crate) struct Filtered<'a> {
     pub(crate) events: Vec<Event<'a>>,
@@ -45,11 +47,11 @@ pub(crate) struct Filtered<'a> {
     pub(crate) removed: Vec<Removed>,
 }
 
-/// What the end of an open element has to do.
+/// What the end of an open element does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Kept(TagEnd),
-    /// Its tags are dropped, its content stays; a block still ends its line.
+    /// Its tags are removed and its content stays; a block still ends its line.
     Unwrapped {
         block: bool,
     },
@@ -66,12 +68,12 @@ pub(crate) struct Filter<'a> {
     links: Vec<Link>,
     headings: Vec<Heading>,
     removed: Tally,
-    /// Where in `events` the open heading started.
+    /// The index in `events` at which the open heading started.
     heading: Option<usize>,
     link: bool,
-    /// An image's content is its alternative text: characters only.
+    /// Whether an image is open. Its content is its alternative text: characters only.
     image: bool,
-    /// Bytes of the open image's alternative text.
+    /// The bytes of the open image's alternative text.
     alt: usize,
 }
 
@@ -132,9 +134,9 @@ impl<'a> Filter<'a> {
             }
             Event::Rule => self.removed.count(What::Element, "hr"),
             Event::InlineHtml(html) => self.removed.count(What::RawHtml, tag_name(&html)),
-            // Counted where its block starts.
+            // It was counted at the start of its block.
             Event::Html(_) => {}
-            // Syntax that no profile switches on.
+            // No profile enables this syntax.
             Event::InlineMath(_)
             | Event::DisplayMath(_)
             | Event::FootnoteReference(_)
@@ -188,7 +190,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The text as it may stay; none if it would make an alternative text too long.
+    /// Returns the allowed text; `None` if it would make an alternative text too long.
     fn admit_text(&mut self, text: CowStr<'a>) -> Option<CowStr<'a>> {
         let text = self.clean(text);
         if self.image {
@@ -202,7 +204,7 @@ impl<'a> Filter<'a> {
         Some(text)
     }
 
-    /// Text without characters that nobody sees and that change what others see or read.
+    /// Removes invisible characters that change how other text is shown or read.
     fn clean(&mut self, text: CowStr<'a>) -> CowStr<'a> {
         let found = text.chars().filter(|character| is_control(*character)).count();
         if found == 0 && !text.contains('\r') {
@@ -239,8 +241,8 @@ fn is_block(tag: &Tag<'_>) -> bool {
     )
 }
 
-/// C0 and C1 controls, the marks that reorder the text after them, and the invisible tag characters
-/// that people cannot see but language models read.
+/// Whether it is a C0 or C1 control, a mark that reorders the text after it, or an invisible tag
+/// character, which people cannot see but language models read.
 fn is_control(character: char) -> bool {
     matches!(
         character,

@@ -1,4 +1,4 @@
-//! Texts that are more work than they are worth.
+//! Texts that are costly to parse.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ struct Corpus {
     halves: Vec<(String, String)>,
 }
 
-/// Texts of about this many bytes that are hard on parsers.
+/// Returns texts of about this many bytes that are costly for parsers.
 pub(crate) fn pathological(size: usize) -> Vec<String> {
     let fill = |piece: &str, size: usize| piece.repeat(size / piece.len());
     let corpus: Corpus = toml::from_str(include_str!("costly.toml")).unwrap();
@@ -26,7 +26,7 @@ pub(crate) fn pathological(size: usize) -> Vec<String> {
         text
     };
     texts.extend([
-        // One long run of what has to be escaped.
+        // One long run of characters that have to be escaped.
         format!("`{}`", fill("&", size)),
         format!("    {}", fill("&\u{a0}", size)),
         format!("![{}](https:a)", fill("&", size)),

@@ -1,4 +1,4 @@
-//! What people write that is a number to call, and what is not.
+//! Texts with phone numbers, and texts without.
 
 use super::has_phone;
 
@@ -72,7 +72,7 @@ const OTHERS: &[&str] = &[
     "02/2026 - 05/2027",
     "call 2026-11-21",
     "text 2010 - 2015",
-    // Codes of places.
+    // Postal codes.
     "94110-1234",
     "San Francisco, CA 94110",
     "37.7599, -122.4148",
