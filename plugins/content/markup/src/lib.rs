@@ -85,7 +85,7 @@ mod tests {
     /// image.
     #[test]
     fn the_second_filter_removes_nothing() {
-        for markdown in hostile::HOSTILE.iter().chain(hostile::PIECES) {
+        for markdown in hostile::CORPUS.whole.iter().chain(&hostile::CORPUS.pieces) {
             for profile in Profile::ALL {
                 let unchecked = first_wall(markdown, profile);
                 let unchecked = unchecked.replace("<!---->", "");

@@ -3,17 +3,12 @@
 
 use markup::{Format, Profile, render};
 use scraper::{Html, Node, node::Element};
-use serde::Deserialize;
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::collections::BTreeSet;
 
-static CORPUS: LazyLock<Corpus> =
-    LazyLock::new(|| toml::from_str(include_str!("corpus/hostile.toml")).unwrap());
+#[path = "corpus/hostile.rs"]
+mod hostile;
 
-#[derive(Deserialize)]
-struct Corpus {
-    whole: Vec<String>,
-    pieces: Vec<String>,
-}
+use hostile::CORPUS;
 
 const BASIC: &[&str] =
     &["a", "blockquote", "br", "code", "em", "li", "ol", "p", "pre", "strong", "ul"];
