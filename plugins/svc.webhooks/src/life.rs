@@ -1,7 +1,7 @@
 //! The states of a webhook, and the actions that each allows.
 
 use crate::types::{Result, WebhookError};
-use portolan_sdk::{contract::webhooks, prelude::*};
+use portolan_sdk::{contract::webhooks, prelude::*, states::StateConflict};
 
 #[choice(States)]
 pub(crate) enum State {
