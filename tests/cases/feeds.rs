@@ -30,7 +30,7 @@ async fn an_invented_city_is_built_and_validated() {
     // Another city would not follow from it.
     let other = feeds(&["demo", "--seed", "2", "--folder", text(folder.path())]).await;
     assert_eq!(other.status.code(), Some(1), "{}", said(&other));
-    assert!(said(&other).contains("name another folder"), "{}", said(&other));
+    assert!(said(&other).contains("choose another folder"), "{}", said(&other));
 
     // A copy with a hand in it.
     let copy = tempfile::tempdir().unwrap();
