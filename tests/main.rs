@@ -7,6 +7,10 @@
     reason = "a test fails by panicking"
 )]
 
+/// The one of the binary: the host runs within this process.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod harness;
 
 mod cases {
