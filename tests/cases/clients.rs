@@ -13,8 +13,11 @@ use std::{
     sync::OnceLock,
     time::Duration,
 };
+use tokio::sync::Semaphore;
 
 const LIMIT: Duration = Duration::from_secs(120);
+/// The programs that run at once: a browser beside three others takes minutes.
+static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// The folder of the clients' packages, which the first test that needs it installs.
 pub fn installed() -> &'static Path {
@@ -55,6 +58,7 @@ pub async fn run_at(host: &Host, address: &str, language: &str, program: &Path) 
     }
     let output = folder.join("output");
     let written = File::create(&output).unwrap();
+    let _turn = TURNS.acquire().await.unwrap();
     let mut child = tokio::process::Command::new(language)
         .arg(folder.join(program.file_name().unwrap()))
         .arg(address)
