@@ -80,6 +80,9 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     debian::provide_shellcheck()?;
     clients::provide()?;
     let mut tests = cargo_command(&["test", "--workspace"]);
+    if let Some(folder) = run::memory_folder() {
+        tests.env("TMPDIR", folder);
+    }
     if full {
         tests.env("PORTOLAN_TEST_FULL", "1");
     }

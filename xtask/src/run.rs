@@ -7,6 +7,9 @@ use std::{
     sync::OnceLock,
 };
 
+/// What the tests may write to memory at once. They need about 300 MiB.
+const MEMORY_MIB: u64 = 4096;
+
 #[expect(clippy::print_stderr, reason = "this command reports its progress")]
 pub(crate) fn say(text: &str) {
     eprintln!("==> {text}");
@@ -44,6 +47,16 @@ pub(crate) fn cargo_command(arguments: &[&str]) -> Command {
 
 fn cargo_path() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+/// Returns the folder that the system keeps in memory, if it has room for what the tests write. There, hundreds of
+/// databases cost no writes to a disk.
+pub(crate) fn memory_folder() -> Option<&'static Path> {
+    let folder = Path::new("/dev/shm");
+    let output = Command::new("df").args(["--output=avail", "-BM"]).arg(folder).output().ok()?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let free_mib: u64 = printed.lines().nth(1)?.trim().trim_end_matches('M').parse().ok()?;
+    (free_mib >= MEMORY_MIB).then_some(folder)
 }
 
 pub(crate) fn run(command: &mut Command) -> Result<()> {
