@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::sync::Semaphore;
 
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(300);
 /// The programs that run at once: a browser beside three others takes minutes.
 static TURNS: Semaphore = Semaphore::const_new(2);
 

@@ -74,7 +74,7 @@ async function request(name, parameters) {
 async function visitor(options) {
   const usual = { javaScriptEnabled: false, viewport: PHONE };
   const context = await browser.newContext({ ...usual, ...options });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   page.on("dialog", () => assert.fail("a script ran"));
   page.on("console", (message) => console.error(message.text()));

@@ -19,7 +19,7 @@ export function atMap(url) {
   async function visitor(options, replaced = {}) {
     browser ??= launched();
     const context = await (await browser).newContext({ viewport: DESKTOP, ...options });
-    context.setDefaultTimeout(30_000);
+    context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     page.faults = [];
     page.on("dialog", () => page.faults.push("a script ran"));

@@ -1,6 +1,6 @@
 //! PostgreSQL: its pool, and the connection that commits.
 
-use super::timeout::ACQUIRE_TIMEOUT;
+use super::timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT};
 use crate::error::DbError;
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool,
@@ -18,6 +18,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/postgres");
 /// A connection that was idle for longer than this is tested before it is used.
 const PING_AFTER_IDLE: Duration = Duration::from_secs(1);
 const CONNECTIONS: u32 = 16;
+/// The pause between attempts to connect while the host starts.
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 /// The key of the advisory lock under which nodes commit: "portolan" as a number.
 const COMMIT_LOCK: i64 = i64::from_be_bytes(*b"portolan");
 
@@ -143,9 +145,7 @@ async fn connect_with_retries(options: &PgConnectOptions) -> Result<PgConnection
     let begun = Instant::now();
     loop {
         match connect(options).await {
-            Err(_) if begun.elapsed() < ACQUIRE_TIMEOUT => {
-                tokio::time::sleep(ACQUIRE_TIMEOUT / 20).await
-            }
+            Err(_) if begun.elapsed() < OPEN_TIMEOUT => tokio::time::sleep(RETRY_INTERVAL).await,
             ended => return ended,
         }
     }

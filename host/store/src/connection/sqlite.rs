@@ -1,6 +1,9 @@
 //! SQLite: its file, the lock beside it, its pools and its writer.
 
-use super::{native::Writer, timeout::ACQUIRE_TIMEOUT};
+use super::{
+    native::Writer,
+    timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
+};
 use crate::error::DbError;
 use sqlx::{
     SqlitePool,
@@ -10,7 +13,7 @@ use sqlx::{
 use std::{
     fs::{File, TryLockError},
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/sqlite");
@@ -59,13 +62,11 @@ impl Sqlite {
             .busy_timeout(Duration::from_secs(5));
         let pool =
             || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
-        let others = pool().max_connections(1).connect_with(options.clone()).await?;
+        let others = open_pool(pool().max_connections(1), options.clone()).await?;
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
         MIGRATIONS.run(&others).await?;
-        let readers = pool()
-            .max_connections(READERS)
-            .connect_with(options.read_only(true).create_if_missing(false))
-            .await?;
+        let read_only = options.read_only(true).create_if_missing(false);
+        let readers = open_pool(pool().max_connections(READERS), read_only).await?;
         let writer = Writer::open(path)?;
         Ok(Self { writer, others, readers, path: path.to_owned(), lock })
     }
@@ -81,6 +82,20 @@ impl Sqlite {
         self.writer.close().await;
         // Closing the file would unlock it too, but others may hold on to this value.
         let _unlocked = self.lock.unlock();
+    }
+}
+
+/// Opens a pool and its first connection, and retries while the machine is too busy for that.
+async fn open_pool(
+    pool: SqlitePoolOptions,
+    options: SqliteConnectOptions,
+) -> Result<SqlitePool, sqlx::Error> {
+    let begun = Instant::now();
+    loop {
+        match pool.clone().connect_with(options.clone()).await {
+            Err(sqlx::Error::PoolTimedOut) if begun.elapsed() < OPEN_TIMEOUT => {}
+            ended => return ended,
+        }
     }
 }
 
