@@ -72,6 +72,7 @@ mod cases {
     mod oauth;
     mod oauth_tokens;
     mod operator;
+    mod operator_address;
     mod owner_verification;
     mod owner_verification_kept;
     mod owner_verification_orgs;

@@ -72,7 +72,7 @@ async fn call_and_catalog_use_a_running_host() {
     assert!(out(&output).contains("unknown_capability"));
     let output = run(folder, &["call", "greeter", "--url", &host.url, "--input", "{"]);
     assert!(err(&output).contains("--input is not JSON"));
-    let output = run(folder, &["catalog", "--admin-url", &host.admin_url]);
+    let output = run(folder, &["catalog"]);
     for part in ["1 loaded, 1 refused", "greeter", "refused: bad.wasm", "not_wasm", "to fix it:"] {
         assert!(out(&output).contains(part), "{part}: {}", out(&output));
     }
@@ -123,7 +123,7 @@ async fn the_operator_sees_who_did_what() {
     }
     let folder = host.folder.path();
     let ask = |arguments: &[&str]| {
-        let output = run(folder, &[&["audit", "--admin-url", &host.admin_url], arguments].concat());
+        let output = run(folder, &[&["audit"], arguments].concat());
         assert!(output.status.success(), "{}", err(&output));
         out(&output)
     };
@@ -139,7 +139,8 @@ async fn the_operator_sees_who_did_what() {
     assert!(ask(&["--action", "open", "--outcome", "ok"]).contains("ledger.open"));
     let output = run(folder, &["audit", "--since", "yesterday"]);
     assert!(err(&output).contains("write 30m, 12h, 7d"), "{}", err(&output));
-    let wrong = host.client.get(format!("{}/audit?limit=x", host.admin_url)).send().await.unwrap();
+    let wrong =
+        host.operator.get(format!("{}/audit?limit=x", host.admin_url)).send().await.unwrap();
     Reply::read(wrong).await.refused(400, "validation_failed");
 }
 
@@ -214,8 +215,7 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
     let transfer = |memo: &str| json!({ "action": "transfer", "from": "bank", "to": "ada", "amount": 1, "memo": memo });
     let poisoned = agent.result("ledger", transfer("poison")).await["transfer"].clone();
     let letters = || {
-        let output =
-            run(host.folder.path(), &["dead-letters", "--admin-url", &host.admin_url, "list"]);
+        let output = run(host.folder.path(), &["dead-letters", "list"]);
         assert!(output.status.success(), "{}", err(&output));
         out(&output)
     };
@@ -236,7 +236,7 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
     wait("the later one", async || heard().await == json!([later])).await;
 
     agent.result("notes", json!({ "action": "delete", "id": "poison" })).await;
-    let replay = ["dead-letters", "--admin-url", &host.admin_url, "replay", "--all"];
+    let replay = ["dead-letters", "replay", "--all"];
     let output = run(host.folder.path(), &replay);
     assert!(
         out(&output).contains("1 events will be delivered again"),

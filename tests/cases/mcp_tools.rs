@@ -151,7 +151,7 @@ impl<'a> Both<'a> {
 
 async fn audited(host: &Host, id: &str, action: &str) -> Vec<Value> {
     let url = format!("{}/audit?agent_id={id}&action={action}", host.admin_url);
-    let audit: Value = host.client.get(url).send().await.unwrap().json().await.unwrap();
+    let audit: Value = host.operator.get(url).send().await.unwrap().json().await.unwrap();
     let rows = audit["entries"].as_array().unwrap().iter().cloned();
     let told_apart = ["at", "request_id", "duration_us", "seq", "id"];
     rows.map(|mut row| {

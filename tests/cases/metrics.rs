@@ -19,7 +19,8 @@ fn values(samples: &[Value], name: &str, labels: &Value) -> Vec<f64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_activity_and_health_of_a_node_can_be_monitored() {
-    let host = Host::start(Options::with(&["notes"])).await;
+    let host =
+        Host::start(Options::with(&["notes"]).configuration("metrics_public = true\n")).await;
     host.drop_in("broken.wasm", b"not a component");
     host.wait_for("a refused file", |status| !status["refused"].as_array().unwrap().is_empty())
         .await;

@@ -209,7 +209,7 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
         serde_json::from_slice::<Value>(&header).unwrap()["kid"].clone()
     };
-    let rotated = one.client.post(format!("{}/keys/rotate", one.admin_url)).send().await.unwrap();
+    let rotated = one.operator.post(format!("{}/keys/rotate", one.admin_url)).send().await.unwrap();
     let rotated = Reply::read(rotated).await.body;
     assert_eq!(rotated["keys"].as_array().unwrap().len(), 2, "{rotated}");
     let new = one.token("svc.read").await;
@@ -253,7 +253,7 @@ async fn a_flood_of_distinct_tokens_is_not_cached() {
         redirects: RedirectHosts::default(),
         phone_verification: None,
     };
-    let outgoing = Outgoing::new(&[], &[]).unwrap();
+    let outgoing = Outgoing::new(&[], &[], 1).unwrap();
     let keys = keys();
     let clock = Clock::system();
     let identity =

@@ -1,12 +1,12 @@
 //! Internal actions that the operator runs.
 
-use crate::harness::{Host, Options, Reply, binary};
+use crate::harness::{Host, Options, Reply, command};
 use serde_json::json;
-use std::process::{Command, Output};
+use std::process::{Output, Stdio};
 
 fn run(host: &Host, arguments: &[&str]) -> Output {
-    let mut command = Command::new(binary());
-    command.args(["run", "--admin-url", &host.admin_url]).args(arguments).output().unwrap()
+    let mut command = command(host.folder.path());
+    command.stderr(Stdio::piped()).arg("run").args(arguments).output().unwrap()
 }
 
 fn told(output: &[u8]) -> String {
@@ -35,9 +35,7 @@ async fn the_operator_can_run_internal_actions() {
     let output = run(&host, &["notes", "add_internal", "--test-mode", "--input", input]);
     assert!(output.status.success(), "{}", told(&output.stderr));
 
-    let audit = format!("{}/audit?capability=notes&action=add_internal", host.admin_url);
-    let audit: serde_json::Value =
-        host.client.get(audit).send().await.unwrap().json().await.unwrap();
+    let audit = host.operate("/audit?capability=notes&action=add_internal").await.body;
     let entries = audit["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 3, "{audit:#}");
     assert!(entries.iter().all(|entry| entry["via"] == json!(["operator"])), "{audit:#}");
@@ -61,9 +59,9 @@ async fn invalid_operator_calls_are_refused_with_the_reason() {
     }
     // A page in a browser cannot send JSON here without asking first.
     let url = format!("{}/capabilities/notes/add_internal", host.admin_url);
-    let form = host.client.post(&url).body(r#"{"id":"x","title":"t","body":""}"#);
+    let form = host.operator.post(&url).body(r#"{"id":"x","title":"t","body":""}"#);
     let refused = Reply::read(form.send().await.unwrap()).await;
     refused.refused(415, "unsupported_media_type");
-    let broken = host.client.post(&url).header("content-type", "application/json").body("{");
+    let broken = host.operator.post(&url).header("content-type", "application/json").body("{");
     Reply::read(broken.send().await.unwrap()).await.refused(400, "malformed_json");
 }

@@ -39,7 +39,7 @@ async fn withdraw(host: &Host, verification: &Value) -> Reply {
     let body = json!({
         "verification_id": verification["verification_id"], "reason": "Another company's.",
     });
-    Reply::read(host.client.post(url).json(&body).send().await.unwrap()).await
+    Reply::read(host.operator.post(url).json(&body).send().await.unwrap()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

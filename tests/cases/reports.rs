@@ -34,7 +34,7 @@ pub fn published(file: &str, list: &str) -> Vec<Value> {
 /// Runs an internal action as the operator, in test mode.
 async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{REPORTS}/{action}?test_mode=true", host.admin_url);
-    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+    Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
 pub async fn operated(host: &Host, action: &str, input: Value) -> Value {

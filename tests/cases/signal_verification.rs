@@ -34,7 +34,7 @@ pub const BEN: &str = "+14155550101";
 /// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{SIGNALS}/{action}?test_mode=true", host.admin_url);
-    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+    Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
 pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
@@ -191,7 +191,7 @@ async fn a_source_that_retracts_disputes_a_signal_once() {
     assert_eq!(rest["next_cursor"], Value::Null);
     // Live is another world.
     let url = format!("{}/capabilities/{SIGNALS}/knowledge", host.admin_url);
-    let live = Reply::read(host.client.post(url).json(&json!({})).send().await.unwrap()).await;
+    let live = Reply::read(host.operator.post(url).json(&json!({})).send().await.unwrap()).await;
     assert_eq!(live.body["result"]["evidence"], json!([]));
 }
 

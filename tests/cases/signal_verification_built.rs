@@ -33,12 +33,20 @@ fn folder(host: &Host) -> PathBuf {
     host.folder.path().join("data/feeds")
 }
 
-/// Builds the feeds with what was said to a host; answers what the command says.
-async fn built(folder: &Path, admin_url: &str, more: &[&str]) -> String {
+fn data(host: &Host) -> PathBuf {
+    host.folder.path().join("data")
+}
+
+/// Builds the feeds with what was said to the host of this data folder; answers what the command says.
+async fn built(folder: &Path, data: &Path, more: &[&str]) -> String {
+    built_with(folder, ["--data-dir", data.to_str().unwrap()], more).await
+}
+
+async fn built_with(folder: &Path, host: [&str; 2], more: &[&str]) -> String {
     let mut command = tokio::process::Command::new(binary());
     command.current_dir(folder.parent().unwrap()).env_clear();
     command.args(["feeds", "demo", "--test-mode", "--public-url", PUBLIC_URL]);
-    command.args(["--admin-url", admin_url]).arg("--folder").arg(folder).args(more);
+    command.args(host).arg("--folder").arg(folder).args(more);
     let output = command.kill_on_drop(true).output().await.unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(output.status.success(), "{said}");
@@ -48,7 +56,7 @@ async fn built(folder: &Path, admin_url: &str, more: &[&str]) -> String {
 /// The same, until the host has the new feeds in force.
 async fn rebuilt(host: &Host) {
     let before = host.feeds_status().await;
-    built(&folder(host), &host.admin_url, &[]).await;
+    built(&folder(host), &data(host), &[]).await;
     host.wait_for_feeds("the next feeds", |status| status["in_force"] != before["in_force"]).await;
 }
 
@@ -211,7 +219,8 @@ async fn a_build_without_a_host_uses_the_verifications_of_the_last_build() {
         target["properties"]["verified_owner"] == true
     };
     assert!(is_verified());
-    let said = built(&folder(&host), "http://127.0.0.1:1", &[]).await;
+    let nowhere = ["--admin-url", "http://127.0.0.1:1"];
+    let said = built_with(&folder(&host), nowhere, &[]).await;
     assert!(said.contains("those of the last build are used"), "{said}");
     assert!(is_verified());
     operated(&host, "dismiss", json!({ "target_id": target_id, "owner_id": a })).await;
@@ -225,7 +234,7 @@ async fn a_signal_that_has_left_the_feed_keeps_its_evidence() {
     let (ada, _) = person(&host, ADA).await;
     // Another city, in which nobody knows the company.
     let other = host.folder.path().join("other");
-    built(&other, &host.admin_url, &["--seed", "2"]).await;
+    built(&other, &data(&host), &["--seed", "2"]).await;
     let signals = |folder: &Path| published(folder, "live-signal-feed.json", "items");
     let others = signals(&other);
     let gone = |signal: &&Value| {

@@ -289,7 +289,8 @@ async fn nested_calls_are_in_the_audit_log_with_their_effects(kind: Kind) {
     agent.call("ledger", json!({ "action": "pay_with_guess", "order": order, "word": "w" })).await;
     let endless = json!({ "action": "pay_with_guess", "order": order, "word": "forever" });
     agent.call("ledger", endless).await.refused(504, "capability_timeout");
-    let reply = host.client.get(format!("{}/audit?limit=7", host.admin_url)).send().await.unwrap();
+    let reply =
+        host.operator.get(format!("{}/audit?limit=7", host.admin_url)).send().await.unwrap();
     let log = Reply::read(reply).await.body;
     // What was taken back with its caller is not there, what was kept is.
     let told: Vec<_> = log["entries"]

@@ -121,8 +121,7 @@ impl Host {
 
     /// What the operator is told about the feeds.
     pub async fn feeds_status(&self) -> Value {
-        let ready = self.client.get(format!("{}/readyz", self.admin_url)).send().await.unwrap();
-        ready.json::<Value>().await.unwrap()["feeds"].take()
+        self.operate("/status").await.body["feeds"].take()
     }
 
     /// Waits until what the operator is told about the feeds is as wanted.

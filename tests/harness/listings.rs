@@ -141,5 +141,5 @@ pub async fn follow(agent: &Agent<'_>, refused: &Reply) {
 /// Runs an internal action as the operator, in test mode.
 pub async fn moderate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{LISTINGS}/{action}?test_mode=true", host.admin_url);
-    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+    Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }

@@ -152,7 +152,7 @@ pub async fn publishes(lister: &Lister<'_>, listing: Value) -> String {
 /// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{MATCHING}/{action}?test_mode=true", host.admin_url);
-    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+    Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
 /// The state of a document in the database.

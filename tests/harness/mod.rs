@@ -38,12 +38,16 @@ pub use process::{Process, command};
 
 use database::Database;
 use inside::Inside;
+use portolan_http::TOKEN_FILE;
 use portolan_outgoing::Certificate;
 use portolan_vocabulary::Clock;
-use reqwest::{Client, Method};
+use reqwest::{
+    Client, Method,
+    header::{AUTHORIZATION, HeaderMap, HeaderValue},
+};
 use serde_json::Value;
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -58,6 +62,8 @@ pub struct Host {
     pub url: String,
     pub admin_url: String,
     pub client: Client,
+    /// A client with the operator's token.
+    pub operator: Client,
     /// Its time, if it runs within this process.
     pub clock: Clock,
     tokens: Tokens,
@@ -95,8 +101,9 @@ impl Host {
     fn reached(folder: TempDir, url: String, admin_url: String) -> Self {
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = Client::new();
+        let operator = operator(folder.path());
         let (clock, tokens) = (Clock::system(), Tokens::default());
-        Self { folder, url, admin_url, client, clock, tokens, inside: None }
+        Self { folder, url, admin_url, client, operator, clock, tokens, inside: None }
     }
 
     fn take_folder(mut self) -> TempDir {
@@ -146,20 +153,18 @@ impl Host {
 
     /// How many readers wait for events.
     pub async fn waiting(&self) -> u64 {
-        let ready = self.client.get(format!("{}/readyz", self.admin_url)).send().await.unwrap();
-        ready.json::<Value>().await.unwrap()["waiting_readers"].as_u64().unwrap()
+        self.operate("/status").await.body["waiting_readers"].as_u64().unwrap()
     }
 
     /// What the operator sees of the catalog.
     pub async fn status(&self) -> Value {
-        self.client
-            .get(format!("{}/catalog", self.admin_url))
-            .send()
-            .await
-            .unwrap()
-            .json()
-            .await
-            .unwrap()
+        self.operate("/catalog").await.body
+    }
+
+    /// Gets a path at the operator's address.
+    pub async fn operate(&self, path: &str) -> Reply {
+        let url = format!("{}{path}", self.admin_url);
+        Reply::read(self.operator.get(url).send().await.unwrap()).await
     }
 
     /// Waits until the operator's view of the catalog is as wanted.
@@ -193,7 +198,8 @@ impl Host {
 }
 
 /// What no log may hold: keys, tokens, codes' numbers.
-const SECRETS: [&str; 6] = ["svc_ak_", "svc_rat_", "eyJ0eXAi", "+1201555", "+1415555", "whsec_"];
+const SECRETS: [&str; 7] =
+    ["ptl_op_", "svc_ak_", "svc_rat_", "eyJ0eXAi", "+1201555", "+1415555", "whsec_"];
 
 impl Host {
     fn ensure_no_secret_in_log(&self) {
@@ -210,6 +216,14 @@ impl Drop for Host {
             self.ensure_no_secret_in_log();
         }
     }
+}
+
+/// A client with the operator's token of the host in this folder.
+fn operator(folder: &Path) -> Client {
+    let token = std::fs::read_to_string(folder.join("data").join(TOKEN_FILE)).unwrap_or_default();
+    let header = HeaderValue::from_str(&format!("Bearer {}", token.trim())).unwrap();
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, header)]);
+    Client::builder().default_headers(headers).build().unwrap()
 }
 
 /// The row of one of the operator's lists.

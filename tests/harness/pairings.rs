@@ -174,7 +174,7 @@ pub async fn connected(host: &Host) -> (Party<'_>, Party<'_>, String) {
 /// Runs an internal action as the operator, in test mode.
 pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     let url = format!("{}/capabilities/{PAIRINGS}/{action}?test_mode=true", host.admin_url);
-    Reply::read(host.client.post(url).json(&input).send().await.unwrap()).await
+    Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
 /// Moves the time to the instant at which a pairing is due.

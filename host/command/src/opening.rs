@@ -4,7 +4,7 @@ use crate::config::Config;
 use anyhow::Context as _;
 use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
 use portolan_events::Events;
-use portolan_http::{App, Listening, Proxies};
+use portolan_http::{App, Listening, OperatorAccess, OperatorSocket, OperatorToken, Proxies};
 use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
@@ -43,7 +43,7 @@ pub struct OpenHost {
 impl OpenHost {
     /// Opens the database, loads the catalog and the feeds, and starts what keeps them up to date.
     pub async fn open(config: &Config, resources: HostResources) -> anyhow::Result<Self> {
-        let HostResources { listening, clock, sandbox, trusted, stop } = resources;
+        let HostResources { mut listening, clock, sandbox, trusted, stop } = resources;
         let public = listening.public.local_addr()?;
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
         let keys = secret_keys(config)?;
@@ -56,7 +56,8 @@ impl OpenHost {
             redirects: config.redirect_hosts.clone(),
             phone_verification: assigned(Role::PhoneVerification),
         };
-        let outgoing = Outgoing::new(&config.reachable_networks, &trusted)?;
+        let admin = listening.admin.local_addr()?;
+        let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin.port())?;
         let identity =
             Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
         let events = Events::new(
@@ -98,8 +99,15 @@ impl OpenHost {
             clock,
         );
         let proxies = Proxies(config.trusted_proxies.clone());
-        let app = App::new(host, public_url, proxies, config.mcp.clone());
+        let operator = operator_access(config)?;
+        listening.socket = OperatorSocket::open(&config.data_dir)?;
+        let app = App::new(host, public_url, proxies, operator, config.mcp.clone());
         Ok(Self { app, store, listening, retention: config.retention, stop })
+    }
+
+    /// Returns the state that handlers reach, for programs that add routes of their own.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
     }
 
     /// Returns the addresses for agents and for the operator.
@@ -155,6 +163,22 @@ async fn open_catalog(
     Catalog::start(Arc::clone(sandbox), store.clone(), options, stop).await
 }
 
+/// Takes the configured token, or the one in the data folder.
+fn operator_access(config: &Config) -> anyhow::Result<OperatorAccess> {
+    create_data_folder(config)?;
+    let token = match &config.operator_token {
+        Some(token) => OperatorToken::configured(token),
+        None => OperatorToken::open(&config.data_dir)?,
+    };
+    let (hosts, metrics_public) = (config.operator_hosts.clone(), config.metrics_public);
+    Ok(OperatorAccess { token, hosts, metrics_public })
+}
+
+fn create_data_folder(config: &Config) -> anyhow::Result<()> {
+    create_private_folder(&config.data_dir)
+        .with_context(|| format!("cannot create the data folder {}", config.data_dir.display()))
+}
+
 /// Returns the configured keys, or those of the file `secret.keys` in the data folder, which is created
 /// at the first start.
 fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
@@ -162,8 +186,7 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
         return Ok(keys.clone());
     }
     let path = config.data_dir.join("secret.keys");
-    create_private_folder(&config.data_dir)
-        .with_context(|| format!("cannot create the data folder {}", config.data_dir.display()))?;
+    create_data_folder(config)?;
     let at = || path.display().to_string();
     if !path.exists()
         && let Err(error) = create_secret_keys(&path, &config.data_dir)

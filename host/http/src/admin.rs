@@ -1,5 +1,5 @@
-//! The operator's routes: health and readiness, the catalog's status, the audit log, dead letters,
-//! operator calls, and the rotation of signing keys.
+//! The operator's routes: probes, the status of the host and of its catalog, the audit log, dead letters,
+//! operator calls, and the rotation of signing keys and of the operator's token.
 
 use crate::{App, Refusal, read_body};
 use axum::{
@@ -28,10 +28,13 @@ pub(super) async fn healthz() -> &'static str {
 }
 
 /// The host listens only after the catalog is loaded, so an answer means ready.
-pub(super) async fn readyz(State(app): State<Arc<App>>) -> Json<Value> {
+pub(super) async fn readyz() -> Json<Value> {
+    Json(json!({ "ready": true }))
+}
+
+pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {
     let snapshot = app.host.catalog.snapshot();
     Json(json!({
-        "ready": true,
         "version": env!("CARGO_PKG_VERSION"),
         "public_url": app.public_url,
         "catalog_version": snapshot.version,
@@ -167,6 +170,20 @@ pub(super) async fn rotate_keys(State(app): State<Arc<App>>) -> Result<Json<Valu
     let key =
         |(id, created_at): &(String, Timestamp)| json!({ "kid": id, "created_at": created_at });
     Ok(Json(json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() })))
+}
+
+/// Replaces the operator's token by a new one.
+pub(super) async fn rotate_token(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+    match app.operator.token.rotate() {
+        Ok(Some(token)) => Ok(Json(json!({ "token": token }))),
+        Ok(None) => Err(Refusal(Failure::new(ErrorCode::InvalidTransition).message(
+            "The token is in the configuration: change operator_token or PORTOLAN_OPERATOR_TOKEN, and restart the host.",
+        ))),
+        Err(error) => {
+            tracing::error!("{error:#}");
+            Err(Refusal(Failure::new(ErrorCode::InternalError)))
+        }
+    }
 }
 
 fn page(limit: Option<u32>) -> u32 {

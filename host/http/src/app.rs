@@ -1,6 +1,6 @@
 //! The state that every handler can reach.
 
-use crate::{guide, proxies::Proxies};
+use crate::{guide, operator::OperatorAccess, proxies::Proxies};
 use arc_swap::ArcSwapOption;
 use portolan_catalog::Document;
 use portolan_mcp::{Mcp, McpSettings};
@@ -15,6 +15,8 @@ pub struct App {
     pub public_url: String,
     /// Proxies that are trusted to name the client that they forward.
     pub proxies: Proxies,
+    /// What the operator's address accepts.
+    pub operator: Arc<OperatorAccess>,
     /// The OpenAPI description, with the catalog version that it was made for.
     pub(super) openapi: ArcSwapOption<(u64, Document)>,
     pub mcp: Arc<Mcp>,
@@ -26,10 +28,12 @@ impl App {
         host: Arc<Host>,
         public_url: String,
         proxies: Proxies,
+        operator: OperatorAccess,
         settings: McpSettings,
     ) -> Arc<Self> {
+        let operator = Arc::new(operator);
         let pages = guide::pages(&host, &public_url);
         let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
-        Arc::new(Self { host, public_url, proxies, openapi: ArcSwapOption::empty(), mcp })
+        Arc::new(Self { host, public_url, proxies, operator, openapi: ArcSwapOption::empty(), mcp })
     }
 }

@@ -58,7 +58,8 @@ impl Dispatcher {
 /// The service of one connection.
 pub(super) struct Connection {
     pub(super) dispatcher: Dispatcher,
-    pub(super) address: SocketAddr,
+    /// The client's address; none at a socket of this machine.
+    pub(super) address: Option<SocketAddr>,
     /// The time within which a request's body must arrive.
     pub(super) body_time: Duration,
     pub(super) current_file: CurrentFile,
@@ -74,7 +75,9 @@ impl Service<hyper::Request<Incoming>> for Connection {
         if let Some(document) = self.dispatcher.document(&request, &self.current_file) {
             return Either::Left(ready(Ok(document)));
         }
-        request.extensions_mut().insert(ConnectInfo(self.address));
+        if let Some(address) = self.address {
+            request.extensions_mut().insert(ConnectInfo(address));
+        }
         Either::Right(self.dispatcher.routes.clone().oneshot(request))
     }
 }

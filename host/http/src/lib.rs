@@ -13,7 +13,7 @@
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`. For the provider of text messages:
-//!   `sms`. For the operator: `admin`, `metrics`.
+//!   `sms`. For the operator: `admin`, `metrics`, behind the checks of `operator`.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
 //! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;
@@ -45,6 +45,7 @@ mod metadata;
 mod metrics;
 mod oauth;
 mod openapi;
+mod operator;
 mod proxies;
 mod refusal;
 mod request_id;
@@ -56,8 +57,9 @@ mod socket;
 pub use app::App;
 pub use dispatcher::Dispatcher;
 pub use input::read_body;
+pub use operator::{OperatorAccess, OperatorSocket, OperatorToken, SOCKET_FILE, TOKEN_FILE};
 pub use proxies::Proxies;
 pub use refusal::Refusal;
 pub use request_id::RequestId;
-pub use router::{admin_router, dispatcher};
+pub use router::dispatcher;
 pub use serve::{Listening, accept, serve};

@@ -3,8 +3,9 @@
 use crate::{
     App, admin, agents, call, capabilities, challenge, cors,
     dispatcher::{Dispatcher, Documents},
-    events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi, refusal,
-    request_id, sms,
+    events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi,
+    operator::require_operator,
+    refusal, request_id, sms,
 };
 use axum::{
     Router,
@@ -106,11 +107,25 @@ fn router<S: ServerHandler + Send + 'static>(
         .merge(map::routes(clock))
 }
 
-/// Returns the routes for the operator, which are served at an address of their own.
-pub fn admin_router(app: Arc<App>) -> Router {
+/// Returns the routes for the operator at an address of their own, behind the checks of every request there.
+pub(super) fn operator_address(app: &Arc<App>) -> Router {
+    operator_routes(app).layer((
+        from_fn_with_state(app.host.clock.clone(), request_id::assign),
+        from_fn_with_state(Arc::clone(&app.operator), require_operator),
+    ))
+}
+
+/// Returns the same routes for the socket, which only the operator can open.
+pub(super) fn operator_socket(app: &Arc<App>) -> Router {
+    operator_routes(app).layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
+}
+
+fn operator_routes(app: &Arc<App>) -> Router {
     Router::new()
+        .route("/startupz", get(admin::healthz))
         .route("/healthz", get(admin::healthz))
         .route("/readyz", get(admin::readyz))
+        .route("/status", get(admin::status))
         .route("/metrics", get(metrics::metrics))
         .route("/catalog", get(admin::catalog))
         .route("/audit", get(admin::audit))
@@ -119,8 +134,8 @@ pub fn admin_router(app: Arc<App>) -> Router {
         .route("/capabilities/{id}/{action}", post(admin::operate))
         .route("/keys", get(metadata::keys))
         .route("/keys/rotate", post(admin::rotate_keys))
+        .route("/token/rotate", post(admin::rotate_token))
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)
-        .layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
-        .with_state(app)
+        .with_state(Arc::clone(app))
 }

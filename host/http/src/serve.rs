@@ -1,23 +1,33 @@
 //! The servers at both addresses: they accept connections until the host stops, then drain.
 
 use crate::{
-    App, Dispatcher, admin_router, dispatcher,
+    App, Dispatcher, OperatorSocket,
     dispatcher::Connection,
+    router::{dispatcher, operator_address, operator_socket},
     socket::{ClientSocket, CurrentFile},
 };
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::{rt::TokioTimer, server::graceful::GracefulShutdown};
+use hyper::{
+    rt::{Read, Write},
+    server::conn::http1,
+};
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+};
 use portolan_mcp::{ServerHandler, Service};
 use portolan_vocabulary::Limits;
 use std::{
     future::Future,
-    io::ErrorKind,
+    io::{self, ErrorKind},
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::{net::TcpListener, sync::watch};
+use tokio::{
+    net::{TcpListener, TcpStream, UnixListener, UnixStream},
+    sync::watch,
+};
 
 /// The most bytes of a request's head: an acknowledgement of 500 events in a query fits.
 const HEAD_BYTES: usize = 32 << 10;
@@ -26,11 +36,13 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);
 /// The time between two warnings that connections cannot be accepted.
 const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The listeners of both addresses.
+/// The listeners of both addresses and of the operator's socket.
 #[derive(Debug)]
 pub struct Listening {
     pub public: TcpListener,
     pub admin: TcpListener,
+    /// None until the data folder exists.
+    pub socket: Option<OperatorSocket>,
 }
 
 impl Listening {
@@ -46,6 +58,7 @@ impl Listening {
         Ok(Self {
             public: open(public, "listen").await?,
             admin: open(admin, "admin-listen").await?,
+            socket: None,
         })
     }
 }
@@ -69,25 +82,74 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
         limits.clone(),
         stopped(stop.clone()),
     );
-    let admin = admin_router(Arc::clone(&app));
-    let admin = accept(listening.admin, admin.into(), limits.clone(), stopped(stop.clone()));
-    let both = async { tokio::join!(public, admin) };
+    let admin = operator_address(&app).into();
+    let admin = accept(listening.admin, admin, limits.clone(), stopped(stop.clone()));
+    let socket_stop = stopped(stop.clone());
+    let socket = async {
+        if let Some(socket) = listening.socket {
+            let routes = operator_socket(&app).into();
+            accept(socket, routes, limits.clone(), socket_stop).await;
+        }
+    };
+    let all = async { tokio::join!(public, admin, socket) };
     let deadline = async {
         stopped(stop).await;
         app.mcp.stop();
         tokio::time::sleep(drain).await;
     };
     tokio::select! {
-        _ended = both => {}
+        _ended = all => {}
         () = deadline => tracing::warn!("requests were still in flight at the end of the drain time"),
     }
     Ok(())
 }
 
+/// A listener for connections of one kind.
+pub trait Listener: Send {
+    type Stream: Send;
+    type Socket: Read + Write + Unpin + Send + 'static;
+
+    /// Accepts the next connection. The address is none at a socket of this machine.
+    fn accept(&self)
+    -> impl Future<Output = io::Result<(Self::Stream, Option<SocketAddr>)>> + Send;
+
+    fn socket(stream: Self::Stream, file: CurrentFile, stall_time: Duration) -> Self::Socket;
+}
+
+impl Listener for TcpListener {
+    type Stream = TcpStream;
+    type Socket = ClientSocket;
+
+    async fn accept(&self) -> io::Result<(TcpStream, Option<SocketAddr>)> {
+        let (stream, address) = Self::accept(self).await?;
+        // Responses are written whole, so waiting to fill a packet only delays them.
+        let _set = stream.set_nodelay(true);
+        Ok((stream, Some(address)))
+    }
+
+    fn socket(stream: TcpStream, file: CurrentFile, stall_time: Duration) -> ClientSocket {
+        ClientSocket::new(stream, file, stall_time)
+    }
+}
+
+impl Listener for OperatorSocket {
+    type Stream = UnixStream;
+    type Socket = TokioIo<UnixStream>;
+
+    async fn accept(&self) -> io::Result<(UnixStream, Option<SocketAddr>)> {
+        let (stream, _address) = UnixListener::accept(&self.listener).await?;
+        Ok((stream, None))
+    }
+
+    fn socket(stream: UnixStream, _: CurrentFile, _: Duration) -> TokioIo<UnixStream> {
+        TokioIo::new(stream)
+    }
+}
+
 /// Accepts connections until `stop`, each in a task of its own. Then it closes idle connections at once,
 /// and the others when their request is answered.
-pub async fn accept(
-    listener: TcpListener,
+pub async fn accept<L: Listener>(
+    listener: L,
     dispatcher: Dispatcher,
     limits: Limits,
     stop: impl Future<Output = ()>,
@@ -118,17 +180,15 @@ pub async fn accept(
                 continue;
             }
         };
-        // Responses are written whole, so waiting to fill a packet only delays them.
-        let _set = stream.set_nodelay(true);
         let current_file = CurrentFile::default();
-        let socket = ClientSocket::new(stream, current_file.clone(), stall_time);
+        let socket = L::socket(stream, current_file.clone(), stall_time);
         let service =
             Connection { dispatcher: dispatcher.clone(), address, body_time, current_file };
         let connection = http.serve_connection(socket, service);
         let connection = connections.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(%error, %address, "a connection ended early");
+                tracing::debug!(%error, ?address, "a connection ended early");
             }
         });
     }

@@ -23,7 +23,7 @@ use tokio::{
 
 /// The file of the document that a connection is sending, if the document is in a file.
 #[derive(Debug, Clone, Default)]
-pub(super) struct CurrentFile(Arc<Mutex<Option<Arc<FileBacked>>>>);
+pub struct CurrentFile(Arc<Mutex<Option<Arc<FileBacked>>>>);
 
 impl CurrentFile {
     pub(super) fn set(&self, file: Option<Arc<FileBacked>>) {
@@ -35,7 +35,7 @@ impl CurrentFile {
     }
 }
 
-pub(super) struct ClientSocket {
+pub struct ClientSocket {
     stream: TokioIo<TcpStream>,
     current_file: CurrentFile,
     /// The time within which the client must receive more.

@@ -22,6 +22,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 pub enum OutgoingError {
     #[error(transparent)]
     Refused(#[from] Refused),
+    #[error("the port is that of the operator's address")]
+    OperatorPort,
     #[error("the server does not answer")]
     Unreachable,
     #[error("the server answers {0}")]
@@ -40,6 +42,7 @@ pub struct Outgoing {
     /// The client without TLS, to allowed addresses only.
     plain: Client,
     reach: Reach,
+    operator_port: u16,
 }
 
 /// The answer to a request.
@@ -85,7 +88,12 @@ impl Answered {
 impl Outgoing {
     /// Makes the clients. `allowed` are ranges of addresses that may be reached although they are not
     /// public, and without TLS. `trusted` are certificate authorities beside those of the system.
-    pub fn new(allowed: &[IpNet], trusted: &[Certificate]) -> Result<Self, reqwest::Error> {
+    /// `operator_port` is the port of this host's address for its operator.
+    pub fn new(
+        allowed: &[IpNet],
+        trusted: &[Certificate],
+        operator_port: u16,
+    ) -> Result<Self, reqwest::Error> {
         // An error means that a provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |secure: bool| {
@@ -99,7 +107,7 @@ impl Outgoing {
                 .build()
         };
         let reach = Reach::new(allowed, true);
-        Ok(Self { secure: client(true)?, plain: client(false)?, reach })
+        Ok(Self { secure: client(true)?, plain: client(false)?, reach, operator_port })
     }
 
     /// Returns the address in its normal form, if nothing in it forbids a request. The name is resolved and
@@ -107,6 +115,11 @@ impl Outgoing {
     pub fn check(&self, address: &str) -> Result<Url, OutgoingError> {
         let url = Url::parse(address).map_err(|_| Refused::NotAnAddress)?;
         self.reach.check(&url)?;
+        // The operator's address has no TLS. Whether a name leads there is not known before it is resolved,
+        // so the port is refused for every name.
+        if url.scheme() == "http" && url.port_or_known_default() == Some(self.operator_port) {
+            return Err(OutgoingError::OperatorPort);
+        }
         Ok(url)
     }
 
@@ -194,11 +207,26 @@ mod tests {
 
     #[test]
     fn addresses_are_checked_before_a_request() {
-        let outgoing = Outgoing::new(&[], &[]).unwrap();
+        let outgoing = Outgoing::new(&[], &[], 8081).unwrap();
         assert_eq!(outgoing.check("https://127.1/"), Err(Refused::NotPublic.into()));
         assert_eq!(outgoing.check("http://hooks.example/"), Err(Refused::NotHttps.into()));
         assert_eq!(outgoing.check("https:"), Err(Refused::NotAnAddress.into()));
         assert!(outgoing.check("https://hooks.example:8443/in?from=portolan").is_ok());
+    }
+
+    #[test]
+    fn the_operators_address_is_refused_whatever_is_allowed() {
+        let allowed = ["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()];
+        let outgoing = Outgoing::new(&allowed, &[], 8081).unwrap();
+        for address in [
+            "http://127.0.0.1:8081/",
+            "http://[::1]:8081/",
+            "http://host.internal:8081/keys/rotate",
+        ] {
+            assert_eq!(outgoing.check(address), Err(OutgoingError::OperatorPort), "{address}");
+        }
+        assert!(outgoing.check("http://127.0.0.1:8080/").is_ok());
+        assert!(outgoing.check("https://hooks.example:8081/").is_ok());
     }
 
     #[test]

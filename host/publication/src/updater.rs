@@ -123,7 +123,7 @@ impl Updater {
         tracing::warn!(
             name,
             count,
-            "the newest publication of the feeds has faults, so the one before stays; see /readyz or `portolan feeds check`"
+            "the newest publication of the feeds has faults, so the one before stays; see /status or `portolan feeds check`"
         );
         self.feeds.update_status(|status| status.refused = Some(refused));
     }

@@ -95,10 +95,16 @@ pub fn open_cursor(cursor: &str, query: &str) -> Result<String, HostError> {
     let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
     let macs = secrets::macs(format!("{query} {last}").as_bytes())?;
     let hex = |mac: Vec<u8>| mac.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    match macs.into_iter().any(|mac| hex(mac) == digits) {
+    match macs.into_iter().any(|mac| is_same(&hex(mac), digits)) {
         true => Ok(last.to_owned()),
         false => Err(HostError::BadCursor),
     }
+}
+
+/// Compares two texts in a time that does not depend on where they differ.
+fn is_same(one: &str, other: &str) -> bool {
+    let pairs = one.bytes().zip(other.bytes());
+    one.len() == other.len() && pairs.fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
 
 #[cfg(test)]
@@ -113,6 +119,14 @@ mod tests {
             distance_m: None,
         };
         Page { hits: vec![hit(1), hit(2)], next: Some("more".into()) }
+    }
+
+    #[test]
+    fn only_the_same_text_is_the_same() {
+        assert!(is_same("0a1b", "0a1b") && is_same("", ""));
+        for other in ["0a1c", "1a1b", "0a1", "0a1b0", ""] {
+            assert!(!is_same("0a1b", other), "{other}");
+        }
     }
 
     #[test]

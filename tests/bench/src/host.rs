@@ -9,25 +9,16 @@ use axum::{
     http::{HeaderMap, header::AUTHORIZATION},
     routing::post,
 };
-use portolan_catalog::{Catalog, CatalogOptions, Grants, Service};
-use portolan_events::{Events, WebhookSettings};
-use portolan_http::{App, Proxies, Refusal, RequestId, accept, dispatcher, read_body};
-use portolan_identity::{
-    Credentials, Identity, IdentityError, RedirectHosts, Registration, Settings,
+use portolan_command::{
+    HostResources, OpenHost,
+    config::{Config, Flags},
 };
-use portolan_mcp::McpSettings;
-use portolan_outgoing::{
-    Outgoing,
-    lookups::{LookupSettings, Lookups},
-    sms::{Sms, SmsPort},
-};
-use portolan_pipeline::{Answer, Call, Host, Meta, Rates, ensure_permitted};
-use portolan_publication::{About, Feeds, FeedsOptions, Provider, records::RecordsFolder};
+use portolan_http::{App, Listening, Refusal, RequestId, accept, dispatcher, read_body};
+use portolan_identity::{Credentials, IdentityError, Registration};
+use portolan_pipeline::{Answer, Call, Meta, ensure_permitted};
 use portolan_sandbox::{Sandbox, SandboxOptions};
-use portolan_store::{DatabaseUrl, Store};
-use portolan_vocabulary::{
-    AgentCaller, Clock, ErrorCode, Failure, Keyring, Limits, Retention, Roles, Timestamp,
-};
+use portolan_store::DatabaseUrl;
+use portolan_vocabulary::{AgentCaller, Clock, ErrorCode, Failure, Limits, Retention};
 use std::{path::PathBuf, sync::Arc};
 use tempfile::TempDir;
 use template::{Order, add_up};
@@ -37,7 +28,7 @@ pub(crate) struct Setup<'a> {
     /// The components of its catalog.
     pub(crate) guests: &'a [&'a str],
     pub(crate) limits: Limits,
-    pub(crate) rates: Rates,
+    pub(crate) rate_limits: bool,
     /// The database; none means SQLite in a new folder.
     pub(crate) database: Option<DatabaseUrl>,
     /// Whether it runs due work: timers, and deliveries of events to capabilities.
@@ -48,8 +39,8 @@ pub(crate) struct Setup<'a> {
 
 impl<'a> Setup<'a> {
     pub(crate) fn with(guests: &'a [&'a str]) -> Self {
-        let (limits, rates) = (Limits::default(), Rates::off());
-        Self { guests, limits, rates, database: None, works: false, feeds: None }
+        let limits = Limits::default();
+        Self { guests, limits, rate_limits: false, database: None, works: false, feeds: None }
     }
 }
 
@@ -63,6 +54,7 @@ pub(crate) struct BenchHost {
     pub(crate) mcp_token: String,
     /// The client's id and its secret.
     pub(crate) client: (String, String),
+    _host: OpenHost,
     _folder: TempDir,
     stop: tokio::sync::watch::Sender<bool>,
 }
@@ -96,50 +88,46 @@ impl BenchHost {
     }
 
     pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
-        let Setup { guests, limits, rates, database, works, feeds } = setup;
+        let Setup { guests, limits, rate_limits, database, works, feeds } = setup;
         let folder = TempDir::new()?;
-        let catalog_folder = folder.path().join("catalog");
-        std::fs::create_dir(&catalog_folder)?;
-        for name in guests {
-            std::fs::write(catalog_folder.join(format!("{name}.wasm")), guest(name)?)?;
-        }
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        let address = listener.local_addr()?.to_string();
-        let public_url = format!("http://{address}");
-        let database =
-            database.unwrap_or_else(|| DatabaseUrl::from(folder.path().join("bench.db")));
-        let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
-        let store = Store::open(&database, &keys, Clock::system()).await?;
-        let settings = Settings {
-            public_url: public_url.clone(),
-            access_seconds: 3600,
-            refresh_days: 30,
-            redirects: RedirectHosts::default(),
-            phone_verification: None,
+        let flags = Flags {
+            listen: Some("127.0.0.1:0".to_owned()),
+            admin_listen: Some("127.0.0.1:0".to_owned()),
+            data_dir: Some(folder.path().join("data")),
+            catalog_dir: Some(folder.path().join("catalog")),
+            feeds_dir: feeds,
+            ..Flags::default()
         };
-        let outgoing = Outgoing::new(&[], &[])?;
-        let clock = Clock::system();
-        let identity =
-            Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+        let mut config = Config::load(&folder.path().join("portolan.toml"), &flags)?;
+        config.limits = limits.clone();
+        config.rate_limits = rate_limits;
+        if let Some(database) = database {
+            config.database_url = database;
+        }
+        std::fs::create_dir(&config.catalog_dir)?;
+        for name in guests {
+            std::fs::write(config.catalog_dir.join(format!("{name}.wasm")), guest(name)?)?;
+        }
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: limits.clone(),
             artifacts: folder.path().join("artifacts"),
             compiler: std::env::current_exe()?,
         })?);
-        let service = Service {
-            started_at: Timestamp::now(),
-            public_url: public_url.clone(),
-            limits: limits.table().to_vec(),
-        };
-        let options = CatalogOptions {
-            folder: catalog_folder,
-            grants: Grants::default(),
-            roles: Roles::default(),
-            service,
-            clock: Clock::system(),
-        };
+        // The routes below are served here, so the host needs no address of its own.
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?.to_string();
+        config.public_url = Some(format!("http://{address}"));
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        let catalog = Catalog::start(Arc::clone(&sandbox), store.clone(), options, stopped).await?;
+        let resources = HostResources {
+            listening: Listening::open(config.listen, config.admin_listen).await?,
+            clock: Clock::system(),
+            sandbox,
+            trusted: Vec::new(),
+            stop: stopped,
+        };
+        let host = OpenHost::open(&config, resources).await?;
+        let app = Arc::clone(host.app());
+        let identity = &app.host.identity;
         let agent = identity
             .register(Registration { identity_type: "anonymous", ..Registration::default() })
             .await?;
@@ -153,41 +141,6 @@ impl BenchHost {
         let resource = Some(identity.mcp_audience());
         let mcp_token =
             identity.issue_for_client_credentials(&client, None, resource).await?.access_token;
-        let sms = Sms::new(SmsPort::Outbox(folder.path().join("sms.jsonl")), &public_url)?;
-        let events = Events::new(
-            store.clone(),
-            &public_url,
-            outgoing,
-            WebhookSettings::default(),
-            None,
-            stop.subscribe(),
-            clock.clone(),
-        );
-        let about = About {
-            public_url: public_url.clone(),
-            mcp_url: identity.mcp_audience().to_owned(),
-            scopes: Vec::new(),
-            provider: Provider::default(),
-        };
-        let records = RecordsFolder::open(folder.path().join("records"), keys.clone())?;
-        let feeds = feeds.unwrap_or_else(|| folder.path().join("feeds"));
-        let options = FeedsOptions { folder: feeds, about, records, clock };
-        let feeds = Feeds::start(options, stop.subscribe()).await;
-        let lookups = Lookups::new(&LookupSettings::default(), &[], &[])?;
-        let host = Host::new(
-            identity,
-            catalog,
-            sandbox,
-            store,
-            events,
-            feeds,
-            sms,
-            lookups,
-            rates,
-            Clock::system(),
-        );
-        let app = App::new(host, public_url, Proxies::default(), McpSettings::default());
-        let identity = &app.host.identity;
         let caller = identity.authenticate(&token, identity.audience()).await?;
         let native = Router::new()
             .route("/native", post(native))
@@ -198,7 +151,16 @@ impl BenchHost {
         if works {
             tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
         }
-        Ok(Self { app, address, token, mcp_token, client: credentials, _folder: folder, stop })
+        Ok(Self {
+            app,
+            address,
+            token,
+            mcp_token,
+            client: credentials,
+            _host: host,
+            _folder: folder,
+            stop,
+        })
     }
 }
 
@@ -231,7 +193,7 @@ async fn native(
     let caller = identity.authenticate(token, identity.audience()).await?;
     let body = read_body(&app, &headers, Ok(body))?;
     let snapshot = app.host.catalog.snapshot();
-    let capability = snapshot.find("template_000", Timestamp::now())?;
+    let capability = snapshot.find("template_000", app.host.clock.now())?;
     let selected = capability.select(body)?;
     let action = selected.action;
     ensure_permitted(&caller, action.descriptor.access, app.host.catalog.roles())?;

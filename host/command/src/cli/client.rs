@@ -1,8 +1,12 @@
 //! Requests to a running host.
 
+use crate::config::OperatorConfig;
 use anyhow::Context as _;
 use clap::Args;
+use portolan_http::{SOCKET_FILE, TOKEN_FILE};
+use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Url};
 use serde_json::Value;
+use std::{net::IpAddr, path::PathBuf};
 
 /// Runs a future to its end on a runtime of one thread.
 pub(super) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -10,10 +14,14 @@ pub(super) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> an
 }
 
 /// Makes an HTTP client for requests to a running host.
-pub(super) fn client() -> anyhow::Result<reqwest::Client> {
+pub(super) fn client() -> anyhow::Result<Client> {
+    Ok(client_builder().build()?)
+}
+
+fn client_builder() -> ClientBuilder {
     // An error means that a provider is installed already.
     let _chosen = rustls::crypto::ring::default_provider().install_default();
-    Ok(reqwest::Client::builder().build()?)
+    Client::builder()
 }
 
 /// Returns the message about a host that does not answer.
@@ -26,7 +34,7 @@ pub(super) fn unreachable_host(url: &str) -> String {
 
 /// Returns a URL as errors may show it: without a user name and a password.
 fn without_password(url: &str) -> String {
-    let Ok(mut url) = reqwest::Url::parse(url) else { return "the given address".to_owned() };
+    let Ok(mut url) = Url::parse(url) else { return "the given address".to_owned() };
     // This fails only for a URL without a host.
     match url.set_username("").and_then(|()| url.set_password(None)) {
         Ok(()) => url.to_string(),
@@ -55,47 +63,57 @@ impl PublicAddress {
     }
 }
 
-/// The operator's address of a running host.
+/// A running host, as its operator reaches it.
 #[derive(Debug, Args)]
 pub(super) struct Operator {
-    /// The host's address for its operator
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "PORTOLAN_ADMIN_URL",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:8081"
-    )]
-    admin_url: String,
+    /// Address for the operator of a host elsewhere, with its token in PORTOLAN_OPERATOR_TOKEN
+    /// [default: the socket in the data folder]
+    #[arg(long, value_name = "URL", env = "PORTOLAN_ADMIN_URL", hide_env_values = true)]
+    admin_url: Option<String>,
+    /// Data folder of a host on this machine [default: data]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "admin_url")]
+    data_dir: Option<PathBuf>,
+}
+
+/// The way to a running host.
+struct Route {
+    client: Client,
+    /// Without a trailing slash.
+    url: String,
+    /// None at the socket, which needs none.
+    token: Option<String>,
+    /// How errors name the host.
+    name: String,
 }
 
 impl Operator {
     pub(super) async fn get(&self, path: &str, query: &[(&str, String)]) -> anyhow::Result<Value> {
-        self.send(reqwest::Method::GET, path, query).await
+        self.send(Method::GET, path, query).await
     }
 
     pub(super) async fn send(
         &self,
-        method: reqwest::Method,
+        method: Method,
         path: &str,
         query: &[(&str, String)],
     ) -> anyhow::Result<Value> {
-        self.answer(self.request(method, path)?.query(query)).await
+        self.request(method, path, |request| request.query(query)).await
     }
 
-    pub(super) fn request(
+    /// Sends a request that `completed` has completed, and returns the answer.
+    pub(super) async fn request(
         &self,
-        method: reqwest::Method,
+        method: Method,
         path: &str,
-    ) -> anyhow::Result<reqwest::RequestBuilder> {
-        let url = self.admin_url.trim_end_matches('/');
-        Ok(client()?.request(method, format!("{url}{path}")))
-    }
-
-    pub(super) async fn answer(&self, request: reqwest::RequestBuilder) -> anyhow::Result<Value> {
-        let url = without_password(&self.admin_url);
-        let response = request.send().await.with_context(|| {
-            format!("no host answers at {url}; start one with `portolan serve`, or give its address with --admin-url")
+        completed: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> anyhow::Result<Value> {
+        let Route { client, url, token, name } = self.route()?;
+        let mut request = client.request(method, format!("{url}{path}"));
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let response = completed(request).send().await.with_context(|| {
+            format!("no host answers at {name}; start one with `portolan serve`, or name another with --data-dir or --admin-url")
         })?;
         let succeeded = response.status().is_success();
         let answer: Value = response.json().await.context("the answer is not JSON")?;
@@ -109,6 +127,38 @@ impl Operator {
         );
         Ok(answer)
     }
+
+    /// Returns the way to the host: the given address, else the socket in the data folder, else the address
+    /// for the operator on this machine.
+    fn route(&self) -> anyhow::Result<Route> {
+        let config = OperatorConfig::load(self.data_dir.clone())?;
+        let token_file = config.data_dir.join(TOKEN_FILE);
+        let kept_token =
+            || std::fs::read_to_string(&token_file).ok().map(|text| text.trim().to_owned());
+        if let Some(url) = &self.admin_url {
+            // The token in the data folder is that of the host on this machine, and no other host gets it.
+            let token = config.token.or_else(|| is_loopback(url).then(kept_token).flatten());
+            let url = url.trim_end_matches('/').to_owned();
+            return Ok(Route { client: client()?, name: without_password(&url), url, token });
+        }
+        let socket = config.data_dir.join(SOCKET_FILE);
+        if socket.exists() {
+            let name = socket.display().to_string();
+            let client = client_builder().unix_socket(socket).build()?;
+            return Ok(Route { client, url: "http://localhost".to_owned(), token: None, name });
+        }
+        let url = format!("http://{}", config.admin_listen);
+        let token = config.token.or_else(kept_token);
+        Ok(Route { client: client()?, name: url.clone(), url, token })
+    }
+}
+
+/// Returns whether the host of an address is this machine.
+fn is_loopback(url: &str) -> bool {
+    let url = Url::parse(url).ok();
+    let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns a member of an object as a text of one line.
@@ -130,5 +180,15 @@ mod tests {
         assert!(text.contains("http://127.0.0.1:8081/"), "{text}");
         assert!(!text.contains("hunter2") && !text.contains("operator:"), "{text}");
         assert!(!without_password("operator:hunter2@host").contains("hunter2"));
+    }
+
+    #[test]
+    fn the_token_of_this_machine_is_for_this_machine() {
+        for url in ["http://127.0.0.1:8081", "http://localhost:8081/", "http://[::1]:8081"] {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in ["http://127.0.0.1.attacker.example", "http://10.0.0.1:8081", "localhost:8081"] {
+            assert!(!is_loopback(url), "{url}");
+        }
     }
 }

@@ -15,6 +15,7 @@ mod demo;
 mod describe;
 mod feeds;
 mod keys;
+mod operator_token;
 mod run;
 mod serve;
 mod statements;
@@ -59,6 +60,8 @@ enum Command {
     Feeds(feeds::Feeds),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
+    /// Change the token for the operator's address
+    OperatorToken(operator_token::OperatorToken),
     /// Migrate the database's schema to this version; `serve` does this too
     Migrate(database::Migrate),
     /// Copy the database to a file while the host runs
@@ -93,6 +96,7 @@ impl Arguments {
             Command::Demo(demo) => demo.run(),
             Command::Feeds(feeds) => feeds.run(),
             Command::Keys(keys) => keys.run(),
+            Command::OperatorToken(token) => token.run(),
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
             Command::Restore(restore) => restore.run(),

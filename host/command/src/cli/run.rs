@@ -3,7 +3,7 @@
 use crate::cli::client::{Operator, block_on};
 use anyhow::Context as _;
 use clap::Args;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -33,9 +33,9 @@ impl Run {
             };
             let input: Value = serde_json::from_str(&text).context("--input is not JSON")?;
             let path = format!("/capabilities/{}/{}", self.capability, self.action);
-            let request = self.operator.request(Method::POST, &path)?;
-            let request = request.query(&[("test_mode", self.test_mode)]).json(&input);
-            let answer = self.operator.answer(request).await?;
+            let test_mode = [("test_mode", self.test_mode)];
+            let complete = |request: RequestBuilder| request.query(&test_mode).json(&input);
+            let answer = self.operator.request(Method::POST, &path, complete).await?;
             line!("{:#}", answer.get("result").unwrap_or(&Value::Null));
             Ok(ExitCode::SUCCESS)
         })

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use portolan_feeds::{Evidence, Knowledge, Moved};
 use portolan_vocabulary::Role;
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::{
@@ -114,9 +114,10 @@ impl Statements {
 
     async fn operate<T: DeserializeOwned>(&self, action: &str, input: &Value) -> anyhow::Result<T> {
         let path = format!("/capabilities/{}/{action}", self.capability().await?);
-        let request = self.operator.request(Method::POST, &path)?.timeout(TIMEOUT);
-        let request = request.query(&[("test_mode", self.test_mode)]).json(input);
-        let mut answer = self.operator.answer(request).await?;
+        let test_mode = [("test_mode", self.test_mode)];
+        let complete =
+            |request: RequestBuilder| request.timeout(TIMEOUT).query(&test_mode).json(input);
+        let mut answer = self.operator.request(Method::POST, &path, complete).await?;
         let result = answer.get_mut("result").map(Value::take).unwrap_or_default();
         serde_json::from_value(result).context("the host's answer has an unexpected form")
     }

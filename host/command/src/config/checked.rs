@@ -18,6 +18,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// A shorter token could be guessed.
+const MIN_TOKEN_BYTES: usize = 32;
+
 /// Settings that are valid together.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -39,6 +42,11 @@ pub struct Config {
     /// Proxies whose forwarding headers are trusted.
     pub trusted_proxies: Vec<IpNet>,
     pub rate_limits: bool,
+    /// None if the token is in the data folder.
+    pub operator_token: Option<String>,
+    /// Names of the operator's address, in addition to `localhost`.
+    pub operator_hosts: Vec<String>,
+    pub metrics_public: bool,
     pub limits: Limits,
     pub grants: Grants,
     pub roles: Roles,
@@ -87,6 +95,11 @@ impl Config {
                 SmsPort::Outbox(PathBuf::new())
             }
         };
+        if written.operator_token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
+            faults.push(format!(
+                "operator_token cannot be used: write at least {MIN_TOKEN_BYTES} random characters"
+            ));
+        }
         for limit in written.limits.table() {
             if limit.value < limit.least {
                 faults.push(format!(
@@ -146,6 +159,9 @@ impl Config {
                     reachable_networks,
                     trusted_proxies,
                     rate_limits: written.rate_limits == Switch::On,
+                    operator_token: written.operator_token,
+                    operator_hosts: written.operator_hosts.items(),
+                    metrics_public: written.metrics_public == Switch::On,
                     limits: written.limits,
                     grants: written.grants,
                     roles: written.roles,
@@ -236,6 +252,7 @@ mod tests {
                 database_url: Some(url.to_owned()),
                 secret_keys: Some("hunter2".to_owned()),
                 sms: Some("https://app:hunter2@sms.example/".to_owned()),
+                operator_token: Some("hunter2".to_owned()),
                 mcp: McpSettings {
                     hosts: vec!["app:hunter2@host.example".to_owned()],
                     origins: vec!["https://app:hunter2@host.example".to_owned()],
@@ -244,9 +261,15 @@ mod tests {
                 ..Written::default()
             };
             let error = Config::check(written).unwrap_err().to_string();
-            for name in
-                ["public_url", "database_url", "secret_keys", "sms", "mcp.hosts", "mcp.origins"]
-            {
+            for name in [
+                "public_url",
+                "database_url",
+                "secret_keys",
+                "sms",
+                "operator_token",
+                "mcp.hosts",
+                "mcp.origins",
+            ] {
                 assert!(error.contains(&format!("{name} ")), "{name}: {error}");
             }
             assert!(!error.contains("hunter2"), "{error}");

@@ -1,12 +1,15 @@
 //! The settings of an operator.
 //!
 //! - `written`: reads them from defaults, `portolan.toml`, the environment and flags
+//! - `operator`: those that a command needs to reach the host on this machine
 //! - `checked`: turns them into a [`Config`], or reports every fault
 
 mod checked;
 mod error;
+mod operator;
 mod written;
 
 pub use checked::Config;
 pub use error::ConfigError;
+pub(crate) use operator::OperatorConfig;
 pub use written::{FILE, Flags, Tokens};

@@ -23,7 +23,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 16] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -37,10 +37,14 @@ const NAMES: [&str; 13] = [
     "reachable_networks",
     "trusted_proxies",
     "rate_limits",
+    "operator_token",
+    "operator_hosts",
+    "metrics_public",
 ];
 
 /// Settings whose values are secret or can hold a password. No error names their values.
-const SECRET_NAMES: [&str; 4] = ["database_url", "public_url", "secret_keys", "sms"];
+const SECRET_NAMES: [&str; 5] =
+    ["database_url", "operator_token", "public_url", "secret_keys", "sms"];
 
 /// The settings as they are written, before they are checked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -59,6 +63,9 @@ pub(super) struct Written {
     pub(super) reachable_networks: List,
     pub(super) trusted_proxies: List,
     pub(super) rate_limits: Switch,
+    pub(super) operator_token: Option<String>,
+    pub(super) operator_hosts: List,
+    pub(super) metrics_public: Switch,
     pub(super) limits: Limits,
     pub(super) grants: Grants,
     pub(super) roles: Roles,
@@ -89,11 +96,37 @@ impl List {
     }
 }
 
+/// Written as `"on"` or `"off"`, or as a boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", from = "SwitchText")]
 pub(super) enum Switch {
     On,
     Off,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum SwitchText {
+    Boolean(bool),
+    Word(SwitchWord),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SwitchWord {
+    #[serde(alias = "true")]
+    On,
+    #[serde(alias = "false")]
+    Off,
+}
+
+impl From<SwitchText> for Switch {
+    fn from(text: SwitchText) -> Self {
+        match text {
+            SwitchText::Boolean(true) | SwitchText::Word(SwitchWord::On) => Self::On,
+            SwitchText::Boolean(false) | SwitchText::Word(SwitchWord::Off) => Self::Off,
+        }
+    }
 }
 
 /// The lifetimes of tokens.
@@ -127,6 +160,9 @@ impl Default for Written {
             reachable_networks: List::Items(Vec::new()),
             trusted_proxies: List::Items(Vec::new()),
             rate_limits: Switch::On,
+            operator_token: None,
+            operator_hosts: List::Items(Vec::new()),
+            metrics_public: Switch::Off,
             limits: Limits::default(),
             grants: Grants::default(),
             roles: Roles::default(),

@@ -8,13 +8,13 @@ use crate::{
 };
 use axum::{
     body::Bytes,
-    extract::{State, rejection::BytesRejection},
+    extract::{FromRequest, FromRequestParts as _, Request, State, rejection::BytesRejection},
     http::{HeaderMap, StatusCode},
     response::Response,
 };
 use portolan_identity::{Client, CodeRedemption, IssuedToken, OAuthError};
 use serde_json::json;
-use std::{net::IpAddr, sync::Arc};
+use std::sync::Arc;
 
 pub(crate) async fn token(
     State(app): State<Arc<App>>,
@@ -89,36 +89,38 @@ fn success(token: &IssuedToken) -> Response {
     no_store(StatusCode::OK, body)
 }
 
-/// Authenticates the client of a request about a token, and returns both.
-async fn client_and_token(
-    app: &App,
-    address: Option<IpAddr>,
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<(Client, String), ClientError> {
-    let mut form = form(headers, body)?;
-    let client = authenticate(app, address, headers, &form).await?;
-    let token = form.remove("token").ok_or_else(|| invalid_request("token is missing"))?;
-    Ok((client, token))
+/// The authenticated client of a request about a token, and the token.
+pub(crate) struct TokenRequest {
+    client: Client,
+    token: String,
+}
+
+impl FromRequest<Arc<App>> for TokenRequest {
+    type Rejection = ClientError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ClientError> {
+        let (mut parts, body) = request.into_parts();
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(&mut parts, app).await;
+        let headers = parts.headers.clone();
+        let body = Bytes::from_request(Request::from_parts(parts, body), app).await;
+        let mut form = form(&headers, body)?;
+        let client = authenticate(app, address, &headers, &form).await?;
+        let token = form.remove("token").ok_or_else(|| invalid_request("token is missing"))?;
+        Ok(Self { client, token })
+    }
 }
 
 pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    TokenRequest { client, token }: TokenRequest,
 ) -> Result<Response, ClientError> {
-    let (client, token) = client_and_token(&app, address, &headers, body).await?;
     app.host.identity.revoke_token(&client, &token).await?;
     Ok(no_store(StatusCode::OK, json!({})))
 }
 
 pub(crate) async fn introspect(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    TokenRequest { client, token }: TokenRequest,
 ) -> Result<Response, ClientError> {
-    let (client, token) = client_and_token(&app, address, &headers, body).await?;
     Ok(no_store(StatusCode::OK, app.host.identity.introspect_token(&client, &token).await?))
 }

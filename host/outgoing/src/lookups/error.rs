@@ -46,7 +46,7 @@ impl LookupError {
 impl From<OutgoingError> for LookupError {
     fn from(error: OutgoingError) -> Self {
         match error {
-            OutgoingError::Refused(_) => Self::NotPublic,
+            OutgoingError::Refused(_) | OutgoingError::OperatorPort => Self::NotPublic,
             OutgoingError::Unreachable | OutgoingError::NotJson => Self::Unreachable,
             OutgoingError::Status(status) => Self::Status(status),
             OutgoingError::TooLarge => Self::PageTooLarge,

@@ -16,7 +16,6 @@ use crate::{
 };
 use anyhow::{Context as _, Result, ensure};
 use person::{Heard, Person};
-use portolan_pipeline::Rates;
 use portolan_vocabulary::{Limits, Timestamp};
 use serde_json::json;
 use std::{
@@ -49,8 +48,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         ..Limits::default()
     };
     let guests = [&needed::MATCHING[..], &["calendar", "thread_meetings"]].concat();
-    let rates = Rates::new(&limits);
-    let setup = Setup { limits, rates, works: true, ..Setup::with(&guests) };
+    let setup = Setup { limits, rate_limits: true, works: true, ..Setup::with(&guests) };
     let host = Arc::new(BenchHost::of(setup).await?);
     let people = prepare(&host, count).await?;
     let seconds = effort.people_seconds;

@@ -1,0 +1,23 @@
+//! The settings by which a command finds the host on this machine.
+
+use crate::config::{FILE, Flags, error::ConfigError, written::Written};
+use std::path::{Path, PathBuf};
+
+/// Where the host on this machine has its operator's address, its socket and its token.
+#[derive(Debug)]
+pub(crate) struct OperatorConfig {
+    pub(crate) admin_listen: String,
+    pub(crate) data_dir: PathBuf,
+    /// None if the token is in the data folder.
+    pub(crate) token: Option<String>,
+}
+
+impl OperatorConfig {
+    /// Reads the settings as `serve` does, and checks none that a command does not need.
+    pub(crate) fn load(data_dir: Option<PathBuf>) -> Result<Self, ConfigError> {
+        let flags = Flags { data_dir, ..Flags::default() };
+        let Written { admin_listen, data_dir, operator_token, .. } =
+            Written::read(Path::new(FILE), &flags)?;
+        Ok(Self { admin_listen, data_dir, token: operator_token })
+    }
+}

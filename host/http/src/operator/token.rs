@@ -1,0 +1,133 @@
+//! The operator's token: 256 random bits in a file of the data folder, or a value of the configuration.
+
+use anyhow::Context as _;
+use arc_swap::ArcSwap;
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use portolan_vocabulary::Digest;
+use std::{
+    fmt,
+    io::{ErrorKind, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// The file of the token in the data folder. Only this user may read it.
+pub const TOKEN_FILE: &str = "operator.token";
+/// Makes the token recognisable for scanners that look for secrets.
+const PREFIX: &str = "ptl_op_";
+const RANDOM_BYTES: usize = 32;
+
+/// The token that authorizes requests to the operator's address.
+pub struct OperatorToken {
+    /// The digest, so that neither a dump of the memory nor a comparison reveals the token.
+    digest: ArcSwap<Digest>,
+    /// None if the configuration has the token.
+    file: Option<PathBuf>,
+}
+
+impl fmt::Debug for OperatorToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OperatorToken").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl OperatorToken {
+    /// Takes the token of the configuration.
+    pub fn configured(token: &str) -> Self {
+        Self { digest: ArcSwap::from_pointee(Digest::of(token.as_bytes())), file: None }
+    }
+
+    /// Reads the token in the folder, which is created at the first start.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the file cannot be read or written, or is empty.
+    pub fn open(folder: &Path) -> anyhow::Result<Self> {
+        let file = folder.join(TOKEN_FILE);
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => write_new(&file)?,
+            Err(error) => return Err(error).with_context(|| file.display().to_string()),
+        };
+        let token = text.trim();
+        anyhow::ensure!(
+            !token.is_empty(),
+            "{} is empty: delete it, and the next start writes a new token",
+            file.display()
+        );
+        let digest = ArcSwap::from_pointee(Digest::of(token.as_bytes()));
+        Ok(Self { digest, file: Some(file) })
+    }
+
+    /// Returns whether this is the token. The comparison of digests reveals nothing by its time.
+    pub(super) fn is(&self, token: &str) -> bool {
+        Digest::of(token.as_bytes()) == **self.digest.load()
+    }
+
+    /// Replaces the token at once by a new one, in the file too, and returns it; none if the configuration
+    /// has the token.
+    pub(crate) fn rotate(&self) -> anyhow::Result<Option<String>> {
+        let Some(file) = &self.file else { return Ok(None) };
+        let token = write_new(file)?;
+        self.digest.store(Arc::new(Digest::of(token.as_bytes())));
+        Ok(Some(token))
+    }
+}
+
+/// Writes a new token by a rename: a reader finds either the old one or the new one.
+fn write_new(path: &Path) -> anyhow::Result<String> {
+    let mut random = [0; RANDOM_BYTES];
+    getrandom::fill(&mut random)?;
+    let token = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random));
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || -> std::io::Result<()> {
+        // Only this user can read a file of this kind.
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        writeln!(file, "{token}")?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().with_context(|| {
+        format!(
+            "cannot write {}; let this user write there, or choose another folder with --data-dir",
+            path.display()
+        )
+    })?;
+    Ok(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn the_token_is_kept_for_this_user_and_can_be_rotated() {
+        let folder = tempfile::tempdir().unwrap();
+        let token = OperatorToken::open(folder.path()).unwrap();
+        let file = folder.path().join(TOKEN_FILE);
+        let first = std::fs::read_to_string(&file).unwrap();
+        assert!(token.is(first.trim()) && !token.is("") && !token.is(&first));
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(OperatorToken::open(folder.path()).unwrap().is(first.trim()));
+
+        let second = token.rotate().unwrap().unwrap();
+        assert!(token.is(&second) && !token.is(first.trim()));
+        assert!(OperatorToken::open(folder.path()).unwrap().is(&second));
+    }
+
+    #[test]
+    fn a_configured_token_cannot_be_rotated_here() {
+        let token = OperatorToken::configured("a token of the configuration");
+        assert!(token.is("a token of the configuration"));
+        assert_eq!(token.rotate().unwrap(), None);
+    }
+
+    #[test]
+    fn an_empty_file_is_no_token() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(TOKEN_FILE), "\n").unwrap();
+        assert!(OperatorToken::open(folder.path()).unwrap_err().to_string().contains("is empty"));
+    }
+}
