@@ -9,6 +9,9 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+/// The most bytes of an instance.
+const MAX_BYTES: u64 = 256 << 10;
+
 const ALL: &str = "svc.read svc.write svc.events";
 /// Inputs for each action.
 const INPUTS: usize = 60;
@@ -28,9 +31,11 @@ async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
         for keyword in ["oneOf", "anyOf", "allOf", "not", "enum"] {
             assert!(flat.get(keyword).is_none(), "{name} has {keyword} at its root");
         }
-        let (judge, schema) =
-            (Schema::new(strict.clone()).unwrap(), Schema::new(flat.clone()).unwrap());
-        Schema::new(tool["outputSchema"].clone()).unwrap();
+        let (judge, schema) = (
+            Schema::new(strict.clone(), MAX_BYTES).unwrap(),
+            Schema::new(flat.clone(), MAX_BYTES).unwrap(),
+        );
+        Schema::new(tool["outputSchema"].clone(), MAX_BYTES).unwrap();
         for branch in strict["oneOf"].as_array().unwrap() {
             let action = &branch["properties"]["action"]["const"];
             let examples = branch["examples"].as_array().cloned().unwrap_or_default();
@@ -111,8 +116,9 @@ impl<'a> Both<'a> {
         let legacy = Mcp::new(host, host.mcp_token(&agent, ALL).await).legacy().await;
         let token = host.token_of(&agent, ALL).await;
         let tools = modern.tools().await.into_iter();
-        let outputs =
-            tools.map(|(name, tool)| (name, Schema::new(tool["outputSchema"].clone()).unwrap()));
+        let outputs = tools.map(|(name, tool)| {
+            (name, Schema::new(tool["outputSchema"].clone(), MAX_BYTES).unwrap())
+        });
         let outputs = outputs.collect();
         Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy], outputs }
     }

@@ -2,12 +2,12 @@
 
 use crate::{
     action::Schemas,
-    problem::{Problem, Problems, check_text, excerpt},
+    problem::{Problem, Problems, TOO_COMPLEX_FIX, check_text, excerpt},
     prompts::check_prompts,
-    schema::{Schema, close},
+    schema::{Schema, SchemaError, close},
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, Role, is_capability_id,
+    Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, Limits, Role, is_capability_id,
     is_event_type, is_snake_case,
 };
 
@@ -18,7 +18,10 @@ const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 const ACTIONS: usize = 100;
 
 /// Returns the schemas of the actions in their order, or every problem.
-pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem>> {
+pub(super) fn check(
+    descriptor: &Descriptor,
+    limits: &Limits,
+) -> Result<Vec<Schemas>, Vec<Problem>> {
     let mut problems = Problems::default();
     check_head(descriptor, &mut problems);
     check_errors(descriptor, &mut problems);
@@ -30,7 +33,7 @@ pub(super) fn check(descriptor: &Descriptor) -> Result<Vec<Schemas>, Vec<Problem
     let schemas: Vec<_> = descriptor
         .actions
         .iter()
-        .filter_map(|action| check_action(descriptor, action, &mut problems))
+        .filter_map(|action| check_action(descriptor, action, limits, &mut problems))
         .collect();
     if problems.0.is_empty() { Ok(schemas) } else { Err(problems.0) }
 }
@@ -201,6 +204,7 @@ fn check_roles(descriptor: &Descriptor, problems: &mut Problems) {
 fn check_action(
     descriptor: &Descriptor,
     action: &ActionDescriptor,
+    limits: &Limits,
     problems: &mut Problems,
 ) -> Option<Schemas> {
     let at = format!("actions.{}", excerpt(&action.name));
@@ -234,14 +238,21 @@ fn check_action(
             );
         }
     }
-    let input = action.input.clone().and_then(close).and_then(Schema::new);
-    let output = action.output.clone().and_then(Schema::new);
+    let input = action.input.clone().and_then(close).map_err(SchemaError::Invalid);
+    let input = input.and_then(|input| Schema::new(input, limits.call_input_bytes));
+    let output = action.output.clone().map_err(SchemaError::Invalid);
+    let output = output.and_then(|output| Schema::new(output, limits.call_output_bytes));
     for (name, error) in [("input", input.as_ref().err()), ("output", output.as_ref().err())] {
         if let Some(error) = error {
             problems.add(
                 format!("{at}.{name}"),
                 format!("the schema {error}"),
-                "derive the schema from the type of the action's function",
+                match error {
+                    SchemaError::Invalid(_) => {
+                        "derive the schema from the type of the action's function"
+                    }
+                    SchemaError::TooComplex { .. } => TOO_COMPLEX_FIX,
+                },
             );
         }
     }

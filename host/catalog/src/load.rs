@@ -97,8 +97,9 @@ async fn build(
     };
     let size = bytes.len() as u64;
     let descriptor: Descriptor = sandbox.describe(&prepared).await?;
+    let limits = sandbox.limits().clone();
     blocking(move || {
-        let schemas = check(&descriptor).map_err(LoadError::Descriptor)?;
+        let schemas = check(&descriptor, &limits).map_err(LoadError::Descriptor)?;
         Ok(Capability::new(descriptor, schemas, prepared, digest, size))
     })
     .await

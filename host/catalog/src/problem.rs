@@ -3,6 +3,9 @@
 use serde::Serialize;
 use std::collections::HashSet;
 
+/// The fix of a schema that is too complex. The reason of the refusal is recognized by it.
+pub(super) const TOO_COMPLEX_FIX: &str = "refer to a definition once in allOf, anyOf and oneOf, bound arrays with maxItems, and write shorter patterns";
+
 /// One problem of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {

@@ -1,6 +1,6 @@
 //! The reasons why the host refuses a file of the catalog folder.
 
-use crate::problem::Problem;
+use crate::problem::{Problem, TOO_COMPLEX_FIX};
 use portolan_sandbox::{
     CompileError, DescribeError, Import, ImportKind, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES,
     PrepareError,
@@ -79,6 +79,11 @@ impl LoadError {
             Self::Prepare(PrepareError::Artifact(_)) => "host_failed",
             Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
             Self::Describe(_) => "describe_failed",
+            Self::Descriptor(problems)
+                if problems.iter().any(|problem| problem.fix == TOO_COMPLEX_FIX) =>
+            {
+                "schema_too_complex"
+            }
             Self::Descriptor(_) => "bad_descriptor",
             Self::Documents(_) => "documents_do_not_fit",
             Self::Store(_) => "host_failed",

@@ -1,8 +1,11 @@
 //! An action's JSON Schema: it is checked when it is loaded, applied to every call, and moved into
 //! larger documents without the loss of its references.
 
+use crate::schema_cost::{Cost, values_in};
 use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
+use std::{num::NonZero, sync::LazyLock, thread::available_parallelism};
+use tokio::{runtime::Handle, sync::Semaphore, task::block_in_place};
 
 /// The most violations that one refusal lists.
 const VIOLATIONS: usize = 20;
@@ -10,26 +13,64 @@ const VIOLATIONS: usize = 20;
 const EXPECTED_BYTES: usize = 600;
 /// The greatest depth of a schema.
 const DEPTH: usize = 64;
+/// The most visits of a schema that is not too complex, for the largest instance that is permitted.
+const MAX_VISITS: u64 = 10_000_000;
+/// The most visits of a check that delays the other tasks of its thread.
+const INLINE_VISITS: u64 = 100_000;
+/// The fewest bytes of JSON that a value takes: a digit and a comma.
+const BYTES_PER_VALUE: u64 = 2;
+
+/// The permits of larger checks. They take at most half of the processors.
+static LARGE_CHECKS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZero::get) / 2).max(1)));
+
+/// The reason why a schema is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error(
+        "is too complex: the largest permitted value would take {visits} visits, and {MAX_VISITS} are permitted"
+    )]
+    TooComplex { visits: u64 },
+}
+
+impl From<String> for SchemaError {
+    fn from(reason: String) -> Self {
+        Self::Invalid(reason)
+    }
+}
 
 /// A schema that is ready to be applied.
 #[derive(Debug)]
 pub struct Schema {
     document: Value,
     validator: Validator,
+    cost: Cost,
 }
 
 impl Schema {
-    /// Compiles a schema. Fails if the document is not a schema, refers to other documents, or has a
-    /// pattern that could take exponential time.
-    pub fn new(document: Value) -> Result<Self, String> {
+    /// Compiles a schema for instances of at most so many bytes of JSON.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the document is not a schema, refers to other documents, has a pattern that could take
+    /// exponential time, or could take too many visits.
+    pub fn new(document: Value, max_bytes: u64) -> Result<Self, SchemaError> {
         if depth(&document) > DEPTH {
-            return Err(format!("nests deeper than {DEPTH} levels"));
+            return Err(format!("nests deeper than {DEPTH} levels").into());
         }
         if let Err(error) = jsonschema::draft202012::meta::validate(&document) {
             return Err(format!(
                 "is not a JSON Schema 2020-12: {error} (at {})",
                 at(error.instance_path().as_str())
-            ));
+            )
+            .into());
+        }
+        let cost = Cost::of(&document)?;
+        let visits = cost.visits(max_bytes / BYTES_PER_VALUE);
+        if visits > MAX_VISITS {
+            return Err(SchemaError::TooComplex { visits });
         }
         let validator = jsonschema::draft202012::options()
             .offline()
@@ -37,7 +78,7 @@ impl Schema {
             .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
             .build(&document)
             .map_err(|error| format!("cannot be used: {error}"))?;
-        Ok(Self { document, validator })
+        Ok(Self { document, validator, cost })
     }
 
     pub fn document(&self) -> &Value {
@@ -48,8 +89,20 @@ impl Schema {
         self.validator.is_valid(instance)
     }
 
-    /// Returns what is wrong with an instance, as the `conflict` of a failure; none if it is valid.
+    /// Returns what is wrong with an instance, as the `conflict` of a failure; none if it is valid. A check
+    /// that may take long waits for a permit, and other tasks leave this thread meanwhile.
     pub fn violations(&self, instance: &Value) -> Option<Value> {
+        if self.cost.visits(values_in(instance)) <= INLINE_VISITS {
+            return self.find_violations(instance);
+        }
+        block_in_place(|| {
+            let runtime = Handle::try_current();
+            let _permit = runtime.map(|runtime| runtime.block_on(LARGE_CHECKS.acquire()));
+            self.find_violations(instance)
+        })
+    }
+
+    fn find_violations(&self, instance: &Value) -> Option<Value> {
         if self.validator.is_valid(instance) {
             return None;
         }
@@ -228,6 +281,8 @@ fn depth(value: &Value) -> usize {
 mod tests {
     use super::*;
 
+    const LIMIT: u64 = 256 << 10;
+
     fn schema() -> Schema {
         let document = json!({
             "type": "object",
@@ -238,7 +293,7 @@ mod tests {
             },
             "required": ["name"],
         });
-        Schema::new(close(document).unwrap()).unwrap()
+        Schema::new(close(document).unwrap(), LIMIT).unwrap()
     }
 
     #[test]
@@ -268,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_field_where_there_are_none_is_named() {
-        let empty = Schema::new(close(json!({ "type": "object" })).unwrap()).unwrap();
+        let empty = Schema::new(close(json!({ "type": "object" })).unwrap(), LIMIT).unwrap();
         let found = empty.violations(&json!({ "a": 1 })).unwrap();
         let error = json!({ "pointer": "/a", "rule": "additionalProperties", "expected": [] });
         assert_eq!(found.pointer("/errors").unwrap(), &json!([error]));
@@ -285,10 +340,10 @@ mod tests {
     fn bad_schemas_are_refused() {
         for (document, expected) in [
             (json!({ "type": "objekt" }), "is not a JSON Schema"),
-            (json!({ "$ref": "https://example.com/schema" }), "cannot be used"),
+            (json!({ "$ref": "https://example.com/schema" }), "is not in it"),
             (json!({ "pattern": "(?=a)b" }), "cannot be used"),
         ] {
-            let error = Schema::new(document.clone()).unwrap_err();
+            let error = Schema::new(document.clone(), LIMIT).unwrap_err().to_string();
             assert!(error.contains(expected), "{document}: {error}");
         }
     }

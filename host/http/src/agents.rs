@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
-use portolan_catalog::Schema;
+use portolan_catalog::{Schema, SchemaError};
 use portolan_identity::Registration;
 use portolan_vocabulary::{ErrorCode, Failure, Role, SCOPES};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -103,7 +103,7 @@ fn parse(body: Value) -> Result<RegisterAgent, Failure> {
             .next(json!({ "http": { "method": "GET", "url": "/openapi.json" } }))
     };
     let schema = SCHEMA.as_ref().map_err(|error| {
-        tracing::error!(error, "the registration has no usable schema");
+        tracing::error!(%error, "the registration has no usable schema");
         Failure::new(ErrorCode::InternalError)
     })?;
     match schema.violations(&body) {
@@ -112,7 +112,11 @@ fn parse(body: Value) -> Result<RegisterAgent, Failure> {
     }
 }
 
-static SCHEMA: LazyLock<Result<Schema, String>> = LazyLock::new(|| Schema::new(schema()));
+/// The most bytes of a registration.
+const MAX_BYTES: u64 = 64 << 10;
+
+static SCHEMA: LazyLock<Result<Schema, SchemaError>> =
+    LazyLock::new(|| Schema::new(schema(), MAX_BYTES));
 
 /// Returns the JSON Schema of the request body.
 pub(super) fn schema() -> Value {

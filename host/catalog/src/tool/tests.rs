@@ -8,6 +8,9 @@ use crate::{
 use portolan_vocabulary::{ActionDescriptor, Status};
 use proptest::{collection, prelude::*, sample};
 
+/// The most bytes of an instance.
+const LIMIT: u64 = 256 << 10;
+
 fn action(name: &str, access: Access, input: Value) -> Action {
     let input = close(input).unwrap();
     let output = json!({ "type": "object" });
@@ -28,8 +31,8 @@ fn action(name: &str, access: Access, input: Value) -> Action {
             deprecated: None,
         },
         schemas: Schemas {
-            input: Schema::new(input).unwrap(),
-            output: Schema::new(output).unwrap(),
+            input: Schema::new(input, LIMIT).unwrap(),
+            output: Schema::new(output, LIMIT).unwrap(),
         },
     }
 }
@@ -186,7 +189,7 @@ fn definitions_that_are_the_same_are_kept_once_and_may_refer_to_themselves() {
     let schema = flat(None, &actions);
     assert_eq!(schema["properties"]["tree"]["$ref"], "#/$defs/Tree");
     assert_eq!(schema["$defs"].as_object().unwrap().len(), 1);
-    let schema = Schema::new(schema).unwrap();
+    let schema = Schema::new(schema, LIMIT).unwrap();
     assert!(schema.accepts(&json!({ "action": "b", "tree": [[], [[]]] })));
     assert!(!schema.accepts(&json!({ "action": "b", "tree": [1] })));
 }
@@ -288,7 +291,7 @@ proptest! {
     ) {
         // A reference in a circle has no meaning.
         let usable: Vec<_> = inputs.into_iter().filter(|input| {
-            close(input.clone()).is_ok_and(|closed| Schema::new(closed).is_ok()) && input["properties"]["a"]["$ref"] != "#/properties/a"
+            close(input.clone()).is_ok_and(|closed| Schema::new(closed, LIMIT).is_ok()) && input["properties"]["a"]["$ref"] != "#/properties/a"
         }).collect();
         prop_assume!(!usable.is_empty());
         let names = ["one", "two", "three"];
@@ -296,7 +299,7 @@ proptest! {
         let default = has_default.then_some("one");
         let document = flat(default, &actions);
         prop_assert!(["oneOf", "anyOf", "allOf"].iter().all(|keyword| document.get(keyword).is_none()));
-        let schema = Schema::new(document).unwrap();
+        let schema = Schema::new(document, LIMIT).unwrap();
         for body in bodies {
             let body: Map<String, Value> = body.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             for action in &actions {
