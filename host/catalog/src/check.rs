@@ -4,18 +4,23 @@ use crate::{
     action::Schemas,
     problem::{Problem, Problems, TOO_COMPLEX_FIX, check_text, excerpt},
     prompts::check_prompts,
+    reach::check_reach,
     schema::{Schema, SchemaError, close},
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, HOST_EVENTS, Limits, Role, is_capability_id,
-    is_event_type, is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, Limits, Role, is_capability_id, is_snake_case,
 };
+use std::collections::HashSet;
 
 /// Fields of a call's body that the host takes out before the component sees it.
 const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
 /// The most actions of a capability.
 const ACTIONS: usize = 100;
+
+/// The most annotations of a capability with its actions and collections, and the most bytes of a value.
+const ANNOTATIONS: usize = 1_000;
+const ANNOTATION_BYTES: usize = 16 * 1024;
 
 /// Returns the schemas of the actions in their order, or every problem.
 pub(super) fn check(
@@ -26,9 +31,10 @@ pub(super) fn check(
     check_head(descriptor, &mut problems);
     check_errors(descriptor, &mut problems);
     check_collections(descriptor, &mut problems);
-    check_subscriptions(descriptor, &mut problems);
+    check_reach(descriptor, &mut problems);
     check_state_machines(descriptor, &mut problems);
     check_roles(descriptor, &mut problems);
+    check_annotations(descriptor, &mut problems);
     check_prompts(descriptor, &mut problems);
     let schemas: Vec<_> = descriptor
         .actions
@@ -131,22 +137,6 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
     }
 }
 
-fn check_subscriptions(descriptor: &Descriptor, problems: &mut Problems) {
-    for subscription in &descriptor.subscriptions {
-        let internal = descriptor
-            .actions
-            .iter()
-            .any(|action| action.name == subscription.action && action.access == Access::Internal);
-        if !internal {
-            problems.add(
-                format!("subscriptions.{}", excerpt(&subscription.event_type)),
-                format!("{:?} is not an internal action", excerpt(&subscription.action)),
-                "name an action of access internal",
-            );
-        }
-    }
-}
-
 fn check_state_machines(descriptor: &Descriptor, problems: &mut Problems) {
     let machines = &descriptor.state_machines;
     problems.add_duplicates("state_machines", machines.iter().map(|named| named.name.as_str()));
@@ -201,6 +191,41 @@ fn check_roles(descriptor: &Descriptor, problems: &mut Problems) {
     }
 }
 
+fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
+    let mut seen = HashSet::new();
+    for annotation in &descriptor.annotations {
+        let at = format!("{}.annotations.{}", excerpt(&annotation.at), excerpt(&annotation.key));
+        let at = at.trim_start_matches('.');
+        if !is_annotation_key(&annotation.key) {
+            problems.add(
+                at,
+                "is not a key",
+                "use letters, digits and . _ - /, at most 128 characters, such as example.org/review",
+            );
+        }
+        if !seen.insert((&annotation.at, &annotation.key)) {
+            problems.add(at, "is given twice", "give each key once");
+        }
+        match &annotation.value {
+            Err(error) => problems.add(at, format!("is not JSON: {error}"), "write JSON text"),
+            Ok(value) if value.to_string().len() > ANNOTATION_BYTES => problems.add(
+                at,
+                format!("is larger than {ANNOTATION_BYTES} bytes"),
+                "shorten the value, or refer to it by an address",
+            ),
+            Ok(_) => {}
+        }
+    }
+    if descriptor.annotations.len() > ANNOTATIONS {
+        problems.add("annotations", format!("more than {ANNOTATIONS}"), "leave some out");
+    }
+}
+
+fn is_annotation_key(key: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    !key.is_empty() && key.len() <= 128 && key.chars().all(is_allowed)
+}
+
 fn check_action(
     descriptor: &Descriptor,
     action: &ActionDescriptor,
@@ -222,19 +247,6 @@ fn check_action(
                 format!("{at}.errors"),
                 format!("{:?} is not declared", excerpt(code)),
                 "declare it in the descriptor's errors",
-            );
-        }
-    }
-    for event_type in &action.emits {
-        let fault = match HOST_EVENTS.contains(&event_type.as_str()) {
-            true => Some("is the host's own"),
-            false => (!is_event_type(event_type)).then_some("is not a dotted name"),
-        };
-        if let Some(fault) = fault {
-            problems.add(
-                format!("{at}.emits"),
-                format!("{:?} {fault}", excerpt(event_type)),
-                "join two or more names of lower-case letters, digits and _ with dots, such as pairing.replied",
             );
         }
     }

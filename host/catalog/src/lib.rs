@@ -13,6 +13,7 @@
 //! - `folder`, `file`: the folder's changes, and the bytes of one file
 //! - `load`: from a file to a capability
 //! - `problem`, `check`: every problem of a descriptor
+//! - `reach`: which other capabilities and events a component may reach
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
 //! - `refusal`, `status`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
@@ -46,6 +47,7 @@ mod load;
 mod problem;
 mod prompts;
 mod publish;
+mod reach;
 mod reference;
 mod refusal;
 mod roles;

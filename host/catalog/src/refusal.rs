@@ -116,7 +116,7 @@ impl LoadError {
                 "if you trust it, add to the table [grants] of portolan.toml: \"<file name without .wasm>\" = [{}]",
                 grants(imports)
             ),
-            Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@1.0.0, world capability".to_owned(),
+            Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@2.0.0, world capability".to_owned(),
             Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
@@ -145,6 +145,6 @@ fn grants(imports: &[Import]) -> String {
 fn unknown_imports_fix(imports: &[Import]) -> String {
     match imports.iter().any(|import| import.name.starts_with("wasi:http")) {
         true => "this host offers no outgoing HTTP to components".to_owned(),
-        false => "use only the interfaces of portolan:capability@1.0.0 and of WASI 0.2".to_owned(),
+        false => "use only the interfaces of portolan:capability@2.0.0 and of WASI 0.2".to_owned(),
     }
 }

@@ -11,9 +11,7 @@ use crate::{
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
-use portolan_sandbox::{
-    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work,
-};
+use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde_json::{Value, json};
 use std::{
@@ -24,6 +22,9 @@ use std::{
 
 /// The greatest depth of nested calls.
 const MAX_DEPTH: usize = 8;
+
+/// The most nested calls of one call, at all depths together.
+const MAX_CALLS: usize = 1_000;
 
 /// A running action, with the services that it may use.
 #[derive(Debug)]
@@ -51,16 +52,10 @@ impl Frame {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Finds the called action, and ensures that the running action may call it with this input.
-    fn callee(
-        &self,
-        (capability, action): (&str, &str),
-        context: &CallContext,
-        read_only: bool,
-        input: &str,
-    ) -> Result<(&Arc<Capability>, &Action), Failure> {
-        ensure_nestable(&context.via, capability)?;
-        let (capability, action) = find(&self.snapshot, (capability, action), context.now)?;
+    /// Ensures that the running action may call this action with this input.
+    fn ensure_callable(&self, execution: Execution<'_>, read_only: bool) -> Result<(), Failure> {
+        let Execution { capability, action, context, input, .. } = execution;
+        self.capability.ensure_reaches(capability, action)?;
         if let Caller::Agent(agent) = &context.caller {
             ensure_permitted(agent, action.descriptor.access, self.host.catalog.roles())?;
         }
@@ -69,14 +64,18 @@ impl Frame {
                 "An action of access read cannot call an action of access write.",
             ));
         }
-        ensure_input(action, input)?;
-        Ok((capability, action))
+        ensure_input(action, input)
     }
 
     async fn run(self: Arc<Self>, nested: NestedCall) -> (GuestAnswer, Option<Work>) {
-        let NestedCall { work, context, capability, action, input } = nested;
-        let asked = (&*capability, &*action);
-        let (capability, action) = match self.callee(asked, &context, work.read_only, &input) {
+        let NestedCall { mut work, context, capability, action, input } = nested;
+        if work.unit.count_nested_call() > MAX_CALLS {
+            let failure = not_permitted("A call makes at most 1000 nested calls.");
+            return (self.fail(failure, false), Some(work));
+        }
+        let callee = ensure_nestable(&context.via, &capability)
+            .and_then(|()| find(&self.snapshot, (&*capability, &*action), context.now));
+        let (capability, action) = match callee {
             Ok(callee) => callee,
             Err(failure) => return (self.fail(failure, false), Some(work)),
         };
@@ -90,6 +89,12 @@ impl Frame {
             context: &context,
             input: &input,
         };
+        if let Err(failure) = self.ensure_callable(execution, read_only) {
+            let outcome = Err(failure);
+            unit.record_nested_call(execution.audit(&outcome, started), true);
+            let work = Work { unit, collections, read_only, services };
+            return (self.ending(outcome, false), Some(work));
+        }
         unit.savepoint();
         let Executed { outcome, keep_writes, unit } =
             self.host.execute(execution, unit, read_only).await;
@@ -123,11 +128,15 @@ impl Frame {
     /// return it.
     fn fail(&self, failure: Failure, keep_writes: bool) -> GuestAnswer {
         let text = |value: Option<Box<Value>>| value.map(|value| value.to_string());
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(PassedRefusal {
-            code: failure.error_code.clone(),
-            kind: failure.kind,
-            retryable: failure.retryable,
-        });
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !passed.iter().any(|known| known.code == failure.error_code) {
+            passed.push(PassedRefusal {
+                code: failure.error_code.clone(),
+                kind: failure.kind,
+                retryable: failure.retryable,
+            });
+        }
+        drop(passed);
         GuestAnswer::Refused {
             code: failure.error_code.into_owned(),
             message: failure.message.into_owned(),

@@ -9,8 +9,9 @@ use crate::{
     state::CallState,
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Caller, Collection, Descriptor, ErrorDeclaration, ErrorKind, Geo,
-    Index, Prompt, PromptArgument, StateMachine, Status, Subscription, Timestamp, Transition,
+    Access, ActionDescriptor, Annotation, Caller, Collection, Descriptor, ErrorDeclaration,
+    ErrorKind, Geo, Index, Invocation, Prompt, PromptArgument, Publication, StateMachine, Status,
+    Subscription, Timestamp, Transition,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -115,8 +116,29 @@ fn json(text: String) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
+/// Takes the annotations of the capability, its actions and its collections.
+fn annotations(from: &mut description::Descriptor) -> Vec<Annotation> {
+    let own = [(String::new(), std::mem::take(&mut from.annotations))];
+    let actions = from.actions.iter_mut().map(|action| {
+        (format!("actions.{}", action.name), std::mem::take(&mut action.annotations))
+    });
+    let collections = from.collections.iter_mut().map(|collection| {
+        (format!("collections.{}", collection.name), std::mem::take(&mut collection.annotations))
+    });
+    let all = own.into_iter().chain(actions).chain(collections);
+    all.flat_map(|(at, annotations)| {
+        annotations.into_iter().map(move |from| Annotation {
+            at: at.clone(),
+            key: from.key,
+            value: json(from.value),
+        })
+    })
+    .collect()
+}
+
 impl From<description::Descriptor> for Descriptor {
-    fn from(from: description::Descriptor) -> Self {
+    fn from(mut from: description::Descriptor) -> Self {
+        let annotations = annotations(&mut from);
         Self {
             id: from.id,
             version: from.version,
@@ -135,6 +157,16 @@ impl From<description::Descriptor> for Descriptor {
             default_action: from.default_action,
             errors: from.errors.into_iter().map(Into::into).collect(),
             collections: from.collections.into_iter().map(Into::into).collect(),
+            invokes: from
+                .invokes
+                .into_iter()
+                .map(|from| Invocation { capability: from.capability, action: from.action })
+                .collect(),
+            publishes: from
+                .publishes
+                .into_iter()
+                .map(|from| Publication { event_type: from.event_type, sensitive: from.sensitive })
+                .collect(),
             subscriptions: from
                 .subscriptions
                 .into_iter()
@@ -143,6 +175,7 @@ impl From<description::Descriptor> for Descriptor {
             state_machines: from.state_machines.into_iter().map(Into::into).collect(),
             roles: from.roles,
             prompts: from.prompts.into_iter().map(Into::into).collect(),
+            annotations,
         }
     }
 }
@@ -185,6 +218,7 @@ impl From<description::Action> for ActionDescriptor {
             cost_credits: from.cost_credits,
             errors: from.errors,
             emits: from.emits,
+            callers: from.callers,
             examples: from.examples.into_iter().map(json).collect(),
             deprecated: from.deprecated,
         }

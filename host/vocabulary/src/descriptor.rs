@@ -19,11 +19,41 @@ pub struct Descriptor {
     pub default_action: Option<String>,
     pub errors: Vec<ErrorDeclaration>,
     pub collections: Vec<Collection>,
+    /// The only actions of other capabilities that this one may call.
+    pub invokes: Vec<Invocation>,
+    pub publishes: Vec<Publication>,
     pub subscriptions: Vec<Subscription>,
     pub state_machines: Vec<StateMachine>,
     /// Names of roles, not yet checked.
     pub roles: Vec<String>,
     pub prompts: Vec<Prompt>,
+    /// Those of the capability, its actions and its collections.
+    pub annotations: Vec<Annotation>,
+}
+
+/// A fact for programs that know its key.
+#[derive(Debug, Clone)]
+pub struct Annotation {
+    /// What it is about: empty for the capability, or such as `actions.search`.
+    pub at: String,
+    pub key: String,
+    /// `Err` holds why the text is not JSON.
+    pub value: Result<Value, String>,
+}
+
+/// An action of another capability, called through `invoke`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Invocation {
+    pub capability: String,
+    pub action: String,
+}
+
+/// A type of event that a capability publishes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Publication {
+    pub event_type: String,
+    /// Whether capabilities of other publishers receive it only with the operator's approval.
+    pub sensitive: bool,
 }
 
 /// A prompt of the Model Context Protocol.
@@ -68,6 +98,8 @@ pub struct ActionDescriptor {
     pub cost_credits: u32,
     pub errors: Vec<String>,
     pub emits: Vec<String>,
+    /// The ids of the capabilities that may call an internal action.
+    pub callers: Vec<String>,
     pub examples: Vec<Result<Value, String>>,
     pub deprecated: Option<String>,
 }

@@ -35,8 +35,8 @@ pub use access::{Access, SCOPES};
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use clock::Clock;
 pub use descriptor::{
-    ActionDescriptor, Collection, Descriptor, ErrorDeclaration, Geo, Index, Prompt, PromptArgument,
-    StateMachine, Status, Subscription, Transition,
+    ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, Index, Invocation,
+    Prompt, PromptArgument, Publication, StateMachine, Status, Subscription, Transition,
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};

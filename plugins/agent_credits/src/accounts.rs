@@ -16,7 +16,7 @@ const MOST_LISTED: usize = 100;
 
 /// The part of the output of `owners list_agents` that is read.
 #[derive(Deserialize)]
-struct Agents {
+pub(crate) struct Agents {
     items: Vec<Agent>,
 }
 
@@ -156,8 +156,12 @@ fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<
     })
 }
 
+/// `owners list_agents`
+pub(crate) const LIST_AGENTS: Invocation<portolan_sdk::NoInput, Agents> =
+    Invocation::new("owners", "list_agents");
+
 fn is_claimed(agent_id: &str) -> Result<bool, Refusal> {
-    let agents: Agents = invoke::call("owners", "list_agents", &portolan_sdk::NoInput {})?;
+    let agents = LIST_AGENTS.call(&portolan_sdk::NoInput {})?;
     Ok(agents.items.iter().any(|agent| agent.agent_id == agent_id))
 }
 

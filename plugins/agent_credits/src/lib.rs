@@ -35,6 +35,7 @@ struct AgentCredits;
     id = "agent_credits",
     title = "Agent credits",
     tags = ["credits", "limits"],
+    invokes = [accounts::LIST_AGENTS, prices::CATEGORY],
     collections = [ACCOUNTS, PEOPLE, ENTRIES, HOLDS, CODES, REDEMPTIONS],
     state_machines = [ACCOUNT, HOLD]
 )]
@@ -124,7 +125,7 @@ impl AgentCredits {
     ///
     /// The same `ref` again returns the same hold in its current state, whatever the other fields
     /// say. End it with `capture` or `release`; it is released automatically after `ttl_s`.
-    #[action(access = internal, idempotent, emits = [GRANTED, LOW])]
+    #[action(access = internal, callers = ["pairings"], idempotent, emits = [GRANTED, LOW])]
     fn hold(call: &Call, input: HoldInput) -> Result<HoldView, CreditsError> {
         holds::hold(call, input)
     }
@@ -132,7 +133,7 @@ impl AgentCredits {
     /// Spend the credits of a hold.
     ///
     /// A repeated call changes nothing.
-    #[action(access = internal, idempotent, emits = [GRANTED, LOW])]
+    #[action(access = internal, callers = ["pairings"], idempotent, emits = [GRANTED, LOW])]
     fn capture(call: &Call, input: HoldId) -> Result<HoldView, CreditsError> {
         holds::capture(call, &input.hold_id)
     }
@@ -140,7 +141,7 @@ impl AgentCredits {
     /// Release the credits of a hold.
     ///
     /// A repeated call changes nothing.
-    #[action(access = internal, idempotent, emits = [GRANTED, LOW, REFUNDED])]
+    #[action(access = internal, callers = ["pairings"], idempotent, emits = [GRANTED, LOW, REFUNDED])]
     fn release(call: &Call, input: ReleaseInput) -> Result<HoldView, CreditsError> {
         holds::release(call, &input.hold_id, &input.reason)
     }

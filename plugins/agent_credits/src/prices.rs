@@ -7,15 +7,9 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// The input of `listing_taxonomy get`.
-#[derive(Serialize)]
-struct CategoryCode<'a> {
-    code: &'a str,
-}
-
 /// The part of its output that is read.
 #[derive(Deserialize)]
-struct Category {
+pub(crate) struct Category {
     policy: Policy,
 }
 
@@ -48,10 +42,11 @@ pub(crate) fn quote(input: QuoteInput) -> Result<Quote> {
     Ok(Quote { capability, action, cost, why: price.why, refund: price.refund })
 }
 
+/// `listing_taxonomy get`
+pub(crate) const CATEGORY: Invocation<Value, Category> = Invocation::new("listing_taxonomy", "get");
+
 fn proposal_cost(code: &str) -> Result<u32> {
-    let category: Result<Category, _> =
-        invoke::call("listing_taxonomy", "get", &CategoryCode { code });
-    match category {
+    match CATEGORY.call(&json!({ "code": code })) {
         Ok(category) => Ok(category.policy.proposal_cost),
         Err(refusal) if refusal.code == "category_unknown" => Err(CreditsError::CategoryUnknown),
         Err(refusal) => Err(refusal.into()),

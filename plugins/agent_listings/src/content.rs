@@ -154,14 +154,17 @@ fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Fau
 }
 
 #[derive(Deserialize)]
-struct Rendered {
+pub(crate) struct Rendered {
     html: Option<String>,
     text: Option<String>,
 }
 
+/// `content_render render`
+pub(crate) const RENDER: Invocation<Value, Rendered> = Invocation::new("content_render", "render");
+
 fn rendered(markdown: &str, format: &str) -> Result<Rendered> {
     let input = json!({ "markdown": markdown, "format": format, "profile": "listing" });
-    Ok(invoke::call("content_render", "render", &input)?)
+    Ok(RENDER.call(&input)?)
 }
 
 /// Renders the description as others see it, with the current version of the sanitiser.

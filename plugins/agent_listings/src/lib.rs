@@ -51,6 +51,15 @@ struct AgentListings;
     id = "agent_listings",
     title = "Listings",
     tags = ["listings", "search", "publish", "schema.org"],
+    invokes = [
+        content::RENDER,
+        people_kit::people::PEOPLE,
+        people_kit::relations::ALLOWED,
+        people_kit::relations::HIDDEN,
+        people_kit::relations::RELATE,
+        people_kit::taxonomy::CHECK,
+        people_kit::taxonomy::NARROW,
+    ],
     collections = [LISTINGS, CARDS, BOOKS],
     state_machines = [LISTING],
     prompts = [FIND_PEOPLE, PUBLISH_LISTING]
@@ -206,13 +215,13 @@ impl AgentListings {
     }
 
     /// Get listings in any state, for another capability.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["matching_sessions", "pairings", "reports"], idempotent)]
     fn profiles(_call: &Call, input: Which) -> Result<Profiles, ListingsError> {
         matching::profiles(&input)
     }
 
     /// Find active listings that another capability may match with a listing.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["matching_sessions"], idempotent)]
     fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError> {
         matching::fitting(call, input)
     }

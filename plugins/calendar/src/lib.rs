@@ -45,6 +45,7 @@ struct CalendarCapability;
     id = "calendar",
     title = "Calendar",
     tags = ["time", "meetings", "privacy"],
+    invokes = [people_kit::relations::ALLOWED],
     collections = [CALENDARS, AVAILABILITIES, BLOCKS, RESERVATIONS]
 )]
 impl CalendarCapability {
@@ -154,13 +155,13 @@ impl CalendarCapability {
     ///
     /// A firm reservation is refused if it overlaps a block or another firm reservation. The same
     /// `ref` replaces its earlier reservation.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["thread_meetings"], idempotent)]
     fn reserve(call: &Call, input: Reserve) -> Result<(), CalendarError> {
         reserve::reserve(call, input)
     }
 
     /// Release a reservation.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["thread_meetings"], idempotent)]
     fn release(_call: &Call, input: Release) -> Result<(), CalendarError> {
         reserve::release(&input.reference)
     }
@@ -168,13 +169,13 @@ impl CalendarCapability {
     /// Return which slots are free for all these people.
     ///
     /// The availability of all people except the caller is considered.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["thread_meetings"], idempotent)]
     fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError> {
         reserve::free(call, input)
     }
 
     /// Find times at which all these people can be booked.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["thread_meetings"], idempotent)]
     fn alternatives(call: &Call, input: Wanted) -> Result<Slots, CalendarError> {
         reserve::alternatives(call, input)
     }

@@ -40,6 +40,12 @@ struct Conversations;
     id = "conversations",
     title = "Conversations",
     tags = ["messages", "people"],
+    invokes = [
+        people_kit::people::PEOPLE,
+        people_kit::relations::ALLOWED,
+        people_kit::relations::HIDDEN,
+        people_kit::relations::RELATE,
+    ],
     collections = [THREADS, SEATS, MESSAGES],
     state_machines = [THREAD, MEMBERSHIP, MESSAGE]
 )]
@@ -208,19 +214,19 @@ impl Conversations {
     }
 
     /// Open a conversation for a pairing, or return the existing one.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["pairings"], idempotent)]
     fn open(call: &Call, input: Open) -> Result<Opened, ConversationError> {
         threads::open(call, input)
     }
 
     /// Write a message as one of the participants.
-    #[action(access = internal, emits = [WRITTEN])]
+    #[action(access = internal, callers = ["pairings"], emits = [WRITTEN])]
     fn post(call: &Call, input: Post) -> Result<Posted, ConversationError> {
         send::post(call, input)
     }
 
     /// Return to another capability how one of the participants sees a conversation.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["pairings", "thread_meetings"], idempotent)]
     fn thread(
         _call: &Call,
         input: Whose,
@@ -229,7 +235,7 @@ impl Conversations {
     }
 
     /// Close a conversation when its subject ends.
-    #[action(access = internal, idempotent, emits = [CLOSED])]
+    #[action(access = internal, callers = ["pairings"], idempotent, emits = [CLOSED])]
     fn end(call: &Call, input: End) -> Result<(), ConversationError> {
         threads::end(call, &input)
     }

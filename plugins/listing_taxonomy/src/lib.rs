@@ -192,7 +192,7 @@ impl ListingTaxonomy {
     }
 
     /// Check a listing against its category, and return its normal form.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "matching_sessions"], idempotent)]
     fn check(_call: &Call, input: CheckInput) -> Result<Checked, TaxonomyError> {
         let node = known(&input.code)?;
         listable(node, input.side, "/category")?;
@@ -200,7 +200,7 @@ impl ListingTaxonomy {
     }
 
     /// Turn a search's filters into comparisons of the keys that `check` answers.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "matching_sessions"], idempotent)]
     fn narrow(_call: &Call, input: NarrowInput) -> Result<Narrowed, TaxonomyError> {
         let node = input.code.as_deref().map(known).transpose()?;
         narrow::search(node, &input)

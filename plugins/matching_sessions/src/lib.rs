@@ -49,6 +49,16 @@ struct MatchingSessions;
     id = "matching_sessions",
     title = "Matching",
     tags = ["matching", "listings", "people"],
+    invokes = [
+        people_kit::listings::FITTING,
+        people_kit::listings::PROFILES,
+        people_kit::pairings::COOLING,
+        people_kit::pairings::OPEN_MUTUAL,
+        people_kit::relations::ALLOWED,
+        people_kit::relations::HIDDEN,
+        people_kit::taxonomy::CHECK,
+        people_kit::taxonomy::NARROW,
+    ],
     collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, BOOKS, ROUNDS],
     state_machines = [SESSION, CANDIDATE, ROUND]
 )]

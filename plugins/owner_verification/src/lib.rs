@@ -43,6 +43,7 @@ struct OwnerVerification;
     id = "owner_verification",
     title = "Owner verification",
     tags = ["map", "organisations", "verification", "domain"],
+    invokes = [subject::ORG],
     collections = [VERIFICATIONS, SUBJECTS, DAYS],
     state_machines = [VERIFICATION]
 )]

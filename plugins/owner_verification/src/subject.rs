@@ -16,14 +16,9 @@ struct Properties {
     website: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct Get<'a> {
-    org_id: &'a str,
-}
-
 /// The part of an organisation that is read.
 #[derive(Debug, Deserialize)]
-struct Org {
+pub(crate) struct Org {
     domain: Option<String>,
     state: String,
     membership: Option<Membership>,
@@ -97,8 +92,11 @@ fn of_org(org: &Org) -> Option<String> {
     domain::registered(domain).filter(|registered| registered == domain)
 }
 
+/// `social_org get`
+pub(crate) const ORG: Invocation<Value, Org> = Invocation::new("social_org", "get");
+
 fn org(org_id: &str) -> Result<Option<Org>, Refusal> {
-    match invoke::call("social_org", "get", &Get { org_id }) {
+    match ORG.call(&json!({ "org_id": org_id })) {
         Ok(org) => Ok(Some(org)),
         Err(refusal) if refusal.code == "org_not_found" => Ok(None),
         Err(refusal) => Err(refusal),

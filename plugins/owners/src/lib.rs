@@ -34,6 +34,7 @@ struct Owners;
     id = "owners",
     title = "Owners",
     tags = ["identity", "profile", "preferences"],
+    invokes = [people_kit::relations::HIDDEN, people_kit::relations::RELATE],
     collections = [OWNERS],
     state_machines = [OWNER],
     roles = ["agent_management"]
@@ -159,13 +160,13 @@ impl Owners {
     /// Return to another capability what it may know about people.
     ///
     /// People who do not exist are omitted.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "conversations", "pairings", "reports", "signal_verification", "social_org", "social_permissions", "social_relationships", "thread_meetings"], idempotent)]
     fn people(call: &Call, input: Who) -> Result<People, Refusal> {
         people::people(call, input)
     }
 
     /// Return to another capability the contact data that a person has disclosed to somebody.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["pairings"], idempotent)]
     fn contact(call: &Call, input: Whose) -> Result<Contact, Refusal> {
         people::contact(call, &input.owner_id)
     }

@@ -4,19 +4,23 @@ use crate::{kept::*, life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Deserialize)]
-struct Quote {
+pub(crate) struct Quote {
     cost: u32,
 }
 
 #[derive(Deserialize)]
-struct Held {
+pub(crate) struct Held {
     hold_id: String,
 }
 
-/// Calls `agent_credits`.
-fn ask<T: serde::de::DeserializeOwned>(action: &str, input: &impl Serialize) -> Result<T> {
-    Ok(invoke::call("agent_credits", action, input)?)
-}
+/// `agent_credits quote`
+pub(crate) const QUOTE: Invocation<Value, Quote> = Invocation::new("agent_credits", "quote");
+/// `agent_credits hold`
+pub(crate) const HOLD: Invocation<Value, Held> = Invocation::new("agent_credits", "hold");
+/// `agent_credits capture`
+pub(crate) const CAPTURE: Invocation<Value, Value> = Invocation::new("agent_credits", "capture");
+/// `agent_credits release`
+pub(crate) const RELEASE: Invocation<Value, Value> = Invocation::new("agent_credits", "release");
 
 /// Who ended the pairing, as far as it affects the credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +33,12 @@ pub(crate) enum By {
 /// Holds the credits for a proposal, from the calling agent's account.
 pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
     let priced = json!({ "action": "propose", "category": pairing.category });
-    let quote: Quote = ask("quote", &json!({ "capability": CAPABILITY, "input": priced }))?;
+    let quote = QUOTE.call(&json!({ "capability": CAPABILITY, "input": priced }))?;
     pairing.cost = quote.cost;
     if quote.cost > 0 {
         let reference = format!("pairing:{pairing_id}");
         let wanted = json!({ "amount": quote.cost, "ref": reference, "ttl_s": LONGEST_HOLD_S });
-        let held: Held = ask("hold", &wanted)?;
-        pairing.hold_id = Some(held.hold_id);
+        pairing.hold_id = Some(HOLD.call(&wanted)?.hold_id);
     }
     Ok(())
 }
@@ -44,11 +47,13 @@ pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
 pub(crate) fn settle(pairing: &mut Pairing, by: By) -> Result<()> {
     let Some(ending) = ending(pairing.state, by, pairing.was_seen()) else { return Ok(()) };
     let Some(hold_id) = pairing.hold_id.take() else { return Ok(()) };
-    let (action, input) = match ending {
-        Ending::Spent => ("capture", json!({ "hold_id": hold_id })),
-        Ending::Refunded(reason) => ("release", json!({ "hold_id": hold_id, "reason": reason })),
+    match ending {
+        Ending::Spent => CAPTURE.call(&json!({ "hold_id": hold_id }))?,
+        Ending::Refunded(reason) => {
+            RELEASE.call(&json!({ "hold_id": hold_id, "reason": reason }))?
+        }
     };
-    ask::<serde::de::IgnoredAny>(action, &input).map(drop)
+    Ok(())
 }
 
 #[derive(Debug, PartialEq, Eq)]

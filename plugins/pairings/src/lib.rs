@@ -48,6 +48,23 @@ struct Pairings;
     id = "pairings",
     title = "Pairings",
     tags = ["contact", "proposals", "safety"],
+    invokes = [
+        credits::CAPTURE,
+        credits::HOLD,
+        credits::QUOTE,
+        credits::RELEASE,
+        people_kit::listings::PROFILES,
+        people_kit::people::CONTACT,
+        people_kit::people::NUMBER,
+        people_kit::people::PEOPLE,
+        people_kit::relations::ALLOWED,
+        people_kit::relations::HIDDEN,
+        people_kit::relations::RELATE,
+        people_kit::threads::END,
+        people_kit::threads::OPEN,
+        people_kit::threads::POST,
+        people_kit::threads::THREAD,
+    ],
     collections = [PAIRINGS, PAIRS, OUTBOXES, DAYS],
     state_machines = [PAIRING]
 )]
@@ -136,7 +153,7 @@ impl Pairings {
     ///
     /// An open proposal between them becomes the connection; if they are already connected, that
     /// pairing is returned.
-    #[action(access = internal, idempotent, emits = [CONNECTED])]
+    #[action(access = internal, callers = ["matching_sessions"], idempotent, emits = [CONNECTED])]
     fn open_mutual(call: &Call, input: Mutual) -> Result<Opened, PairingError> {
         mutual::open(call, &input)
     }
@@ -145,7 +162,7 @@ impl Pairings {
     ///
     /// It is for other capabilities. The reason is an open pairing, or a decline whose cooldown
     /// lasts.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["matching_sessions"], idempotent)]
     fn cooling(call: &Call, input: Between) -> Result<Cooling, PairingError> {
         mutual::cooling(call, input)
     }

@@ -122,28 +122,32 @@ pub fn uid(id: &str) -> String {
     format!("{id}@portolan")
 }
 
+/// `calendar reserve`
+pub const RESERVE: Invocation<Reserve, ()> = Invocation::new("calendar", "reserve");
+/// `calendar release`
+pub const RELEASE: Invocation<Release, ()> = Invocation::new("calendar", "release");
+/// `calendar free`
+pub const FREE: Invocation<WhoIsFree, Free> = Invocation::new("calendar", "free");
+/// `calendar alternatives`
+pub const ALTERNATIVES: Invocation<Wanted, Slots> = Invocation::new("calendar", "alternatives");
+
 /// Reserves the time of all of them, or refuses with `slot_taken`.
 pub fn reserve(reservation: &Reserve) -> Result<(), Refusal> {
-    let NoOutput {} = invoke::call("calendar", "reserve", reservation)?;
-    Ok(())
+    RESERVE.call(reservation)
 }
 
 /// Releases a reservation, if there is one.
 pub fn release(reference: &str) -> Result<(), Refusal> {
-    let release = Release { reference: reference.to_owned() };
-    let NoOutput {} = invoke::call("calendar", "release", &release)?;
-    Ok(())
+    RELEASE.call(&Release { reference: reference.to_owned() })
 }
 
 /// Returns for each slot whether all of them are free. The availability of all people except the
 /// caller is considered.
 pub fn free(question: &WhoIsFree) -> Result<Vec<bool>, Refusal> {
-    let answer: Free = invoke::call("calendar", "free", question)?;
-    Ok(answer.free)
+    Ok(FREE.call(question)?.free)
 }
 
 /// Returns times at which all of them are free, within everybody's availability.
 pub fn alternatives(wanted: &Wanted) -> Result<Vec<Slot>, Refusal> {
-    let answer: Slots = invoke::call("calendar", "alternatives", wanted)?;
-    Ok(answer.slots)
+    Ok(ALTERNATIVES.call(wanted)?.slots)
 }

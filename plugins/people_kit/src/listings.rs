@@ -236,6 +236,11 @@ pub struct Fits {
     pub next_cursor: Option<String>,
 }
 
+/// `agent_listings profiles`
+pub const PROFILES: Invocation<Which, Profiles> = Invocation::new("agent_listings", "profiles");
+/// `agent_listings fitting`
+pub const FITTING: Invocation<Fitting, Fits> = Invocation::new("agent_listings", "fitting");
+
 /// Returns a listing in any state; `None` if it does not exist.
 pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
     Ok(profiles([listing_id])?.pop())
@@ -249,13 +254,12 @@ pub fn profiles<'a>(
     if which.listing_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let answer: Profiles = invoke::call("agent_listings", "profiles", &which)?;
-    Ok(answer.profiles)
+    Ok(PROFILES.call(&which)?.profiles)
 }
 
 /// Returns a page of listings that fit.
 pub fn fitting(what: &Fitting) -> Result<Fits, Refusal> {
-    invoke::call("agent_listings", "fitting", what)
+    FITTING.call(what)
 }
 
 #[cfg(test)]

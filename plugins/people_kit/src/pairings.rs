@@ -46,10 +46,15 @@ pub struct Cooling {
     pub listing_ids: Vec<String>,
 }
 
+/// `pairings open_mutual`
+pub const OPEN_MUTUAL: Invocation<Mutual, Opened> = Invocation::new("pairings", "open_mutual");
+/// `pairings cooling`
+pub const COOLING: Invocation<Between, Cooling> = Invocation::new("pairings", "cooling");
+
 /// Connects two listings whose people have both agreed. An open proposal between them becomes the
 /// connection; if they are already connected, that pairing is returned.
 pub fn open_mutual(mutual: &Mutual) -> Result<Opened, Refusal> {
-    invoke::call("pairings", "open_mutual", mutual)
+    OPEN_MUTUAL.call(mutual)
 }
 
 /// Returns those of at most 100 listings with which this one has an open pairing or a recent
@@ -65,6 +70,5 @@ pub fn cooling<'a>(
     if between.other_listing_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let answer: Cooling = invoke::call("pairings", "cooling", &between)?;
-    Ok(answer.listing_ids)
+    Ok(COOLING.call(&between)?.listing_ids)
 }

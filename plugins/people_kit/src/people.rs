@@ -76,6 +76,13 @@ pub struct Number {
     pub number: Option<String>,
 }
 
+/// `owners people`
+pub const PEOPLE: Invocation<Who, People> = Invocation::new("owners", "people");
+/// `owners contact`
+pub const CONTACT: Invocation<Whose, Contact> = Invocation::new("owners", "contact");
+/// `svc.phone-binding number`
+pub const NUMBER: Invocation<Whose, Number> = Invocation::new("svc.phone-binding", "number");
+
 /// Returns a person; `None` if there is no such person.
 pub fn person(owner_id: &str) -> Result<Option<Person>, Refusal> {
     Ok(people([owner_id])?.remove(owner_id))
@@ -89,23 +96,21 @@ pub fn people<'a>(
     if who.owner_ids.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let answer: People = invoke::call("owners", "people", &who)?;
-    Ok(answer.people.into_iter().map(|person| (person.owner_id.clone(), person)).collect())
+    let people = PEOPLE.call(&who)?.people;
+    Ok(people.into_iter().map(|person| (person.owner_id.clone(), person)).collect())
 }
 
 /// Returns the person's own links, for somebody to whom they have disclosed them.
 pub fn links(owner_id: &str) -> Result<Vec<String>, Refusal> {
     let whose = Whose { owner_id: owner_id.to_owned() };
-    let contact: Contact = invoke::call("owners", "contact", &whose)?;
-    Ok(contact.links)
+    Ok(CONTACT.call(&whose)?.links)
 }
 
 /// Returns the number with which the person claimed their agents, for somebody to whom they have
 /// disclosed it.
 pub fn phone(owner_id: &str) -> Result<Option<String>, Refusal> {
     let whose = Whose { owner_id: owner_id.to_owned() };
-    let known: Number = invoke::call("svc.phone-binding", "number", &whose)?;
-    Ok(known.number)
+    Ok(NUMBER.call(&whose)?.number)
 }
 
 #[cfg(test)]

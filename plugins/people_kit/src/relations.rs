@@ -71,16 +71,21 @@ pub struct Hidden {
     pub owner_ids: Vec<String>,
 }
 
+/// `social_permissions relate`
+pub const RELATE: Invocation<Relate, ()> = Invocation::new("social_permissions", "relate");
+/// `social_permissions allowed`
+pub const ALLOWED: Invocation<Question, Verdict> = Invocation::new("social_permissions", "allowed");
+/// `social_relationships hidden`
+pub const HIDDEN: Invocation<Whom, Hidden> = Invocation::new("social_relationships", "hidden");
+
 /// States and removes relations in the unit of work of this call.
 pub fn relate(write: Vec<Tuple>, delete: Vec<Tuple>) -> Result<(), Refusal> {
-    let NoOutput {} = invoke::call("social_permissions", "relate", &Relate { write, delete })?;
-    Ok(())
+    RELATE.call(&Relate { write, delete })
 }
 
 /// Whether a relation holds, stated or by the model; false if the subject is blocked.
 pub fn allowed(tuple: Tuple) -> Result<bool, Refusal> {
-    let verdict: Verdict = invoke::call("social_permissions", "allowed", &Question { tuple })?;
-    Ok(verdict.allowed)
+    Ok(ALLOWED.call(&Question { tuple })?.allowed)
 }
 
 /// Whether a person has a relation to an object, such as `editor` to `listing:lst_1`.
@@ -108,6 +113,5 @@ pub fn hidden<'a>(
         viewer_id: viewer_id.to_owned(),
         owner_ids: others.into_iter().map(str::to_owned).collect(),
     };
-    let answer: Hidden = invoke::call("social_relationships", "hidden", &whom)?;
-    Ok(answer.owner_ids.into_iter().collect())
+    Ok(HIDDEN.call(&whom)?.owner_ids.into_iter().collect())
 }

@@ -301,12 +301,17 @@ fn fields(code: String, side: Side) -> Next {
     call("fields").field("code", code).field("side", portolan_sdk::to_value(&side))
 }
 
+/// `listing_taxonomy check`
+pub const CHECK: Invocation<CheckInput, Checked> = Invocation::new("listing_taxonomy", "check");
+/// `listing_taxonomy narrow`
+pub const NARROW: Invocation<NarrowInput, Narrowed> = Invocation::new("listing_taxonomy", "narrow");
+
 /// Returns the listing's content in its normal form.
 pub fn check(input: &CheckInput) -> Result<Checked, TaxonomyError> {
-    invoke::call("listing_taxonomy", "check", input).map_err(TaxonomyError::Common)
+    CHECK.call(input).map_err(TaxonomyError::Common)
 }
 
 /// Returns the comparisons of a search.
 pub fn narrow(input: &NarrowInput) -> Result<Narrowed, TaxonomyError> {
-    invoke::call("listing_taxonomy", "narrow", input).map_err(TaxonomyError::Common)
+    NARROW.call(input).map_err(TaxonomyError::Common)
 }

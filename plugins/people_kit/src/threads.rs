@@ -152,33 +152,34 @@ fn get(thread_id: String) -> Next {
     Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
+/// `conversations open`
+pub const OPEN: Invocation<Open, Opened> = Invocation::new("conversations", "open");
+/// `conversations post`
+pub const POST: Invocation<Post, Posted> = Invocation::new("conversations", "post");
+/// `conversations thread`
+pub const THREAD: Invocation<Whose, Thread> = Invocation::new("conversations", "thread");
+/// `conversations end`
+pub const END: Invocation<End, ()> = Invocation::new("conversations", "end");
+
 /// Opens a conversation, or returns the existing one of this pairing.
 pub fn open(input: &Open) -> Result<Opened, ThreadError> {
-    ask("open", input)
+    OPEN.call(input).map_err(ThreadError::Common)
 }
 
 /// Writes a message as one of the participants.
 pub fn post(input: &Post) -> Result<Posted, ThreadError> {
-    ask("post", input)
+    POST.call(input).map_err(ThreadError::Common)
 }
 
 /// Returns a conversation as one of its participants sees it; refuses everybody else with
 /// `thread_not_found`.
 pub fn thread(thread_id: &str, owner_id: &str) -> Result<Thread, ThreadError> {
     let whose = Whose { thread_id: thread_id.to_owned(), owner_id: owner_id.to_owned() };
-    ask("thread", &whose)
+    THREAD.call(&whose).map_err(ThreadError::Common)
 }
 
 /// Closes a conversation; it has no effect if it is closed already.
 pub fn end(thread_id: &str, reason: &str) -> Result<(), ThreadError> {
     let end = End { thread_id: thread_id.to_owned(), reason: reason.to_owned() };
-    let NoOutput {} = ask("end", &end)?;
-    Ok(())
-}
-
-fn ask<T: serde::de::DeserializeOwned>(
-    action: &str,
-    input: &impl Serialize,
-) -> Result<T, ThreadError> {
-    invoke::call("conversations", action, input).map_err(ThreadError::Common)
+    END.call(&end).map_err(ThreadError::Common)
 }

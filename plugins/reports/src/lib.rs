@@ -37,6 +37,18 @@ struct Reports;
     id = "reports",
     title = "Reports",
     tags = ["safety", "map", "people"],
+    invokes = [
+        people_kit::listings::PROFILES,
+        people_kit::people::PEOPLE,
+        subjects::CONVERSATION,
+        subjects::LISTING,
+        subjects::MEETING,
+        subjects::MESSAGE,
+        subjects::ORGANISATION,
+        subjects::OWNER,
+        subjects::PAIRING,
+        subjects::RELATIONSHIP,
+    ],
     collections = [REPORTS, REPORTERS],
     state_machines = [REPORT]
 )]

@@ -57,8 +57,7 @@ enum Place {
 
 /// The call that reads a subject, as the reporter would make it.
 struct Read {
-    capability: &'static str,
-    action: &'static str,
+    invocation: Invocation<Map<String, Value>, Value>,
     field: &'static str,
     /// The JSON Pointer of the owner in the answer, if it belongs to one person.
     owner: Option<&'static str>,
@@ -75,13 +74,29 @@ const fn feed(
 
 const fn read(
     (prefix, kind): (&'static str, Kind),
-    capability: &'static str,
-    (action, field): (&'static str, &'static str),
+    invocation: Invocation<Map<String, Value>, Value>,
+    field: &'static str,
     owner: Option<&'static str>,
     words: &'static [&'static str],
 ) -> Row {
-    Row { prefix, kind, place: Place::Capability(Read { capability, action, field, owner }), words }
+    Row { prefix, kind, place: Place::Capability(Read { invocation, field, owner }), words }
 }
+
+pub(crate) const LISTING: Invocation<Map<String, Value>, Value> =
+    Invocation::new("agent_listings", "get");
+pub(crate) const MESSAGE: Invocation<Map<String, Value>, Value> =
+    Invocation::new("conversations", "message");
+pub(crate) const CONVERSATION: Invocation<Map<String, Value>, Value> =
+    Invocation::new("conversations", "get");
+pub(crate) const PAIRING: Invocation<Map<String, Value>, Value> =
+    Invocation::new("pairings", "get");
+pub(crate) const MEETING: Invocation<Map<String, Value>, Value> =
+    Invocation::new("thread_meetings", "get");
+pub(crate) const OWNER: Invocation<Map<String, Value>, Value> = Invocation::new("owners", "get");
+pub(crate) const ORGANISATION: Invocation<Map<String, Value>, Value> =
+    Invocation::new("social_org", "get");
+pub(crate) const RELATIONSHIP: Invocation<Map<String, Value>, Value> =
+    Invocation::new("social_relationships", "get");
 
 const ROWS: [Row; 14] = [
     feed("tgt", Kind::Target, "targets", &["/properties/name", "/properties/tagline"]),
@@ -93,35 +108,29 @@ const ROWS: [Row; 14] = [
     feed("qst", Kind::Question, "questions", &["/question"]),
     read(
         ("lst", Kind::Listing),
-        "agent_listings",
-        ("get", "listing_id"),
+        LISTING,
+        "listing_id",
         Some("/owner/owner_id"),
         &["/title", "/description_md"],
     ),
-    read(
-        ("msg", Kind::Message),
-        "conversations",
-        ("message", "message_id"),
-        Some("/sender/owner_id"),
-        &["/text"],
-    ),
-    read(("thr", Kind::Conversation), "conversations", ("get", "thread_id"), None, &[]),
+    read(("msg", Kind::Message), MESSAGE, "message_id", Some("/sender/owner_id"), &["/text"]),
+    read(("thr", Kind::Conversation), CONVERSATION, "thread_id", None, &[]),
     read(
         ("pair", Kind::Pairing),
-        "pairings",
-        ("get", "pairing_id"),
+        PAIRING,
+        "pairing_id",
         Some("/other/owner_id"),
         &["/messages/0/text"],
     ),
-    read(("mtg", Kind::Meeting), "thread_meetings", ("get", "meeting_id"), None, &["/title"]),
+    read(("mtg", Kind::Meeting), MEETING, "meeting_id", None, &["/title"]),
     read(
         ("own", Kind::Owner),
-        "owners",
-        ("get", "owner_id"),
+        OWNER,
+        "owner_id",
         Some("/owner_id"),
         &["/display_name", "/headline", "/bio_md"],
     ),
-    read(("org", Kind::Organisation), "social_org", ("get", "org_id"), None, &["/name"]),
+    read(("org", Kind::Organisation), ORGANISATION, "org_id", None, &["/name"]),
 ];
 
 /// The most characters of a subject's text that are stored.
@@ -152,7 +161,7 @@ pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Ref
         }
         Place::Capability(read) => {
             let input = Map::from_iter([(read.field.to_owned(), Value::from(subject_id))]);
-            match invoke::call::<Value>(read.capability, read.action, &input) {
+            match read.invocation.call(&input) {
                 Ok(answer) => {
                     let owner_id = read.owner.and_then(|pointer| text(&answer, pointer));
                     Ok(Some(Subject { owner_id, said: said(&answer, row.words) }))
@@ -206,8 +215,7 @@ fn blocked_by(
         return Ok(None);
     };
     let input = Map::from_iter([("owner_id".to_owned(), Value::from(owner_id.as_str()))]);
-    let bond = invoke::call::<Value>("social_relationships", "get", &input);
-    let bond = bond.map(Some).or_else(nobody)?.unwrap_or_default();
+    let bond = RELATIONSHIP.call(&input).map(Some).or_else(nobody)?.unwrap_or_default();
     let ties = bond.pointer("/relationships").and_then(Value::as_array);
     let blocks = ties.into_iter().flatten().any(|entry| {
         text(entry, "/kind").as_deref() == Some("block")

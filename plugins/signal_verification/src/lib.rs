@@ -46,6 +46,7 @@ struct SignalVerification;
     id = "signal_verification",
     title = "Signal verification",
     tags = ["map", "signals", "evidence", "verification"],
+    invokes = [people_kit::people::PEOPLE],
     collections = [EVIDENCE, DISPUTES, CONFIRMATIONS, APPOINTMENTS, STATEMENTS, DAYS],
     state_machines = [EVIDENCE_LIFE, DISPUTE],
     roles = ["signal_statements"]

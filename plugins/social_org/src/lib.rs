@@ -32,6 +32,12 @@ struct SocialOrg;
     id = "social_org",
     title = "Organisations",
     tags = ["social", "organisations", "roles"],
+    invokes = [
+        people_kit::people::PEOPLE,
+        people_kit::relations::ALLOWED,
+        people_kit::relations::HIDDEN,
+        people_kit::relations::RELATE,
+    ],
     collections = [ORGS, MEMBERS, TARGETS, FOUNDERS],
     state_machines = [ORG, MEMBERSHIP]
 )]

@@ -39,6 +39,7 @@ struct SocialPermissions;
     id = "social_permissions",
     title = "Permissions",
     tags = ["social", "permissions", "privacy"],
+    invokes = [people_kit::people::PEOPLE],
     collections = [TUPLES, OBJECTS]
 )]
 impl SocialPermissions {
@@ -172,13 +173,13 @@ impl SocialPermissions {
     }
 
     /// State and remove relations, for a capability that stores the data behind them.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "conversations", "owners", "pairings", "social_org", "social_relationships", "thread_meetings"], idempotent)]
     fn relate(_call: &Call, input: Relate) -> Result<(), PermissionsError> {
         grants::relate(input)
     }
 
     /// Evaluate one relation for another capability, without hiding blocks.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "calendar", "conversations", "matching_sessions", "pairings", "social_org", "thread_meetings"], idempotent)]
     fn allowed(call: &Call, input: Question) -> Result<Verdict, PermissionsError> {
         let Question { tuple } = input;
         let mut store = Store::new(call);

@@ -29,6 +29,7 @@ struct SocialRelationships;
     id = "social_relationships",
     title = "Relationships",
     tags = ["people", "safety"],
+    invokes = [people_kit::people::PEOPLE, people_kit::relations::RELATE],
     collections = [RELATIONSHIPS, NOTES],
     state_machines = [FOLLOW, CONNECT, BLOCK, MUTE]
 )]
@@ -158,7 +159,7 @@ impl SocialRelationships {
     /// List the people who have blocked a person, or whom the person has blocked.
     ///
     /// It is for other capabilities, which do not show the two to each other.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["agent_listings", "conversations", "matching_sessions", "owners", "pairings", "social_org", "thread_meetings"], idempotent)]
     fn hidden(_call: &Call, input: Whom) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)
     }

@@ -147,7 +147,7 @@ impl PhoneBinding {
     }
 
     /// Return to another capability the number of a person who has disclosed it to somebody.
-    #[action(access = internal, idempotent)]
+    #[action(access = internal, callers = ["pairings"], idempotent)]
     fn number(_call: &Call, input: Whose) -> Result<people::Number, BindError> {
         let Some(owner) = OWNERS.get(&input.owner_id)? else {
             return Ok(people::Number { number: None });

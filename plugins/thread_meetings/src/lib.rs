@@ -48,6 +48,17 @@ struct ThreadMeetings;
     id = "thread_meetings",
     title = "Meetings",
     tags = ["meetings", "time", "people"],
+    invokes = [
+        people_kit::calendar::ALTERNATIVES,
+        people_kit::calendar::FREE,
+        people_kit::calendar::RELEASE,
+        people_kit::calendar::RESERVE,
+        people_kit::people::PEOPLE,
+        people_kit::relations::ALLOWED,
+        people_kit::relations::HIDDEN,
+        people_kit::relations::RELATE,
+        people_kit::threads::THREAD,
+    ],
     collections = [MEETINGS, THREADS, PAIRS],
     state_machines = [MEETING],
     prompts = [PREPARE_MEETING]

@@ -6,9 +6,9 @@ use quote::{format_ident, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
 
 const KNOWN: &str = "id, version, title, tags, status, sunset_at, successor, default_action, \
-    collections, state_machines, roles, prompts";
-const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, on, example, \
-    deprecated, name";
+    collections, invokes, state_machines, roles, prompts, annotations";
+const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, emits, callers, on, \
+    example, deprecated, annotations, name";
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
@@ -94,7 +94,11 @@ fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> 
                 let value = argument.value()?;
                 rest.push(quote!(#name: #value.into_iter().map(Into::into).collect()));
             }
-            "collections" | "state_machines" | "prompts" => {
+            "annotations" => {
+                let annotations = annotations(argument)?;
+                rest.push(quote!(#name: #annotations));
+            }
+            "collections" | "invokes" | "state_machines" | "prompts" => {
                 let list = list(argument)?;
                 rest.push(quote!(#name: ::std::vec![#(#list.declaration()),*]));
             }
@@ -160,7 +164,7 @@ fn action(
         ident.span(),
     ));
     let (mut access, mut changes, mut examples) = (None, Vec::new(), Vec::new());
-    let mut event_types = Vec::new();
+    let (mut event_types, mut emits) = (Vec::new(), Vec::new());
     let input = &types.input;
     for argument in arguments {
         let argument_name = argument.name.clone();
@@ -171,9 +175,14 @@ fn action(
                 let value = argument.value()?;
                 changes.push(quote!(action.cost_credits = #value;));
             }
-            "emits" => {
+            "emits" => emits = list(argument)?,
+            "callers" => {
                 let list = list(argument)?;
-                changes.push(quote!(action.emits = ::std::vec![#(#list.into()),*];));
+                changes.push(quote!(action.callers = ::std::vec![#(#list.into()),*];));
+            }
+            "annotations" => {
+                let annotations = annotations(argument)?;
+                changes.push(quote!(action.annotations = #annotations;));
             }
             "on" => event_types.push(argument.value()?),
             "deprecated" => {
@@ -228,7 +237,14 @@ fn action(
             ::std::vec![#(#examples),*],
         );
         #(#changes)*
-        (action, <#refusals as ::portolan_sdk::Refusals>::declarations())
+        let publishes: ::std::vec::Vec<::portolan_sdk::contract::description::Publication> =
+            ::std::vec![#(#emits.publication()),*];
+        action.emits = publishes.iter().map(|event| event.event_type.clone()).collect();
+        ::portolan_sdk::Declared {
+            action,
+            errors: <#refusals as ::portolan_sdk::Refusals>::declarations(),
+            publishes,
+        }
     }};
     let arguments = match types.has_input {
         true => quote!(&call, input),
@@ -260,6 +276,22 @@ fn list(argument: Argument) -> syn::Result<Vec<Expr>> {
         Expr::Array(array) => Ok(array.elems.into_iter().collect()),
         other => Err(syn::Error::new_spanned(other, "write a list in brackets")),
     }
+}
+
+/// The expression of `annotations = [("key", value), …]`.
+fn annotations(argument: Argument) -> syn::Result<TokenStream> {
+    let mut records = Vec::new();
+    for pair in list(argument)? {
+        let Expr::Tuple(pair) = &pair else {
+            return Err(syn::Error::new_spanned(pair, "write a pair of key and value"));
+        };
+        let parts = &pair.elems;
+        records.push(match (parts.len(), parts.first(), parts.last()) {
+            (2, Some(key), Some(value)) => quote!(::portolan_sdk::annotation(#key, &#value)),
+            _ => return Err(syn::Error::new_spanned(pair, "write a pair of key and value")),
+        });
+    }
+    Ok(quote!(::std::vec![#(#records),*]))
 }
 
 struct Signature {

@@ -5,7 +5,8 @@ use crate::{
     contract::{
         Descriptor, Failure, Success, context,
         description::{
-            Access, Action, Collection, Error, Prompt, StateMachine, Status, Subscription,
+            Access, Action, Annotation, Collection, Error, Invocation, Prompt, Publication,
+            StateMachine, Status, Subscription,
         },
     },
 };
@@ -28,10 +29,20 @@ pub struct Head {
     pub successor: Option<String>,
     pub default_action: Option<String>,
     pub collections: Vec<Collection>,
+    pub invokes: Vec<Invocation>,
     pub subscriptions: Vec<Subscription>,
     pub state_machines: Vec<StateMachine>,
     pub roles: Vec<String>,
     pub prompts: Vec<Prompt>,
+    pub annotations: Vec<Annotation>,
+}
+
+/// An action of the descriptor, with what the descriptor lists once for all actions.
+#[derive(Debug)]
+pub struct Declared {
+    pub action: Action,
+    pub errors: Vec<Error>,
+    pub publishes: Vec<Publication>,
 }
 
 impl Default for Head {
@@ -48,26 +59,26 @@ impl Default for Head {
             successor: None,
             default_action: None,
             collections: Vec::new(),
+            invokes: Vec::new(),
             subscriptions: Vec::new(),
             state_machines: Vec::new(),
             roles: Vec::new(),
             prompts: Vec::new(),
+            annotations: Vec::new(),
         }
     }
 }
 
 impl Head {
-    /// Returns the whole descriptor. A code that several actions declare is listed once.
-    pub fn build(self, declared: Vec<(Action, Vec<Error>)>) -> Descriptor {
-        let mut errors: Vec<Error> = Vec::new();
-        let mut actions = Vec::new();
-        for (action, codes) in declared {
-            for error in codes {
-                if !errors.iter().any(|known| known.code == error.code) {
-                    errors.push(error);
-                }
-            }
-            actions.push(action);
+    /// Returns the whole descriptor. A code or event type that several actions declare is listed once.
+    pub fn build(self, declared: Vec<Declared>) -> Descriptor {
+        let (mut actions, mut errors, mut publishes) = (Vec::new(), Vec::new(), Vec::new());
+        for declared in declared {
+            add_new(&mut errors, declared.errors, |error: &Error| error.code.clone());
+            add_new(&mut publishes, declared.publishes, |publication: &Publication| {
+                publication.event_type.clone()
+            });
+            actions.push(declared.action);
         }
         Descriptor {
             id: self.id,
@@ -83,12 +94,29 @@ impl Head {
             default_action: self.default_action,
             errors,
             collections: self.collections,
+            invokes: self.invokes,
+            publishes,
             subscriptions: self.subscriptions,
             state_machines: self.state_machines,
             roles: self.roles,
             prompts: self.prompts,
+            annotations: self.annotations,
         }
     }
+}
+
+/// Adds the values whose key is not in the list yet.
+fn add_new<T>(list: &mut Vec<T>, values: Vec<T>, key: impl Fn(&T) -> String) {
+    for value in values {
+        if !list.iter().any(|known| key(known) == key(&value)) {
+            list.push(value);
+        }
+    }
+}
+
+/// The record of an annotation. The value is JSON text.
+pub fn annotation(key: &str, value: &(impl Serialize + ?Sized)) -> Annotation {
+    Annotation { key: key.into(), value: to_json(value) }
 }
 
 /// The descriptor's record of an action, with the schemas of its types.
@@ -111,8 +139,10 @@ pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
         cost_credits: 0,
         errors: E::declarations().into_iter().map(|error| error.code).collect(),
         emits: Vec::new(),
+        callers: Vec::new(),
         examples,
         deprecated: None,
+        annotations: Vec::new(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Nested calls: calls of other capabilities as part of this call.
 //!
-//! The writes of both capabilities are committed together, or not at all.
+//! The writes of both capabilities are committed together, or not at all. An action of another
+//! capability is a constant; the capability lists those that it calls in `invokes`, and the host
+//! refuses every other nested call.
 //!
 //! ```no_run
-//! use portolan_sdk::{invoke, prelude::*};
+//! use portolan_sdk::{invoke::Invocation, prelude::*};
 //!
 //! #[derive(Serialize, Deserialize, JsonSchema)]
 //! struct Spend {
@@ -15,42 +17,78 @@
 //!     credits: u32,
 //! }
 //!
+//! const SPEND: Invocation<Spend, Balance> = Invocation::new("credits", "spend");
+//!
 //! struct Shop;
 //!
 //! /// Sells books.
-//! #[capability(id = "shop", title = "Shop")]
+//! #[capability(id = "shop", title = "Shop", invokes = [SPEND])]
 //! impl Shop {
 //!     /// Buy one. Without the credits, the answer is the refusal of the capability `credits`.
 //!     #[action(access = write)]
 //!     fn buy(_call: &Call, input: Spend) -> Result<Balance, Refusal> {
-//!         let balance: Balance = invoke::call("credits", "spend", &input)?;
-//!         Ok(balance)
+//!         SPEND.call(&input)
 //!     }
 //! }
 //! ```
 
 use crate::{
     answer::Refusal,
-    contract::{Failure, invoke as host},
+    contract::{Failure, description, invoke as host},
 };
 use serde::{Serialize, de::DeserializeOwned};
+use std::{fmt, marker::PhantomData};
 
-/// Runs an action of another capability, for the same caller. `input` holds the action's own
-/// fields.
-///
-/// A refusal is returned unchanged, and the callee's writes are rolled back. Return it with `?`, or match
-/// its `code` and continue.
-#[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
-pub fn call<T: DeserializeOwned>(
-    capability: &str,
-    action: &str,
-    input: &(impl Serialize + ?Sized),
-) -> Result<T, Refusal> {
-    let success = host::call(capability, action, &crate::to_json(input)).map_err(passed_on)?;
-    Ok(decode(&success.output).unwrap_or_else(|error| {
-        let (line, column) = (error.line(), error.column());
-        panic!("the output of {capability} {action} has another form: line {line}, column {column}")
-    }))
+/// An action of another capability, declared as a constant: its input is an `I`, its output an `O`.
+pub struct Invocation<I: ?Sized, O> {
+    capability: &'static str,
+    action: &'static str,
+    types: PhantomData<fn(&I) -> O>,
+}
+
+impl<I: ?Sized, O> Invocation<I, O> {
+    /// The action of this name of the capability with this id.
+    pub const fn new(capability: &'static str, action: &'static str) -> Self {
+        Self { capability, action, types: PhantomData }
+    }
+
+    /// The descriptor's record of this nested call.
+    pub fn declaration(&self) -> description::Invocation {
+        description::Invocation { capability: self.capability.into(), action: self.action.into() }
+    }
+}
+
+impl<I: Serialize + ?Sized, O: DeserializeOwned> Invocation<I, O> {
+    /// Runs the action for the same caller. `input` holds the action's own fields.
+    ///
+    /// A refusal is returned unchanged, and the callee's writes are rolled back. Return it with `?`, or
+    /// match its `code` and continue. The code is `not_permitted` if the capability does not list this
+    /// constant in `invokes`, or if the operator has not approved a call that needs it.
+    #[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
+    pub fn call(&self, input: &I) -> Result<O, Refusal> {
+        let Self { capability, action, .. } = self;
+        let success = host::call(capability, action, &crate::to_json(input)).map_err(passed_on)?;
+        Ok(decode(&success.output).unwrap_or_else(|error| {
+            let (line, column) = (error.line(), error.column());
+            panic!(
+                "the output of {capability} {action} has another form: line {line}, column {column}"
+            )
+        }))
+    }
+}
+
+impl<I: ?Sized, O> Clone for Invocation<I, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I: ?Sized, O> Copy for Invocation<I, O> {}
+
+impl<I: ?Sized, O> fmt::Debug for Invocation<I, O> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Invocation").field(&self.capability).field(&self.action).finish()
+    }
 }
 
 /// Parses an output. An action without an output answers `{}`, which is `()` here.

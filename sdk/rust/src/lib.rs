@@ -79,7 +79,10 @@ pub mod states;
 pub mod time;
 pub mod timers;
 
-pub use action::{Head, declare, given, report_panics, run, to_json, to_value, unknown_action};
+pub use action::{
+    Declared, Head, annotation, declare, given, report_panics, run, to_json, to_value,
+    unknown_action,
+};
 pub use answer::{Answer, Next, NoInput, NoOutput, Outcome, Refusal, Refusals};
 pub use call::Call;
 pub use contract::HostError;
@@ -103,7 +106,8 @@ pub mod prelude {
         },
         entity::{Entity, Version, Visible, ensure_version},
         events::{Audience, Data, Event, Happened, Resource},
-        id, input, invoke,
+        id, input,
+        invoke::Invocation,
         limits::{DailyLimit, Day, Limit, Window, quota},
         message, output,
         pages::{Items, PageInput},
@@ -115,6 +119,6 @@ pub mod prelude {
     pub use portolan_sdk_macros::entity;
     pub use schemars::{self, JsonSchema};
     pub use serde::{self, Deserialize, Serialize};
-    pub use serde_json::json;
+    pub use serde_json::{Value, json};
     pub use std::convert::Infallible;
 }

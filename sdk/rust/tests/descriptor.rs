@@ -20,6 +20,8 @@ const LOANS: Collection<Loan> = Collection::new("loans").unique("book", &["book"
 static READERS: Collection<Reader> = Collection::new("readers").text(&["name"]);
 
 const LENT: Event<Loan> = Event::new("library.lent");
+const CHANGED: Event<Loan> = Event::new("library.changed").public();
+const BUY: Invocation<Loan, ()> = Invocation::new("shop", "buy");
 
 #[derive(Debug, Clone, Copy, PartialEq, States)]
 enum LoanState {
@@ -47,17 +49,23 @@ enum LibraryError {
 struct Library;
 
 /// Lends books.
-#[capability(id = "library", title = "Library", collections = [LOANS, READERS], state_machines = [LOAN])]
+#[capability(
+    id = "library",
+    title = "Library",
+    invokes = [BUY],
+    collections = [LOANS, READERS],
+    state_machines = [LOAN]
+)]
 impl Library {
     /// Lend a book.
-    #[action(access = write, emits = [LENT, "library.changed"])]
+    #[action(access = write, emits = [LENT, CHANGED], annotations = [("example.org/shelf", 7)])]
     fn lend(_call: &Call, input: Loan) -> Result<Loan, LibraryError> {
         let code = HostError::Duplicate(input.book);
         Err(code).on_duplicate(|_| LibraryError::BookLent)
     }
 
     /// Hear of new books and of lost ones.
-    #[action(access = internal, name = "hear", on = "shop.sold", on = LENT)]
+    #[action(access = internal, callers = ["shop"], name = "hear", on = "shop.sold", on = LENT)]
     fn on_book(_call: &Call, event: Happened<Loan>) -> Result<Loan, LibraryError> {
         Ok(event.data)
     }
@@ -84,6 +92,22 @@ fn constants_become_collections_events_and_subscriptions() {
     assert_eq!(collections, ["loans", "readers"]);
     let emits: Vec<_> = descriptor.actions.iter().map(|action| action.emits.join(" ")).collect();
     assert_eq!(emits, ["library.lent library.changed", "", ""]);
+    let publishes: Vec<_> = descriptor
+        .publishes
+        .iter()
+        .map(|declared| (declared.event_type.as_str(), declared.sensitive))
+        .collect();
+    assert_eq!(publishes, [("library.lent", true), ("library.changed", false)]);
+    let invokes = descriptor.invokes.iter();
+    let invokes: Vec<_> =
+        invokes.map(|called| format!("{} {}", called.capability, called.action)).collect();
+    assert_eq!(invokes, ["shop buy"]);
+    let callers: Vec<_> =
+        descriptor.actions.iter().map(|action| action.callers.join(" ")).collect();
+    assert_eq!(callers, ["", "", "shop"]);
+    let annotated = descriptor.actions.iter().flat_map(|action| &action.annotations);
+    let annotated: Vec<_> = annotated.map(|pair| format!("{}={}", pair.key, pair.value)).collect();
+    assert_eq!(annotated, ["example.org/shelf=7"]);
     let subscriptions: Vec<_> = descriptor
         .subscriptions
         .iter()

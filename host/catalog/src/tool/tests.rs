@@ -28,6 +28,7 @@ fn action(name: &str, access: Access, input: Value) -> Action {
             errors: Vec::new(),
             emits: Vec::new(),
             examples: Vec::new(),
+            callers: Vec::new(),
             deprecated: None,
         },
         schemas: Schemas {
@@ -52,10 +53,13 @@ fn descriptor(default_action: Option<&str>) -> Descriptor {
         default_action: default_action.map(str::to_owned),
         errors: Vec::new(),
         collections: Vec::new(),
+        invokes: Vec::new(),
+        publishes: Vec::new(),
         subscriptions: Vec::new(),
         state_machines: Vec::new(),
         roles: Vec::new(),
         prompts: Vec::new(),
+        annotations: Vec::new(),
     }
 }
 

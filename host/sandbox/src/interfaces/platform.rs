@@ -18,7 +18,7 @@ impl platform::Host for CallState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: platform.started_at.as_millis(),
             public_url: platform.public_url.clone(),
-            contract: "portolan:capability@1.0.0".to_owned(),
+            contract: "portolan:capability@2.0.0".to_owned(),
             catalog_version: platform.catalog_version,
         })
     }

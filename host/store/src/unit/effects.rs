@@ -36,6 +36,12 @@ impl Unit {
         self.layers.iter_mut().flat_map(|layer| &mut layer.events)
     }
 
+    /// Counts a nested call, and returns how many there were in the whole call.
+    pub fn count_nested_call(&mut self) -> usize {
+        self.nested_calls += 1;
+        self.nested_calls
+    }
+
     /// Records a nested call for the audit log. The record is discarded with the call's writes,
     /// unless `in_any_case` keeps both.
     pub fn record_nested_call(&mut self, record: AuditRecord, in_any_case: bool) {

@@ -34,6 +34,8 @@ pub struct Unit {
     /// The number of statements that have read the database: several may have seen different
     /// states.
     read_statements: u32,
+    /// The number of nested calls, refused ones included.
+    pub(super) nested_calls: usize,
 }
 
 impl Unit {
@@ -48,6 +50,7 @@ impl Unit {
             audit: Vec::new(),
             kept_audit: Vec::new(),
             read_statements: 0,
+            nested_calls: 0,
         }
     }
 

@@ -20,6 +20,7 @@ pub struct Collection<T> {
     declared: usize,
     text: &'static [&'static str],
     geo: Option<(&'static str, &'static str)>,
+    annotations: &'static [(&'static str, &'static str)],
     documents: PhantomData<fn() -> T>,
 }
 
@@ -51,6 +52,7 @@ impl<T> Collection<T> {
             declared: 0,
             text: &[],
             geo: None,
+            annotations: &[],
             documents: PhantomData,
         }
     }
@@ -83,6 +85,13 @@ impl<T> Collection<T> {
         self
     }
 
+    /// Adds facts for programs that know their keys: pairs of a key and JSON text.
+    #[must_use]
+    pub const fn annotations(mut self, pairs: &'static [(&'static str, &'static str)]) -> Self {
+        self.annotations = pairs;
+        self
+    }
+
     #[expect(clippy::indexing_slicing, reason = "one index too many fails to compile")]
     const fn with(mut self, index: Index) -> Self {
         self.indexes[self.declared] = index;
@@ -110,6 +119,14 @@ impl<T> Collection<T> {
                 latitude: latitude.into(),
                 longitude: longitude.into(),
             }),
+            annotations: self
+                .annotations
+                .iter()
+                .map(|(key, value)| description::Annotation {
+                    key: (*key).into(),
+                    value: (*value).into(),
+                })
+                .collect(),
         }
     }
 

@@ -41,7 +41,7 @@ mod data;
 pub use crate::contract::events::Audience;
 pub use data::{Data, Nothing, Resource};
 
-use crate::contract::{HostError, events as host};
+use crate::contract::{HostError, description, events as host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, marker::PhantomData};
@@ -49,13 +49,27 @@ use std::{fmt, marker::PhantomData};
 /// A type of events whose data is a `T`, declared as a constant.
 pub struct Event<T> {
     event_type: &'static str,
+    sensitive: bool,
     data: PhantomData<fn(&T)>,
 }
 
 impl<T> Event<T> {
-    /// A type of this name: dotted, such as `pairing.replied`.
+    /// A sensitive type of this name: dotted, such as `pairing.replied`. Capabilities of other publishers
+    /// receive it only with the operator's approval.
     pub const fn new(event_type: &'static str) -> Self {
-        Self { event_type, data: PhantomData }
+        Self { event_type, sensitive: true, data: PhantomData }
+    }
+
+    /// Allows every capability to subscribe to this type.
+    #[must_use]
+    pub const fn public(mut self) -> Self {
+        self.sensitive = false;
+        self
+    }
+
+    /// The descriptor's record of this type.
+    pub fn publication(&self) -> description::Publication {
+        description::Publication { event_type: self.event_type.into(), sensitive: self.sensitive }
     }
 }
 

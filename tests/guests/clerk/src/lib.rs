@@ -3,7 +3,7 @@
 
 use people_kit::{
     calendar::{self, Free, Release, Reserve, Slots, Wanted, WhoIsFree},
-    relations::{Question, Relate, Verdict, allowed, relate},
+    relations::{ALLOWED, Question, RELATE, Relate, Verdict, allowed, relate},
 };
 use portolan_sdk::prelude::*;
 
@@ -14,10 +14,17 @@ struct Verification {
     domain: Option<String>,
 }
 
+const SET_VERIFIED: Invocation<Verification, ()> = Invocation::new("social_org", "set_verified");
+
 struct Clerk;
 
 /// Does for agents what only capabilities may.
-#[capability(id = "clerk", title = "Clerk", tags = ["test"])]
+#[capability(
+    id = "clerk",
+    title = "Clerk",
+    tags = ["test"],
+    invokes = [SET_VERIFIED, ALLOWED, RELATE, calendar::RESERVE, calendar::RELEASE, calendar::FREE, calendar::ALTERNATIVES]
+)]
 impl Clerk {
     /// State relations and take them back.
     #[action(access = write)]
@@ -35,7 +42,7 @@ impl Clerk {
     /// Note whether an organisation is verified.
     #[action(access = write)]
     fn verify(_call: &Call, input: Verification) -> Result<(), Refusal> {
-        invoke::call("social_org", "set_verified", &input)
+        SET_VERIFIED.call(&input)
     }
     /// Reserve people's time.
     #[action(access = write)]

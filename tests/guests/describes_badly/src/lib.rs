@@ -1,11 +1,12 @@
 //! Describes itself badly, in one of several modes that tests write into the binary.
 
 use portolan_sdk::{
-    Head, NoInput,
+    Declared, Head, NoInput, annotation,
     contract::{
         Caller, Descriptor, Failure, Guest, Success, context,
         description::{
-            Access, Action, Collection, Index, Prompt, StateMachine, Subscription, Transition,
+            Access, Action, Collection, Index, Invocation, Prompt, Publication, StateMachine,
+            Subscription, Transition,
         },
     },
     declare, report_panics, unknown_action,
@@ -71,7 +72,12 @@ fn lies() -> Descriptor {
         .collect();
     actions.push(Action { examples: vec![r#"{"x":1}"#.into()], ..action("bad_example") });
     actions.push(Action { errors: vec!["never_declared".into()], ..action("unknown_code") });
-    for (name, event_type) in [("host_event", "catalog.changed"), ("undotted_event", "Happened")] {
+    actions.push(Action { callers: vec!["Nobody".into()], ..action("called_from_outside") });
+    for (name, event_type) in [
+        ("host_event", "catalog.changed"),
+        ("undotted_event", "Happened"),
+        ("unlisted_event", "thing.unlisted"),
+    ] {
         actions.push(Action { emits: vec![event_type.into()], ..action(name) });
     }
     let head = Head {
@@ -86,7 +92,13 @@ fn lies() -> Descriptor {
             indexes: vec![Index { name: "a".into(), paths: vec!["a b".into()], unique: false }],
             text: vec![],
             geo: None,
+            annotations: vec![],
         }],
+        invokes: vec![
+            Invocation { capability: "describes_badly".into(), action: "bad_example".into() },
+            Invocation { capability: "No id".into(), action: "get".into() },
+        ],
+        annotations: vec![annotation("no key", &1)],
         subscriptions: vec![Subscription {
             event_type: "thing.happened".into(),
             action: "nothing".into(),
@@ -120,7 +132,20 @@ fn lies() -> Descriptor {
         }],
         ..Head::default()
     };
-    head.build(actions.into_iter().map(|action| (action, vec![])).collect())
+    head.build(
+        actions
+            .into_iter()
+            .map(|action| {
+                let publication = |event_type: &String| Publication {
+                    event_type: event_type.clone(),
+                    sensitive: false,
+                };
+                let declared = action.emits.iter().filter(|_| action.name != "unlisted_event");
+                let publishes = declared.map(publication).collect();
+                Declared { action, errors: vec![], publishes }
+            })
+            .collect(),
+    )
 }
 
 /// The next version of `notes`, in which an owner has one note at most.
@@ -142,10 +167,11 @@ fn claims() -> Descriptor {
             }],
             text: vec![],
             geo: None,
+            annotations: vec![],
         }],
         ..Head::default()
     };
-    head.build(vec![(action, vec![])])
+    head.build(vec![Declared { action, errors: vec![], publishes: vec![] }])
 }
 
 const _: fn() -> Descriptor = DescribesBadly::describe;

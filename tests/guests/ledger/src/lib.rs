@@ -6,7 +6,6 @@ mod types;
 
 use portolan_sdk::{
     documents::{Direction, any_of},
-    invoke,
     prelude::*,
     timers,
 };
@@ -22,6 +21,9 @@ const TRANSFERS: Collection<Transfer> = Collection::new("transfers")
     .index("from", &["from"])
     .index("to", &["to"])
     .index("at_ms", &["at_ms"]);
+
+const ADD_INTERNAL: Invocation<NewNote, Noted> = Invocation::new("notes", "add_internal");
+const GUESS: Invocation<Guess, ()> = Invocation::new("notes", "guess");
 
 /// How often something was attempted, or a timer ran.
 const COUNTERS: Collection<Counter> = Collection::new("counters");
@@ -64,6 +66,7 @@ struct Ledger;
     id = "ledger",
     title = "Ledger",
     tags = ["test"],
+    invokes = [ADD_INTERNAL, GUESS],
     collections = [ACCOUNTS, TRANSFERS, COUNTERS]
 )]
 impl Ledger {
@@ -175,7 +178,7 @@ impl Ledger {
         let title = format!("{} to {}", input.order.amount, input.order.to);
         let receipt = transfer(call, input.order)?;
         let note = NewNote { id: input.note, title, body: receipt.transfer.clone() };
-        let noted = invoke::call("notes", "add_internal", &note)?;
+        let noted = ADD_INTERNAL.call(&note)?;
         if input.then_refuse {
             return Err(LedgerError::ChangedMind);
         }
@@ -186,7 +189,7 @@ impl Ledger {
     #[action(access = write, emits = [TRANSFERRED])]
     fn pay_with_guess(call: &Call, input: GuessedOrder) -> Result<Receipt, LedgerError> {
         let receipt = transfer(call, input.order)?;
-        let _: NoOutput = invoke::call("notes", "guess", &Guess { word: input.word })?;
+        GUESS.call(&Guess { word: input.word })?;
         Ok(receipt)
     }
 

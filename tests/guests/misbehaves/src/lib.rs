@@ -2,7 +2,7 @@
 //! the SDK's typed layer would not let it answer what is not JSON.
 
 use portolan_sdk::{
-    Head, NoInput,
+    Declared, Head, NoInput,
     contract::{Caller, Descriptor, Failure, Guest, Success, context, description::Access},
     declare, report_panics,
 };
@@ -50,7 +50,7 @@ impl Guest for Misbehaves {
         let actions = ACTIONS.map(|(name, title)| {
             let action =
                 declare::<NoInput, Output, Infallible>(name, title, title, Access::Read, vec![]);
-            (action, vec![])
+            Declared { action, errors: vec![], publishes: vec![] }
         });
         head.build(actions.into())
     }

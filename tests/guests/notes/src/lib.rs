@@ -68,7 +68,7 @@ impl Notes {
     }
 
     /// Add a note for another capability.
-    #[action(access = internal)]
+    #[action(access = internal, callers = ["ledger"])]
     fn add_internal(_call: &Call, input: Add) -> Result<Saved, NotesError> {
         let note = Note { title: input.title, body: input.body, ..Note::default() };
         let revision =
@@ -79,7 +79,7 @@ impl Notes {
     /// Guess a word for another capability. It is always wrong.
     ///
     /// Guessing `forever` never ends, and `undeclared` is refused as was never declared.
-    #[action(access = internal)]
+    #[action(access = internal, callers = ["ledger"])]
     fn guess(_call: &Call, input: Guess) -> Result<NoOutput, NotesError> {
         let before = GUESSES.get(&input.word)?.map_or(0, |guesses| guesses.value.count);
         GUESSES.put(&input.word, &Count { count: before + 1 }, Expect::Any)?;

@@ -3,12 +3,22 @@
 
 use portolan_sdk::{
     events::{Audience, Event},
-    invoke,
     prelude::*,
 };
 use serde_json::{Map, Value};
 
 const CLAIMED: Event<Claim> = Event::new("identity.claimed");
+
+const CAPTURE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "capture");
+const EXPIRE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "expire");
+const FREEZE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "freeze");
+const HOLD: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "hold");
+const ISSUE_CODE: Invocation<Map<String, Value>, Value> =
+    Invocation::new("agent_credits", "issue_code");
+const RELEASE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "release");
+const TOP_UP: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "top_up");
+const UNFREEZE: Invocation<Map<String, Value>, Value> =
+    Invocation::new("agent_credits", "unfreeze");
 
 /// What the other capability takes, unread.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -43,54 +53,59 @@ enum SpenderError {
 struct Spender;
 
 /// Passes on.
-#[capability(id = "spender", title = "Spender", tags = ["test"])]
+#[capability(
+    id = "spender",
+    title = "Spender",
+    tags = ["test"],
+    invokes = [CAPTURE, EXPIRE, FREEZE, HOLD, ISSUE_CODE, RELEASE, TOP_UP, UNFREEZE]
+)]
 impl Spender {
     /// Hold credits.
     #[action(access = write)]
     fn hold(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("hold", input)
+        pass(HOLD, input)
     }
 
     /// Spend what is held.
     #[action(access = write)]
     fn capture(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("capture", input)
+        pass(CAPTURE, input)
     }
 
     /// Give back what is held.
     #[action(access = write)]
     fn release(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("release", input)
+        pass(RELEASE, input)
     }
 
     /// Run a top-up.
     #[action(access = write)]
     fn top_up(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("top_up", input)
+        pass(TOP_UP, input)
     }
 
     /// Run the end of a hold.
     #[action(access = write)]
     fn expire(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("expire", input)
+        pass(EXPIRE, input)
     }
 
     /// Make a code.
     #[action(access = write)]
     fn issue_code(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("issue_code", input)
+        pass(ISSUE_CODE, input)
     }
 
     /// Freeze an agent's account.
     #[action(access = write)]
     fn freeze(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("freeze", input)
+        pass(FREEZE, input)
     }
 
     /// Free an agent's account.
     #[action(access = write)]
     fn unfreeze(_call: &Call, input: Passed) -> Result<Answered, SpenderError> {
-        pass("unfreeze", input)
+        pass(UNFREEZE, input)
     }
 
     /// Say once more that an agent was claimed.
@@ -101,8 +116,11 @@ impl Spender {
     }
 }
 
-fn pass(action: &str, input: Passed) -> Result<Answered, SpenderError> {
-    let output = invoke::call("agent_credits", action, &input.input)?;
+fn pass(
+    action: Invocation<Map<String, Value>, Value>,
+    input: Passed,
+) -> Result<Answered, SpenderError> {
+    let output = action.call(&input.input)?;
     if input.then_refuse {
         return Err(SpenderError::ChangedMind);
     }
