@@ -2,6 +2,7 @@
 
 use crate::run::{cargo, metadata, run, say, target_folder, workspace};
 use anyhow::{Context as _, Result};
+use portolan_signing::{SigningKey, sign, user_key};
 use serde_json::Value;
 use std::{
     fs,
@@ -19,7 +20,7 @@ const WASI: &str = "wasm32-wasip2";
 pub(crate) fn plugins() -> Result<()> {
     let packages = packages_below("plugins")?;
     say(&format!("building {} capabilities into catalog/", packages.len()));
-    build(&packages, LEAN, &workspace().join("catalog"))
+    build(&packages, LEAN, &workspace().join("catalog"), Some(&user_key()?))
 }
 
 /// Builds the components that tests and benchmarks use: plugins, examples and fixture guests.
@@ -30,9 +31,9 @@ pub(crate) fn fixtures() -> Result<()> {
     let wasi: Vec<_> = packages_below("tests/wasi-guests")?;
     let count = plugins.len() + examples.len() + guests.len() + wasi.len();
     say(&format!("building {count} components for the tests"));
-    build(&plugins, LEAN, &target.join("guests/plugins"))?;
-    build(&[examples, guests].concat(), LEAN, &target.join("guests/fixtures"))?;
-    build(&wasi, WASI, &target.join("guests/fixtures"))
+    build(&plugins, LEAN, &target.join("guests/plugins"), Some(&user_key()?))?;
+    build(&[examples, guests].concat(), LEAN, &target.join("guests/fixtures"), None)?;
+    build(&wasi, WASI, &target.join("guests/fixtures"), None)
 }
 
 /// Returns the names of the packages below a folder that are built as components.
@@ -55,7 +56,8 @@ fn packages_below(folder: &str) -> Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
+/// Builds packages as components, signed if there is a key.
+fn build(packages: &[String], target: &str, into: &Path, key: Option<&SigningKey>) -> Result<()> {
     if packages.is_empty() {
         return Ok(());
     }
@@ -73,6 +75,10 @@ fn build(packages: &[String], target: &str, into: &Path) -> Result<()> {
             WASI => module,
             _ => componentize(&module)
                 .with_context(|| format!("{package} cannot be made a component"))?,
+        };
+        let component = match key {
+            Some(key) => sign(&component, key)?,
+            None => component,
         };
         write_component(&component, &into.join(&name))?;
     }

@@ -8,7 +8,9 @@ use crate::{
 };
 use portolan_sandbox::{PlatformAction, PlatformComponent, Prepared};
 use portolan_store::Collections;
-use portolan_vocabulary::{Access, Descriptor, Digest, ErrorCode, Failure, Role, Timestamp};
+use portolan_vocabulary::{
+    Access, Descriptor, Digest, ErrorCode, Failure, Publisher, Role, Timestamp,
+};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ pub struct Capability {
     pub digest: Digest,
     /// The size of the component's file in bytes.
     pub size: u64,
+    pub publisher: Publisher,
     pub prepared: Prepared,
     pub actions: Vec<Action>,
     /// Empty until the capability is admitted, because only then the collections belong to it.
@@ -51,8 +54,8 @@ impl Capability {
         descriptor: Descriptor,
         schemas: Vec<Schemas>,
         prepared: Prepared,
-        digest: Digest,
-        size: u64,
+        (digest, size): (Digest, u64),
+        publisher: Publisher,
     ) -> Self {
         let actions: Vec<_> = descriptor
             .actions
@@ -65,7 +68,18 @@ impl Capability {
         let tool = ToolSchemas::new(&descriptor, &actions);
         let id = Arc::from(descriptor.id.as_str());
         let collections = Collections::default();
-        Self { id, descriptor, digest, size, prepared, actions, collections, schema, tool }
+        Self {
+            id,
+            descriptor,
+            digest,
+            size,
+            publisher,
+            prepared,
+            actions,
+            collections,
+            schema,
+            tool,
+        }
     }
 
     pub fn major_version(&self) -> u64 {

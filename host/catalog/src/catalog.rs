@@ -1,9 +1,11 @@
 //! The live catalog: the current snapshot, its status, and the record of capabilities that were served.
 
 use crate::{
-    load::Grants,
+    candidate::Waiting,
+    permission::Grants,
     snapshot::{Service, Snapshot},
     status::Status,
+    trust::Trust,
 };
 use arc_swap::ArcSwap;
 use portolan_sandbox::Sandbox;
@@ -14,13 +16,15 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// The options of a catalog.
 #[derive(Debug, Clone)]
 pub struct CatalogOptions {
     pub folder: PathBuf,
+    /// What is permitted by the configuration.
     pub grants: Grants,
+    pub trust: Trust,
     pub roles: Roles,
     pub service: Service,
     pub clock: Clock,
@@ -35,7 +39,12 @@ pub struct Catalog {
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) store: Store,
     pub(super) options: CatalogOptions,
+    /// Wakes the keeper after a decision of the operator.
+    pub(super) decided: Notify,
     status: Mutex<Status>,
+    /// What is permitted by the configuration and by recorded decisions.
+    grants: Mutex<Grants>,
+    waiting: Mutex<Vec<Waiting>>,
     /// The record of every capability that is or was served, by id.
     served: Mutex<BTreeMap<String, Served>>,
 }
@@ -55,7 +64,7 @@ impl Catalog {
         );
         let empty = Snapshot::new(
             &options.service,
-            options.roles.clone(),
+            (options.roles.clone(), options.grants.clone()),
             (version, changed_at),
             BTreeMap::new(),
             &served,
@@ -65,8 +74,11 @@ impl Catalog {
             version: watch::Sender::new(version),
             sandbox,
             store,
-            options,
+            decided: Notify::new(),
             status: Mutex::default(),
+            grants: Mutex::new(options.grants.clone()),
+            waiting: Mutex::default(),
+            options,
             served: Mutex::new(served),
         })
     }
@@ -93,6 +105,22 @@ impl Catalog {
 
     pub(super) fn set_status(&self, status: Status) {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+    }
+
+    pub(super) fn grants(&self) -> Grants {
+        self.grants.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_grants(&self, grants: Grants) {
+        *self.grants.lock().unwrap_or_else(PoisonError::into_inner) = grants;
+    }
+
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_waiting(&self, waiting: Vec<Waiting>) {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
     }
 
     pub(super) fn served(&self) -> BTreeMap<String, Served> {

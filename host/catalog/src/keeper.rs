@@ -3,16 +3,20 @@
 
 use crate::{
     breaking::breaking_changes,
+    candidate::{Candidate, Waiting},
     capability::Capability,
     catalog::Catalog,
+    decisions::Recorded,
     file::Fingerprint,
     folder::{fingerprints, watcher},
     load::load,
+    permission::Permission,
     refusal::LoadError,
     snapshot::Snapshot,
     status::{CHANGES, Change, Loaded, Refused, Status},
 };
 use notify::RecommendedWatcher;
+use portolan_vocabulary::Publisher;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -56,6 +60,8 @@ pub(super) struct Keeper {
     /// Whether a first snapshot has been published.
     published: bool,
     changes: Vec<Change>,
+    /// The recorded decisions of the operator, as they were last read.
+    decisions: Option<Recorded>,
 }
 
 impl Keeper {
@@ -73,6 +79,7 @@ impl Keeper {
             loads: JoinSet::new(),
             published: false,
             changes: Vec::new(),
+            decisions: None,
         };
         keeper.load_all().await?;
         tokio::spawn(keeper.run(watcher, changed, stop));
@@ -93,8 +100,11 @@ impl Keeper {
                 results.push(result);
             }
         }
-        // Sorted by name, so that of two files with one id the same one wins after every start.
-        results.sort_by(|one, other| one.0.cmp(&other.0));
+        // By publisher and name, so that of two files with one id the same one wins after every start.
+        results.sort_by(|(one, _, left), (other, _, right)| {
+            (rank(left), one).cmp(&(rank(right), other))
+        });
+        self.take_decisions().await;
         for result in results {
             self.finish_load(result).await;
         }
@@ -108,11 +118,13 @@ impl Keeper {
         mut changed: mpsc::UnboundedReceiver<String>,
         mut stop: watch::Receiver<bool>,
     ) {
+        let catalog = Arc::clone(&self.catalog);
         loop {
             let mut renamed = BTreeSet::new();
             tokio::select! {
                 Some(file) = changed.recv() => { renamed.insert(file); }
                 () = tokio::time::sleep(self.interval()) => {}
+                () = catalog.decided.notified() => {}
                 Some(Ok(result)) = self.loads.join_next() => self.finish_load(result).await,
                 _ = stop.changed() => break,
             }
@@ -122,6 +134,7 @@ impl Keeper {
             while let Some(Ok(result)) = self.loads.try_join_next() {
                 self.finish_load(result).await;
             }
+            self.take_decisions().await;
             match fingerprints(&self.catalog.options.folder).await {
                 Ok(present) => self.compare(&present, &renamed),
                 Err(error) => {
@@ -195,7 +208,7 @@ impl Keeper {
             let name = file.clone();
             let task = tokio::spawn(async move {
                 let options = &catalog.options;
-                load(&catalog.sandbox, &options.folder, &name, &options.grants, serving).await
+                load(&catalog.sandbox, &options.folder, &name, &options.trust, serving).await
             });
             // A panic of the host must not leave the file in the state of loading.
             let result =
@@ -271,7 +284,10 @@ impl Keeper {
                 .map(|(file, _)| file.clone())
         };
         let replaced = replaced.map(|capability| &*capability.id);
-        Snapshot::ensure_unique(&self.capabilities(), &candidate, owner_of, replaced)?;
+        let capabilities = self.capabilities();
+        let others = capabilities.values().map(|other| &**other);
+        self.catalog.ensure_admissible(&candidate, others).await?;
+        Snapshot::ensure_unique(&capabilities, &candidate, owner_of, replaced)?;
         let declared = &candidate.descriptor.collections;
         candidate.collections =
             self.catalog.store.declare_for_both(&candidate.id, declared).await?;
@@ -290,6 +306,27 @@ impl Keeper {
                 known.refused,
                 Some(LoadError::DuplicateId { .. } | LoadError::DuplicateToolName { .. })
             ) {
+                known.handled = None;
+            }
+        }
+    }
+
+    /// Takes the recorded decisions of the operator. If they have changed, here or on another node, the
+    /// files that wait for one are loaded again.
+    async fn take_decisions(&mut self) {
+        let decisions = match self.catalog.recorded_decisions().await {
+            Ok(decisions) if self.decisions.as_ref() == Some(&decisions) => return,
+            Ok(decisions) => decisions,
+            Err(error) => {
+                tracing::warn!(%error, "the decisions about components cannot be read");
+                return;
+            }
+        };
+        self.catalog.set_grants(self.catalog.merged(&decisions.1));
+        self.decisions = Some(decisions);
+        self.published = false;
+        for known in self.files.values_mut() {
+            if known.refused.as_ref().is_some_and(LoadError::can_be_decided) {
                 known.handled = None;
             }
         }
@@ -343,8 +380,43 @@ impl Keeper {
             self.catalog.publish(capabilities).await;
             self.published = true;
         }
+        self.catalog.set_waiting(self.waiting());
         let status = self.status();
         self.catalog.set_status(status);
+    }
+
+    /// Returns the components about which the operator can decide.
+    fn waiting(&self) -> Vec<Waiting> {
+        let mut waiting = Vec::new();
+        for known in self.files.values() {
+            match (&known.refused, &known.serving) {
+                (Some(LoadError::PendingApproval { candidate, missing }), _) => waiting
+                    .push(Waiting { candidate: (**candidate).clone(), missing: missing.clone() }),
+                (
+                    Some(
+                        LoadError::PublisherMismatch { candidate, .. }
+                        | LoadError::NamespaceTaken { candidate, .. },
+                    ),
+                    _,
+                ) => {
+                    waiting.push(Waiting { candidate: (**candidate).clone(), missing: Vec::new() })
+                }
+                (_, Some(serving)) => {
+                    let missing = self.missing(serving);
+                    if !missing.is_empty() {
+                        waiting.push(Waiting { candidate: Candidate::new(serving), missing });
+                    }
+                }
+                _ => {}
+            }
+        }
+        waiting
+    }
+
+    /// Returns what a serving capability needs and is not permitted.
+    fn missing(&self, capability: &Capability) -> Vec<Permission> {
+        let others = self.files.values().filter_map(|known| known.serving.as_deref());
+        self.catalog.missing(capability, others)
     }
 
     fn status(&self) -> Status {
@@ -363,6 +435,17 @@ impl Keeper {
                     .iter()
                     .map(|import| import.name.clone())
                     .collect(),
+                publisher: capability.publisher.to_string(),
+                invokes: texts(&capability.descriptor.invokes, |edge| {
+                    format!("{}.{}", edge.capability, edge.action)
+                }),
+                publishes: texts(&capability.descriptor.publishes, |declared| {
+                    declared.event_type.clone()
+                }),
+                subscribes: texts(&capability.descriptor.subscriptions, |declared| {
+                    declared.event_type.clone()
+                }),
+                missing: texts(&self.missing(capability), ToString::to_string),
             })
         });
         let refused = self.files.iter().filter_map(|(file, known)| {
@@ -386,4 +469,18 @@ impl Keeper {
             changes: self.changes.clone(),
         }
     }
+}
+
+/// The order in which loaded files are admitted at a start: the host's own publisher first, then signed
+/// components, then unsigned ones.
+fn rank(result: &Result<Option<Capability>, LoadError>) -> u8 {
+    match result {
+        Ok(Some(capability)) if capability.publisher == Publisher::Host => 0,
+        Ok(Some(capability)) if capability.publisher.is_key() => 1,
+        _ => 2,
+    }
+}
+
+fn texts<T>(values: &[T], text: impl Fn(&T) -> String) -> Vec<String> {
+    values.iter().map(text).collect()
 }

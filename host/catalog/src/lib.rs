@@ -13,7 +13,9 @@
 //! - `folder`, `file`: the folder's changes, and the bytes of one file
 //! - `load`: from a file to a capability
 //! - `problem`, `check`: every problem of a descriptor
-//! - `reach`: which other capabilities and events a component may reach
+//! - `trust`, `candidate`, `admission`: who published a component, and whether it may have its id
+//! - `reach`, `permission`: which other capabilities and events it may reach, and what needs permission
+//! - `decisions`: what the operator decides about components
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
 //! - `refusal`, `status`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
@@ -32,11 +34,14 @@
 //!   at full length.
 
 mod action;
+mod admission;
 mod breaking;
 mod call_schema;
+mod candidate;
 mod capability;
 mod catalog;
 mod check;
+mod decisions;
 mod difference;
 mod document;
 mod file;
@@ -44,6 +49,7 @@ mod folder;
 mod keeper;
 mod listing;
 mod load;
+mod permission;
 mod problem;
 mod prompts;
 mod publish;
@@ -57,13 +63,16 @@ mod snapshot;
 mod start;
 mod status;
 mod tool;
+mod trust;
 
 pub use action::{Action, Schemas};
 pub use call_schema::branch;
 pub use capability::{Capability, Input, Selected};
 pub use catalog::{Catalog, CatalogOptions};
+pub use decisions::DecisionError;
 pub use document::Document;
-pub use load::{Grants, Inspection, inspect};
+pub use load::{Inspection, inspect};
+pub use permission::{Grants, Permission};
 pub use problem::Problem;
 pub use prompts::fill;
 pub use reference::Reference;
@@ -73,3 +82,4 @@ pub use schema::{Schema, SchemaError, hoist};
 pub use snapshot::{Service, Snapshot};
 pub use status::{Change, Loaded, Refused, Status};
 pub use tool::ToolSchemas;
+pub use trust::{Trust, Untrusted};

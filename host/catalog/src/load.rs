@@ -1,27 +1,13 @@
 //! From a file to a capability: read, compile, prepare, describe, check.
 
-use crate::{capability::Capability, check::check, file, refusal::LoadError};
-use portolan_sandbox::{Grant, PrepareError, Sandbox};
-use portolan_vocabulary::{Descriptor, Digest};
-use serde::{Deserialize, Serialize};
+use crate::{capability::Capability, check::check, file, refusal::LoadError, trust::Trust};
+use portolan_sandbox::{PrepareError, Sandbox};
+use portolan_vocabulary::{Descriptor, Digest, Publisher};
 use std::{
-    collections::BTreeMap,
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
-
-/// The permission grants of an operator: sensitive interfaces by the name of a file without `.wasm`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Grants(pub BTreeMap<String, Vec<Grant>>);
-
-impl Grants {
-    fn of(&self, file: &str) -> &[Grant] {
-        let name = file.strip_suffix(".wasm").unwrap_or(file);
-        self.0.get(name).map_or(&[], Vec::as_slice)
-    }
-}
 
 /// The result of the inspection of a component.
 #[derive(Debug)]
@@ -38,7 +24,7 @@ pub(super) async fn load(
     sandbox: &Arc<Sandbox>,
     folder: &Path,
     file: &str,
-    grants: &Grants,
+    trust: &Trust,
     serving: Option<Digest>,
 ) -> Result<Option<Capability>, LoadError> {
     let limit = sandbox.limits().component_bytes;
@@ -52,11 +38,17 @@ pub(super) async fn load(
     if serving == Some(digest) {
         return Ok(None);
     }
-    build(sandbox, digest, bytes, grants.of(file).to_vec()).await.map(Some)
+    let publisher = trust.publisher(&bytes, file)?;
+    build(sandbox, digest, bytes, publisher).await.map(Some)
 }
 
-/// Inspects a component that is in no catalog, for `portolan check`, as if every grant were given.
-pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
+/// Inspects a component that is in no catalog, for `portolan check`. `file` is the name of its file.
+pub async fn inspect(
+    sandbox: &Arc<Sandbox>,
+    trust: &Trust,
+    file: &str,
+    bytes: Vec<u8>,
+) -> Inspection {
     let (digest, size) = (Digest::of(&bytes), bytes.len());
     let started = Instant::now();
     let mut compiled_in = None;
@@ -66,9 +58,10 @@ pub async fn inspect(sandbox: &Arc<Sandbox>, bytes: Vec<u8>) -> Inspection {
             return Err(LoadError::TooLarge { size: size as u64, limit });
         }
         file::ensure_preamble(&bytes)?;
+        let publisher = trust.publisher(&bytes, file)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
-        build(sandbox, digest, bytes, Grant::all()).await
+        build(sandbox, digest, bytes, publisher).await
     };
     let capability = capability.await;
     Inspection { digest, size, compiled_in, capability }
@@ -78,12 +71,12 @@ async fn build(
     sandbox: &Arc<Sandbox>,
     digest: Digest,
     bytes: Vec<u8>,
-    grants: Vec<Grant>,
+    publisher: Publisher,
 ) -> Result<Capability, LoadError> {
     let mut artifact = sandbox.compile(digest, &bytes).await?;
     let prepare = |artifact: std::path::PathBuf| {
-        let (sandbox, grants) = (Arc::clone(sandbox), grants.clone());
-        blocking(move || Ok(sandbox.prepare(&artifact, &grants)?))
+        let sandbox = Arc::clone(sandbox);
+        blocking(move || Ok(sandbox.prepare(&artifact)?))
     };
     let prepared = match prepare(artifact.clone()).await {
         // The artifact is damaged, perhaps because the disk was full, so it is compiled again.
@@ -100,7 +93,7 @@ async fn build(
     let limits = sandbox.limits().clone();
     blocking(move || {
         let schemas = check(&descriptor, &limits).map_err(LoadError::Descriptor)?;
-        Ok(Capability::new(descriptor, schemas, prepared, digest, size))
+        Ok(Capability::new(descriptor, schemas, prepared, (digest, size), publisher))
     })
     .await
 }

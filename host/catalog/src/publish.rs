@@ -23,14 +23,14 @@ impl Catalog {
         let served = served(&before, &capabilities, changed_at);
         let next = Snapshot::new(
             &self.options.service,
-            self.options.roles.clone(),
+            (self.options.roles.clone(), self.grants()),
             (version, changed_at),
             capabilities,
             &served,
         );
         let changes = difference(&before, &served, &current, &next);
         let state = CatalogState { version, fingerprint, changed_at };
-        let subscribers = next.subscribers(CATALOG_CHANGED);
+        let subscribers = next.subscribers(None, CATALOG_CHANGED);
         self.snapshot.store(Arc::new(next));
         self.version.send_replace(version);
         if recorded.is_none()

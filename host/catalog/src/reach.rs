@@ -4,12 +4,16 @@
 use crate::{
     action::Action,
     capability::Capability,
+    permission::Permission,
     problem::{Problems, excerpt},
+    snapshot::Snapshot,
 };
+use portolan_sandbox::ImportKind;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, Failure, HOST_EVENTS, Invocation,
-    is_capability_id, is_event_type, is_snake_case,
+    Access, ActionDescriptor, CATALOG_CHANGED, Descriptor, ErrorCode, Failure, HOST_EVENTS,
+    Invocation, Publisher, is_capability_id, is_event_type, is_snake_case,
 };
+use std::collections::BTreeSet;
 
 /// The most entries of each list.
 const ENTRIES: usize = 200;
@@ -17,25 +21,118 @@ const ENTRIES: usize = 200;
 const EVENT_TYPE_FIX: &str =
     "join two or more names of lower-case letters, digits and _ with dots, such as pairing.replied";
 
-impl Capability {
-    /// Ensures that this capability may call an action of another one: it declares the call, and an
-    /// internal action names it as a caller.
-    pub fn ensure_reaches(&self, callee: &Self, action: &Action) -> Result<(), Failure> {
-        let (id, name) = (&*callee.id, action.descriptor.name.as_str());
-        let is_declared =
-            |declared: &Invocation| declared.capability == id && declared.action == name;
-        if !self.descriptor.invokes.iter().any(is_declared) {
-            let message = format!("{} does not declare that it invokes {id} {name}.", self.id);
+impl Snapshot {
+    /// Ensures that a capability may call an action of another one: it declares the call, and the call
+    /// needs no permission or has it.
+    pub fn ensure_reachable(
+        &self,
+        caller: &Capability,
+        callee: &Capability,
+        action: &Action,
+    ) -> Result<(), Failure> {
+        let (from, to, name) = (&caller.id, &callee.id, &action.descriptor.name);
+        let invocation = Invocation { capability: to.to_string(), action: name.clone() };
+        if !caller.descriptor.invokes.contains(&invocation) {
+            let message = format!("{from} does not declare that it invokes {to} {name}.");
             return Err(Failure::new(ErrorCode::NotPermitted).message(message));
         }
-        let is_caller = |caller: &String| **caller == *self.id;
-        if action.descriptor.access == Access::Internal
-            && !action.descriptor.callers.iter().any(is_caller)
+        if needs_permission(caller, callee, &action.descriptor)
+            && !self.grants.permit(from, &Permission::Invoke(invocation))
         {
-            let message = format!("{id} {name} does not name {} as a caller.", self.id);
+            let message =
+                format!("The operator has not permitted that {from} invokes {to} {name}.");
             return Err(Failure::new(ErrorCode::NotPermitted).message(message));
         }
         Ok(())
+    }
+
+    /// Returns the capability and the internal action of each subscriber that may receive a type of event.
+    /// `publisher` is the capability that publishes it, or none for the host.
+    pub fn subscribers(
+        &self,
+        publisher: Option<&Capability>,
+        event_type: &str,
+    ) -> Vec<(String, String)> {
+        let may_receive = |subscriber: &Capability| {
+            !is_sensitive(publisher, subscriber, event_type)
+                || self.grants.permit(&subscriber.id, &Permission::Subscribe(event_type.to_owned()))
+        };
+        let mut subscribers = Vec::new();
+        for capability in self.capabilities.values() {
+            let subscriptions = capability.descriptor.subscriptions.iter();
+            let matching =
+                subscriptions.filter(|subscription| subscription.event_type == event_type);
+            let actions: Vec<_> =
+                matching.map(|subscription| subscription.action.clone()).collect();
+            if !actions.is_empty() && may_receive(capability) {
+                let id = capability.id.to_string();
+                subscribers.extend(actions.into_iter().map(|action| (id.clone(), action)));
+            }
+        }
+        subscribers
+    }
+}
+
+/// Returns what a capability needs the operator's permission for, next to these other capabilities.
+pub(super) fn needed<'a>(
+    capability: &Capability,
+    others: impl Iterator<Item = &'a Capability> + Clone,
+) -> BTreeSet<Permission> {
+    let mut needed = BTreeSet::new();
+    if capability.publisher != Publisher::Host {
+        let imports = capability.prepared.imports().iter();
+        needed.extend(imports.filter_map(|import| match import.kind {
+            ImportKind::Sensitive(grant) => Some(Permission::Interface(grant)),
+            _ => None,
+        }));
+    }
+    for invocation in &capability.descriptor.invokes {
+        let callee = others.clone().find(|other| *other.id == *invocation.capability);
+        let action = callee.and_then(|callee| Some((callee, callee.action(&invocation.action)?)));
+        if action.is_some_and(|(callee, action)| {
+            needs_permission(capability, callee, &action.descriptor)
+        }) {
+            needed.insert(Permission::Invoke(invocation.clone()));
+        }
+    }
+    for subscription in &capability.descriptor.subscriptions {
+        let event_type = &subscription.event_type;
+        let mut publishers = others.clone().filter(|other| {
+            other.descriptor.publishes.iter().any(|declared| declared.event_type == *event_type)
+        });
+        let sensitive = match HOST_EVENTS.contains(&event_type.as_str()) {
+            true => is_sensitive(None, capability, event_type),
+            false => publishers.any(|other| is_sensitive(Some(other), capability, event_type)),
+        };
+        if sensitive {
+            needed.insert(Permission::Subscribe(event_type.clone()));
+        }
+    }
+    needed
+}
+
+/// Whether a nested call needs the operator's permission: it is more than a read of another publisher's
+/// capability, or an internal action that does not name the caller.
+fn needs_permission(caller: &Capability, callee: &Capability, action: &ActionDescriptor) -> bool {
+    let same_publisher = caller.publisher == callee.publisher;
+    match action.access {
+        Access::Read => false,
+        Access::Internal => !same_publisher || !action.callers.iter().any(|id| **id == *caller.id),
+        Access::Write | Access::Events | Access::Open => !same_publisher,
+    }
+}
+
+/// Whether an event of another publisher is not for everybody. Of the host's own events, only the changes
+/// of the catalog are.
+fn is_sensitive(publisher: Option<&Capability>, subscriber: &Capability, event_type: &str) -> bool {
+    match publisher {
+        None => subscriber.publisher != Publisher::Host && event_type != CATALOG_CHANGED,
+        Some(publisher) if publisher.publisher == subscriber.publisher => false,
+        Some(publisher) => publisher
+            .descriptor
+            .publishes
+            .iter()
+            .any(|declared| declared.event_type == event_type && declared.sensitive),
     }
 }
 

@@ -1,9 +1,13 @@
 //! The reasons why the host refuses a file of the catalog folder.
 
-use crate::problem::{Problem, TOO_COMPLEX_FIX};
+use crate::{
+    candidate::Candidate,
+    permission::Permission,
+    problem::{Problem, TOO_COMPLEX_FIX},
+    trust::Untrusted,
+};
 use portolan_sandbox::{
-    CompileError, DescribeError, Import, ImportKind, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES,
-    PrepareError,
+    CompileError, DescribeError, Import, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES, PrepareError,
 };
 use portolan_store::DbError;
 use std::path::PathBuf;
@@ -41,6 +45,20 @@ pub enum LoadError {
     Documents(DbError),
     #[error("its collections cannot be made ready: {0}")]
     Store(DbError),
+    #[error(transparent)]
+    Untrusted(#[from] Untrusted),
+    #[error("the id {id} begins with svc., which is the host publisher's")]
+    ReservedId { id: String },
+    #[error("the id {} belongs to {owner}, and this component is of {}", .candidate.id, .candidate.publisher)]
+    PublisherMismatch { candidate: Box<Candidate>, owner: String },
+    #[error("the id {id} looks like {other}, which belongs to another publisher")]
+    LooksAlike { id: String, other: String },
+    #[error("it publishes events of {namespace}, which belong to {owner}")]
+    NamespaceTaken { candidate: Box<Candidate>, namespace: String, owner: String },
+    #[error("version {version} of {id} is older than {highest}, which was served before")]
+    Downgrade { id: String, version: String, highest: String },
+    #[error("it needs the operator's permission: {}", list(.missing))]
+    PendingApproval { candidate: Box<Candidate>, missing: Vec<Permission> },
     #[error("the id {id} is served by {file} already")]
     DuplicateId { id: String, file: String },
     #[error("the id {id} would get the MCP tool name of {other}")]
@@ -53,6 +71,19 @@ impl From<DbError> for LoadError {
             DbError::NotUnique(_) | DbError::Unindexable { .. } => Self::Documents(error),
             _ => Self::Store(error),
         }
+    }
+}
+
+impl LoadError {
+    /// Returns whether a decision of the operator, or a change of the other files, can end the refusal.
+    pub(super) fn can_be_decided(&self) -> bool {
+        matches!(
+            self,
+            Self::PublisherMismatch { .. }
+                | Self::NamespaceTaken { .. }
+                | Self::Downgrade { .. }
+                | Self::PendingApproval { .. }
+        )
     }
 }
 
@@ -74,7 +105,6 @@ impl LoadError {
             Self::Compile(CompileError::Crashed(_)) => "compile_failed",
             Self::Compile(CompileError::Host(_)) => "host_failed",
             Self::Prepare(PrepareError::UnknownImports(_)) => "unknown_import",
-            Self::Prepare(PrepareError::NotGranted(_)) => "not_granted",
             Self::Prepare(PrepareError::Contract(_)) => "contract_mismatch",
             Self::Prepare(PrepareError::Artifact(_)) => "host_failed",
             Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
@@ -87,6 +117,15 @@ impl LoadError {
             Self::Descriptor(_) => "bad_descriptor",
             Self::Documents(_) => "documents_do_not_fit",
             Self::Store(_) => "host_failed",
+            Self::Untrusted(Untrusted::Signature(_)) => "signature_invalid",
+            Self::Untrusted(Untrusted::Unsigned) => "not_signed",
+            Self::Untrusted(Untrusted::Key) => "key_not_trusted",
+            Self::ReservedId { .. } => "reserved_id",
+            Self::PublisherMismatch { .. } => "publisher_mismatch",
+            Self::LooksAlike { .. } => "id_looks_alike",
+            Self::NamespaceTaken { .. } => "namespace_taken",
+            Self::Downgrade { .. } => "version_downgrade",
+            Self::PendingApproval { .. } => "pending_approval",
             Self::DuplicateId { .. } => "duplicate_id",
             Self::DuplicateToolName { .. } => "duplicate_tool_name",
         }
@@ -112,15 +151,19 @@ impl LoadError {
             Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
             Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
-            Self::Prepare(PrepareError::NotGranted(imports)) => format!(
-                "if you trust it, add to the table [grants] of portolan.toml: \"<file name without .wasm>\" = [{}]",
-                grants(imports)
-            ),
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@2.0.0, world capability".to_owned(),
             Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
             Self::Store(_) => "nothing to do: the host tries again when its database answers; see its log".to_owned(),
+            Self::Untrusted(Untrusted::Signature(_)) => "get the component from its publisher again, or sign it again with `portolan sign`".to_owned(),
+            Self::Untrusted(_) => "sign it with a key of trusted_keys in portolan.toml, or add its publisher's key there".to_owned(),
+            Self::ReservedId { .. } => "choose an id that does not begin with svc.".to_owned(),
+            Self::PublisherMismatch { candidate, .. } => format!("remove the file; if the id is to change hands, with all its data, run `portolan catalog adopt {}`", candidate.id),
+            Self::LooksAlike { .. } => "give it an id that cannot be confused with another one".to_owned(),
+            Self::NamespaceTaken { candidate, .. } => format!("name its events after its own id; if these events are to change hands, run `portolan catalog adopt {}`", candidate.id),
+            Self::Downgrade { id, .. } => format!("if you want the older version, run `portolan rollback {id}`"),
+            Self::PendingApproval { candidate, .. } => format!("if you trust it, run `portolan catalog approve {}`", candidate.id),
             Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
         }
     }
@@ -134,12 +177,8 @@ impl LoadError {
     }
 }
 
-fn grants(imports: &[Import]) -> String {
-    let names = imports.iter().filter_map(|import| match import.kind {
-        ImportKind::Sensitive(grant) => Some(format!("\"{grant}\"")),
-        _ => None,
-    });
-    names.collect::<Vec<_>>().join(", ")
+fn list(permissions: &[Permission]) -> String {
+    permissions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn unknown_imports_fix(imports: &[Import]) -> String {

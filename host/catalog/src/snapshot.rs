@@ -1,6 +1,9 @@
 //! The immutable set of capabilities that one request sees from start to end.
 
-use crate::{capability::Capability, document::Document, listing::listing, refusal::LoadError};
+use crate::{
+    capability::Capability, document::Document, listing::listing, permission::Grants,
+    refusal::LoadError,
+};
 use portolan_sandbox::{Platform, PlatformComponent};
 use portolan_store::Served;
 use portolan_vocabulary::{ErrorCode, Failure, Limit, Role, Roles, Timestamp};
@@ -29,24 +32,11 @@ pub struct Snapshot {
     pub document: Document,
     /// Which capability the operator has assigned to each role.
     pub(super) roles: Roles,
+    /// What the operator permits.
+    pub(super) grants: Grants,
 }
 
 impl Snapshot {
-    /// Returns the capability and the internal action of each subscriber to a type of event.
-    pub fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
-        let mut subscribers = Vec::new();
-        for capability in self.capabilities.values() {
-            let subscriptions = capability.descriptor.subscriptions.iter();
-            let matching =
-                subscriptions.filter(|subscription| subscription.event_type == event_type);
-            subscribers.extend(
-                matching
-                    .map(|subscription| (capability.id.to_string(), subscription.action.clone())),
-            );
-        }
-        subscribers
-    }
-
     /// Returns the types of events with this prefix that capabilities can publish, in their order.
     pub fn event_types(&self, prefix: &str) -> BTreeSet<&str> {
         let actions = self.capabilities.values().flat_map(|capability| &capability.actions);
@@ -56,7 +46,7 @@ impl Snapshot {
 
     pub(super) fn new(
         service: &Service,
-        roles: Roles,
+        (roles, grants): (Roles, Grants),
         (version, changed_at): (u64, Timestamp),
         capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
         served: &BTreeMap<String, Served>,
@@ -71,7 +61,7 @@ impl Snapshot {
             components,
         });
         let document = listing(version, changed_at, &capabilities, served);
-        Self { version, capabilities, platform, document, roles }
+        Self { version, capabilities, platform, document, roles, grants }
     }
 
     /// Returns the capability with this id, unless its sunset date has passed.

@@ -30,6 +30,15 @@ pub struct Loaded {
     pub bytes: u64,
     pub actions: usize,
     pub imports: Vec<String>,
+    /// `host`, `ed25519:<key>` or `unsigned:<file>`.
+    pub publisher: String,
+    /// The actions of other capabilities that it may call, such as `owners.people`.
+    pub invokes: Vec<String>,
+    pub publishes: Vec<String>,
+    pub subscribes: Vec<String>,
+    /// What it needs and is not permitted; those calls are refused, and those events not delivered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// A refused file, or a refused new content of a file that serves a capability.

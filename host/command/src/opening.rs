@@ -152,6 +152,7 @@ async fn open_catalog(
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
         grants: config.grants.clone(),
+        trust: config.trust.clone(),
         roles: config.roles.clone(),
         service: Service {
             started_at: clock.now(),

@@ -11,7 +11,7 @@ use axum::{
     },
     http::HeaderMap,
 };
-use portolan_catalog::Status;
+use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
 use portolan_store::{AuditQuery, Outcome};
 use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
@@ -48,6 +48,45 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {
 
 pub(super) async fn catalog(State(app): State<Arc<App>>) -> Json<Status> {
     Json(app.host.catalog.status())
+}
+
+/// Permits what a component needs.
+pub(super) async fn approve(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let permitted = app.host.catalog.approve(&id).await.map_err(undecided)?;
+    Ok(Json(json!({ "id": id, "permitted": permitted })))
+}
+
+/// Gives an id to the publisher of a refused component.
+pub(super) async fn adopt(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let publisher = app.host.catalog.adopt(&id).await.map_err(undecided)?;
+    Ok(Json(json!({ "id": id, "publisher": publisher })))
+}
+
+/// Permits an older version of a signed component.
+pub(super) async fn rollback(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    app.host.catalog.permit_rollback(&id).await.map_err(undecided)?;
+    Ok(Json(json!({ "id": id })))
+}
+
+fn undecided(error: DecisionError) -> Refusal {
+    match error {
+        DecisionError::NothingToDecide(_) => {
+            Refusal(Failure::new(ErrorCode::NotFound).message(error.to_string()))
+        }
+        DecisionError::Ambiguous(_) => {
+            Refusal(Failure::new(ErrorCode::InvalidTransition).message(error.to_string()))
+        }
+        DecisionError::Store(error) => error.into(),
+    }
 }
 
 /// The query of `GET /audit`.

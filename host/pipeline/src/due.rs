@@ -172,7 +172,7 @@ impl Host {
     fn undeliverable(&self, message_id: &str, now: Timestamp) -> NewEvent {
         let subject = format!("messages/{message_id}");
         let data = json!({ "message_id": message_id });
-        let subscribers = self.catalog.snapshot().subscribers(SMS_UNDELIVERABLE);
+        let subscribers = self.catalog.snapshot().subscribers(None, SMS_UNDELIVERABLE);
         let audience = Audience::Capabilities;
         let event = NewEvent::of_host(SMS_UNDELIVERABLE, &subject, audience, &data, now);
         NewEvent { subscribers, ..event }

@@ -55,7 +55,7 @@ impl Frame {
     /// Ensures that the running action may call this action with this input.
     fn ensure_callable(&self, execution: Execution<'_>, read_only: bool) -> Result<(), Failure> {
         let Execution { capability, action, context, input, .. } = execution;
-        self.capability.ensure_reaches(capability, action)?;
+        self.snapshot.ensure_reachable(&self.capability, capability, action)?;
         if let Caller::Agent(agent) = &context.caller {
             ensure_permitted(agent, action.descriptor.access, self.host.catalog.roles())?;
         }
@@ -179,7 +179,7 @@ impl HostServices for Frame {
     }
 
     fn subscribers(&self, event_type: &str) -> Vec<(String, String)> {
-        self.snapshot.subscribers(event_type)
+        self.snapshot.subscribers(Some(&self.capability), event_type)
     }
 
     fn check_timer(&self, action: &str, input: &str) -> Result<(), String> {

@@ -2,7 +2,6 @@
 
 use crate::{
     contract::AnyCapabilityPre,
-    grant::Grant,
     imports::{Import, ImportKind},
     interfaces::INTERFACES,
     state::CallState,
@@ -76,8 +75,6 @@ pub enum PrepareError {
     ExceedsLimits(String),
     #[error("imports {} which this host does not offer", names(.0))]
     UnknownImports(Vec<Import>),
-    #[error("imports {} which needs the operator's grant", names(.0))]
-    NotGranted(Vec<Import>),
     #[error("does not fit the contract: {0}")]
     Contract(String),
 }
@@ -125,26 +122,18 @@ impl Sandbox {
         format!("{:016x}", hasher.finish())
     }
 
-    /// Loads an artifact that this host compiled, and checks its imports against the grants.
-    pub fn prepare(&self, artifact: &Path, grants: &[Grant]) -> Result<Prepared, PrepareError> {
+    /// Loads an artifact that this host compiled, and checks that it imports only what this host offers.
+    pub fn prepare(&self, artifact: &Path) -> Result<Prepared, PrepareError> {
         let component = self.load(artifact)?;
         let imports: Vec<_> = component
             .component_type()
             .imports(&self.engine)
             .map(|(name, _)| Import::new(name))
             .collect();
-        let select = |wanted: &dyn Fn(ImportKind) -> bool| -> Vec<Import> {
-            imports.iter().filter(|import| wanted(import.kind)).cloned().collect()
-        };
-        let unknown = select(&|kind| kind == ImportKind::Unknown);
+        let is_unknown = |import: &&Import| import.kind == ImportKind::Unknown;
+        let unknown: Vec<_> = imports.iter().filter(is_unknown).cloned().collect();
         if !unknown.is_empty() {
             return Err(PrepareError::UnknownImports(unknown));
-        }
-        let denied = select(
-            &|kind| matches!(kind, ImportKind::Sensitive(grant) if !grants.contains(&grant)),
-        );
-        if !denied.is_empty() {
-            return Err(PrepareError::NotGranted(denied));
         }
         let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
         let pre = self.linker.instantiate_pre(&component).map_err(contract)?;

@@ -26,6 +26,7 @@ mod failure;
 mod identifier;
 mod keyring;
 mod limits;
+mod publisher;
 mod retention;
 mod role;
 pub mod sealed;
@@ -48,6 +49,7 @@ pub use identifier::{
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use portolan_codes::{ErrorCode, ErrorKind};
+pub use publisher::{NotAPublisher, Publisher};
 pub use retention::Retention;
 pub use role::{Role, Roles};
 pub use timestamp::Timestamp;

@@ -1,33 +1,125 @@
 //! `portolan catalog`.
 
 use crate::cli::client::{Operator, block_on, text};
-use clap::Args;
+use clap::{Args, Subcommand};
+use reqwest::Method;
 use serde_json::Value;
 use std::process::ExitCode;
 
 /// Arguments of `portolan catalog`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct CatalogCommand {
+    #[command(subcommand)]
+    decision: Option<Decision>,
     #[command(flatten)]
     operator: Operator,
     /// Print the host's answer as JSON
     #[arg(long)]
     json: bool,
+    /// Show what each capability may reach: interfaces, other capabilities, events
+    #[arg(long)]
+    permissions: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Decision {
+    /// Permit everything that a component needs and is not permitted yet
+    ///
+    /// `portolan catalog` lists it, and `portolan check` prints it before the file is installed.
+    Approve(Decided),
+    /// Give an id, with its documents and secrets, to the publisher of the refused file with this id
+    Adopt(Decided),
+}
+
+/// The arguments of a decision.
+#[derive(Debug, Args)]
+pub(super) struct Decided {
+    /// The capability's id, such as agent_listings
+    id: String,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+/// Arguments of `portolan rollback`.
+#[derive(Debug, Args)]
+pub(super) struct Rollback {
+    #[command(flatten)]
+    decided: Decided,
+}
+
+impl Rollback {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            self.decided.send("rollback").await?;
+            line!("an older version of {} may serve next", self.decided.id);
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+impl Decided {
+    async fn send(&self, decision: &str) -> anyhow::Result<Value> {
+        let path = format!("/catalog/{}/{decision}", self.id);
+        self.operator.send(Method::POST, &path, &[]).await
+    }
+}
+
+impl Decision {
+    async fn make(&self) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Approve(decided) => {
+                let answer = decided.send("approve").await?;
+                line!("{} may now: {}", decided.id, texts(&answer, "permitted"));
+            }
+            Self::Adopt(decided) => {
+                let answer = decided.send("adopt").await?;
+                line!("{} belongs to {} now", decided.id, text(&answer, "publisher"));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 impl CatalogCommand {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        block_on(self.show())
+        block_on(async {
+            match &self.decision {
+                Some(decision) => decision.make().await,
+                None => self.show().await,
+            }
+        })
     }
 
-    async fn show(self) -> anyhow::Result<ExitCode> {
+    async fn show(&self) -> anyhow::Result<ExitCode> {
         let status = self.operator.get("/catalog", &[]).await?;
         if self.json {
             line!("{status:#}");
+        } else if self.permissions {
+            print_permissions(&status);
         } else {
             print(&status);
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Returns the texts of a list, joined.
+fn texts(value: &Value, name: &str) -> String {
+    let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Prints for each capability whose it is and what it may reach.
+fn print_permissions(status: &Value) {
+    for capability in status.get("loaded").and_then(Value::as_array).into_iter().flatten() {
+        line!("{} ({})", text(capability, "id"), text(capability, "publisher"));
+        for name in ["imports", "invokes", "publishes", "subscribes", "missing"] {
+            let reached = texts(capability, name);
+            if !reached.is_empty() {
+                line!("  {name:<10} {reached}");
+            }
+        }
     }
 }
 
@@ -50,6 +142,13 @@ fn print(status: &Value) {
             text(capability, "bytes"),
             text(capability, "file")
         );
+        let missing = texts(capability, "missing");
+        if !missing.is_empty() {
+            let id = text(capability, "id");
+            line!(
+                "    not permitted: {missing}; if you trust it, run `portolan catalog approve {id}`"
+            );
+        }
     }
     for role in list("roles") {
         if role.get("vacant").is_some() {

@@ -1,11 +1,11 @@
 //! `portolan check`.
 
-use crate::cli::client::block_on;
+use crate::{cli::client::block_on, config::publisher_key};
 use anyhow::Context as _;
 use clap::Args;
-use portolan_catalog::{Capability, Inspection, inspect};
-use portolan_sandbox::{Grant, ImportKind, Sandbox, SandboxOptions};
-use portolan_vocabulary::Limits;
+use portolan_catalog::{Capability, Inspection, Trust, inspect};
+use portolan_sandbox::{ImportKind, Sandbox, SandboxOptions};
+use portolan_vocabulary::{Invocation, Limits, Publisher};
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -33,7 +33,7 @@ impl Check {
         if let Some(time) = inspection.compiled_in {
             line!("  compiled  in {} ms", time.as_millis());
         }
-        Ok(report(&self.file, &inspection))
+        Ok(report(&inspection))
     }
 }
 
@@ -46,14 +46,16 @@ pub(super) async fn inspect_file(file: &Path) -> anyhow::Result<Inspection> {
         artifacts: scratch.path().to_owned(),
         compiler: std::env::current_exe()?,
     })?;
-    Ok(inspect(&Arc::new(sandbox), bytes).await)
+    let trust = Trust { host: publisher_key(), only: None };
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Ok(inspect(&Arc::new(sandbox), &trust, &name, bytes).await)
 }
 
-pub(super) fn report(file: &Path, inspection: &Inspection) -> ExitCode {
+pub(super) fn report(inspection: &Inspection) -> ExitCode {
     match &inspection.capability {
         Ok(capability) => {
             describe(capability);
-            grants(file, capability);
+            permissions(capability);
             line!("fit for a catalog");
             ExitCode::SUCCESS
         }
@@ -74,6 +76,7 @@ pub(super) fn report(file: &Path, inspection: &Inspection) -> ExitCode {
 fn describe(capability: &Capability) {
     let descriptor = &capability.descriptor;
     line!("  id        {} {}", descriptor.id, descriptor.version);
+    line!("  publisher {}", capability.publisher);
     line!("  title     {}", descriptor.title);
     line!("  summary   {}", descriptor.summary);
     for action in &capability.actions {
@@ -91,22 +94,44 @@ fn describe(capability: &Capability) {
     }
 }
 
-fn grants(file: &Path, capability: &Capability) {
-    let needed: Vec<Grant> = capability
-        .prepared
-        .imports()
-        .iter()
+/// Prints what the component may reach, and what the operator has to permit.
+fn permissions(capability: &Capability) {
+    let descriptor = &capability.descriptor;
+    for Invocation { capability, action } in &descriptor.invokes {
+        line!("  invokes   {capability}.{action}");
+    }
+    for published in &descriptor.publishes {
+        let kind = if published.sensitive { "sensitive" } else { "public" };
+        line!("  publishes {} ({kind})", published.event_type);
+    }
+    for subscription in &descriptor.subscriptions {
+        line!("  receives  {}", subscription.event_type);
+    }
+    for action in capability.actions.iter().map(|action| &action.descriptor) {
+        if !action.callers.is_empty() {
+            line!("  callers   of {}: {}", action.name, action.callers.join(", "));
+        }
+    }
+    for annotation in &descriptor.annotations {
+        line!("  annotated {} {} (unknown to this host)", annotation.at, annotation.key);
+    }
+    let imports = capability.prepared.imports().iter();
+    let sensitive: Vec<_> = imports
         .filter_map(|import| match import.kind {
-            ImportKind::Sensitive(grant) => Some(grant),
+            ImportKind::Sensitive(grant) => Some(grant.to_string()),
             _ => None,
         })
         .collect();
-    if !needed.is_empty() {
-        let names: Vec<_> = needed.iter().map(|grant| format!("\"{grant}\"")).collect();
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    if !sensitive.is_empty() && capability.publisher != Publisher::Host {
         line!(
-            "  needs     a grant, in the table [grants] of portolan.toml: \"{stem}\" = [{}]",
-            names.join(", ")
+            "  needs     `portolan catalog approve {}`, which permits: {}",
+            capability.id,
+            sensitive.join(", ")
+        );
+    }
+    if !descriptor.invokes.is_empty() || !descriptor.subscriptions.is_empty() {
+        line!(
+            "  a host asks its operator about calls of other publishers' capabilities, unless they read, and about their sensitive events"
         );
     }
 }

@@ -18,7 +18,7 @@ impl Describe {
         block_on(async {
             let inspection = check::inspect_file(&self.file).await?;
             let Ok(capability) = &inspection.capability else {
-                return Ok(check::report(&self.file, &inspection));
+                return Ok(check::report(&inspection));
             };
             line!("{}", Reference(capability).to_string().trim_end());
             Ok(ExitCode::SUCCESS)

@@ -18,6 +18,7 @@ mod keys;
 mod operator_token;
 mod run;
 mod serve;
+mod signing;
 mod statements;
 
 use crate::config::Flags;
@@ -46,8 +47,14 @@ enum Command {
     Describe(describe::Describe),
     /// Call a capability of a running host
     Call(call::Call),
-    /// Show the capabilities of a running host, and the files that it has refused
+    /// Show the capabilities of a running host and the files that it has refused, or decide about them
     Catalog(catalog::CatalogCommand),
+    /// Permit the next version of a signed capability to be older than one that was served
+    Rollback(catalog::Rollback),
+    /// Create a key that components are signed with, and print its public part
+    Keygen(signing::Keygen),
+    /// Sign a component, so that its id and its data belong to the holder of the key
+    Sign(signing::Sign),
     /// Show the audit log of a running host: calls, callers and outcomes
     Audit(audit::Audit),
     /// Show the events whose delivery to a capability has failed for good, or deliver them again
@@ -90,6 +97,9 @@ impl Arguments {
             Command::Describe(describe) => describe.run(),
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
+            Command::Rollback(rollback) => rollback.run(),
+            Command::Keygen(keygen) => keygen.run(),
+            Command::Sign(sign) => sign.run(),
             Command::Audit(audit) => audit.run(),
             Command::DeadLetters(letters) => letters.run(),
             Command::Run(run) => run.run(),

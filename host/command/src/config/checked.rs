@@ -2,17 +2,18 @@
 
 use crate::config::{
     error::ConfigError,
-    written::{Flags, List, Switch, Tokens, Written},
+    written::{Flags, List, Switch, Tokens, Trusted, Written},
 };
 use ipnet::IpNet;
-use portolan_catalog::Grants;
+use portolan_catalog::{Grants, Trust};
 use portolan_events::WebhookSettings;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
 use portolan_publication::Provider;
+use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
-use portolan_vocabulary::{Keyring, Limits, Retention, Roles, is_capability_id};
+use portolan_vocabulary::{Keyring, Limits, Publisher, Retention, Roles, is_capability_id};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -48,6 +49,7 @@ pub struct Config {
     pub operator_hosts: Vec<String>,
     pub metrics_public: bool,
     pub limits: Limits,
+    pub trust: Trust,
     pub grants: Grants,
     pub roles: Roles,
     pub retention: Retention,
@@ -133,6 +135,11 @@ impl Config {
                 ));
             }
         }
+        for id in written.grants.0.keys().filter(|id| !is_capability_id(id)) {
+            faults.push(format!("grants has {id:?}: write the id of a capability"));
+        }
+        let trusted_keys = keys(written.trusted_keys, &mut faults);
+        let only = (written.trust == Trusted::Signed).then_some(trusted_keys);
         let reachable_networks =
             networks("reachable_networks", written.reachable_networks, &mut faults);
         let trusted_proxies = networks("trusted_proxies", written.trusted_proxies, &mut faults);
@@ -163,6 +170,7 @@ impl Config {
                     operator_hosts: written.operator_hosts.items(),
                     metrics_public: written.metrics_public == Switch::On,
                     limits: written.limits,
+                    trust: Trust { host: publisher_key(), only },
                     grants: written.grants,
                     roles: written.roles,
                     retention: written.retention,
@@ -186,6 +194,27 @@ fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAdd
         ));
     }
     address.ok()
+}
+
+/// Returns the public key of the host's own publisher, which was there when this binary was built.
+pub(crate) fn publisher_key() -> Option<PublicKey> {
+    match format!("ed25519:{}", option_env!("PORTOLAN_PUBLISHER").unwrap_or_default()).parse() {
+        Ok(Publisher::Key(key)) => Some(key),
+        _ => None,
+    }
+}
+
+fn keys(list: List, faults: &mut Vec<String>) -> Vec<PublicKey> {
+    let mut keys = Vec::new();
+    for text in list.items() {
+        match text.parse() {
+            Ok(Publisher::Key(key)) => keys.push(key),
+            _ => faults.push(format!(
+                "trusted_keys has {text:?}: write ed25519: and 64 hexadecimal digits, as `portolan keygen` prints it"
+            )),
+        }
+    }
+    keys
 }
 
 fn networks(name: &str, list: List, faults: &mut Vec<String>) -> Vec<IpNet> {

@@ -10,6 +10,7 @@ mod operator;
 mod written;
 
 pub use checked::Config;
+pub(crate) use checked::publisher_key;
 pub use error::ConfigError;
 pub(crate) use operator::OperatorConfig;
 pub use written::{FILE, Flags, Tokens};

@@ -23,7 +23,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 18] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -40,6 +40,8 @@ const NAMES: [&str; 16] = [
     "operator_token",
     "operator_hosts",
     "metrics_public",
+    "trust",
+    "trusted_keys",
 ];
 
 /// Settings whose values are secret or can hold a password. No error names their values.
@@ -67,6 +69,8 @@ pub(super) struct Written {
     pub(super) operator_hosts: List,
     pub(super) metrics_public: Switch,
     pub(super) limits: Limits,
+    pub(super) trust: Trusted,
+    pub(super) trusted_keys: List,
     pub(super) grants: Grants,
     pub(super) roles: Roles,
     pub(super) retention: Retention,
@@ -94,6 +98,16 @@ impl List {
         let trimmed = items.into_iter().map(|item| item.trim().to_owned());
         trimmed.filter(|item| !item.is_empty()).collect()
     }
+}
+
+/// Whose components are loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Trusted {
+    /// Those of any publisher, and unsigned ones.
+    Any,
+    /// Those of the host's publisher and of `trusted_keys`.
+    Signed,
 }
 
 /// Written as `"on"` or `"off"`, or as a boolean.
@@ -164,6 +178,8 @@ impl Default for Written {
             operator_hosts: List::Items(Vec::new()),
             metrics_public: Switch::Off,
             limits: Limits::default(),
+            trust: Trusted::Any,
+            trusted_keys: List::Items(Vec::new()),
             grants: Grants::default(),
             roles: Roles::default(),
             retention: Retention::default(),

@@ -1,0 +1,162 @@
+//! Whether a loaded component may serve: its id and its namespaces of events belong to its publisher, and
+//! what it needs is permitted.
+
+use crate::{
+    candidate::{Candidate, namespaces},
+    capability::Capability,
+    catalog::Catalog,
+    permission::Permission,
+    reach::needed,
+    refusal::LoadError,
+};
+use portolan_store::Installed;
+use portolan_vocabulary::Publisher;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ids that begin with this are the host publisher's.
+const RESERVED: &str = "svc.";
+
+impl Catalog {
+    /// Ensures that a capability may serve next to others, and records whose its id and its namespaces are.
+    pub(super) async fn ensure_admissible(
+        &self,
+        candidate: &Capability,
+        others: impl Iterator<Item = &Capability> + Clone,
+    ) -> Result<(), LoadError> {
+        let installed = self.store.installed().await?;
+        ensure_own_id(candidate, &installed)?;
+        ensure_not_older(candidate, &installed)?;
+        let missing = self.missing(candidate, others);
+        if !missing.is_empty() {
+            return Err(LoadError::PendingApproval {
+                candidate: Box::new(Candidate::new(candidate)),
+                missing,
+            });
+        }
+        let (now, publisher) = (self.options.clock.now(), candidate.publisher.to_string());
+        for namespace in namespaces(candidate) {
+            let owner = self.store.claim_namespace(namespace, &publisher).await?;
+            if owner != publisher {
+                return Err(LoadError::NamespaceTaken {
+                    candidate: Box::new(Candidate::new(candidate)),
+                    namespace: namespace.to_owned(),
+                    owner,
+                });
+            }
+        }
+        // Another node may have installed the id in the meantime.
+        let owner = self.store.claim_id(&candidate.id, &publisher, now).await?;
+        ensure_owner(candidate, &owner)?;
+        if candidate.publisher.is_key() && is_newer(candidate, &owner) {
+            let version = Some(candidate.descriptor.version.as_str());
+            self.store.put_highest_version(&candidate.id, version).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns what a capability needs and is not permitted.
+    pub(super) fn missing<'a>(
+        &self,
+        capability: &Capability,
+        others: impl Iterator<Item = &'a Capability> + Clone,
+    ) -> Vec<Permission> {
+        let grants = self.grants();
+        let needed: BTreeSet<_> = needed(capability, others);
+        needed.into_iter().filter(|needed| !grants.permit(&capability.id, needed)).collect()
+    }
+}
+
+fn ensure_own_id(
+    candidate: &Capability,
+    installed: &BTreeMap<String, Installed>,
+) -> Result<(), LoadError> {
+    let id = &*candidate.id;
+    if id.starts_with(RESERVED) && candidate.publisher != Publisher::Host {
+        return Err(LoadError::ReservedId { id: id.to_owned() });
+    }
+    if let Some(owner) = installed.get(id) {
+        return ensure_owner(candidate, owner);
+    }
+    let publisher = candidate.publisher.to_string();
+    let mut others = installed.iter().filter(|(_, owner)| owner.publisher != publisher);
+    match others.find(|(other, _)| skeleton(other) == skeleton(id)) {
+        Some((other, _)) => Err(LoadError::LooksAlike { id: id.to_owned(), other: other.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn ensure_owner(candidate: &Capability, owner: &Installed) -> Result<(), LoadError> {
+    if owner.publisher == candidate.publisher.to_string() {
+        return Ok(());
+    }
+    let owner = owner.publisher.clone();
+    Err(LoadError::PublisherMismatch { candidate: Box::new(Candidate::new(candidate)), owner })
+}
+
+fn ensure_not_older(
+    candidate: &Capability,
+    installed: &BTreeMap<String, Installed>,
+) -> Result<(), LoadError> {
+    let highest = installed.get(&*candidate.id).and_then(|owner| owner.highest_version.clone());
+    match highest {
+        Some(highest) if is_older(&candidate.descriptor.version, &highest) => {
+            Err(LoadError::Downgrade {
+                id: candidate.id.to_string(),
+                version: candidate.descriptor.version.clone(),
+                highest,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn is_newer(candidate: &Capability, owner: &Installed) -> bool {
+    let version = &candidate.descriptor.version;
+    owner.highest_version.as_ref().is_none_or(|highest| is_older(highest, version))
+}
+
+/// Whether a version comes before another one by Semantic Versioning.
+fn is_older(version: &str, other: &str) -> bool {
+    let parse = |text: &str| semver::Version::parse(text).ok();
+    parse(version) < parse(other)
+}
+
+/// Returns the same text for ids that people confuse: other separators, and characters that look alike.
+fn skeleton(id: &str) -> String {
+    let alike = |character: char| match character {
+        '.' | '-' | '_' => '_',
+        '1' | 'i' | 'l' => 'l',
+        '0' | 'o' => 'o',
+        '5' | 's' => 's',
+        other => other,
+    };
+    id.chars().map(alike).collect::<String>().replace("rn", "m").replace("vv", "w")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_look_alike_have_one_skeleton() {
+        for (one, other) in [
+            ("svc.phone-binding", "svc.phone_binding"),
+            ("owners", "0wners"),
+            ("calendar", "ca1endar"),
+            ("conversations", "converslations"),
+            ("forms", "fonns"),
+            ("matching", "rnatching"),
+            ("window", "vvindow"),
+        ] {
+            let same = !matches!(one, "conversations" | "forms");
+            assert_eq!(skeleton(one) == skeleton(other), same, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        assert!(is_older("1.9.0", "1.10.0"));
+        assert!(is_older("2.0.0-rc.1", "2.0.0"));
+        assert!(!is_older("2.0.0", "2.0.0"));
+    }
+}

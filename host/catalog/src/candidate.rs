@@ -1,0 +1,41 @@
+//! A component about which the operator decides.
+
+use crate::{capability::Capability, permission::Permission};
+use portolan_vocabulary::Publisher;
+use std::collections::BTreeSet;
+
+/// A component that claims an id.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    pub id: String,
+    pub publisher: Publisher,
+    /// The first names of the event types that it publishes.
+    pub namespaces: Vec<String>,
+}
+
+/// A component that waits for a decision.
+#[derive(Debug, Clone)]
+pub(super) struct Waiting {
+    pub(super) candidate: Candidate,
+    /// What it needs and is not permitted; empty if it claims what belongs to another publisher.
+    pub(super) missing: Vec<Permission>,
+}
+
+impl Candidate {
+    pub(super) fn new(capability: &Capability) -> Self {
+        Self {
+            id: capability.id.to_string(),
+            publisher: capability.publisher.clone(),
+            namespaces: namespaces(capability).into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// Returns the first names of the types of events that a capability publishes.
+pub(super) fn namespaces(capability: &Capability) -> BTreeSet<&str> {
+    let first = |event_type: &'_ str| event_type.split('.').next().map(str::len);
+    let publishes = capability.descriptor.publishes.iter();
+    publishes
+        .filter_map(|declared| declared.event_type.get(..first(&declared.event_type)?))
+        .collect()
+}

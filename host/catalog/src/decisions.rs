@@ -1,0 +1,92 @@
+//! The operator's decisions about components: what is permitted, and whose an id is.
+
+use crate::{
+    candidate::{Candidate, Waiting},
+    catalog::Catalog,
+    permission::Grants,
+};
+use portolan_store::{DbError, Installed};
+use std::collections::BTreeMap;
+
+/// Why a decision cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum DecisionError {
+    #[error(
+        "no file of the catalog folder with the id {0} waits for this decision; see `portolan catalog`"
+    )]
+    NothingToDecide(String),
+    #[error("several files with the id {0} wait: remove all but one")]
+    Ambiguous(String),
+    #[error(transparent)]
+    Store(#[from] DbError),
+}
+
+/// The decisions in the database: whose each id is, and what is permitted.
+pub(super) type Recorded = (BTreeMap<String, Installed>, Vec<(String, String)>);
+
+impl Catalog {
+    /// Permits what the component with this id needs, and returns it. An id that belongs to nobody becomes
+    /// its publisher's.
+    pub async fn approve(&self, id: &str) -> Result<Vec<String>, DecisionError> {
+        let Waiting { candidate, missing } = self.waiting_for(id, |one| !one.missing.is_empty())?;
+        let (publisher, now) = (candidate.publisher.to_string(), self.options.clock.now());
+        self.store.claim_id(id, &publisher, now).await?;
+        let permissions: Vec<_> = missing.iter().map(ToString::to_string).collect();
+        self.store.grant(id, &publisher, &permissions, now).await?;
+        tracing::info!(
+            id,
+            publisher,
+            permissions = permissions.join(" "),
+            "permitted by the operator"
+        );
+        self.decided.notify_one();
+        Ok(permissions)
+    }
+
+    /// Gives an id to the publisher of the refused component with this id, and returns the publisher.
+    pub async fn adopt(&self, id: &str) -> Result<String, DecisionError> {
+        let Waiting { candidate, .. } = self.waiting_for(id, |one| one.missing.is_empty())?;
+        let Candidate { publisher, namespaces, .. } = candidate;
+        let publisher = publisher.to_string();
+        self.store.adopt(id, &namespaces, &publisher, self.options.clock.now()).await?;
+        tracing::info!(id, publisher, "adopted by the operator");
+        self.decided.notify_one();
+        Ok(publisher)
+    }
+
+    /// Permits an older version of a signed component to serve next.
+    pub async fn permit_rollback(&self, id: &str) -> Result<(), DecisionError> {
+        if !self.store.installed().await?.contains_key(id) {
+            return Err(DecisionError::NothingToDecide(id.to_owned()));
+        }
+        self.store.put_highest_version(id, None).await?;
+        tracing::info!(id, "an older version is permitted by the operator");
+        self.decided.notify_one();
+        Ok(())
+    }
+
+    fn waiting_for(
+        &self,
+        id: &str,
+        is_meant: impl Fn(&Waiting) -> bool,
+    ) -> Result<Waiting, DecisionError> {
+        let waiting = self.waiting().into_iter();
+        let mut waiting = waiting.filter(|one| one.candidate.id == id && is_meant(one));
+        match (waiting.next(), waiting.next()) {
+            (Some(one), None) => Ok(one),
+            (None, _) => Err(DecisionError::NothingToDecide(id.to_owned())),
+            _ => Err(DecisionError::Ambiguous(id.to_owned())),
+        }
+    }
+
+    pub(super) async fn recorded_decisions(&self) -> Result<Recorded, DbError> {
+        Ok((self.store.installed().await?, self.store.granted().await?))
+    }
+
+    /// Returns the configured grants with the recorded ones. A recorded one that this version does not know
+    /// permits nothing.
+    pub(super) fn merged(&self, granted: &[(String, String)]) -> Grants {
+        let known = granted.iter().filter_map(|(id, text)| Some((id.clone(), text.parse().ok()?)));
+        self.options.grants.with(known)
+    }
+}

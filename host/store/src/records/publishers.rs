@@ -1,0 +1,176 @@
+//! Which publisher an id and a namespace of events belong to, and what the operator has permitted.
+
+use crate::{
+    connection::read, connection::transact, error::DbError, integers::signed, store::Store,
+};
+use portolan_vocabulary::Timestamp;
+use std::collections::BTreeMap;
+
+/// The owner of a capability's id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The publisher, as its text form.
+    pub publisher: String,
+    /// The highest version that was served; `None` if any version may be served next.
+    pub highest_version: Option<String>,
+}
+
+impl Store {
+    /// Records the publisher of an id that has none, and returns whose the id is.
+    pub async fn claim_id(
+        &self,
+        id: &str,
+        publisher: &str,
+        now: Timestamp,
+    ) -> Result<Installed, DbError> {
+        let (owner, highest_version): (String, Option<String>) = transact!(
+            self.inner.backend,
+            |transaction| {
+                sqlx::query(
+                    "INSERT INTO publishers (capability_id, publisher, installed_at) VALUES ($1, $2, $3)
+                     ON CONFLICT (capability_id) DO NOTHING",
+                )
+                .bind(id)
+                .bind(publisher)
+                .bind(signed(now.as_millis()))
+                .execute(&mut *transaction)
+                .await?;
+                sqlx::query_as(
+                    "SELECT publisher, highest_version FROM publishers WHERE capability_id = $1",
+                )
+                .bind(id)
+                .fetch_one(&mut *transaction)
+                .await?
+            }
+        );
+        Ok(Installed { publisher: owner, highest_version })
+    }
+
+    /// Records the publisher of a namespace of events that has none, and returns whose it is.
+    pub async fn claim_namespace(
+        &self,
+        namespace: &str,
+        publisher: &str,
+    ) -> Result<String, DbError> {
+        let (owner,): (String,) = transact!(self.inner.backend, |transaction| {
+            sqlx::query(
+                "INSERT INTO event_namespaces (namespace, publisher) VALUES ($1, $2)
+                 ON CONFLICT (namespace) DO NOTHING",
+            )
+            .bind(namespace)
+            .bind(publisher)
+            .execute(&mut *transaction)
+            .await?;
+            sqlx::query_as("SELECT publisher FROM event_namespaces WHERE namespace = $1")
+                .bind(namespace)
+                .fetch_one(&mut *transaction)
+                .await?
+        });
+        Ok(owner)
+    }
+
+    /// Returns every id that was ever installed, with its publisher.
+    pub async fn installed(&self) -> Result<BTreeMap<String, Installed>, DbError> {
+        let rows: Vec<(String, String, Option<String>)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as("SELECT capability_id, publisher, highest_version FROM publishers")
+                .fetch_all(pool)
+                .await?
+        });
+        let installed =
+            |(id, publisher, highest_version)| (id, Installed { publisher, highest_version });
+        Ok(rows.into_iter().map(installed).collect())
+    }
+
+    /// Records the highest version of an id that was served; `None` permits any next version.
+    pub async fn put_highest_version(
+        &self,
+        id: &str,
+        version: Option<&str>,
+    ) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query("UPDATE publishers SET highest_version = $2 WHERE capability_id = $1")
+                .bind(id)
+                .bind(version)
+                .execute(&mut *transaction)
+                .await?;
+        });
+        Ok(())
+    }
+
+    /// Gives an id, and namespaces of events, to another publisher. What was permitted to the previous one
+    /// is no longer permitted.
+    pub async fn adopt(
+        &self,
+        id: &str,
+        namespaces: &[String],
+        publisher: &str,
+        now: Timestamp,
+    ) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query(
+                "INSERT INTO publishers (capability_id, publisher, installed_at) VALUES ($1, $2, $3)
+                 ON CONFLICT (capability_id) DO UPDATE SET publisher = excluded.publisher, highest_version = NULL",
+            )
+            .bind(id)
+            .bind(publisher)
+            .bind(signed(now.as_millis()))
+            .execute(&mut *transaction)
+            .await?;
+            for namespace in namespaces {
+                sqlx::query(
+                    "INSERT INTO event_namespaces (namespace, publisher) VALUES ($1, $2)
+                     ON CONFLICT (namespace) DO UPDATE SET publisher = excluded.publisher",
+                )
+                .bind(namespace)
+                .bind(publisher)
+                .execute(&mut *transaction)
+                .await?;
+            }
+            sqlx::query("DELETE FROM grants WHERE capability_id = $1")
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+        });
+        Ok(())
+    }
+
+    /// Permits a publisher's capability to do something.
+    pub async fn grant(
+        &self,
+        id: &str,
+        publisher: &str,
+        permissions: &[String],
+        now: Timestamp,
+    ) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            for permission in permissions {
+                sqlx::query(
+                    "INSERT INTO grants (capability_id, publisher, permission, granted_at)
+                     VALUES ($1, $2, $3, $4)
+                     ON CONFLICT (capability_id, publisher, permission) DO NOTHING",
+                )
+                .bind(id)
+                .bind(publisher)
+                .bind(permission)
+                .bind(signed(now.as_millis()))
+                .execute(&mut *transaction)
+                .await?;
+            }
+        });
+        Ok(())
+    }
+
+    /// Returns what is permitted to the publisher that each id belongs to: pairs of id and permission.
+    pub async fn granted(&self) -> Result<Vec<(String, String)>, DbError> {
+        Ok(read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT grants.capability_id, grants.permission FROM grants
+                 JOIN publishers ON publishers.capability_id = grants.capability_id
+                  AND publishers.publisher = grants.publisher
+                 ORDER BY grants.capability_id, grants.permission",
+            )
+            .fetch_all(pool)
+            .await?
+        }))
+    }
+}

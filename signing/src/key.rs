@@ -1,0 +1,126 @@
+//! The keys of publishers, in files that only their user may read.
+
+use ed25519_dalek::SigningKey;
+use std::{
+    env,
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+/// The public part of an Ed25519 key.
+pub type PublicKey = [u8; 32];
+
+/// Why a key cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error("{file}: {1}", file = .0.display())]
+    File(PathBuf, io::Error),
+    #[error(
+        "{0} is not a signing key: a key has 64 hexadecimal digits, as `portolan keygen` writes it"
+    )]
+    NotAKey(String),
+    #[error("there are no random bytes: {0}")]
+    NoRandomness(getrandom::Error),
+    #[error("the folder for settings is unknown: set HOME, or PORTOLAN_SIGNING_KEY")]
+    NoHome,
+}
+
+/// Creates a key in a new file with mode 0600.
+pub fn create_key(path: &Path) -> Result<SigningKey, KeyError> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).map_err(KeyError::NoRandomness)?;
+    let failed = |error| KeyError::File(path.to_owned(), error);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    writeln!(file, "{}", hex(&seed)).and_then(|()| file.sync_all()).map_err(failed)?;
+    Ok(SigningKey::from_bytes(&seed))
+}
+
+/// Reads a key from its file.
+pub fn read_key(path: &Path) -> Result<SigningKey, KeyError> {
+    let text = fs::read_to_string(path).map_err(|error| KeyError::File(path.to_owned(), error))?;
+    parse(&text).ok_or_else(|| KeyError::NotAKey(path.display().to_string()))
+}
+
+/// Returns the key that this user signs with: `PORTOLAN_SIGNING_KEY` (64 hexadecimal digits), or one that is
+/// created in the user's folder for settings. Its public part is written beside it, for builds.
+pub fn user_key() -> Result<SigningKey, KeyError> {
+    let folder = settings()?;
+    let key = match env::var("PORTOLAN_SIGNING_KEY") {
+        Ok(text) => {
+            parse(&text).ok_or_else(|| KeyError::NotAKey("PORTOLAN_SIGNING_KEY".to_owned()))?
+        }
+        Err(_) => {
+            let path = folder.join("signing.key");
+            fs::create_dir_all(&folder).map_err(|error| KeyError::File(folder.clone(), error))?;
+            match create_key(&path) {
+                Err(KeyError::File(_, error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    read_key(&path)?
+                }
+                created => created?,
+            }
+        }
+    };
+    write_public(&folder, &key)?;
+    Ok(key)
+}
+
+/// Writes the public part to `publisher.pub`, unless it is there already, because builds depend on the file.
+fn write_public(folder: &Path, key: &SigningKey) -> Result<(), KeyError> {
+    let path = folder.join("publisher.pub");
+    let text = hex(&key.verifying_key().to_bytes());
+    if fs::read_to_string(&path).is_ok_and(|present| present == text) {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, text))
+        .map_err(|error| KeyError::File(path, error))
+}
+
+/// `portolan` in the user's folder for settings, by the XDG Base Directory Specification.
+fn settings() -> Result<PathBuf, KeyError> {
+    let given = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let base = given("XDG_CONFIG_HOME").or_else(|| Some(given("HOME")?.join(".config")));
+    Ok(base.ok_or(KeyError::NoHome)?.join("portolan"))
+}
+
+fn parse(text: &str) -> Option<SigningKey> {
+    let digits = text.trim();
+    if digits.len() != 64 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut seed = [0; 32];
+    for (index, byte) in seed.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(digits.get(index * 2..index * 2 + 2)?, 16).ok()?;
+    }
+    Some(SigningKey::from_bytes(&seed))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_created_once_and_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let created = create_key(&path).unwrap();
+        assert_eq!(read_key(&path).unwrap(), created);
+        assert!(matches!(create_key(&path), Err(KeyError::File(..))));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        fs::write(&path, "zz").unwrap();
+        assert!(read_key(&path).unwrap_err().to_string().contains("64 hexadecimal digits"));
+    }
+}
