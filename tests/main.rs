@@ -84,6 +84,7 @@ mod cases {
     mod plugins;
     mod process;
     mod promises;
+    mod publishers;
     mod queries;
     mod reference;
     mod refusals;

@@ -104,15 +104,15 @@ async fn a_granted_import_is_linked() {
         configuration: "[grants]\ntexter = [\"sms\"]\n".into(),
         components: vec![
             ("texter.wasm".into(), component("texter")),
-            ("copy.wasm".into(), component("texter")),
         ],
         ..Options::default()
     })
     .await;
     host.loaded("texter", "1.0.0").await;
-    // The grant is for the file's name, not for whatever calls itself so.
+    // The permission is that of the id's publisher, not of whatever calls itself so.
+    host.drop_in("copy.wasm", &component("texter"));
     let row = host.refusal("copy.wasm").await;
-    assert_eq!(row["reason"], "not_granted");
+    assert_eq!(row["reason"], "publisher_mismatch");
     let sent = host.agent().await.result("texter", json!({ "action": "text" })).await;
     assert_eq!(sent["to"], "+14155550100");
 }

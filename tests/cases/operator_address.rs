@@ -10,10 +10,13 @@ use std::{
 };
 
 /// Every route of the operator's address that is no probe.
-const ROUTES: [(Method, &str); 9] = [
+const ROUTES: [(Method, &str); 12] = [
     (Method::GET, "/status"),
     (Method::GET, "/metrics"),
     (Method::GET, "/catalog"),
+    (Method::POST, "/catalog/owners/approve"),
+    (Method::POST, "/catalog/owners/adopt"),
+    (Method::POST, "/catalog/owners/rollback"),
     (Method::GET, "/audit"),
     (Method::GET, "/dead-letters"),
     (Method::POST, "/dead-letters/replay?ids=all"),

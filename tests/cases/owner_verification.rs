@@ -362,11 +362,11 @@ async fn a_name_with_a_private_address_is_not_connected_to() {
 async fn look_ups_need_a_permission_grant() {
     let public = Public::of_a_company().await;
     let mut options = public.options("");
-    let bytes = crate::harness::component("owner_verification");
+    let bytes = crate::harness::unsigned(&crate::harness::component("owner_verification"));
     options.components = vec![("proof.wasm".to_owned(), bytes)];
     let host = Host::start(options).await;
     let row = host.refusal("proof.wasm").await;
-    assert_eq!(row["reason"], "not_granted");
+    assert_eq!(row["reason"], "pending_approval");
     assert!(row["message"].as_str().unwrap().contains("lookups"), "{row:#}");
 }
 

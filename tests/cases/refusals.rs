@@ -24,7 +24,6 @@ async fn every_bad_file_is_refused_with_its_reason() {
             .find(|path| path.extension().is_some_and(|extension| extension == "artifact"));
         std::fs::read(path.unwrap()).unwrap()
     };
-    let sms = "(component (import \"portolan:capability/sms@1.0.0\" (instance (export \"send\" (func (param \"to\" string))))))";
     let http = "(component (import \"wasi:http/outgoing-handler@0.2.0\" (instance)))";
     let unknown =
         "(component (import \"acme:thing/stuff@1.0.0\" (instance (export \"f\" (func)))))";
@@ -36,7 +35,7 @@ async fn every_bad_file_is_refused_with_its_reason() {
         ("native", native, "native_code"),
         ("text", b"hello".to_vec(), "not_wasm"),
         ("garbage", [&b"\0asm\x0d\0\x01\0"[..], &[0xff; 64]].concat(), "invalid"),
-        ("ungranted", wat(sms), "not_granted"),
+        ("texter", component("texter"), "pending_approval"),
         ("http", wat(http), "unknown_import"),
         ("unknown", wat(unknown), "unknown_import"),
         ("no_exports", wat("(component)"), "contract_mismatch"),
@@ -52,7 +51,9 @@ async fn every_bad_file_is_refused_with_its_reason() {
         );
         assert!(host.log().contains(&file), "{file} is in the log");
     }
-    assert!(host.refusal("ungranted.wasm").await["fix"].as_str().unwrap().contains("[\"sms\"]"));
+    let waiting = host.refusal("texter.wasm").await;
+    assert!(waiting["message"].as_str().unwrap().contains("permission: sms"), "{waiting:#}");
+    assert!(waiting["fix"].as_str().unwrap().contains("approve texter"), "{waiting:#}");
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
 }
 
@@ -192,17 +193,22 @@ async fn the_sizes_of_several_memories_are_added_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_files_with_one_id_the_loaded_one_stays() {
+async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     let host = Host::with(&["greeter"]).await;
     let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, ")]);
     host.drop_in("another.wasm", &newer);
     let row = host.refusal("another.wasm").await;
-    assert_eq!(row["reason"], "duplicate_id");
-    assert!(row["message"].as_str().unwrap().contains("greeter.wasm"));
+    assert_eq!(row["reason"], "publisher_mismatch");
+    assert!(row["message"].as_str().unwrap().contains("unsigned:greeter"), "{row:#}");
     let greet = json!({ "action": "greet", "name": "Ada" });
     assert_eq!(host.agent().await.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
-    // When the first goes, the second gets its turn.
+    // When the first goes, the second still has no right to the id, until the operator says so.
     std::fs::remove_file(host.catalog().join("greeter.wasm")).unwrap();
+    host.wait_for("nobody", |status| find(status, "loaded", "id", "greeter").is_none()).await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert_eq!(host.refusal("another.wasm").await["reason"], "publisher_mismatch");
+    let adopted = host.decide("greeter", "adopt").await;
+    assert_eq!(adopted["publisher"], "unsigned:another");
     host.wait_for("heir", |status| find(status, "loaded", "file", "another.wasm").is_some()).await;
     assert_eq!(host.agent().await.result("greeter", greet).await["text"], "Howdy, Ada!");
 }

@@ -33,7 +33,7 @@ pub mod walk;
 pub mod webhooks;
 
 pub use agent::{Agent, Reply};
-pub use options::{Options, binary, component, guests, patched};
+pub use options::{Options, binary, component, guests, patched, unsigned};
 pub use process::{Process, command};
 
 use database::Database;
@@ -106,7 +106,8 @@ impl Host {
         Self { folder, url, admin_url, client, operator, clock, tokens, inside: None }
     }
 
-    fn take_folder(mut self) -> TempDir {
+    /// Stops the host and returns its folder.
+    pub fn take_folder(mut self) -> TempDir {
         self.ensure_no_secret_in_log();
         std::mem::replace(&mut self.folder, TempDir::new().unwrap())
     }
@@ -165,6 +166,14 @@ impl Host {
     pub async fn operate(&self, path: &str) -> Reply {
         let url = format!("{}{path}", self.admin_url);
         Reply::read(self.operator.get(url).send().await.unwrap()).await
+    }
+
+    /// Decides about a component as the operator: `approve`, `adopt` or `rollback`.
+    pub async fn decide(&self, id: &str, decision: &str) -> Value {
+        let url = format!("{}/catalog/{id}/{decision}", self.admin_url);
+        let reply = Reply::read(self.operator.post(url).send().await.unwrap()).await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.body
     }
 
     /// Waits until the operator's view of the catalog is as wanted.

@@ -7,6 +7,9 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// The bytes of a signature section: its id, its size, and 116 bytes.
+const SIGNATURE: usize = 118;
+
 pub fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_portolan"))
 }
@@ -36,6 +39,13 @@ pub fn guests() -> &'static Path {
     })
 }
 
+/// A component without its signature, which is its last section.
+pub fn unsigned(component: &[u8]) -> Vec<u8> {
+    let length = component.len() - SIGNATURE;
+    assert!(component[length..].starts_with(b"\0\x74\x12portolan-signature"), "it is not signed");
+    component[..length].to_vec()
+}
+
 /// Replaces a text in a component by one of the same length.
 pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = component.to_vec();
@@ -54,6 +64,23 @@ pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
     }
     bytes
 }
+
+/// What the hosts of tests permit the fixture guests.
+const GRANTS: &str = r#"
+[grants]
+clerk = [
+    "invoke:calendar.alternatives", "invoke:calendar.free", "invoke:calendar.release",
+    "invoke:calendar.reserve", "invoke:social_org.set_verified", "invoke:social_permissions.allowed",
+    "invoke:social_permissions.relate",
+]
+ledger = ["invoke:notes.add_internal", "invoke:notes.guess"]
+notes = ["subscribe:ledger.transferred"]
+spender = [
+    "invoke:agent_credits.capture", "invoke:agent_credits.expire", "invoke:agent_credits.freeze",
+    "invoke:agent_credits.hold", "invoke:agent_credits.issue_code", "invoke:agent_credits.on_claimed",
+    "invoke:agent_credits.release", "invoke:agent_credits.top_up", "invoke:agent_credits.unfreeze",
+]
+"#;
 
 /// What a host is started with.
 #[derive(Default)]
@@ -102,7 +129,8 @@ impl Options {
         // Tests call more often than people's agents do; what is about limits says so.
         let off =
             if self.configuration.contains("rate_limits") { "" } else { "rate_limits = \"off\"\n" };
-        let configuration = format!("{off}{}", self.configuration);
+        let grants = if self.configuration.contains("[grants]") { "" } else { GRANTS };
+        let configuration = format!("{off}{}\n{grants}", self.configuration);
         std::fs::write(folder.path().join("portolan.toml"), configuration).unwrap();
         for (name, bytes) in self.components {
             std::fs::write(catalog.join(name), bytes).unwrap();

@@ -1,13 +1,11 @@
 //! The capability `spender`: passes its input on to the internal actions of `agent_credits`, which
 //! agents cannot call themselves.
 
-use portolan_sdk::{
-    events::{Audience, Event},
-    prelude::*,
-};
+use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
-const CLAIMED: Event<Claim> = Event::new("identity.claimed");
+const ON_CLAIMED: Invocation<Happened<Claim>, ()> =
+    Invocation::new("agent_credits", "on_claimed");
 
 const CAPTURE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "capture");
 const EXPIRE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "expire");
@@ -57,7 +55,7 @@ struct Spender;
     id = "spender",
     title = "Spender",
     tags = ["test"],
-    invokes = [CAPTURE, EXPIRE, FREEZE, HOLD, ISSUE_CODE, RELEASE, TOP_UP, UNFREEZE]
+    invokes = [ON_CLAIMED, CAPTURE, EXPIRE, FREEZE, HOLD, ISSUE_CODE, RELEASE, TOP_UP, UNFREEZE]
 )]
 impl Spender {
     /// Hold credits.
@@ -109,10 +107,11 @@ impl Spender {
     }
 
     /// Say once more that an agent was claimed.
-    #[action(access = write, emits = [CLAIMED])]
-    fn claimed(_call: &Call, input: Claim) -> Result<NoOutput, SpenderError> {
-        CLAIMED.publish(Audience::Capabilities, format!("agents/{}", input.agent_id), &input)?;
-        Ok(NoOutput {})
+    #[action(access = write)]
+    fn claimed(_call: &Call, input: Claim) -> Result<(), Refusal> {
+        let subject = format!("agents/{}", input.agent_id);
+        let event_type = "identity.claimed".to_owned();
+        ON_CLAIMED.call(&Happened { id: None, event_type, subject, data: input })
     }
 }
 
