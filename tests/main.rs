@@ -38,6 +38,7 @@ mod cases {
     mod conversations_listed;
     mod conversations_members;
     mod deliveries;
+    mod due_work;
     mod event_streams;
     mod events;
     mod faults;

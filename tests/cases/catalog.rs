@@ -102,9 +102,7 @@ async fn loaded_components_stay_when_the_folder_disappears() {
 async fn a_granted_import_is_linked() {
     let host = Host::start(Options {
         configuration: "[grants]\ntexter = [\"sms\"]\n".into(),
-        components: vec![
-            ("texter.wasm".into(), component("texter")),
-        ],
+        components: vec![("texter.wasm".into(), component("texter"))],
         ..Options::default()
     })
     .await;

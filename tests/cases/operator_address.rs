@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Every route of the operator's address that is no probe.
-const ROUTES: [(Method, &str); 12] = [
+const ROUTES: [(Method, &str); 14] = [
     (Method::GET, "/status"),
     (Method::GET, "/metrics"),
     (Method::GET, "/catalog"),
@@ -18,6 +18,8 @@ const ROUTES: [(Method, &str); 12] = [
     (Method::POST, "/catalog/owners/adopt"),
     (Method::POST, "/catalog/owners/rollback"),
     (Method::GET, "/audit"),
+    (Method::GET, "/timers"),
+    (Method::POST, "/timers/notes/drop"),
     (Method::GET, "/dead-letters"),
     (Method::POST, "/dead-letters/replay?ids=all"),
     (Method::POST, "/capabilities/notes/add_internal"),

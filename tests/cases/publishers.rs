@@ -71,7 +71,8 @@ async fn the_id_of_a_shipped_capability_cannot_be_taken() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_that_look_like_anothers_are_refused() {
     let host = Host::with(&["template"]).await;
-    for (file, id) in [("one", "temp1ate_000"), ("two", "template-000"), ("three", "template_ooo")] {
+    for (file, id) in [("one", "temp1ate_000"), ("two", "template-000"), ("three", "template_ooo")]
+    {
         let file = format!("{file}.wasm");
         host.drop_in(&file, &patched(&component("template"), &[("template_000", id)]));
         let row = host.refusal(&file).await;
@@ -79,7 +80,10 @@ async fn ids_that_look_like_anothers_are_refused() {
         assert!(row["message"].as_str().unwrap().contains("template_000"), "{row:#}");
     }
     // Another id of another publisher goes live at once.
-    host.drop_in("four.wasm", &patched(&component("template"), &[("template_000", "template_042")]));
+    host.drop_in(
+        "four.wasm",
+        &patched(&component("template"), &[("template_000", "template_042")]),
+    );
     host.loaded("template_042", "1.2.0").await;
 }
 
@@ -192,10 +196,9 @@ async fn a_component_waits_until_the_operator_permits_what_it_needs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_component_cannot_publish_or_receive_what_belongs_to_others() {
-    let host = Host::start(
-        Options::with(&["ledger", "notes"]).configuration("[grants]\nledger = []\n"),
-    )
-    .await;
+    let host =
+        Host::start(Options::with(&["ledger", "notes"]).configuration("[grants]\nledger = []\n"))
+            .await;
     // The transfers of another publisher are sensitive.
     let row = host.refusal("notes.wasm").await;
     assert_eq!(row["reason"], "pending_approval");

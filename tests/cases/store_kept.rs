@@ -96,6 +96,6 @@ async fn nodes_on_one_database_notify_each_other_of_new_work() {
         assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
         told().await;
     }
-    assert_eq!(other.take_timers(Timestamp::now(), 0).await.unwrap().len(), 1);
-    assert_eq!(one.store.take_timers(Timestamp::now(), 0).await.unwrap().len(), 0);
+    assert_eq!(other.take_timers(Timestamp::now(), "c", 9).await.unwrap().len(), 1);
+    assert_eq!(one.store.take_timers(Timestamp::now(), "c", 9).await.unwrap().len(), 0);
 }

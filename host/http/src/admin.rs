@@ -14,7 +14,7 @@ use axum::{
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
 use portolan_store::{AuditQuery, Outcome};
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure, Timestamp, is_capability_id};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
@@ -134,6 +134,24 @@ pub(super) async fn audit(
         .await?;
     let next = entries.last().filter(|_| entries.len() == limit as usize).map(|last| last.seq);
     Ok(Json(json!({ "entries": entries, "before": next })))
+}
+
+pub(super) async fn timers(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+    let timers = app.host.store.pending_timers(app.host.clock.now()).await?;
+    Ok(Json(json!({ "timers": timers })))
+}
+
+/// Removes the pending timers of a capability.
+pub(super) async fn drop_timers(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    if !is_capability_id(&id) {
+        return Err(invalid("the path has no capability id"));
+    }
+    let dropped = app.host.store.drop_timers(&id).await?;
+    tracing::info!(id, dropped, "pending timers are dropped by the operator");
+    Ok(Json(json!({ "id": id, "dropped": dropped })))
 }
 
 /// The query of `GET /dead-letters`.

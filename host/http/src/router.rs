@@ -132,6 +132,8 @@ fn operator_routes(app: &Arc<App>) -> Router {
         .route("/catalog/{id}/adopt", post(admin::adopt))
         .route("/catalog/{id}/rollback", post(admin::rollback))
         .route("/audit", get(admin::audit))
+        .route("/timers", get(admin::timers))
+        .route("/timers/{id}/drop", post(admin::drop_timers))
         .route("/dead-letters", get(admin::dead_letters))
         .route("/dead-letters/replay", post(admin::replay))
         .route("/capabilities/{id}/{action}", post(admin::operate))

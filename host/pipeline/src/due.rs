@@ -1,6 +1,6 @@
 //! Runs due work: timers, and deliveries of events to subscribed capabilities. The caller is the system.
 
-use crate::{host::Host, lookups, system::SystemCall};
+use crate::{host::Host, system::SystemCall, workers::Workers};
 use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
     Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
@@ -8,10 +8,7 @@ use portolan_vocabulary::{
 use serde::Deserialize;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
-use tokio::{
-    sync::{Semaphore, watch},
-    task::JoinSet,
-};
+use tokio::sync::watch;
 
 /// The longest wait before the store is asked for due work: the signal of another node may be lost, and a
 /// lease may expire.
@@ -20,8 +17,6 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const DATABASE_BACKOFF: Duration = Duration::from_secs(1);
 /// The interval of sweeps.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
-/// The most concurrent due work of this node.
-const CONCURRENT: usize = 16;
 /// The backoff after a first failure. It doubles with each failure, up to the longest.
 const FIRST_BACKOFF_MS: u64 = 500;
 const LONGEST_BACKOFF_MS: u64 = 3_600_000;
@@ -39,25 +34,16 @@ impl Host {
     /// Runs due work until `stop` becomes true, then finishes the work in flight.
     pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, retention: Retention) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
-        let permits = Arc::new(Semaphore::new(CONCURRENT));
-        // Look-ups have permits of their own, because a slow server must not delay other work.
-        let lookup_permits = Arc::new(Semaphore::new(lookups::CONCURRENT));
-        let mut running = JoinSet::new();
+        let mut workers = Workers::default();
         while !*stop.borrow() {
+            workers.remove_ended();
             // One reading of the clock for the look and the wait: time that passes in between counts.
             let now = self.clock.now();
-            let next_look = match self.take_due(now, lookup_permits.available_permits()).await {
+            let next_look = match self.take_due(now, &workers).await {
                 Ok(work) if work.is_empty() => self.next_look(now).await,
                 Ok(work) => {
                     for piece in work {
-                        let is_lookup = lookup_capability(&piece).is_some();
-                        let permits = if is_lookup { &lookup_permits } else { &permits };
-                        let Ok(permit) = Arc::clone(permits).acquire_owned().await else { return };
-                        let host = Arc::clone(&self);
-                        running.spawn(async move {
-                            host.run_due(&piece).await;
-                            drop(permit);
-                        });
+                        workers.spawn(Arc::clone(&self), piece);
                     }
                     continue;
                 }
@@ -66,16 +52,19 @@ impl Host {
                     now.plus(DATABASE_BACKOFF)
                 }
             };
-            // Work that has ended may have been the first of its lane; then the next one is due now.
+            // Work that has ended may have been the first of its lane, or the last that fits; then the next
+            // one is due now.
             tokio::select! {
                 () = self.clock.sleep_until(next_look) => {}
                 () = self.store.wait_for_work() => {}
-                Some(_) = running.join_next(), if !running.is_empty() => {}
+                () = workers.until_one_ends(), if !workers.is_empty() => {}
                 _ = stop.changed() => {}
             }
         }
         sweeping.abort();
-        while running.join_next().await.is_some() {}
+        while !workers.is_empty() {
+            workers.until_one_ends().await;
+        }
     }
 
     /// Removes expired records, at the start and every hour.
@@ -98,13 +87,25 @@ impl Host {
         }
     }
 
-    async fn take_due(&self, now: Timestamp, lookups: usize) -> Result<Vec<DueWork>, DbError> {
-        // This read spares the write if nothing is due.
+    /// Takes due work of every capability in turn, as much as there is room for, so that no capability's
+    /// work delays that of others.
+    async fn take_due(&self, now: Timestamp, workers: &Workers) -> Result<Vec<DueWork>, DbError> {
+        // This read spares the others if nothing is due.
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
         }
-        let mut work = self.store.take_timers(now, lookups).await?;
-        work.extend(self.store.take_deliveries(now).await?);
+        let lanes = self.store.due_capabilities(now).await?;
+        let mut work: Vec<DueWork> = Vec::new();
+        for lane in workers.in_turn(&lanes) {
+            let room = workers.room(lane, &work, &lanes);
+            if room > 0 {
+                work.extend(self.store.take_timers(now, lane, room).await?);
+            }
+            let room = workers.room(lane, &work, &lanes);
+            if room > 0 {
+                work.extend(self.store.take_deliveries(now, lane, room).await?);
+            }
+        }
         Ok(work)
     }
 
@@ -116,7 +117,7 @@ impl Host {
         due.map_or(now.plus(POLL_INTERVAL), |due| due.min(now.plus(POLL_INTERVAL)))
     }
 
-    async fn run_due(self: &Arc<Self>, work: &DueWork) {
+    pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
         let done = match (work.capability.as_str(), lookup_capability(work)) {
             (OUTGOING_SMS, _) => self.send(work).await,
             (_, Some(capability)) => self.look_up(capability, work).await,

@@ -10,7 +10,7 @@
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
 //! - `answer`, `outcome`: the check of a component's answer; the outcome of a call
 //! - `nested`: the services of a running component, such as nested calls
-//! - `system`: actions that the host runs itself; `due` (timers, subscriptions, messages), `lookups`
+//! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
 //! - `meters`: counters for the operator
 //!
@@ -32,6 +32,7 @@ mod permission;
 mod rates;
 mod run;
 mod system;
+mod workers;
 
 pub use call::{Call, Called};
 pub use host::Host;

@@ -11,8 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The most concurrent look-ups of this node.
-pub(super) const CONCURRENT: usize = 8;
 /// The attempts after which a retryable error is the result.
 const MAX_LOOKUPS: u32 = 3;
 

@@ -23,6 +23,16 @@ impl MemoryLimit {
         self.denied
     }
 
+    /// Returns whether the sandbox's memory and `held` more bytes are within the limit.
+    pub(super) fn allows(&self, held: usize) -> bool {
+        self.used.saturating_add(held) <= self.limit
+    }
+
+    /// Returns the limit in bytes.
+    pub(super) fn limit(&self) -> usize {
+        self.limit
+    }
+
     fn grow(&mut self, current: usize, desired: usize) -> bool {
         let used = self.used.saturating_add(desired.saturating_sub(current));
         if used > self.limit {
@@ -69,5 +79,6 @@ mod tests {
         assert!(!memory.grow(30, 41));
         assert!(memory.denied());
         assert!(memory.grow(30, 40));
+        assert!(memory.allows(0) && !memory.allows(1));
     }
 }

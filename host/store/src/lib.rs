@@ -67,7 +67,7 @@ pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, shape};
 pub use records::{
     Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork, Gap,
-    InboxEntry, Installed, MAX_ATTEMPTS, Outcome, Served, SigningKeyRecord,
+    InboxEntry, Installed, MAX_ATTEMPTS, Outcome, PendingTimers, Served, SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};

@@ -20,6 +20,7 @@ mod run;
 mod serve;
 mod signing;
 mod statements;
+mod timers;
 
 use crate::config::Flags;
 use clap::{Parser, Subcommand};
@@ -57,6 +58,8 @@ enum Command {
     Sign(signing::Sign),
     /// Show the audit log of a running host: calls, callers and outcomes
     Audit(audit::Audit),
+    /// Show the pending timers of a running host by capability and action, or remove those of one
+    Timers(timers::Timers),
     /// Show the events whose delivery to a capability has failed for good, or deliver them again
     DeadLetters(dead_letters::DeadLetters),
     /// Run an internal action of a capability on a running host, such as taking a listing down
@@ -101,6 +104,7 @@ impl Arguments {
             Command::Keygen(keygen) => keygen.run(),
             Command::Sign(sign) => sign.run(),
             Command::Audit(audit) => audit.run(),
+            Command::Timers(timers) => timers.run(),
             Command::DeadLetters(letters) => letters.run(),
             Command::Run(run) => run.run(),
             Command::Demo(demo) => demo.run(),

@@ -75,6 +75,9 @@ impl documents::Host for CallState {
         body: String,
         expect: documents::Expectation,
     ) -> Reply<u64> {
+        if let Err(error) = self.ensure_room(body.len()) {
+            return Ok(Err(error));
+        }
         let revision = match self.writable_collection(&collection) {
             Ok((unit, collection)) => unit.put(collection, &id, body, expectation(expect)).await,
             Err(error) => return Ok(Err(error)),

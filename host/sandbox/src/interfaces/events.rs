@@ -49,6 +49,8 @@ impl CallState {
         if work.unit.event_count() >= EVENTS {
             return Err(HostError::Limit(format!("a call publishes at most {EVENTS} events")));
         }
+        self.ensure_room(event.data.len())?;
+        let work = self.writable_work()?;
         let event = NewEvent {
             id: new_identifier("evt", now, random),
             capability,

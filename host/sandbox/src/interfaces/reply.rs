@@ -17,6 +17,19 @@ impl CallState {
             .ok_or_else(|| HostError::Unavailable("there is no store here".to_owned()))
     }
 
+    /// Ensures that the call's memory allows what it writes. Each byte counts three times: the host holds
+    /// the text, its parsed form, and its keys in indexes.
+    pub(super) fn ensure_room(&mut self, bytes: usize) -> Answer<()> {
+        let written = self.work()?.unit.count_written(bytes);
+        match self.memory.allows(written.saturating_mul(3)) {
+            true => Ok(()),
+            false => Err(HostError::Limit(format!(
+                "the memory of a call, {} bytes, also holds what it writes: write less in one call",
+                self.memory.limit()
+            ))),
+        }
+    }
+
     /// Returns the call's work for a change; `invalid` in an action of access `read`.
     pub(super) fn writable_work(&mut self) -> Answer<&mut Work> {
         let work = self.work()?;

@@ -44,7 +44,9 @@ impl CallState {
         if work.unit.timer_count() >= TIMERS {
             return Err(HostError::Limit(format!("a call changes at most {TIMERS} timers")));
         }
+        self.ensure_room(input.len())?;
         let at = Timestamp::from_millis(at);
+        let work = self.writable_work()?;
         work.unit.change_timer(key, TimerChange::Set { setting, at, action, input });
         Ok(())
     }

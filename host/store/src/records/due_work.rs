@@ -10,13 +10,12 @@ use crate::{
     integers::{signed, unsigned},
     store::Store,
 };
-use portolan_vocabulary::{LOOKUPS_OF, Timestamp};
+use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
+use std::collections::BTreeSet;
 
 /// The lease of taken work; it is far longer than a call.
 const LEASE_MS: u64 = 30_000;
-/// The most timers or deliveries that are taken at once.
-const TAKEN: i64 = 32;
 /// A delivery that has failed this often becomes a dead letter.
 pub const MAX_ATTEMPTS: u32 = 8;
 
@@ -47,41 +46,59 @@ impl Store {
         Ok(due.map(|due| Timestamp::from_millis(unsigned(due))))
     }
 
-    /// Takes due timers, and at most this many due look-ups of components.
+    /// Returns the capabilities that have due work, ordered by id. It skips from one capability to the next
+    /// in an index, so its cost does not depend on the amount of work.
+    pub async fn due_capabilities(&self, now: Timestamp) -> Result<BTreeSet<String>, DbError> {
+        let alive = self.inner.backend.alive();
+        let due = |table: &str, only: &str| {
+            format!(
+                "WITH RECURSIVE names(capability) AS (
+                  SELECT MIN(capability) FROM {table} WHERE {only}
+                  UNION ALL
+                  SELECT (SELECT MIN(later.capability) FROM {table} later
+                          WHERE later.capability > names.capability AND {only})
+                  FROM names WHERE names.capability IS NOT NULL)
+                 SELECT names.capability FROM names WHERE EXISTS
+                  (SELECT 1 FROM {table} one
+                   WHERE one.capability = names.capability AND one.due_at <= $1 AND {only})"
+            )
+        };
+        let (timers, deliveries) = (due("timers", "1 = 1"), due("deliveries", alive));
+        let names: (Vec<String>, Vec<String>) = read!(self.inner.backend, |pool| {
+            let timers = sqlx::query_scalar(AssertSqlSafe(timers))
+                .bind(signed(now.as_millis()))
+                .fetch_all(pool)
+                .await?;
+            let deliveries = sqlx::query_scalar(AssertSqlSafe(deliveries))
+                .bind(signed(now.as_millis()))
+                .fetch_all(pool)
+                .await?;
+            (timers, deliveries)
+        });
+        Ok(names.0.into_iter().chain(names.1).collect())
+    }
+
+    /// Takes at most this many due timers of a capability, the oldest first.
     pub async fn take_timers(
         &self,
         now: Timestamp,
-        questions: usize,
-    ) -> Result<Vec<DueWork>, DbError> {
-        let mut work = self.take_timers_where(now, "NOT LIKE", TAKEN).await?;
-        if questions > 0 {
-            let most = i64::try_from(questions).unwrap_or(TAKEN);
-            work.extend(self.take_timers_where(now, "LIKE", most).await?);
-        }
-        Ok(work)
-    }
-
-    /// Takes timers whose capability `LIKE` or `NOT LIKE` that of look-ups.
-    async fn take_timers_where(
-        &self,
-        now: Timestamp,
-        is: &str,
-        most: i64,
+        capability: &str,
+        most: usize,
     ) -> Result<Vec<DueWork>, DbError> {
         type Row = (String, String, i64, String, String, String, i64);
         let skip = self.inner.backend.skip_locked();
         let sql = format!(
-            "UPDATE timers SET due_at = $1 WHERE (capability, name, test_mode) IN
-             (SELECT capability, name, test_mode FROM timers
-              WHERE due_at <= $2 AND capability {is} '{LOOKUPS_OF}%'
-              ORDER BY due_at LIMIT $3 {skip})
+            "UPDATE timers SET due_at = $1 WHERE capability = $3 AND (name, test_mode) IN
+             (SELECT name, test_mode FROM timers
+              WHERE due_at <= $2 AND capability = $3 ORDER BY due_at LIMIT $4 {skip})
              RETURNING capability, name, test_mode, setting, action, input, attempts"
         );
         let rows: Vec<Row> = transact!(self.inner.backend, |transaction| {
             sqlx::query_as(AssertSqlSafe(sql))
                 .bind(signed(now.as_millis() + LEASE_MS))
                 .bind(signed(now.as_millis()))
-                .bind(most)
+                .bind(capability)
+                .bind(i64::try_from(most).unwrap_or(i64::MAX))
                 .fetch_all(&mut *transaction)
                 .await?
         });
@@ -100,14 +117,20 @@ impl Store {
         Ok(rows.into_iter().map(work).collect())
     }
 
-    /// Takes due deliveries that are the first of their lane.
-    pub async fn take_deliveries(&self, now: Timestamp) -> Result<Vec<DueWork>, DbError> {
+    /// Takes at most this many due deliveries to a capability that are the first of their lane.
+    pub async fn take_deliveries(
+        &self,
+        now: Timestamp,
+        capability: &str,
+        most: usize,
+    ) -> Result<Vec<DueWork>, DbError> {
         let (alive, skip) = (self.inner.backend.alive(), self.inner.backend.skip_locked());
         let sql = format!(
             "UPDATE deliveries SET due_at = $1 WHERE id IN
-             (SELECT d.id FROM deliveries d WHERE d.{alive} AND d.due_at <= $2 AND NOT EXISTS
+             (SELECT d.id FROM deliveries d
+              WHERE d.{alive} AND d.capability = $3 AND d.due_at <= $2 AND NOT EXISTS
               (SELECT 1 FROM deliveries p WHERE p.lane = d.lane AND p.{alive} AND p.id < d.id)
-              ORDER BY d.due_at LIMIT $3 {skip})
+              ORDER BY d.due_at LIMIT $4 {skip})
              RETURNING id, capability, action, attempts, event_seq"
         );
         let taken: Vec<(i64, String, String, i64, i64)> =
@@ -115,7 +138,8 @@ impl Store {
                 sqlx::query_as(AssertSqlSafe(sql))
                     .bind(signed(now.as_millis() + LEASE_MS))
                     .bind(signed(now.as_millis()))
-                    .bind(TAKEN)
+                    .bind(capability)
+                    .bind(i64::try_from(most).unwrap_or(i64::MAX))
                     .fetch_all(&mut *transaction)
                     .await?
             });

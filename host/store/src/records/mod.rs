@@ -12,6 +12,7 @@ mod publishers;
 mod sending;
 mod signing_keys;
 mod sweep;
+mod timers;
 mod webhooks;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};
@@ -23,3 +24,4 @@ pub use inbox::{Gap, InboxEntry};
 pub use publishers::Installed;
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::SigningKeyRecord;
+pub use timers::PendingTimers;

@@ -36,6 +36,12 @@ impl Unit {
         self.layers.iter_mut().flat_map(|layer| &mut layer.events)
     }
 
+    /// Counts bytes that the call writes, and returns the number in the whole call.
+    pub fn count_written(&mut self, bytes: usize) -> usize {
+        self.written_bytes = self.written_bytes.saturating_add(bytes);
+        self.written_bytes
+    }
+
     /// Counts a nested call, and returns how many there were in the whole call.
     pub fn count_nested_call(&mut self) -> usize {
         self.nested_calls += 1;

@@ -36,6 +36,8 @@ pub struct Unit {
     read_statements: u32,
     /// The number of nested calls, refused ones included.
     pub(super) nested_calls: usize,
+    /// The bytes of everything that the call has written, also of what was rolled back.
+    pub(super) written_bytes: usize,
 }
 
 impl Unit {
@@ -51,6 +53,7 @@ impl Unit {
             kept_audit: Vec::new(),
             read_statements: 0,
             nested_calls: 0,
+            written_bytes: 0,
         }
     }
 

@@ -4,8 +4,7 @@
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
-const ON_CLAIMED: Invocation<Happened<Claim>, ()> =
-    Invocation::new("agent_credits", "on_claimed");
+const ON_CLAIMED: Invocation<Happened<Claim>, ()> = Invocation::new("agent_credits", "on_claimed");
 
 const CAPTURE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "capture");
 const EXPIRE: Invocation<Map<String, Value>, Value> = Invocation::new("agent_credits", "expire");

@@ -1,0 +1,160 @@
+//! The due work that runs at once, and the room for more.
+//!
+//! Text messages, look-ups and actions have room of their own, so that a slow server or a component with
+//! much due work does not delay the host's messages. Within it, every capability gets a share.
+
+use crate::host::Host;
+use portolan_store::DueWork;
+use portolan_vocabulary::{LOOKUPS_OF, OUTGOING_SMS};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+use tokio::task::{Id, JoinSet};
+
+/// A kind of due work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Message,
+    Lookup,
+    Action,
+}
+
+impl Kind {
+    fn of(lane: &str) -> Self {
+        match lane {
+            OUTGOING_SMS => Self::Message,
+            lookups if lookups.starts_with(LOOKUPS_OF) => Self::Lookup,
+            _ => Self::Action,
+        }
+    }
+
+    /// Returns how much of this kind runs at once on this node, and how much of one capability.
+    const fn room(self) -> (usize, usize) {
+        match self {
+            Self::Message => (16, 16),
+            Self::Lookup => (8, 4),
+            Self::Action => (16, 8),
+        }
+    }
+}
+
+/// The running due work of this node.
+#[derive(Debug, Default)]
+pub(super) struct Workers {
+    tasks: JoinSet<()>,
+    lanes: HashMap<Id, String>,
+    /// The number of running tasks of each lane.
+    running: BTreeMap<String, usize>,
+    /// The lane that was served last.
+    last: String,
+}
+
+impl Workers {
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    pub(super) fn spawn(&mut self, host: Arc<Host>, work: DueWork) {
+        let lane = work.capability.clone();
+        let task = self.tasks.spawn(async move { host.run_due(&work).await });
+        self.last.clone_from(&lane);
+        *self.running.entry(lane.clone()).or_default() += 1;
+        self.lanes.insert(task.id(), lane);
+    }
+
+    pub(super) fn remove_ended(&mut self) {
+        while let Some(ended) = self.tasks.try_join_next_with_id() {
+            self.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
+        }
+    }
+
+    pub(super) async fn until_one_ends(&mut self) {
+        if let Some(ended) = self.tasks.join_next_with_id().await {
+            self.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
+        }
+    }
+
+    fn remove(&mut self, task: Id) {
+        let Some(lane) = self.lanes.remove(&task) else { return };
+        if let Some(count) = self.running.get_mut(&lane) {
+            *count -= 1;
+            if *count == 0 {
+                self.running.remove(&lane);
+            }
+        }
+    }
+
+    /// Returns the lanes in the order of their turns: those after the one that was served last come first.
+    pub(super) fn in_turn<'a>(&self, lanes: &'a BTreeSet<String>) -> Vec<&'a str> {
+        let (served, next): (Vec<&str>, Vec<&str>) =
+            lanes.iter().map(String::as_str).partition(|lane| *lane <= self.last.as_str());
+        next.into_iter().chain(served).collect()
+    }
+
+    /// Returns how much work of a lane may be taken beside what runs and what was taken already: an equal
+    /// share of what is free for the lanes of its kind, but at least one if any is free.
+    pub(super) fn room(&self, lane: &str, taken: &[DueWork], lanes: &BTreeSet<String>) -> usize {
+        let kind = Kind::of(lane);
+        let (of_kind, of_lane) = kind.room();
+        let running = |is_meant: &dyn Fn(&str) -> bool| -> usize {
+            let running = self.running.iter().filter(|(lane, _)| is_meant(lane));
+            let taken = taken.iter().filter(|work| is_meant(&work.capability)).count();
+            running.map(|(_, count)| count).sum::<usize>() + taken
+        };
+        let free = of_kind.saturating_sub(running(&|other| Kind::of(other) == kind));
+        let sharing = lanes.iter().filter(|other| Kind::of(other) == kind).count().max(1);
+        let share = (of_kind / sharing).clamp(1, of_lane);
+        free.min(share.saturating_sub(running(&|other| other == lane)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_store::Task;
+
+    fn lanes(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn work(lane: &str) -> DueWork {
+        DueWork {
+            task: Task::Delivery { id: 1 },
+            capability: lane.to_owned(),
+            action: String::new(),
+            input: String::new(),
+            test_mode: false,
+            attempts: 0,
+        }
+    }
+
+    #[test]
+    fn every_lane_has_its_turn_and_its_share() {
+        let mut workers = Workers::default();
+        let names = lanes(&["a", "b", "c"]);
+        assert_eq!(workers.in_turn(&names), ["a", "b", "c"]);
+        workers.last = "a".into();
+        assert_eq!(workers.in_turn(&names), ["b", "c", "a"]);
+        // Alone, a capability gets half of the room; of three, each gets a third.
+        assert_eq!(workers.room("a", &[], &lanes(&["a"])), 8);
+        assert_eq!(workers.room("a", &[], &names), 5);
+        workers.running = BTreeMap::from([("a".to_owned(), 8)]);
+        assert_eq!(workers.room("a", &[], &names), 0);
+        assert_eq!(workers.room("b", &[work("b"), work("b")], &names), 3);
+        // Two that fill the room leave the next free place to the third.
+        workers.running.insert("b".to_owned(), 7);
+        assert_eq!(workers.room("c", &[], &names), 1);
+        assert_eq!(workers.room("c", &[work("c")], &names), 0);
+    }
+
+    #[test]
+    fn messages_have_room_whatever_runs() {
+        let many: BTreeMap<_, _> = (0..16).map(|number| (format!("c{number}"), 1)).collect();
+        let workers = Workers { running: many, ..Workers::default() };
+        let names = lanes(&[":lookups/c1", ":sms", "c1"]);
+        assert_eq!(workers.room("c1", &[], &names), 0);
+        assert_eq!(workers.room(":sms", &[], &names), 16);
+        assert_eq!(workers.room(":lookups/c1", &[], &names), 4);
+    }
+}
