@@ -3,17 +3,15 @@
 
 use crate::{
     breaking::breaking_changes,
-    candidate::{Candidate, Waiting},
     capability::Capability,
     catalog::Catalog,
     decisions::Recorded,
     file::Fingerprint,
     folder::{fingerprints, watcher},
     load::load,
-    permission::Permission,
     refusal::LoadError,
     snapshot::Snapshot,
-    status::{CHANGES, Change, Loaded, Refused, Status},
+    status::{CHANGES, Change},
 };
 use notify::RecommendedWatcher;
 use portolan_vocabulary::Publisher;
@@ -38,28 +36,28 @@ const CONCURRENT_LOADS: usize = 8;
 
 /// The state of one file of the folder.
 #[derive(Default)]
-struct FileState {
+pub(super) struct FileState {
     /// The content that was last loaded or refused.
     handled: Option<Fingerprint>,
     /// A content that may not be complete yet, and since when it has been unchanged.
-    changing: Option<(Fingerprint, Instant)>,
+    pub(super) changing: Option<(Fingerprint, Instant)>,
     /// Since when the file has been missing.
     missing: Option<Instant>,
-    loading: bool,
-    serving: Option<Arc<Capability>>,
-    refused: Option<LoadError>,
+    pub(super) loading: bool,
+    pub(super) serving: Option<Arc<Capability>>,
+    pub(super) refused: Option<LoadError>,
 }
 
 type LoadResult = (String, Fingerprint, Result<Option<Capability>, LoadError>);
 
 /// The one task that changes the catalog.
 pub(super) struct Keeper {
-    catalog: Arc<Catalog>,
-    files: BTreeMap<String, FileState>,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) files: BTreeMap<String, FileState>,
     loads: JoinSet<LoadResult>,
     /// Whether a first snapshot has been published.
     published: bool,
-    changes: Vec<Change>,
+    pub(super) changes: Vec<Change>,
     /// The recorded decisions of the operator, as they were last read.
     decisions: Option<Recorded>,
 }
@@ -384,91 +382,6 @@ impl Keeper {
         let status = self.status();
         self.catalog.set_status(status);
     }
-
-    /// Returns the components about which the operator can decide.
-    fn waiting(&self) -> Vec<Waiting> {
-        let mut waiting = Vec::new();
-        for known in self.files.values() {
-            match (&known.refused, &known.serving) {
-                (Some(LoadError::PendingApproval { candidate, missing }), _) => waiting
-                    .push(Waiting { candidate: (**candidate).clone(), missing: missing.clone() }),
-                (
-                    Some(
-                        LoadError::PublisherMismatch { candidate, .. }
-                        | LoadError::NamespaceTaken { candidate, .. },
-                    ),
-                    _,
-                ) => {
-                    waiting.push(Waiting { candidate: (**candidate).clone(), missing: Vec::new() })
-                }
-                (_, Some(serving)) => {
-                    let missing = self.missing(serving);
-                    if !missing.is_empty() {
-                        waiting.push(Waiting { candidate: Candidate::new(serving), missing });
-                    }
-                }
-                _ => {}
-            }
-        }
-        waiting
-    }
-
-    /// Returns what a serving capability needs and is not permitted.
-    fn missing(&self, capability: &Capability) -> Vec<Permission> {
-        let others = self.files.values().filter_map(|known| known.serving.as_deref());
-        self.catalog.missing(capability, others)
-    }
-
-    fn status(&self) -> Status {
-        let loaded = self.files.iter().filter_map(|(file, known)| {
-            let capability = known.serving.as_ref()?;
-            Some(Loaded {
-                file: file.clone(),
-                id: capability.id.to_string(),
-                version: capability.descriptor.version.clone(),
-                digest: capability.digest,
-                bytes: capability.size,
-                actions: capability.actions.len(),
-                imports: capability
-                    .prepared
-                    .imports()
-                    .iter()
-                    .map(|import| import.name.clone())
-                    .collect(),
-                publisher: capability.publisher.to_string(),
-                invokes: texts(&capability.descriptor.invokes, |edge| {
-                    format!("{}.{}", edge.capability, edge.action)
-                }),
-                publishes: texts(&capability.descriptor.publishes, |declared| {
-                    declared.event_type.clone()
-                }),
-                subscribes: texts(&capability.descriptor.subscriptions, |declared| {
-                    declared.event_type.clone()
-                }),
-                missing: texts(&self.missing(capability), ToString::to_string),
-            })
-        });
-        let refused = self.files.iter().filter_map(|(file, known)| {
-            let still_serving =
-                known.serving.as_ref().map(|serving| serving.descriptor.version.clone());
-            Some(Refused::new(file, known.refused.as_ref()?, still_serving))
-        });
-        let snapshot = self.catalog.snapshot();
-        let is_pending = |known: &FileState| known.loading || known.changing.is_some();
-        Status {
-            catalog_version: snapshot.version,
-            loaded: loaded.collect(),
-            refused: refused.collect(),
-            roles: snapshot.role_statuses(),
-            pending: self
-                .files
-                .iter()
-                .filter(|(_, known)| is_pending(known))
-                .map(|(file, _)| file.clone())
-                .collect(),
-            changes: self.changes.clone(),
-        }
-    }
 }
 
 /// The order in which loaded files are admitted at a start: the host's own publisher first, then signed
@@ -479,8 +392,4 @@ fn rank(result: &Result<Option<Capability>, LoadError>) -> u8 {
         Ok(Some(capability)) if capability.publisher.is_key() => 1,
         _ => 2,
     }
-}
-
-fn texts<T>(values: &[T], text: impl Fn(&T) -> String) -> Vec<String> {
-    values.iter().map(text).collect()
 }

@@ -17,7 +17,7 @@
 //! - `reach`, `permission`: which other capabilities and events it may reach, and what needs permission
 //! - `decisions`: what the operator decides about components
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
-//! - `refusal`, `status`: why a file was refused, and what the operator sees
+//! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
 //! - `capability`, `action`: what is loaded, and how a body selects its action
@@ -49,6 +49,7 @@ mod folder;
 mod keeper;
 mod listing;
 mod load;
+mod overview;
 mod permission;
 mod problem;
 mod prompts;
