@@ -32,14 +32,14 @@ fn check_describes_a_component() {
         "compiled  in",
         "greet ",
         "read",
-        "portolan:capability/context@1.0.0",
+        "portolan:capability/context@2.0.0",
         "fit for a catalog",
     ] {
         assert!(out(&output).contains(part), "{part}: {}", out(&output));
     }
     std::fs::write(folder.path().join("texter.wasm"), component("texter")).unwrap();
     let output = run(folder.path(), &["check", "texter.wasm"]);
-    assert!(out(&output).contains("\"texter\" = [\"sms\"]"), "{}", out(&output));
+    assert!(out(&output).contains("approve texter`, which permits: sms"), "{}", out(&output));
 }
 
 #[test]

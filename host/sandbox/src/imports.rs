@@ -21,7 +21,7 @@ pub enum ImportKind {
 /// One import of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// The full name, such as `portolan:capability/context@1.0.0`.
+    /// The full name, such as `portolan:capability/context@2.0.0`.
     pub name: String,
     pub kind: ImportKind,
 }
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn imports_are_told_apart() {
         let kinds = [
-            ("portolan:capability/context@1.0.0", ImportKind::Open),
-            ("portolan:capability/types@1.0.0", ImportKind::Open),
-            ("portolan:capability/sms@1.0.0", ImportKind::Sensitive(Grant::Sms)),
-            ("portolan:capability/identity@1.0.0", ImportKind::Sensitive(Grant::Identity)),
-            ("portolan:capability/root@1.0.0", ImportKind::Unknown),
-            ("portolan:capabilities/context@1.0.0", ImportKind::Unknown),
+            ("portolan:capability/context@2.0.0", ImportKind::Open),
+            ("portolan:capability/types@2.0.0", ImportKind::Open),
+            ("portolan:capability/sms@2.0.0", ImportKind::Sensitive(Grant::Sms)),
+            ("portolan:capability/identity@2.0.0", ImportKind::Sensitive(Grant::Identity)),
+            ("portolan:capability/root@2.0.0", ImportKind::Unknown),
+            ("portolan:capabilities/context@2.0.0", ImportKind::Unknown),
             ("wasi:cli/environment@0.2.6", ImportKind::Wasi),
             ("wasi:http/outgoing-handler@0.2.6", ImportKind::Unknown),
             ("acme:thing/stuff@1.0.0", ImportKind::Unknown),
