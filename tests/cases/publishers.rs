@@ -1,7 +1,7 @@
 //! Publishers: an id, with its documents, secrets and permissions, belongs to whom it was first installed
 //! from, and a component reaches only what it declares and the operator permits.
 
-use crate::harness::{Host, Options, command, component, find, patched, unsigned};
+use crate::harness::{Host, Options, Process, command, component, find, patched, unsigned};
 use serde_json::json;
 use std::{fs, path::Path, process::Output, time::Duration};
 
@@ -30,6 +30,13 @@ fn versions(component: &[u8], version: &str) -> Vec<u8> {
     patched(component, &[("1.2.0", version)])
 }
 
+fn restarted(host: Process) -> Process {
+    host.signal("TERM");
+    let (status, folder) = host.wait();
+    assert!(status.success());
+    Process::start_in(folder)
+}
+
 async fn reason(host: &Host, file: &str) -> String {
     host.refusal(file).await["reason"].as_str().unwrap().to_owned()
 }
@@ -42,7 +49,7 @@ async fn the_id_of_a_shipped_capability_cannot_be_taken() {
     let mut options = Options::with(&names);
     options.components.extend([thief(), other()]);
     // At the first start of a data folder, whatever the order of the files.
-    let host = Host::start(options).await;
+    let host = Process::start(options);
     assert_eq!(reason(&host, "aaa_weather.wasm").await, "reserved_id");
     assert_eq!(reason(&host, "aaa_owners.wasm").await, "publisher_mismatch");
     let status = host.status().await;
@@ -59,7 +66,7 @@ async fn the_id_of_a_shipped_capability_cannot_be_taken() {
     assert_eq!(host.status().await["loaded"], json!([]));
     assert_eq!(reason(&host, "aaa_owners.wasm").await, "publisher_mismatch");
     // After a restart without them.
-    let host = Host::start_in(host.take_folder()).await;
+    let host = restarted(host);
     assert_eq!(host.status().await["loaded"], json!([]));
     assert_eq!(reason(&host, "aaa_weather.wasm").await, "reserved_id");
     assert_eq!(reason(&host, "aaa_owners.wasm").await, "publisher_mismatch");
@@ -154,7 +161,7 @@ async fn a_component_waits_until_the_operator_permits_what_it_needs() {
     // Another publisher's component that calls internal actions.
     let mut options = Options::with(&["owners", "social_permissions", "social_relationships"]);
     options.components.push(("clerk.wasm".into(), component("clerk")));
-    let host = Host::start(options.configuration("[grants]\n")).await;
+    let host = Process::start(options.configuration("[grants]\n"));
     let row = host.refusal("clerk.wasm").await;
     assert_eq!(row["reason"], "pending_approval", "{row:#}");
     let message = row["message"].as_str().unwrap();
@@ -190,7 +197,7 @@ async fn a_component_waits_until_the_operator_permits_what_it_needs() {
     .await;
     agent.result("clerk", release).await;
     // The decisions hold after a restart.
-    let host = Host::start_in(host.take_folder()).await;
+    let host = restarted(host);
     host.loaded("clerk", "1.0.0").await;
 }
 

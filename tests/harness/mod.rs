@@ -106,8 +106,7 @@ impl Host {
         Self { folder, url, admin_url, client, operator, clock, tokens, inside: None }
     }
 
-    /// Stops the host and returns its folder.
-    pub fn take_folder(mut self) -> TempDir {
+    fn take_folder(mut self) -> TempDir {
         self.ensure_no_secret_in_log();
         std::mem::replace(&mut self.folder, TempDir::new().unwrap())
     }

@@ -320,9 +320,12 @@ impl Keeper {
                 return;
             }
         };
-        self.catalog.set_grants(self.catalog.merged(&decisions.1));
+        let grants = self.catalog.merged(&decisions.1);
+        if grants != self.catalog.grants() {
+            self.catalog.set_grants(grants);
+            self.published = false;
+        }
         self.decisions = Some(decisions);
-        self.published = false;
         for known in self.files.values_mut() {
             if known.refused.as_ref().is_some_and(LoadError::can_be_decided) {
                 known.handled = None;

@@ -61,8 +61,8 @@ impl Keeper {
                     .map(|import| import.name.clone())
                     .collect(),
                 publisher: capability.publisher.to_string(),
-                invokes: texts(&capability.descriptor.invokes, |edge| {
-                    format!("{}.{}", edge.capability, edge.action)
+                invokes: texts(&capability.descriptor.invokes, |invocation| {
+                    format!("{}.{}", invocation.capability, invocation.action)
                 }),
                 publishes: texts(&capability.descriptor.publishes, |declared| {
                     declared.event_type.clone()

@@ -71,13 +71,13 @@ impl FromStr for Permission {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let invocation = |edge: &str| {
-            let (capability, action) = edge.rsplit_once('.')?;
+        let invocation = |text: &str| {
+            let (capability, action) = text.rsplit_once('.')?;
             let named = !capability.is_empty() && !action.is_empty();
             named.then(|| Invocation { capability: capability.into(), action: action.into() })
         };
         let permission = match text.split_once(':') {
-            Some(("invoke", edge)) => invocation(edge).map(Self::Invoke),
+            Some(("invoke", text)) => invocation(text).map(Self::Invoke),
             Some(("subscribe", event_type)) => Some(Self::Subscribe(event_type.to_owned())),
             Some(_) => None,
             None => Grant::all()

@@ -32,7 +32,8 @@ impl Catalog {
         let state = CatalogState { version, fingerprint, changed_at };
         let subscribers = next.subscribers(None, CATALOG_CHANGED);
         self.snapshot.store(Arc::new(next));
-        self.version.send_replace(version);
+        // A snapshot with other permissions has the same version, and is no news to callers.
+        self.version.send_if_modified(|published| std::mem::replace(published, version) != version);
         if recorded.is_none()
             && let Err(error) = self.record(&state, &served, &changes, subscribers).await
         {

@@ -169,7 +169,7 @@ fn check_invokes(descriptor: &Descriptor, problems: &mut Problems) {
     if descriptor.invokes.len() > ENTRIES {
         problems.add("invokes", format!("more than {ENTRIES}"), "split the capability");
     }
-    let names: Vec<_> = descriptor.invokes.iter().map(edge).collect();
+    let names: Vec<_> = descriptor.invokes.iter().map(name).collect();
     problems.add_duplicates("invokes", names.iter().map(|name| excerpt(name)));
     for invocation in &descriptor.invokes {
         let Invocation { capability, action } = invocation;
@@ -179,7 +179,7 @@ fn check_invokes(descriptor: &Descriptor, problems: &mut Problems) {
             true => continue,
         };
         problems.add(
-            format!("invokes.{}", excerpt(&edge(invocation))),
+            format!("invokes.{}", excerpt(&name(invocation))),
             fault,
             "name an action of another capability",
         );
@@ -219,6 +219,6 @@ fn check_callers(action: &ActionDescriptor, problems: &mut Problems) {
     }
 }
 
-fn edge(invocation: &Invocation) -> String {
+fn name(invocation: &Invocation) -> String {
     format!("{}.{}", invocation.capability, invocation.action)
 }

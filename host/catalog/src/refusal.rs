@@ -9,6 +9,7 @@ use crate::{
 use portolan_sandbox::{
     CompileError, DescribeError, Import, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES, PrepareError,
 };
+use portolan_signing::SignatureError;
 use portolan_store::DbError;
 use std::path::PathBuf;
 
@@ -117,6 +118,7 @@ impl LoadError {
             Self::Descriptor(_) => "bad_descriptor",
             Self::Documents(_) => "documents_do_not_fit",
             Self::Store(_) => "host_failed",
+            Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "invalid",
             Self::Untrusted(Untrusted::Signature(_)) => "signature_invalid",
             Self::Untrusted(Untrusted::Unsigned) => "not_signed",
             Self::Untrusted(Untrusted::Key) => "key_not_trusted",
@@ -145,7 +147,8 @@ impl LoadError {
             Self::NotWasm => "build a component: cargo build --target wasm32-wasip2".to_owned(),
             Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `wasm-tools component new` on it".to_owned(),
             Self::NativeCode => "drop the .wasm component itself; the host compiles it and trusts no native code but its own".to_owned(),
-            Self::Compile(CompileError::Invalid(_)) => "build and copy it again; it is damaged or cut short".to_owned(),
+            Self::Compile(CompileError::Invalid(_))
+            | Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "build and copy it again; it is damaged or cut short".to_owned(),
             Self::Compile(CompileError::OutOfTime(_)) => "build it smaller, or raise limits.compile_time_ms".to_owned(),
             Self::Compile(CompileError::Crashed(_)) => "build it smaller: the compiler ran out of memory or failed".to_owned(),
             Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
