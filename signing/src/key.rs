@@ -35,8 +35,15 @@ pub fn create_key(path: &Path) -> Result<SigningKey, KeyError> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed)?;
-    writeln!(file, "{}", hex(&seed)).and_then(|()| file.sync_all()).map_err(failed)?;
+    // Written whole under another name first, so that nobody reads half a key.
+    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
+    let written = options.open(&unfinished).and_then(|mut file| {
+        writeln!(file, "{}", hex(&seed))?;
+        file.sync_all()?;
+        fs::hard_link(&unfinished, path)
+    });
+    let removed = fs::remove_file(&unfinished);
+    written.and(removed).map_err(failed)?;
     Ok(SigningKey::from_bytes(&seed))
 }
 

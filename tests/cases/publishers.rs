@@ -119,9 +119,12 @@ async fn a_signature_binds_an_id_to_a_key() {
         })
         .await;
     }
+    // A refused file leaves nothing behind: the newer version counts once it serves.
+    host.drop_in("template.wasm", &first);
+    host.drop_in("renamed.wasm", &newer);
+    assert_eq!(reason(&host, "renamed.wasm").await, "duplicate_id");
     // The key, and not the file's name, is the publisher.
     fs::remove_file(host.catalog().join("template.wasm")).unwrap();
-    host.drop_in("renamed.wasm", &newer);
     host.loaded("template_000", "1.3.0").await;
     // An older version is refused until the operator wants it.
     host.drop_in("renamed.wasm", &first);

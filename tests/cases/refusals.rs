@@ -202,15 +202,21 @@ async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     assert!(row["message"].as_str().unwrap().contains("unsigned:greeter"), "{row:#}");
     let greet = json!({ "action": "greet", "name": "Ada" });
     assert_eq!(host.agent().await.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
-    // When the first goes, the second still has no right to the id, until the operator says so.
-    std::fs::remove_file(host.catalog().join("greeter.wasm")).unwrap();
-    host.wait_for("nobody", |status| find(status, "loaded", "id", "greeter").is_none()).await;
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    assert_eq!(host.refusal("another.wasm").await["reason"], "publisher_mismatch");
+    // When the operator gives the id to the second, the first ends.
     let adopted = host.decide("greeter", "adopt").await;
     assert_eq!(adopted["publisher"], "unsigned:another");
     host.wait_for("heir", |status| find(status, "loaded", "file", "another.wasm").is_some()).await;
-    assert_eq!(host.agent().await.result("greeter", greet).await["text"], "Howdy, Ada!");
+    let row = host.refusal("greeter.wasm").await;
+    assert_eq!(row["reason"], "publisher_mismatch");
+    let agent = host.agent().await;
+    assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Howdy, Ada!");
+    let recorded = host.operate("/audit?capability=greeter&action=operator:adopt").await;
+    assert_eq!(recorded.body["entries"][0]["version"], "unsigned:another", "{}", recorded.text);
+    // When it goes, the other one still has no right to the id.
+    std::fs::remove_file(host.catalog().join("another.wasm")).unwrap();
+    host.wait_for("nobody", |status| find(status, "loaded", "id", "greeter").is_none()).await;
+    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    assert_eq!(host.refusal("greeter.wasm").await["reason"], "publisher_mismatch");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,7 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const RESERVED: &str = "svc.";
 
 impl Catalog {
-    /// Ensures that a capability may serve next to others, and records whose its id and its namespaces are.
+    /// Ensures that a capability may serve next to others. Nothing is recorded, because it may still be
+    /// refused.
     pub(super) async fn ensure_admissible(
         &self,
         candidate: &Capability,
@@ -28,28 +29,40 @@ impl Catalog {
         ensure_not_older(candidate, &installed)?;
         let missing = self.missing(candidate, others);
         if !missing.is_empty() {
-            return Err(LoadError::PendingApproval {
-                candidate: Box::new(Candidate::new(candidate)),
-                missing,
-            });
+            let candidate = Box::new(Candidate::new(candidate));
+            return Err(LoadError::PendingApproval { candidate, missing });
         }
-        let (now, publisher) = (self.options.clock.now(), candidate.publisher.to_string());
+        let owners = self.store.namespaces().await?;
+        let publisher = candidate.publisher.to_string();
         for namespace in namespaces(candidate) {
-            let owner = self.store.claim_namespace(namespace, &publisher).await?;
-            if owner != publisher {
-                return Err(LoadError::NamespaceTaken {
-                    candidate: Box::new(Candidate::new(candidate)),
-                    namespace: namespace.to_owned(),
-                    owner,
-                });
-            }
+            let owner = owners.get(namespace).unwrap_or(&publisher);
+            ensure_own_namespace(candidate, namespace, owner)?;
         }
-        // Another node may have installed the id in the meantime.
+        Ok(())
+    }
+
+    /// Records that a capability's id and namespaces are its publisher's. Another node may have recorded
+    /// another publisher in the meantime.
+    pub(super) async fn claim_names(&self, candidate: &Capability) -> Result<(), LoadError> {
+        let (now, publisher) = (self.options.clock.now(), candidate.publisher.to_string());
         let owner = self.store.claim_id(&candidate.id, &publisher, now).await?;
         ensure_owner(candidate, &owner)?;
-        if candidate.publisher.is_key() && is_newer(candidate, &owner) {
-            let version = Some(candidate.descriptor.version.as_str());
-            self.store.put_highest_version(&candidate.id, version).await?;
+        for namespace in namespaces(candidate) {
+            let owner = self.store.claim_namespace(namespace, &publisher).await?;
+            ensure_own_namespace(candidate, namespace, &owner)?;
+        }
+        Ok(())
+    }
+
+    /// Records the version of a signed capability that is about to serve, if it is the highest so far.
+    pub(super) async fn record_version(&self, candidate: &Capability) -> Result<(), LoadError> {
+        let installed = self.store.installed().await?;
+        let highest = installed.get(&*candidate.id).and_then(|owner| owner.highest_version.clone());
+        let version = candidate.descriptor.version.as_str();
+        let is_newer = highest.as_ref().is_none_or(|highest| is_older(highest, version));
+        if candidate.publisher.is_key() && is_newer {
+            let (id, highest) = (&candidate.id, highest.as_deref());
+            self.store.put_highest_version(id, highest, Some(version)).await?;
         }
         Ok(())
     }
@@ -93,6 +106,21 @@ fn ensure_owner(candidate: &Capability, owner: &Installed) -> Result<(), LoadErr
     Err(LoadError::PublisherMismatch { candidate: Box::new(Candidate::new(candidate)), owner })
 }
 
+fn ensure_own_namespace(
+    candidate: &Capability,
+    namespace: &str,
+    owner: &str,
+) -> Result<(), LoadError> {
+    if owner == candidate.publisher.to_string() {
+        return Ok(());
+    }
+    Err(LoadError::NamespaceTaken {
+        candidate: Box::new(Candidate::new(candidate)),
+        namespace: namespace.to_owned(),
+        owner: owner.to_owned(),
+    })
+}
+
 fn ensure_not_older(
     candidate: &Capability,
     installed: &BTreeMap<String, Installed>,
@@ -110,15 +138,13 @@ fn ensure_not_older(
     }
 }
 
-fn is_newer(candidate: &Capability, owner: &Installed) -> bool {
-    let version = &candidate.descriptor.version;
-    owner.highest_version.as_ref().is_none_or(|highest| is_older(highest, version))
-}
-
 /// Whether a version comes before another one by Semantic Versioning.
 fn is_older(version: &str, other: &str) -> bool {
     let parse = |text: &str| semver::Version::parse(text).ok();
-    parse(version) < parse(other)
+    match (parse(version), parse(other)) {
+        (Some(version), Some(other)) => version.cmp_precedence(&other).is_lt(),
+        _ => false,
+    }
 }
 
 /// Returns the same text for ids that people confuse: other separators, and characters that look alike.
@@ -158,5 +184,7 @@ mod tests {
         assert!(is_older("1.9.0", "1.10.0"));
         assert!(is_older("2.0.0-rc.1", "2.0.0"));
         assert!(!is_older("2.0.0", "2.0.0"));
+        // What was built from it makes no other version.
+        assert!(!is_older("2.0.0+a", "2.0.0+b"));
     }
 }

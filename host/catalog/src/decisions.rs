@@ -5,7 +5,8 @@ use crate::{
     catalog::Catalog,
     permission::Grants,
 };
-use portolan_store::{DbError, Installed};
+use portolan_store::{Attachments, AuditRecord, DbError, Installed, Unit};
+use portolan_vocabulary::new_request_id;
 use std::collections::BTreeMap;
 
 /// Why a decision cannot be made.
@@ -37,8 +38,9 @@ impl Catalog {
             id,
             publisher,
             permissions = permissions.join(" "),
-            "permitted by the operator"
+            "permissions are granted"
         );
+        self.record_decision(id, &publisher, "approve").await?;
         self.decided.notify_one();
         Ok(permissions)
     }
@@ -49,20 +51,48 @@ impl Catalog {
         let Candidate { publisher, namespaces, .. } = candidate;
         let publisher = publisher.to_string();
         self.store.adopt(id, &namespaces, &publisher, self.options.clock.now()).await?;
-        tracing::info!(id, publisher, "adopted by the operator");
+        self.record_decision(id, &publisher, "adopt").await?;
         self.decided.notify_one();
         Ok(publisher)
     }
 
     /// Permits an older version of a signed component to serve next.
     pub async fn permit_rollback(&self, id: &str) -> Result<(), DecisionError> {
-        if !self.store.installed().await?.contains_key(id) {
+        let mut installed = self.store.installed().await?;
+        let Some(Installed { publisher, highest_version }) = installed.remove(id) else {
             return Err(DecisionError::NothingToDecide(id.to_owned()));
-        }
-        self.store.put_highest_version(id, None).await?;
-        tracing::info!(id, "an older version is permitted by the operator");
+        };
+        self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
+        self.record_decision(id, &publisher, "rollback").await?;
         self.decided.notify_one();
         Ok(())
+    }
+
+    /// Records a decision in the audit log, with the publisher in place of a version.
+    async fn record_decision(
+        &self,
+        id: &str,
+        publisher: &str,
+        decision: &str,
+    ) -> Result<(), DbError> {
+        tracing::info!(id, publisher, decision, "the operator has decided");
+        let now = self.options.clock.now();
+        let audit = AuditRecord {
+            at: now,
+            request_id: new_request_id(now).to_string(),
+            agent_id: None,
+            owner_id: None,
+            via: Vec::new(),
+            capability: id.to_owned(),
+            version: publisher.to_owned(),
+            digest: String::new(),
+            action: format!("operator:{decision}"),
+            outcome: "ok".to_owned(),
+            duration_us: 0,
+        };
+        let attachments = Attachments { audit: Some(audit), ..Attachments::default() };
+        let committed = Unit::new(self.store.clone(), now).commit(attachments).await;
+        committed.map(drop).map_err(DbError::Shared)
     }
 
     fn waiting_for(

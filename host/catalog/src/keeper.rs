@@ -14,6 +14,7 @@ use crate::{
     status::{CHANGES, Change},
 };
 use notify::RecommendedWatcher;
+use portolan_store::Installed;
 use portolan_vocabulary::Publisher;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -286,9 +287,11 @@ impl Keeper {
         let others = capabilities.values().map(|other| &**other);
         self.catalog.ensure_admissible(&candidate, others).await?;
         Snapshot::ensure_unique(&capabilities, &candidate, owner_of, replaced)?;
+        self.catalog.claim_names(&candidate).await?;
         let declared = &candidate.descriptor.collections;
         candidate.collections =
             self.catalog.store.declare_for_both(&candidate.id, declared).await?;
+        self.catalog.record_version(&candidate).await?;
         Ok(Arc::new(candidate))
     }
 
@@ -325,11 +328,30 @@ impl Keeper {
             self.catalog.set_grants(grants);
             self.published = false;
         }
+        self.end_disowned(&decisions.0);
         self.decisions = Some(decisions);
         for known in self.files.values_mut() {
             if known.refused.as_ref().is_some_and(LoadError::can_be_decided) {
                 known.handled = None;
             }
+        }
+    }
+
+    /// Ends what serves under an id that now belongs to another publisher.
+    fn end_disowned(&mut self, installed: &BTreeMap<String, Installed>) {
+        let mut ended = Vec::new();
+        for known in self.files.values_mut() {
+            let is_disowned = |serving: &mut Arc<Capability>| {
+                let owner = installed.get(&*serving.id);
+                owner.is_some_and(|owner| owner.publisher != serving.publisher.to_string())
+            };
+            if let Some(old) = known.serving.take_if(is_disowned) {
+                known.handled = None;
+                ended.push(old);
+            }
+        }
+        for old in ended {
+            self.record_change(Some(&old), None);
         }
     }
 

@@ -81,24 +81,40 @@ impl Store {
         Ok(rows.into_iter().map(installed).collect())
     }
 
-    /// Records the highest version of an id that was served; `None` permits any next version.
+    /// Returns the publisher of each namespace of events.
+    pub async fn namespaces(&self) -> Result<BTreeMap<String, String>, DbError> {
+        let rows: Vec<(String, String)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as("SELECT namespace, publisher FROM event_namespaces")
+                .fetch_all(pool)
+                .await?
+        });
+        Ok(rows.into_iter().collect())
+    }
+
+    /// Changes the highest version of an id that was served; `None` permits any next version. It has no
+    /// effect if another node has changed `from` in the meantime.
     pub async fn put_highest_version(
         &self,
         id: &str,
-        version: Option<&str>,
+        from: Option<&str>,
+        to: Option<&str>,
     ) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
-            sqlx::query("UPDATE publishers SET highest_version = $2 WHERE capability_id = $1")
-                .bind(id)
-                .bind(version)
-                .execute(&mut *transaction)
-                .await?;
+            sqlx::query(
+                "UPDATE publishers SET highest_version = $3
+                 WHERE capability_id = $1 AND coalesce(highest_version, '') = coalesce($2, '')",
+            )
+            .bind(id)
+            .bind(from)
+            .bind(to)
+            .execute(&mut *transaction)
+            .await?;
         });
         Ok(())
     }
 
-    /// Gives an id, and namespaces of events, to another publisher. What was permitted to the previous one
-    /// is no longer permitted.
+    /// Gives an id, and namespaces of events that are not the host publisher's, to another publisher. What
+    /// was permitted to the previous one is no longer permitted.
     pub async fn adopt(
         &self,
         id: &str,
@@ -119,7 +135,8 @@ impl Store {
             for namespace in namespaces {
                 sqlx::query(
                     "INSERT INTO event_namespaces (namespace, publisher) VALUES ($1, $2)
-                     ON CONFLICT (namespace) DO UPDATE SET publisher = excluded.publisher",
+                     ON CONFLICT (namespace) DO UPDATE SET publisher = excluded.publisher
+                     WHERE event_namespaces.publisher <> 'host'",
                 )
                 .bind(namespace)
                 .bind(publisher)
