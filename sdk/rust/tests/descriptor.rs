@@ -104,7 +104,7 @@ fn constants_become_collections_events_and_subscriptions() {
     assert_eq!(invokes, ["shop buy"]);
     let callers: Vec<_> =
         descriptor.actions.iter().map(|action| action.callers.join(" ")).collect();
-    assert_eq!(callers, ["", "", "shop"]);
+    assert_eq!(callers, ["", "shop", ""]);
     let annotated = descriptor.actions.iter().flat_map(|action| &action.annotations);
     let annotated: Vec<_> = annotated.map(|pair| format!("{}={}", pair.key, pair.value)).collect();
     assert_eq!(annotated, ["example.org/shelf=7"]);
