@@ -1,6 +1,6 @@
 //! The life of a file in the catalog folder.
 
-use crate::harness::{Host, Options, Process, component, patched};
+use crate::harness::{Host, Options, PATIENCE, Process, component, patched};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -84,6 +84,60 @@ async fn a_damaged_artifact_is_compiled_again() {
     }
     let host = Process::start_in(folder);
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_artifact_with_flipped_bits_is_compiled_again() {
+    let host = Process::with(&["greeter"]);
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    let mut damaged = 0;
+    for entry in std::fs::read_dir(folder.path().join("data/artifacts")).unwrap() {
+        let path = entry.unwrap().path();
+        let mut bytes = std::fs::read(&path).unwrap();
+        for bit in 0..40 {
+            let at = bytes.len() * (bit + 1) / 42;
+            bytes[at] ^= 1 << (bit % 8);
+        }
+        std::fs::write(path, bytes).unwrap();
+        damaged += 1;
+    }
+    assert_eq!(damaged, 1);
+    let host = Process::start_in(folder);
+    assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+    assert!(host.log().contains("its checksum is wrong"));
+}
+
+/// Starts a host on this folder, and kills it when its note of the start contains this.
+fn killed_while_starting(folder: &std::path::Path, note: &str) {
+    let mut command = crate::harness::command(folder);
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
+    let mut child = command.args(arguments).spawn().unwrap();
+    let path = folder.join("data/catalog.start");
+    let started = std::time::Instant::now();
+    while !std::fs::read_to_string(&path).unwrap_or_default().contains(note) {
+        assert!(started.elapsed() < PATIENCE, "no {note}");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_ended_twice_over_a_file_leaves_it_out() {
+    let options = Options::with(&["greeter", "matching_sessions"]);
+    let folder = options.folder();
+    // What takes long to compile is what the host was loading when it was killed.
+    killed_while_starting(folder.path(), "\"unfinished\":true");
+    for _ in 0..2 {
+        killed_while_starting(folder.path(), "\"loading\":\"matching_sessions.wasm");
+    }
+    let host = Process::start_in(folder);
+    assert_eq!(host.refusal("matching_sessions.wasm").await["reason"], "start_failed");
+    assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
+    // Copied again, it is loaded.
+    host.drop_in("matching_sessions.wasm", &component("matching_sessions"));
+    host.loaded("matching_sessions", "1.0.0").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -22,6 +22,8 @@ use tokio::sync::{Notify, watch};
 #[derive(Debug, Clone)]
 pub struct CatalogOptions {
     pub folder: PathBuf,
+    /// The file in which a start notes what it loads.
+    pub start_note: PathBuf,
     /// What is permitted by the configuration.
     pub grants: Grants,
     pub trust: Trust,

@@ -2,6 +2,7 @@
 //! and publishes the next snapshot.
 
 use crate::{
+    attempt::Attempt,
     breaking::breaking_changes,
     capability::Capability,
     catalog::Catalog,
@@ -87,12 +88,19 @@ impl Keeper {
 
     async fn load_all(&mut self) -> anyhow::Result<()> {
         let present = fingerprints(&self.catalog.options.folder).await?;
-        let mut waiting: Vec<_> = present.into_iter().rev().collect();
+        let mut attempt = Attempt::begin(&self.catalog.options.start_note)?;
+        let at_once = if attempt.is_careful() { 1 } else { CONCURRENT_LOADS };
+        let mut waiting: Vec<_> = present.clone().into_iter().rev().collect();
         let mut results = Vec::new();
         while !waiting.is_empty() || !self.loads.is_empty() {
-            while self.loads.len() < CONCURRENT_LOADS
+            while self.loads.len() < at_once
                 && let Some((file, fingerprint)) = waiting.pop()
             {
+                if attempt.leaves_out(&file, fingerprint) {
+                    results.push((file, fingerprint, Err(LoadError::EndsStarts)));
+                    continue;
+                }
+                attempt.load(&file, fingerprint)?;
                 self.begin_load(&file, fingerprint);
             }
             if let Some(Ok(result)) = self.loads.join_next().await {
@@ -108,6 +116,7 @@ impl Keeper {
             self.finish_load(result).await;
         }
         self.publish().await;
+        attempt.finish(&present)?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@
 //! # Modules, in reading order
 //!
 //! - `catalog`: the live catalog that the other crates use
-//! - `start`, `keeper`: the one task that follows the folder
+//! - `start`, `attempt`, `keeper`: the start, and the one task that follows the folder
 //! - `folder`, `file`: the folder's changes, and the bytes of one file
 //! - `load`: from a file to a capability
 //! - `problem`, `check`: every problem of a descriptor
@@ -35,6 +35,7 @@
 
 mod action;
 mod admission;
+mod attempt;
 mod breaking;
 mod call_schema;
 mod candidate;

@@ -46,6 +46,8 @@ pub enum LoadError {
     Documents(DbError),
     #[error("its collections cannot be made ready: {0}")]
     Store(DbError),
+    #[error("two starts of the host ended while they loaded this file")]
+    EndsStarts,
     #[error(transparent)]
     Untrusted(#[from] Untrusted),
     #[error("the id {id} begins with svc., which is the host publisher's")]
@@ -118,6 +120,7 @@ impl LoadError {
             Self::Descriptor(_) => "bad_descriptor",
             Self::Documents(_) => "documents_do_not_fit",
             Self::Store(_) => "host_failed",
+            Self::EndsStarts => "start_failed",
             Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "invalid",
             Self::Untrusted(Untrusted::Signature(_)) => "signature_invalid",
             Self::Untrusted(Untrusted::Unsigned) => "not_signed",
@@ -159,6 +162,7 @@ impl LoadError {
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
             Self::Store(_) => "nothing to do: the host tries again when its database answers; see its log".to_owned(),
+            Self::EndsStarts => "see the log of those starts; to try it again, copy the file again".to_owned(),
             Self::Untrusted(Untrusted::Signature(_)) => "get the component from its publisher again, or sign it again with `portolan sign`".to_owned(),
             Self::Untrusted(_) => "sign it with a key of trusted_keys in portolan.toml, or add its publisher's key there".to_owned(),
             Self::ReservedId { .. } => "choose an id that does not begin with svc.".to_owned(),

@@ -1,6 +1,9 @@
 //! Compiles components in a child process, so that a slow or hostile one costs this process nothing.
 
-use crate::engine::{Sandbox, config};
+use crate::{
+    artifact::with_checksum,
+    engine::{Sandbox, config},
+};
 use portolan_vocabulary::Digest;
 use std::{
     io::Read as _,
@@ -131,7 +134,7 @@ pub fn compile_from_stdin(output: &Path) -> i32 {
         Err(error) => return fail(&error, 1),
     };
     match engine.precompile_component(&wasm) {
-        Ok(artifact) => match std::fs::write(output, artifact) {
+        Ok(artifact) => match std::fs::write(output, with_checksum(artifact)) {
             Ok(()) => 0,
             Err(error) => fail(&error.into(), 1),
         },

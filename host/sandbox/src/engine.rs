@@ -1,6 +1,7 @@
 //! The serving engine: how it is configured, and how an artifact becomes ready to be called.
 
 use crate::{
+    artifact::is_intact,
     contract::AnyCapabilityPre,
     imports::{Import, ImportKind},
     interfaces::INTERFACES,
@@ -149,6 +150,12 @@ impl Sandbox {
     /// Loads an artifact. One that loads without a pool but not with it is valid, and too large for the
     /// pool's slots.
     fn load(&self, artifact: &Path) -> Result<Component, PrepareError> {
+        // Damaged machine code could do anything, so it is never mapped.
+        match std::fs::read(artifact) {
+            Ok(bytes) if is_intact(&bytes) => {}
+            Ok(_) => return Err(PrepareError::Artifact("its checksum is wrong".to_owned())),
+            Err(error) => return Err(PrepareError::Artifact(error.to_string())),
+        }
         load(&self.engine, artifact).map_err(|error| {
             let without_pool = Engine::new(&config(None)).map(|engine| load(&engine, artifact));
             match without_pool {
@@ -183,7 +190,8 @@ impl std::fmt::Debug for Sandbox {
 )]
 fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
     // SAFETY: `artifact` is a file of the private artifact folder, named after the component's
-    // hash and the engine's compatibility, renamed into place when complete and never overwritten.
+    // hash and the engine's compatibility, renamed into place when complete and never overwritten; its
+    // checksum was right.
     unsafe { Component::deserialize_file(engine, artifact) }
 }
 

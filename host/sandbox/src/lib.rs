@@ -33,6 +33,7 @@
 //! - A host function never writes to the database: all effects go into the call's unit of work.
 
 mod answer;
+mod artifact;
 mod compile;
 mod context;
 mod contract;

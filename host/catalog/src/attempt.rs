@@ -1,0 +1,127 @@
+//! Notes what a start is loading, so that a start that twice ends the process over one file leaves that
+//! file out.
+//!
+//! The first start that ends does not tell over which file, because several are loaded at once. The next
+//! one loads them one after the other, and notes each.
+
+use crate::file::Fingerprint;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+/// How many starts may end over one file.
+const ENDED: u32 = 2;
+
+/// The note of a start, in a file of the data folder.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Note {
+    /// Whether the start has not finished.
+    unfinished: bool,
+    /// The file that is being loaded, if files are loaded one after the other.
+    loading: Option<String>,
+    /// How many starts ended over each file; a file with other content has another name here.
+    ended: BTreeMap<String, u32>,
+}
+
+/// One start.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    path: PathBuf,
+    note: Note,
+    /// Whether the start before this one did not finish.
+    is_careful: bool,
+}
+
+impl Attempt {
+    /// Begins a start. An unreadable note is that of a start that finished.
+    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+        let text = fs::read(path).unwrap_or_default();
+        let mut note: Note = serde_json::from_slice(&text).unwrap_or_default();
+        let is_careful = note.unfinished;
+        if let Some(file) = note.loading.take() {
+            *note.ended.entry(file).or_default() += 1;
+        }
+        note.unfinished = true;
+        let attempt = Self { path: path.to_owned(), note, is_careful };
+        attempt.write()?;
+        Ok(attempt)
+    }
+
+    /// Whether files are loaded one after the other, and each is noted.
+    pub(super) const fn is_careful(&self) -> bool {
+        self.is_careful
+    }
+
+    /// Whether a file is left out, because starts ended over this content of it.
+    pub(super) fn leaves_out(&self, file: &str, content: Fingerprint) -> bool {
+        self.note.ended.get(&name(file, content)).is_some_and(|ended| *ended >= ENDED)
+    }
+
+    /// Notes that a file is about to be loaded.
+    pub(super) fn load(&mut self, file: &str, content: Fingerprint) -> io::Result<()> {
+        if self.is_careful {
+            self.note.loading = Some(name(file, content));
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Notes that the start has finished. What was left out stays left out as long as it is there.
+    pub(super) fn finish(mut self, present: &BTreeMap<String, Fingerprint>) -> io::Result<()> {
+        let names: Vec<_> = present.iter().map(|(file, content)| name(file, *content)).collect();
+        self.note.ended.retain(|name, ended| *ended >= ENDED && names.contains(name));
+        (self.note.unfinished, self.note.loading) = (false, None);
+        self.write()
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(&serde_json::to_vec(&self.note)?)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path)?;
+        Ok(())
+    }
+}
+
+fn name(file: &str, content: Fingerprint) -> String {
+    format!("{file} {content:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_over_which_two_starts_ended_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("start");
+        let [good, bad] = ["good", "bad"].map(|name| {
+            fs::write(folder.path().join(name), name).unwrap();
+            Fingerprint::of(&fs::metadata(folder.path().join(name)).unwrap())
+        });
+        let present = BTreeMap::from([("good".to_owned(), good), ("bad".to_owned(), bad)]);
+        let mut first = Attempt::begin(&path).unwrap();
+        assert!(!first.is_careful());
+        first.load("bad", bad).unwrap();
+        for _ended_over_it in 0..2 {
+            let mut next = Attempt::begin(&path).unwrap();
+            assert!(next.is_careful() && !next.leaves_out("bad", bad));
+            next.load("good", good).unwrap();
+            next.load("bad", bad).unwrap();
+        }
+        let without = Attempt::begin(&path).unwrap();
+        assert!(without.leaves_out("bad", bad) && !without.leaves_out("good", good));
+        // Another content gets its chance, and the start after a finished one is not careful.
+        assert!(!without.leaves_out("bad", good));
+        without.finish(&present).unwrap();
+        let later = Attempt::begin(&path).unwrap();
+        assert!(!later.is_careful() && later.leaves_out("bad", bad));
+        later.finish(&BTreeMap::new()).unwrap();
+        assert!(!Attempt::begin(&path).unwrap().leaves_out("bad", bad));
+    }
+}
