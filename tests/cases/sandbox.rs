@@ -21,8 +21,8 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
     let limit = |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
     let cases: [(&str, u16, &str, bool, Value); 15] = [
         ("loops_forever", 504, "capability_timeout", true, Value::Null),
-        ("grows_memory", 500, "capability_trapped", true, limit("call_memory_bytes", 64 << 20)),
-        ("recurses", 500, "capability_trapped", true, Value::Null),
+        ("grows_memory", 500, "capability_trapped", false, limit("call_memory_bytes", 64 << 20)),
+        ("recurses", 500, "capability_trapped", false, Value::Null),
         (
             "floods_output",
             500,
@@ -43,9 +43,9 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
         ("breaks_next", 500, "capability_answer_invalid", false, Value::Null),
         ("undeclared_code", 500, "capability_answer_invalid", false, Value::Null),
         ("forged_code", 500, "capability_answer_invalid", false, Value::Null),
-        ("traps", 500, "capability_trapped", true, Value::Null),
-        ("panics", 500, "capability_trapped", true, Value::Null),
-        ("asks_for_much", 500, "capability_trapped", true, Value::Null),
+        ("traps", 500, "capability_trapped", false, Value::Null),
+        ("panics", 500, "capability_trapped", false, Value::Null),
+        ("asks_for_much", 500, "capability_trapped", false, Value::Null),
         ("floods_log", 200, "", false, Value::Null),
     ];
     for (action, status, code, retryable, conflict) in cases {

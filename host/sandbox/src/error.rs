@@ -51,8 +51,8 @@ mod tests {
         let answers = [
             (SandboxError::Busy, "capability_unavailable", true),
             (SandboxError::OutOfTime, "capability_timeout", true),
-            (SandboxError::Trapped("secret".to_owned()), "capability_trapped", true),
-            (SandboxError::OutOfMemory(1), "capability_trapped", true),
+            (SandboxError::Trapped("secret".to_owned()), "capability_trapped", false),
+            (SandboxError::OutOfMemory(1), "capability_trapped", false),
             (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
             (SandboxError::Host("secret".to_owned()), "internal_error", true),
         ];

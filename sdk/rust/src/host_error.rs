@@ -20,7 +20,8 @@ impl From<HostError> for Refusal {
             HostError::BadCursor => {
                 Self::common(ErrorCode::CursorInvalid, "The cursor does not belong to this query.")
             }
-            HostError::Invalid(_) | HostError::Duplicate(_) | HostError::Limit(_) => {
+            HostError::Limit(which) => Self::common(ErrorCode::QuotaExceeded, which.clone()),
+            HostError::Invalid(_) | HostError::Duplicate(_) => {
                 report(&error);
                 Self::common(
                     ErrorCode::InternalError,
@@ -39,8 +40,11 @@ fn report(error: &HostError) {
         // The duplicate value and the id of its document may be personal data, so they are not logged.
         let message = match error {
             HostError::Duplicate(_) => "a unique key is taken, and the capability has no answer",
-            HostError::Invalid(what) | HostError::Limit(what) => what.as_str(),
-            HostError::Conflict | HostError::BadCursor | HostError::Unavailable(_) => return,
+            HostError::Invalid(what) => what.as_str(),
+            HostError::Conflict
+            | HostError::BadCursor
+            | HostError::Limit(_)
+            | HostError::Unavailable(_) => return,
         };
         log(Level::Error, &format!("the host refused: {message}"));
     }
@@ -128,7 +132,7 @@ mod tests {
                 "cursor_invalid",
                 "internal_error",
                 "internal_error",
-                "internal_error",
+                "quota_exceeded",
             ]
         );
     }
