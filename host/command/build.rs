@@ -4,7 +4,9 @@
 use std::{env, fs, path::PathBuf};
 
 fn main() {
-    println!("cargo::rerun-if-env-changed=PORTOLAN_PUBLISHER");
+    for name in ["PORTOLAN_PUBLISHER", "XDG_CONFIG_HOME", "HOME"] {
+        println!("cargo::rerun-if-env-changed={name}");
+    }
     let given = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     let settings = given("XDG_CONFIG_HOME").or_else(|| Some(given("HOME")?.join(".config")));
     let file = settings.map(|settings| settings.join("portolan/publisher.pub"));
