@@ -108,14 +108,16 @@ async fn an_artifact_with_flipped_bits_is_compiled_again() {
     assert!(host.log().contains("its checksum is wrong"));
 }
 
-/// Starts a host on this folder, and kills it when its note of the start contains this.
+/// Starts a host on this folder, and kills it when its own note of the start contains this.
 fn killed_while_starting(folder: &std::path::Path, note: &str) {
     let mut command = crate::harness::command(folder);
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
+    let before = std::fs::read_to_string(folder.join("data/catalog.start")).unwrap_or_default();
     let mut child = command.args(arguments).spawn().unwrap();
     let path = folder.join("data/catalog.start");
+    let read = || std::fs::read_to_string(&path).unwrap_or_default();
     let started = std::time::Instant::now();
-    while !std::fs::read_to_string(&path).unwrap_or_default().contains(note) {
+    while read() == before || !read().contains(note) {
         assert!(started.elapsed() < PATIENCE, "no {note}");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }

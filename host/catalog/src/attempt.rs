@@ -5,6 +5,7 @@
 //! one loads them one after the other, and notes each.
 
 use crate::file::Fingerprint;
+use portolan_store::create_private_folder;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -80,6 +81,8 @@ impl Attempt {
 
     fn write(&self) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
+        // With PostgreSQL, nothing else may have made the data folder yet.
+        create_private_folder(folder)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(&serde_json::to_vec(&self.note)?)?;
         file.as_file().sync_all()?;

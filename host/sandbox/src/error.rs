@@ -29,9 +29,7 @@ impl From<SandboxError> for Failure {
             SandboxError::OutOfTime => {
                 Self::new(ErrorCode::CapabilityTimeout).after_s(RETRY_SOON_S)
             }
-            SandboxError::Trapped(_) => {
-                Self::new(ErrorCode::CapabilityTrapped).after_s(RETRY_SOON_S)
-            }
+            SandboxError::Trapped(_) => Self::new(ErrorCode::CapabilityTrapped),
             SandboxError::OutOfMemory(bytes) => {
                 Self::new(ErrorCode::CapabilityTrapped).conflict(limit("call_memory_bytes", bytes))
             }
