@@ -237,6 +237,8 @@ async fn collection(opened: &Opened, unique: bool) -> Collection {
         indexes: vec![Index { name: "name".to_owned(), paths: vec!["name".to_owned()], unique }],
         text: Vec::new(),
         geo: None,
+        version: 1,
+        people: None,
     };
     opened.store.declare("things", &[declaration]).await.unwrap().remove("things").unwrap()
 }

@@ -41,6 +41,8 @@ fn declaration(paths: &[&str]) -> vocabulary::Collection {
         indexes: paths.iter().map(index).collect(),
         text: vec!["title".to_owned(), "body".to_owned()],
         geo: Some(Geo { latitude: "at.lat".to_owned(), longitude: "at.lng".to_owned() }),
+        version: 1,
+        people: None,
     }
 }
 

@@ -92,6 +92,8 @@ pub(super) async fn collection(
         indexes: unique.iter().map(index).collect(),
         text: Vec::new(),
         geo: None,
+        version: 1,
+        people: None,
     };
     let declared = [declaration];
     Arc::new(store.declare(capability, &declared).await.unwrap().remove("accounts").unwrap())

@@ -8,7 +8,8 @@ use crate::{
     schema::{Schema, SchemaError, close},
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, Limits, Role, is_capability_id, is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, Limits, People, Role, is_capability_id,
+    is_snake_case,
 };
 use std::collections::HashSet;
 
@@ -120,6 +121,12 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
             problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
         }
         problems.add_duplicates(&at, collection.indexes.iter().map(|index| index.name.as_str()));
+        if collection.version == 0 {
+            problems.add(&at, "has version 0", "count versions from 1");
+        }
+        if let Err(error) = People::new(collection.people.as_deref().unwrap_or_default()) {
+            problems.add(format!("{at}.people"), "cannot be used", error);
+        }
         if let Err(error) = portolan_store::shape(collection) {
             problems.add(&at, "cannot be indexed as declared", error.to_string());
         }

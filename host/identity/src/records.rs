@@ -5,7 +5,7 @@ use crate::{error::IdentityError, metadata::ClientMetadata};
 use portolan_store::{
     Attachments, Collection, DbError, Document, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, HOST, Index, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Erasure, HOST, Index, Person, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
@@ -146,11 +146,7 @@ pub(crate) struct Records {
 impl Records {
     /// Declares the collections to the store.
     pub(crate) async fn open(store: &Store) -> Result<Self, IdentityError> {
-        let lasting =
-            ["clients", "persons", "owners", "partners"].map(|name| declaration(name, false));
-        let expiring =
-            ["agents", "codes", "grants", "sessions", "ended"].map(|name| declaration(name, true));
-        let declared: Vec<_> = lasting.into_iter().chain(expiring).collect();
+        let declared: Vec<_> = COLLECTIONS.iter().map(Declared::declaration).collect();
         let mut collections = store.declare(HOST, &declared).await?;
         let mut take = |name: &str| take(&mut collections, name);
         Ok(Self {
@@ -167,16 +163,48 @@ impl Records {
     }
 }
 
-/// Returns the declaration of a collection whose records are found by their ids and, if they expire,
-/// by the time at which they do.
-fn declaration(name: &str, expires: bool) -> vocabulary::Collection {
-    let index =
-        Index { name: EXPIRES_AT.to_owned(), paths: vec![EXPIRES_AT.to_owned()], unique: false };
-    vocabulary::Collection {
-        name: name.to_owned(),
-        indexes: expires.then_some(index).into_iter().collect(),
-        text: Vec::new(),
-        geo: None,
+/// A collection whose records are found by their ids and, if they expire, by the time at which they do.
+struct Declared {
+    name: &'static str,
+    expires: bool,
+    /// The paths that name a person; their erasure deletes the record.
+    people: &'static [&'static str],
+    /// Paths that also name people, who are removed from the list.
+    lists: &'static [&'static str],
+}
+
+const COLLECTIONS: [Declared; 9] = [
+    Declared { name: "clients", expires: false, people: &["agent_id"], lists: &[] },
+    Declared { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
+    Declared { name: "owners", expires: false, people: &["$id"], lists: &["agents[]"] },
+    Declared { name: "partners", expires: false, people: &["agent_id"], lists: &[] },
+    Declared { name: "agents", expires: true, people: &["$id", "owner_id"], lists: &[] },
+    Declared { name: "codes", expires: true, people: &["agent_id"], lists: &[] },
+    Declared { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
+    Declared { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
+    Declared { name: "ended", expires: true, people: &[], lists: &[] },
+];
+
+impl Declared {
+    fn declaration(&self) -> vocabulary::Collection {
+        let index = Index {
+            name: EXPIRES_AT.to_owned(),
+            paths: vec![EXPIRES_AT.to_owned()],
+            unique: false,
+        };
+        let person = |erasure| {
+            move |path: &&str| Person { path: (*path).to_owned(), erasure, fields: Vec::new() }
+        };
+        let people = self.people.iter().map(person(Erasure::DeleteDocument));
+        let lists = self.lists.iter().map(person(Erasure::RemoveElement));
+        vocabulary::Collection {
+            name: self.name.to_owned(),
+            indexes: self.expires.then_some(index).into_iter().collect(),
+            text: Vec::new(),
+            geo: None,
+            version: 1,
+            people: Some(people.chain(lists).collect()),
+        }
     }
 }
 

@@ -234,6 +234,8 @@ impl Findable {
                 latitude: latitude.to_owned(),
                 longitude: longitude.to_owned(),
             }),
+            version: 1,
+            people: Some(Vec::new()),
         }
     }
 }

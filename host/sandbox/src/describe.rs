@@ -9,9 +9,9 @@ use crate::{
     state::CallState,
 };
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Annotation, Caller, Collection, Descriptor, ErrorDeclaration,
-    ErrorKind, Geo, Index, Invocation, Prompt, PromptArgument, Publication, StateMachine, Status,
-    Subscription, Timestamp, Transition,
+    Access, ActionDescriptor, Annotation, Audience, Caller, Collection, Descriptor, Erasure,
+    ErrorDeclaration, ErrorKind, Geo, Index, Invocation, Person, PersonalField, Prompt,
+    PromptArgument, Publication, StateMachine, Status, Subscription, Timestamp, Transition,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -259,6 +259,30 @@ impl From<description::Collection> for Collection {
             indexes: from.indexes.into_iter().map(index).collect(),
             text: from.text,
             geo: from.geo.map(|geo| Geo { latitude: geo.latitude, longitude: geo.longitude }),
+            version: from.version,
+            people: from.people.map(|people| people.into_iter().map(Into::into).collect()),
+        }
+    }
+}
+
+impl From<description::Person> for Person {
+    fn from(from: description::Person) -> Self {
+        let field = |from: description::PersonalField| PersonalField {
+            path: from.path,
+            audience: match from.audience {
+                description::Audience::Personal => Audience::Personal,
+                description::Audience::Shared => Audience::Shared,
+                description::Audience::Public => Audience::Public,
+            },
+        };
+        Self {
+            path: from.path,
+            erasure: match from.erasure {
+                description::Erasure::DeleteDocument => Erasure::DeleteDocument,
+                description::Erasure::RemoveElement => Erasure::RemoveElement,
+                description::Erasure::Redact => Erasure::Redact,
+            },
+            fields: from.fields.into_iter().map(field).collect(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The descriptor of a component, in the host's own types.
 
+use crate::people::Person;
 use crate::{Access, ErrorKind, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -118,6 +119,10 @@ pub struct Collection {
     pub indexes: Vec<Index>,
     pub text: Vec<String>,
     pub geo: Option<Geo>,
+    /// The version of the documents' form, from 1.
+    pub version: u32,
+    /// The people whom the documents name; none if the collection does not declare it.
+    pub people: Option<Vec<Person>>,
 }
 
 #[derive(Debug, Clone)]

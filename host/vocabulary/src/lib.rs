@@ -6,6 +6,7 @@
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `descriptor`: the descriptor of a component.
+//! - `people`: whose data a document is, its export and its erasure.
 //! - `role`: what the host itself needs capabilities for.
 //! - `failure`: the envelope of every failure.
 //! - `limits`, `retention`: the limits of calls and of the host, and how long records are kept.
@@ -26,6 +27,7 @@ mod failure;
 mod identifier;
 mod keyring;
 mod limits;
+mod people;
 mod publisher;
 mod retention;
 mod role;
@@ -48,6 +50,9 @@ pub use identifier::{
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
+pub use people::{
+    Audience, Erased, Erasure, People, Person, PersonalField, person_ids, redact_ids,
+};
 pub use portolan_codes::{ErrorCode, ErrorKind};
 pub use publisher::{NotAPublisher, Publisher};
 pub use retention::Retention;

@@ -75,6 +75,8 @@ pub(crate) fn declaration() -> Collection {
         ],
         text: vec!["title".to_owned(), "body".to_owned()],
         geo: Some(Geo { latitude: "at.lat".to_owned(), longitude: "at.lng".to_owned() }),
+        version: 1,
+        people: None,
     }
 }
 

@@ -83,6 +83,8 @@ async fn declare(store: &Store) -> Result<Collection> {
         indexes: Vec::new(),
         text: Vec::new(),
         geo: None,
+        version: 1,
+        people: None,
     };
     let mut collections = store.declare("bench", &[declaration]).await?;
     collections.remove("entries").ok_or_else(|| anyhow::anyhow!("nothing was declared"))

@@ -59,6 +59,8 @@ impl Sqlite {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
+            // What is deleted is overwritten, because it may be about a person.
+            .pragma("secure_delete", "ON")
             .busy_timeout(Duration::from_secs(5));
         let pool =
             || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);

@@ -2,6 +2,7 @@
 
 use super::{Layout, Shape};
 use crate::{connection::Backend, document::CollectionId, error::DbError};
+use portolan_vocabulary::People;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, PoisonError},
@@ -14,6 +15,8 @@ pub struct Collection {
     /// The scope of cursors: a cursor is valid for one scope and one query.
     pub(crate) scope: String,
     pub(crate) layout: Arc<Layout>,
+    /// The people whom the documents may name.
+    pub(crate) people: Arc<People>,
 }
 
 impl Collection {

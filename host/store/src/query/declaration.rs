@@ -48,6 +48,8 @@ pub(crate) fn declaration(text: &str) -> Option<vocabulary::Collection> {
         indexes: value.get("indexes")?.as_array()?.iter().map(index).collect::<Option<_>>()?,
         text: texts(value.get("text")?)?,
         geo,
+        version: 1,
+        people: None,
     })
 }
 

@@ -1,13 +1,13 @@
 //! The declared collections: the id of each in the database, and the layout of its index.
 
 use crate::{
-    connection::{Transaction, read},
+    connection::{Transaction, read, transact},
     document::CollectionId,
     error::DbError,
     query::{Collection, Collections, Layout, declaration_text},
     store::Store,
 };
-use portolan_vocabulary::{self as vocabulary};
+use portolan_vocabulary::{self as vocabulary, People};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -15,6 +15,9 @@ use std::{collections::BTreeMap, sync::Arc};
 const CHUNK: usize = 1_000;
 
 type Row = (i64, i64, String);
+
+/// A collection as it is stored: its row, its people as JSON, and its version.
+type Declared = (i64, i64, String, Option<String>, i64);
 
 impl Store {
     /// Makes the collections of a capability ready, for both modes.
@@ -42,8 +45,9 @@ impl Store {
         for declaration in declared {
             let (name, text) = (&declaration.name, declaration_text(declaration));
             let row = self.find_collection(capability, name).await?;
-            let (id, generation) = match row.filter(|(_, _, kept)| *kept == text) {
-                Some((id, generation, _)) => (CollectionId(id), generation),
+            let known = row.as_ref().map(|(_, _, _, people, version)| (people.clone(), *version));
+            let (id, generation) = match row.filter(|(_, _, kept, ..)| *kept == text) {
+                Some((id, generation, ..)) => (CollectionId(id), generation),
                 None => {
                     let (store, capability, name) =
                         (self.clone(), capability.to_owned(), name.clone());
@@ -59,15 +63,48 @@ impl Store {
             let backend = &self.inner.backend;
             let layout = self.inner.layouts.get(backend, id, generation, &text)?;
             let scope = format!("{capability} {name}");
-            collections.insert(name.clone(), Collection { name: name.clone(), scope, layout });
+            let declared = declaration.people.as_deref();
+            let kept = declared.map(|people| json!(people).to_string());
+            let version = i64::from(declaration.version);
+            if known != Some((kept.clone(), version)) {
+                self.keep_people(id, kept, version).await?;
+            }
+            let people = People::new(declared.unwrap_or_default())
+                .map_err(|error| DbError::Declaration(format!("{name}: {error}")))?;
+            let people = Arc::new(people);
+            collections
+                .insert(name.clone(), Collection { name: name.clone(), scope, layout, people });
         }
         Ok(collections)
     }
 
-    async fn find_collection(&self, capability: &str, name: &str) -> Result<Option<Row>, DbError> {
+    async fn keep_people(
+        &self,
+        collection: CollectionId,
+        people: Option<String>,
+        version: i64,
+    ) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query("UPDATE collections SET people = $1, version = $2 WHERE id = $3")
+                .bind(people)
+                .bind(version)
+                .bind(collection.0)
+                .execute(&mut *transaction)
+                .await?
+                .rows_affected()
+        });
+        Ok(())
+    }
+
+    async fn find_collection(
+        &self,
+        capability: &str,
+        name: &str,
+    ) -> Result<Option<Declared>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(
-                "SELECT id, generation, shape FROM collections WHERE capability = $1 AND name = $2",
+                "SELECT id, generation, shape, people, CAST(version AS BIGINT) FROM collections
+                 WHERE capability = $1 AND name = $2",
             )
             .bind(capability)
             .bind(name)

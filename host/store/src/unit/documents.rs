@@ -84,6 +84,12 @@ impl Unit {
             Ok(value @ Value::Object(_)) => value,
             _ => return Err(StateError::Invalid(format!("the body of {id} is not a JSON object"))),
         };
+        if let Some(at) = collection.people.undeclared(id, &value) {
+            return Err(StateError::Invalid(format!(
+                "undeclared_person: the document names a person at {at}: declare the path in the people of the collection {}",
+                collection.name
+            )));
+        }
         let entry = collection
             .shape()
             .entry(&value)

@@ -1,6 +1,6 @@
 //! A collection: its declaration, and access to its documents.
 
-use super::{Counted, Expect, Filter, Hit, Page, Query};
+use super::{Counted, Expect, Filter, Hit, Page, Person, Query};
 use crate::contract::{
     HostError, description,
     documents::{self as host, Document},
@@ -20,6 +20,8 @@ pub struct Collection<T> {
     declared: usize,
     text: &'static [&'static str],
     geo: Option<(&'static str, &'static str)>,
+    version: u32,
+    people: Option<&'static [Person]>,
     annotations: &'static [(&'static str, &'static str)],
     documents: PhantomData<fn() -> T>,
 }
@@ -52,6 +54,8 @@ impl<T> Collection<T> {
             declared: 0,
             text: &[],
             geo: None,
+            version: 1,
+            people: None,
             annotations: &[],
             documents: PhantomData,
         }
@@ -82,6 +86,26 @@ impl<T> Collection<T> {
     #[must_use]
     pub const fn geo(mut self, latitude: &'static str, longitude: &'static str) -> Self {
         self.geo = Some((latitude, longitude));
+        self
+    }
+
+    /// Declares where documents name people, and what their erasure does.
+    #[must_use]
+    pub const fn people(mut self, people: &'static [Person]) -> Self {
+        self.people = Some(people);
+        self
+    }
+
+    /// Declares that documents name nobody. The host refuses a document that does.
+    #[must_use]
+    pub const fn nobody(self) -> Self {
+        self.people(&[])
+    }
+
+    /// Sets the version of the documents' form; it is 1 otherwise.
+    #[must_use]
+    pub const fn version(mut self, version: u32) -> Self {
+        self.version = version;
         self
     }
 
@@ -119,6 +143,8 @@ impl<T> Collection<T> {
                 latitude: latitude.into(),
                 longitude: longitude.into(),
             }),
+            version: self.version,
+            people: self.people.map(|people| people.iter().map(Person::declaration).collect()),
             annotations: self
                 .annotations
                 .iter()
@@ -297,6 +323,7 @@ impl<T> fmt::Debug for Collection<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documents::PersonalField::{Personal, Public};
 
     #[test]
     fn a_collection_declares_itself() {
@@ -304,7 +331,8 @@ mod tests {
             .index("owner", &["owner.id", "kind"])
             .unique("number", &["number"])
             .text(&["title", "body"])
-            .geo("at.lat", "at.lng");
+            .geo("at.lat", "at.lng")
+            .people(&[Person::redact("owner.id", &[Personal("at"), Public("title")])]);
         let declared = PLACES.declaration();
         assert_eq!(declared.name, "places");
         let indexes: Vec<_> = declared
@@ -317,6 +345,13 @@ mod tests {
             [("owner", "owner.id+kind".into(), false), ("number", "number".into(), true)]
         );
         assert_eq!(declared.text, ["title", "body"]);
+        let people: Vec<_> = declared.people.into_iter().flatten().collect();
+        let [owner] = people.as_slice() else { panic!("one person") };
+        assert_eq!(
+            (owner.path.as_str(), owner.erasure),
+            ("owner.id", description::Erasure::Redact)
+        );
+        assert_eq!(owner.fields.len(), 2);
         let geo = declared.geo.map(|geo| (geo.latitude, geo.longitude));
         assert_eq!(geo, Some(("at.lat".into(), "at.lng".into())));
     }

@@ -15,7 +15,8 @@
 //! const BOOKS: Collection<Book> = Collection::new("books")
 //!     .unique("title", &["title"])
 //!     .index("price", &["price"])
-//!     .text(&["title"]);
+//!     .text(&["title"])
+//!     .nobody();
 //!
 //! #[derive(Deserialize, JsonSchema)]
 //! struct Change {
@@ -68,12 +69,14 @@
 pub(crate) mod collection;
 mod filter;
 mod open;
+mod person;
 mod query;
 
 pub use crate::contract::documents::Expectation as Expect;
 pub use collection::{Collection, Stored};
 pub use filter::{Field, Filter, all_of, any_of, field, not};
 pub use open::OpenIds;
+pub use person::{Person, PersonalField};
 pub use query::{Circle, Counted, Direction, Hit, Page, Query, Rectangle};
 
 /// The expectation for a revision that an agent may have sent. Without one, any revision is accepted.

@@ -92,6 +92,8 @@ fn lies() -> Descriptor {
             indexes: vec![Index { name: "a".into(), paths: vec!["a b".into()], unique: false }],
             text: vec![],
             geo: None,
+            version: 1,
+            people: Some(Vec::new()),
             annotations: vec![],
         }],
         invokes: vec![
@@ -167,6 +169,8 @@ fn claims() -> Descriptor {
             }],
             text: vec![],
             geo: None,
+            version: 1,
+            people: Some(Vec::new()),
             annotations: vec![],
         }],
         ..Head::default()

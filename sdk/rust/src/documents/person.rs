@@ -1,0 +1,69 @@
+//! Whose data a document is.
+
+use crate::contract::description::{self, Audience, Erasure};
+
+/// A path at which the documents of a collection name a person: an owner's id or an agent's.
+///
+/// Paths are names joined by dots, with `[]` for the elements of a list and `{}` for the entries of a
+/// map whose keys are data (last: the keys themselves). `$id` is the document's id.
+#[derive(Debug, Clone, Copy)]
+pub struct Person {
+    path: &'static str,
+    erasure: Erasure,
+    fields: &'static [PersonalField],
+}
+
+/// The path of a field that tells about a person, by who may know it. Where it begins like the
+/// person's path, it means the same element.
+#[derive(Debug, Clone, Copy)]
+pub enum PersonalField {
+    /// The person alone.
+    Personal(&'static str),
+    /// The people whom the document names.
+    Shared(&'static str),
+    Public(&'static str),
+}
+
+impl Person {
+    /// The erasure of the person deletes the document.
+    pub const fn delete(path: &'static str) -> Self {
+        Self { path, erasure: Erasure::DeleteDocument, fields: &[] }
+    }
+
+    /// The erasure of the person removes the innermost list element, or entry of a map, that contains
+    /// the id.
+    pub const fn remove(path: &'static str) -> Self {
+        Self { path, erasure: Erasure::RemoveElement, fields: &[] }
+    }
+
+    /// The erasure of the person replaces the id by that of nobody, and empties the fields: texts and
+    /// lists become empty, numbers 0, flags false.
+    pub const fn redact(path: &'static str, fields: &'static [PersonalField]) -> Self {
+        Self { path, erasure: Erasure::Redact, fields }
+    }
+
+    /// Sets the fields that tell about the person. In an export of somebody else, the personal ones are
+    /// empty.
+    #[must_use]
+    pub const fn fields(mut self, fields: &'static [PersonalField]) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// The descriptor's record.
+    pub(super) fn declaration(&self) -> description::Person {
+        let fields = self.fields.iter().map(|field| {
+            let (path, audience) = match field {
+                PersonalField::Personal(path) => (path, Audience::Personal),
+                PersonalField::Shared(path) => (path, Audience::Shared),
+                PersonalField::Public(path) => (path, Audience::Public),
+            };
+            description::PersonalField { path: (*path).into(), audience }
+        });
+        description::Person {
+            path: self.path.into(),
+            erasure: self.erasure,
+            fields: fields.collect(),
+        }
+    }
+}
