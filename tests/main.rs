@@ -82,6 +82,7 @@ mod cases {
     mod pairings_ends;
     mod pairings_mutual;
     mod people;
+    mod personal;
     mod plugins;
     mod process;
     mod promises;

@@ -10,7 +10,9 @@ use std::{
 };
 
 /// Every route of the operator's address that is no probe.
-const ROUTES: [(Method, &str); 14] = [
+const ROUTES: [(Method, &str); 16] = [
+    (Method::GET, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
+    (Method::DELETE, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
     (Method::GET, "/status"),
     (Method::GET, "/metrics"),
     (Method::GET, "/catalog"),

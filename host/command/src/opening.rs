@@ -71,6 +71,10 @@ impl OpenHost {
         );
         let catalog =
             open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
+        let erased = store.erase_after_restore(clock.now()).await?;
+        if erased > 0 {
+            tracing::info!(erased, "people whom the restored backup contained are erased again");
+        }
         let about = About {
             public_url: public_url.clone(),
             mcp_url: identity.mcp_audience().to_owned(),

@@ -14,7 +14,7 @@ use axum::{
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
 use portolan_store::{AuditQuery, Outcome};
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp, is_capability_id};
+use portolan_vocabulary::{ErrorCode, Failure, Timestamp, is_capability_id, person_ids};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
@@ -152,6 +152,41 @@ pub(super) async fn drop_timers(
     let dropped = app.host.store.drop_timers(&id).await?;
     tracing::info!(id, dropped, "pending timers are dropped by the operator");
     Ok(Json(json!({ "id": id, "dropped": dropped })))
+}
+
+/// Returns all that is stored about a person.
+pub(super) async fn export_person(
+    State(app): State<Arc<App>>,
+    Path(owner_id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    ensure_known(&app, &owner_id).await?;
+    let data = app.host.store.export_person(&owner_id).await?;
+    tracing::info!(owner_id, "a person's data is exported by the operator");
+    Ok(Json(json!(data)))
+}
+
+/// Erases a person.
+pub(super) async fn erase_person(
+    State(app): State<Arc<App>>,
+    Path(owner_id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    ensure_known(&app, &owner_id).await?;
+    let counts = app.host.store.erase_person(&owner_id, app.host.clock.now()).await;
+    let counts = counts.map_err(|error| Refusal(Failure::from(error)))?;
+    tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
+    Ok(Json(json!(counts)))
+}
+
+async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {
+    if person_ids(owner_id).next() != Some(owner_id) || !owner_id.starts_with("own_") {
+        return Err(invalid("the path has no owner id, such as own_ and a ULID"));
+    }
+    match app.host.store.is_known(owner_id).await? {
+        true => Ok(()),
+        false => Err(Refusal(
+            Failure::new(ErrorCode::NotFound).message("nothing is stored about this person"),
+        )),
+    }
 }
 
 /// The query of `GET /dead-letters`.

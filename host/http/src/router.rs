@@ -132,6 +132,7 @@ fn operator_routes(app: &Arc<App>) -> Router {
         .route("/catalog/{id}/adopt", post(admin::adopt))
         .route("/catalog/{id}/rollback", post(admin::rollback))
         .route("/audit", get(admin::audit))
+        .route("/people/{owner_id}", get(admin::export_person).delete(admin::erase_person))
         .route("/timers", get(admin::timers))
         .route("/timers/{id}/drop", post(admin::drop_timers))
         .route("/dead-letters", get(admin::dead_letters))

@@ -66,8 +66,9 @@ pub use effects::{
 pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, shape};
 pub use records::{
-    Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork, Gap,
-    InboxEntry, Installed, MAX_ATTEMPTS, Outcome, PendingTimers, Served, SigningKeyRecord,
+    Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
+    ErasureCounts, Gap, InboxEntry, Installed, MAX_ATTEMPTS, Outcome, PendingTimers, PersonalData,
+    PersonalDocument, PersonalEvent, Served, SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};

@@ -4,6 +4,7 @@ use crate::{
     life::*,
     rules::{LONGEST_HOLD_S, MOST},
 };
+use portolan_sdk::documents;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "agent_credits";
@@ -11,20 +12,33 @@ pub(crate) const CAPABILITY: &str = "agent_credits";
 /// The accounts, by the ids of the agent and the person: an agent that another person claims later
 /// gets another account.
 pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
+    .people(&[
+        documents::Person::delete("$id"),
+        documents::Person::delete("owner_id"),
+        documents::Person::delete("agent_id"),
+    ])
     .index("owner", &["owner_id"])
     .index("agent", &["agent_id", "claimed_at"]);
 /// The data that all accounts of a person share, by the owner's id.
-pub(crate) const PEOPLE: Collection<Person> = Collection::new("people");
+pub(crate) const PEOPLE: Collection<Person> = Collection::new("people")
+    .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
 /// The journal: the numbered transactions of each account. Entries are never changed or removed.
-pub(crate) const ENTRIES: Collection<Entry> =
-    Collection::new("entries").index("account", &["account", "number", "at"]);
+pub(crate) const ENTRIES: Collection<Entry> = Collection::new("entries")
+    .people(&[documents::Person::delete("$id"), documents::Person::delete("account")])
+    .index("account", &["account", "number", "at"]);
 /// The holds, by their ids.
-pub(crate) const HOLDS: Collection<Hold> =
-    Collection::new("holds").unique("reference", &["account", "reference"]);
+pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
+    .people(&[
+        documents::Person::delete("account"),
+        documents::Person::delete("owner_id"),
+        documents::Person::delete("agent_id"),
+    ])
+    .unique("reference", &["account", "reference"]);
 /// The codes, by their MACs.
-pub(crate) const CODES: Collection<Code> = Collection::new("codes");
+pub(crate) const CODES: Collection<Code> = Collection::new("codes").nobody();
 /// The redemptions, by the code's id and the owner's.
-pub(crate) const REDEMPTIONS: Collection<Redemption> = Collection::new("redemptions");
+pub(crate) const REDEMPTIONS: Collection<Redemption> = Collection::new("redemptions")
+    .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
 
 /// The person got credits: the welcome, a top-up, or a code.
 pub(crate) const GRANTED: Event<Data<Granted>> = Event::new("credits.granted");

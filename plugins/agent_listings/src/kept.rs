@@ -4,17 +4,25 @@
 use crate::refusals::*;
 use crate::{life::*, types::*};
 use people_kit::taxonomy::{Category, Criteria, Keys, Side};
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Public;
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
+    .people(&[Person::delete("owner_id").fields(&[Public("content")])])
     .index("mine", &["owner_id", "changed_at"])
     .index("org", &["org_id", "owner_id"])
     .index("state", &["state"]);
 
 /// Cards of active listings, by the listing's id. Searches find these and nothing else.
 pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
+    .people(&[Person::delete("owner_id").fields(&[
+        Public("title"),
+        Public("excerpt"),
+        Public("terms"),
+    ])])
     .index("newest", &["published_at"])
     .index("level1", &["indexed.level1", "published_at"])
     .index("level2", &["indexed.level2", "published_at"])
@@ -51,7 +59,8 @@ pub(crate) const RANKS: [&str; 10] = [
 ];
 
 /// The number of listings of each person, by the owner's id.
-pub(crate) const BOOKS: Collection<Book> = Collection::new("books");
+pub(crate) const BOOKS: Collection<Book> =
+    Collection::new("books").people(&[Person::delete("$id")]);
 
 #[document]
 #[entity(

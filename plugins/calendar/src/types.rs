@@ -2,6 +2,8 @@
 
 use crate::{limits::MOST_RULES, spans::*};
 use people_kit::calendar::Firmness;
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "calendar";
@@ -14,15 +16,19 @@ const HOUR: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$";
 
 /// The document that every change of a person's calendar writes, by the owner's id, so that one of
 /// two concurrent changes conflicts and sees the other.
-pub(crate) const CALENDARS: Collection<Calendar> = Collection::new("calendars");
+pub(crate) const CALENDARS: Collection<Calendar> =
+    Collection::new("calendars").people(&[Person::delete("$id")]);
 /// The availability of each person, by the owner's id.
-pub(crate) const AVAILABILITIES: Collection<Hours> = Collection::new("availabilities");
+pub(crate) const AVAILABILITIES: Collection<Hours> =
+    Collection::new("availabilities").people(&[Person::delete("$id")]);
 /// The blocks, by their ids.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks")
+    .people(&[Person::delete("owner_id").fields(&[Personal("label"), Personal("uid")])])
     .index("owner", &["owner_id", "ends", "begins"])
     .index("source", &["owner_id", "source"]);
 /// The reservations, by their references.
 pub(crate) const RESERVATIONS: Collection<Reservation> = Collection::new("reservations")
+    .people(&[Person::remove("owner_ids[]")])
     .index("owner", &["owner_ids[]"])
     .index("time", &["ends", "begins"]);
 

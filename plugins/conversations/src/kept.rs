@@ -2,6 +2,8 @@
 
 use crate::{life::*, refusals::*};
 use people_kit::threads::{Intent, ThreadError, ThreadState};
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Shared;
 use portolan_sdk::prelude::*;
 
 /// The most people in a thread at once, including the invited ones.
@@ -18,14 +20,26 @@ pub(crate) const COOLDOWN: u64 = 30 * DAY;
 /// The threads. Each counts its messages: every new message also writes the thread, so that numbers
 /// are unique and without gaps.
 pub(crate) const THREADS: Collection<Thread> = Collection::new("threads")
+    .people(&[
+        Person::remove("members[].owner_id"),
+        Person::redact("members[].agent_id", &[]),
+        Person::redact("members[].invited_by", &[]),
+        Person::remove("members[].consents[]"),
+    ])
     .unique("pairing_id", &["pairing_id"])
     .index("member", &["members[].owner_id"]);
 
 pub(crate) const SEATS: Collection<Seat> = Collection::new("seats")
+    .people(&[Person::delete("$id"), Person::delete("owner_id")])
     .index("list", &["owner_id", "place", "active_at"])
     .index("unread", &["unread"]);
 
 pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages")
+    .people(&[
+        Person::redact("owner_id", &[Shared("text"), Shared("intent")]),
+        Person::redact("agent_id", &[]),
+        Person::redact("sent_as", &[]),
+    ])
     .index("thread", &["thread_id", "seq"])
     .index("owner", &["owner_id"])
     .unique("sent_as", &["sent_as"]);

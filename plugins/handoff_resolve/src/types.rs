@@ -1,6 +1,7 @@
 //! Inputs, outputs, stored documents and refusals.
 
 use crate::token::TokenFault;
+use portolan_sdk::documents::Person;
 use portolan_sdk::{feeds::Feed, prelude::*};
 use serde_json::{Map, Value};
 
@@ -23,7 +24,8 @@ pub(crate) const RECORDS: [Feed<Map<String, Value>>; 7] = [
 ];
 
 /// The redeemed tokens, by their nonce, until they would have expired.
-pub(crate) const REDEEMED: Collection<Redeemed> = Collection::new("redeemed");
+pub(crate) const REDEEMED: Collection<Redeemed> =
+    Collection::new("redeemed").people(&[Person::delete("owner_id")]);
 
 #[input]
 pub(crate) struct Redeemed {

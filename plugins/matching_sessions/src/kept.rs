@@ -2,30 +2,34 @@
 
 use crate::{life::*, score::*, types::*};
 use people_kit::taxonomy::Criteria;
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::BTreeMap;
 
 pub(crate) const SESSIONS: Collection<Session> = Collection::new("sessions")
+    .people(&[Person::delete("owner_id")])
     .index("mine", &["owner_id", "changed_at"])
     .index("state", &["state"])
     .index("watch", &["watch[]"])
     .index("round", &["round_id", "state"]);
 
 pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates")
+    .people(&[Person::delete("for_owner").fields(&[Personal("fit")]), Person::delete("owner_id")])
     .index("session", &["session_id", "state", "score", "tie"])
     .index("listing", &["listing_id", "state", "at"])
     .index("people", &["for_owner", "owner_id"])
     .unique("pair", &["session_id", "listing_id"]);
 
 /// The candidates that were found for a session and not shown yet, by the session's id.
-pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues");
+pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues").nobody();
 
 /// The opinion of one listing's person on another listing, by both ids: `lst_…>lst_…`.
-pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions");
+pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions").nobody();
 /// The open sessions of a listing, by its id.
-pub(crate) const BOOKS: Collection<OpenIds> = Collection::new("books");
+pub(crate) const BOOKS: Collection<OpenIds> = Collection::new("books").nobody();
 pub(crate) const ROUNDS: Collection<Round> =
-    Collection::new("rounds").index("state", &["state", "deadline"]);
+    Collection::new("rounds").nobody().index("state", &["state", "deadline"]);
 
 /// A session. All stored times are milliseconds since the Unix epoch.
 #[document]

@@ -1,19 +1,22 @@
 //! Inputs, stored documents and events.
 
 use crate::{life::State, refusals::VerificationError};
+use portolan_sdk::documents::Person;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) const CAPABILITY: &str = "owner_verification";
 
 pub(crate) const VERIFICATIONS: Collection<Verification> = Collection::new("verifications")
+    .people(&[Person::delete("owner_id")])
     .unique("subject", &["owner_id", "subject_id"])
     .index("owner", &["owner_id", "changed_at"]);
 
 /// The people who speak for a company, by the id of its record.
-pub(crate) const SUBJECTS: Collection<Subject> = Collection::new("subjects");
+pub(crate) const SUBJECTS: Collection<Subject> =
+    Collection::new("subjects").people(&[Person::remove("proved{}")]);
 
-pub(crate) const DAYS: Collection<Day> = Collection::new("days");
+pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("verification.updated");
 

@@ -6,12 +6,15 @@ use people_kit::{
     people::ContactPolicy,
     text::{Fault, Violations},
 };
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::{Personal, Public};
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "owners";
 
 /// The records of people, by the owner's id.
-pub(crate) const OWNERS: Collection<Record> = Collection::new("owners");
+pub(crate) const OWNERS: Collection<Record> = Collection::new("owners")
+    .people(&[Person::delete("$id").fields(&[Personal("preferences"), Public("profile")])]);
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("owner.updated");
 pub(crate) const DEACTIVATED: Event<Data<Nothing>> = Event::new("owner.deactivated");

@@ -4,6 +4,8 @@
 use crate::life::*;
 use crate::refusals::*;
 use people_kit::pairings::Origin;
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Shared;
 use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +28,13 @@ pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 pub(crate) const AT_ONCE: u32 = 10;
 
 pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
+    .people(&[
+        Person::redact("from.owner_id", &[Shared("from.disclosed"), Shared("messages[].text")]),
+        Person::redact("from.agent_id", &[]),
+        Person::redact("to.owner_id", &[Shared("to.disclosed"), Shared("messages[].text")]),
+        Person::redact("to.agent_id", &[]),
+        Person::redact("people", &[]),
+    ])
     .index("sent", &["from.owner_id", "changed_at"])
     .index("received", &["to.owner_id", "changed_at"])
     .index("people", &["people", "state"])
@@ -33,13 +42,13 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .index("incoming", &["to.listing_id", "state"]);
 
 /// The state of each pair of listings, by both ids. Two concurrent proposals conflict here.
-pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs");
+pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs").nobody();
 
 /// The unanswered proposals of each listing, by the listing's id.
-pub(crate) const OUTBOXES: Collection<OpenIds> = Collection::new("outboxes");
+pub(crate) const OUTBOXES: Collection<OpenIds> = Collection::new("outboxes").nobody();
 
 /// The recent proposals of each person, by the owner's id.
-pub(crate) const DAYS: Collection<Day> = Collection::new("days");
+pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 #[document]
 #[entity(

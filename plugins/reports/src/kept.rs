@@ -1,9 +1,18 @@
 //! The stored documents: reports, and the recent reports of each person.
 
 use crate::{life::*, reasons::Reason, refusals::ReportError, subjects::Kind, types::*};
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::{Personal, Shared};
 use portolan_sdk::prelude::*;
 
 pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
+    .people(&[
+        Person::redact("owner_id", &[Personal("owner_id"), Personal("text"), Personal("open_key")]),
+        Person::redact("open_key", &[]),
+        Person::redact("subject_id", &[]),
+        Person::redact("subject_owner_id", &[Shared("said")]),
+        Person::redact("affected_id", &[]),
+    ])
     .unique("open", &["open_key"])
     .index("reporter", &["owner_id", "changed_at"])
     .index("affected", &["affected_id", "changed_at"])
@@ -12,7 +21,8 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
 
 /// The reporters, by the person's id. Every new report writes its reporter, so that concurrent ones
 /// are both counted.
-pub(crate) const REPORTERS: Collection<Reporter> = Collection::new("reporters");
+pub(crate) const REPORTERS: Collection<Reporter> =
+    Collection::new("reporters").people(&[Person::delete("$id")]);
 
 /// A report. Times are milliseconds since the Unix epoch, here and below.
 #[document]

@@ -6,15 +6,19 @@ use crate::{
     refusals::SignalError,
     types::{Cause, EvidenceKind},
 };
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Shared;
 use portolan_sdk::prelude::*;
 
 pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
+    .people(&[Person::redact("owner_id", &[Shared("note")])])
     .unique("page", &["signal_id", "url_key"])
     .index("signal", &["signal_id", "state", "changed_at"])
     .index("owner", &["owner_id", "changed_at"])
     .index("state", &["state", "changed_at"]);
 
 pub(crate) const DISPUTES: Collection<Dispute> = Collection::new("disputes")
+    .people(&[Person::redact("owner_id", &[Shared("reason")]), Person::redact("open_key", &[])])
     .unique("open", &["open_key"])
     .index("signal", &["signal_id", "changed_at"])
     .index("owner", &["owner_id", "changed_at"])
@@ -22,20 +26,23 @@ pub(crate) const DISPUTES: Collection<Dispute> = Collection::new("disputes")
 
 /// The confirmations, by the signal's id and the person's, joined by a slash.
 pub(crate) const CONFIRMATIONS: Collection<Confirmation> = Collection::new("confirmations")
+    .people(&[Person::delete("$id"), Person::delete("owner_id")])
     .index("signal", &["signal_id", "confirmed_at"])
     .index("owner", &["owner_id", "confirmed_at"])
     .index("speaker", &["target_id", "owner_id"]);
 
 /// The people who speak for a company, by the target's id and the person's, joined by a slash.
-pub(crate) const APPOINTMENTS: Collection<Appointment> =
-    Collection::new("appointments").index("target", &["target_id", "owner_id"]);
+pub(crate) const APPOINTMENTS: Collection<Appointment> = Collection::new("appointments")
+    .people(&[Person::delete("$id"), Person::delete("owner_id")])
+    .index("target", &["target_id", "owner_id"]);
 
 /// The valid statements, which the build of the feeds reads.
 pub(crate) const STATEMENTS: Collection<Statement> = Collection::new("statements")
+    .people(&[Person::redact("speaker", &[])])
     .index("signal", &["signal_id"])
     .index("speaker", &["target_id", "speaker"]);
 
-pub(crate) const DAYS: Collection<Day> = Collection::new("days");
+pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 /// Evidence. Times are milliseconds since the Unix epoch, here and below.
 #[document]

@@ -4,6 +4,7 @@ use crate::{
     life::{MemberState, OrgState, Role},
     refusal::OrgError,
 };
+use portolan_sdk::documents::Person;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_org";
@@ -20,17 +21,20 @@ pub(crate) const AFTER_DECLINED: u64 = 90 * DAY;
 pub(crate) const AFTER_WITHDRAWN: u64 = DAY;
 
 pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
+    .people(&[Person::redact("founder", &[])])
     .unique("name", &["name_key"])
     .index("kind", &["state", "kind", "verified", "name_key"])
     .text(&["name", "domain"]);
 /// The memberships, by the ids of both, joined by a slash.
 pub(crate) const MEMBERS: Collection<Member> = Collection::new("members")
+    .people(&[Person::delete("$id"), Person::delete("owner_id"), Person::redact("invited_by", &[])])
     .index("org", &["org_id", "state", "role"])
     .index("owner", &["owner_id", "state"]);
 /// The organisation that is linked to a target of the map, by the target's id.
-pub(crate) const TARGETS: Collection<Target> = Collection::new("targets");
+pub(crate) const TARGETS: Collection<Target> = Collection::new("targets").nobody();
 /// The number of organisations that a person has created and not archived, by the person's id.
-pub(crate) const FOUNDERS: Collection<Founder> = Collection::new("founders");
+pub(crate) const FOUNDERS: Collection<Founder> =
+    Collection::new("founders").people(&[Person::delete("$id")]);
 
 pub(crate) const INVITED: Event<Data<Invitation>> = Event::new("org.invited");
 pub(crate) const MEMBER_CHANGED: Event<Data<Change>> = Event::new("org.member_changed");

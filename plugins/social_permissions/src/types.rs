@@ -1,6 +1,7 @@
 //! Inputs, outputs, stored documents and refusals.
 
 use crate::judge::{Shape, Step};
+use portolan_sdk::documents::Person;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
@@ -14,13 +15,20 @@ pub(crate) const MOST_LOOKS: u32 = 4000;
 
 /// The tuples, by their own text.
 pub(crate) const TUPLES: Collection<Kept> = Collection::new("tuples")
+    .people(&[
+        Person::delete("$id"),
+        Person::delete("object"),
+        Person::delete("subject"),
+        Person::redact("granted_by", &[]),
+    ])
     .index("object", &["object", "relation", "shape"])
     .index("subject", &["subject", "relation"])
     .index("granted", &["object", "granted"]);
 
 /// The number of grants on each object. Every grant writes it, so that two concurrent grants are
 /// both counted.
-pub(crate) const OBJECTS: Collection<Granted> = Collection::new("objects");
+pub(crate) const OBJECTS: Collection<Granted> =
+    Collection::new("objects").people(&[Person::delete("$id")]);
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {

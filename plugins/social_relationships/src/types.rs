@@ -2,6 +2,8 @@
 
 use crate::{life::State, limits::OF_A_KIND};
 use people_kit::text::TextError;
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
@@ -13,13 +15,20 @@ pub(crate) struct OtherId(String);
 /// The relationships, by an id derived from the two people. An ended one is kept for its cooldown,
 /// so that the person who ended it is not asked again at once.
 pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationships")
+    .people(&[
+        Person::delete("$id"),
+        Person::delete("subject"),
+        Person::delete("object"),
+        Person::redact("ended_by", &[]),
+    ])
     .index("subject", &["subject", "kind", "state", "since"])
     .index("object", &["object", "kind", "state", "since"])
     .index("asked", &["subject", "asked_at"]);
 
 /// The notes that a person has written about others.
-pub(crate) const NOTES: Collection<NoteRecord> =
-    Collection::new("notes").index("subject", &["subject"]);
+pub(crate) const NOTES: Collection<NoteRecord> = Collection::new("notes")
+    .people(&[Person::delete("$id"), Person::delete("subject").fields(&[Personal("text")])])
+    .index("subject", &["subject"]);
 
 pub(crate) const REQUESTED: Event<Data<RequestData>> = Event::new("relationship.requested");
 pub(crate) const ACCEPTED: Event<Data<RequestData>> = Event::new("relationship.accepted");

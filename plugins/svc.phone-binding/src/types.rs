@@ -1,23 +1,28 @@
 //! Inputs, outputs, refusals and stored documents.
 
 use crate::life::Stage;
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::prelude::*;
 use std::fmt;
 
 pub(crate) const CAPABILITY: &str = "svc.phone-binding";
 
 /// An agent's last attempt and its recent requests, by the agent's id.
-pub(crate) const AGENTS: Collection<Agent> = Collection::new("agents");
+pub(crate) const AGENTS: Collection<Agent> =
+    Collection::new("agents").people(&[Person::delete("$id")]);
 /// Attempts, by their ids.
-pub(crate) const BINDS: Collection<Bind> = Collection::new("binds");
+pub(crate) const BINDS: Collection<Bind> = Collection::new("binds")
+    .people(&[Person::delete("agent_id").fields(&[Personal("sealed"), Personal("masked")])]);
 /// The attempt of a text message, by the message's id.
-pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages");
+pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages").nobody();
 /// The recent codes of a number, by the number's MAC.
-pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers");
+pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers").nobody();
 /// The recent codes of a block of numbers, by its first digits.
-pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks");
+pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks").nobody();
 /// The number of a person, by the owner's id.
-pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners");
+pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners")
+    .people(&[Person::delete("$id").fields(&[Personal("sealed"), Personal("masked")])]);
 
 pub(crate) const CLAIMED: Event<Claim> = Event::new("identity.claimed");
 pub(crate) const UNCLAIMED: Event<Unclaim> = Event::new("identity.unclaimed");

@@ -2,19 +2,28 @@
 //! people.
 
 use crate::{life::*, refusals::*};
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Shared;
 use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::BTreeSet;
 
 pub(crate) const MEETINGS: Collection<Meeting> = Collection::new("meetings")
+    .people(&[
+        Person::redact("organizer", &[]),
+        Person::redact("participants[].owner_id", &[Shared("participants[].comment")]),
+        Person::redact("proposed_by", &[]),
+        Person::redact("counter.by", &[Shared("counter.note")]),
+    ])
     .index("people", &["participants[].owner_id"])
     .index("thread", &["thread_id"])
     .index("state", &["state", "changed_at"])
     .index("changed", &["changed_at"]);
 
 /// The open meetings of a conversation, by its id.
-pub(crate) const THREADS: Collection<OpenIds> = Collection::new("threads");
+pub(crate) const THREADS: Collection<OpenIds> = Collection::new("threads").nobody();
 /// The open meetings of two people, by both ids.
-pub(crate) const PAIRS: Collection<OpenIds> = Collection::new("pairs");
+pub(crate) const PAIRS: Collection<OpenIds> =
+    Collection::new("pairs").people(&[Person::delete("$id")]);
 
 /// A meeting. All stored times are milliseconds since the Unix epoch.
 #[document]

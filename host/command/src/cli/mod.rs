@@ -20,6 +20,7 @@ mod run;
 mod serve;
 mod signing;
 mod statements;
+mod people;
 mod timers;
 
 use crate::config::Flags;
@@ -60,6 +61,8 @@ enum Command {
     Audit(audit::Audit),
     /// Show the pending timers of a running host by capability and action, or remove those of one
     Timers(timers::Timers),
+    /// Export or erase all that a running host stores about a person
+    People(people::People),
     /// Show the events whose delivery to a capability has failed for good, or deliver them again
     DeadLetters(dead_letters::DeadLetters),
     /// Run an internal action of a capability on a running host, such as taking a listing down
@@ -105,6 +108,7 @@ impl Arguments {
             Command::Sign(sign) => sign.run(),
             Command::Audit(audit) => audit.run(),
             Command::Timers(timers) => timers.run(),
+            Command::People(people) => people.run(),
             Command::DeadLetters(letters) => letters.run(),
             Command::Run(run) => run.run(),
             Command::Demo(demo) => demo.run(),

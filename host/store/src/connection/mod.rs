@@ -12,6 +12,7 @@ mod transaction;
 
 pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact};
 pub use backend::{Steps, migrate};
+pub(crate) use backup::erasure_list;
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub(crate) use document_reader::DocumentReader;
 pub use sqlite::create_private_folder;

@@ -15,18 +15,19 @@ use types::*;
 /// Who may be overdrawn: where money comes from.
 const BANK: &str = "bank";
 
-const ACCOUNTS: Collection<Account> = Collection::new("accounts");
+const ACCOUNTS: Collection<Account> = Collection::new("accounts").nobody();
 
 const TRANSFERS: Collection<Transfer> = Collection::new("transfers")
     .index("from", &["from"])
     .index("to", &["to"])
-    .index("at_ms", &["at_ms"]);
+    .index("at_ms", &["at_ms"])
+    .nobody();
 
 const ADD_INTERNAL: Invocation<NewNote, Noted> = Invocation::new("notes", "add_internal");
 const GUESS: Invocation<Guess, ()> = Invocation::new("notes", "guess");
 
 /// How often something was attempted, or a timer ran.
-const COUNTERS: Collection<Counter> = Collection::new("counters");
+const COUNTERS: Collection<Counter> = Collection::new("counters").nobody();
 
 #[derive(Refusals)]
 enum LedgerError {

@@ -4,7 +4,7 @@
 mod search;
 mod types;
 
-use portolan_sdk::{events::Happened, prelude::*, secrets};
+use portolan_sdk::{documents::Person, events::Happened, prelude::*, secrets};
 use search::{count, find};
 use types::*;
 
@@ -15,15 +15,16 @@ const NOTES: Collection<Note> = Collection::new("notes")
     .index("pinned", &["pinned"])
     .index("due", &["due"])
     .text(&["title", "body"])
-    .geo("place.lat", "place.lng");
+    .geo("place.lat", "place.lng")
+    .people(&[Person::delete("owner")]);
 
 /// What was heard about each subject, in the order it came.
-const HEARD: Collection<Heard> = Collection::new("heard");
+const HEARD: Collection<Heard> = Collection::new("heard").people(&[Person::delete("$id")]);
 
-const DRAWS: Collection<Draw> = Collection::new("draws");
+const DRAWS: Collection<Draw> = Collection::new("draws").nobody();
 
 /// How often another capability guessed wrong.
-const GUESSES: Collection<Count> = Collection::new("guesses");
+const GUESSES: Collection<Count> = Collection::new("guesses").nobody();
 
 #[derive(Refusals)]
 enum NotesError {

@@ -1,0 +1,56 @@
+//! `portolan people`.
+
+use crate::cli::client::{Operator, block_on, text};
+use clap::{Args, Subcommand};
+use reqwest::Method;
+use std::process::ExitCode;
+
+/// Arguments of `portolan people`.
+#[derive(Debug, Args)]
+pub(super) struct People {
+    #[command(flatten)]
+    operator: Operator,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print all documents and events about a person as JSON
+    Export {
+        /// The owner's id: `own_` and a ULID
+        owner_id: String,
+    },
+    /// Delete or redact all that is stored about a person; it cannot be undone
+    Erase {
+        /// The owner's id: `own_` and a ULID
+        owner_id: String,
+        /// Confirm the erasure
+        #[arg(long, required = true)]
+        yes: bool,
+    },
+}
+
+impl People {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            match self.command {
+                Command::Export { owner_id } => {
+                    let data = self.operator.get(&format!("/people/{owner_id}"), &[]).await?;
+                    line!("{}", serde_json::to_string_pretty(&data)?);
+                }
+                Command::Erase { owner_id, .. } => {
+                    let path = format!("/people/{owner_id}");
+                    let counts = self.operator.send(Method::DELETE, &path, &[]).await?;
+                    line!(
+                        "{owner_id} is erased: {} documents deleted, {} redacted, {} events emptied",
+                        text(&counts, "deleted"),
+                        text(&counts, "redacted"),
+                        text(&counts, "events")
+                    );
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
