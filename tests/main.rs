@@ -88,6 +88,8 @@ mod cases {
     mod promises;
     mod publishers;
     mod queries;
+    mod quotas;
+    mod quotas_stored;
     mod reference;
     mod refusals;
     mod replacement;

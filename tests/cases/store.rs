@@ -4,7 +4,7 @@ use crate::harness::postgres;
 use portolan_store::{
     Attachments, Collection, DatabaseUrl, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Quotas, Timestamp};
 use serde_json::{Value, json};
 use std::{
     future::Future,
@@ -26,11 +26,18 @@ pub(super) fn keys() -> Keyring {
     Keyring::parse(&Keyring::generate().unwrap()).unwrap()
 }
 
+/// The capability `small` has small quotas.
+fn quotas() -> Quotas {
+    let small =
+        json!({ "documents": 3, "documents_and_tombstones": 20, "bytes": 1000, "timers": 2 });
+    serde_json::from_value(json!({ "small": small })).unwrap()
+}
+
 pub(super) async fn sqlite() -> Opened {
     let folder = TempDir::new().unwrap();
     let url = DatabaseUrl::from(folder.path().join("data/portolan.db"));
     Opened {
-        store: Store::open(&url, &keys(), Clock::system()).await.unwrap(),
+        store: Store::open(&url, &keys(), Clock::system(), quotas()).await.unwrap(),
         url,
         _folder: folder,
     }
@@ -40,7 +47,7 @@ pub(super) async fn postgres() -> Opened {
     let url: DatabaseUrl = postgres::database().await.parse().unwrap();
     let folder = TempDir::new().unwrap();
     Opened {
-        store: Store::open(&url, &keys(), Clock::system()).await.unwrap(),
+        store: Store::open(&url, &keys(), Clock::system(), quotas()).await.unwrap(),
         url,
         _folder: folder,
     }

@@ -9,7 +9,7 @@ use portolan_store::{
     Attachments, DbError, Expectation, IdempotencyKey, KeptAnswer, Store, TimerChange, TimerKey,
     Unit, Verdict,
 };
-use portolan_vocabulary::{Clock, Digest, Timestamp};
+use portolan_vocabulary::{Clock, Digest, Quotas, Timestamp};
 use serde_json::json;
 
 on_both! {
@@ -23,7 +23,7 @@ async fn stored_documents_survive_a_restart(opened: Opened) {
     put(&store, &accounts, "a", json!({ "n": 1 })).await;
     store.close().await;
     drop(store);
-    let store = Store::open(&url, &keys(), Clock::system()).await.unwrap();
+    let store = Store::open(&url, &keys(), Clock::system(), Quotas::default()).await.unwrap();
     let accounts = collection(&store, "ledger", &[]).await;
     assert_eq!(body(&store, &accounts, "a").await, Some(json!({ "n": 1 })));
 }
@@ -31,7 +31,7 @@ async fn stored_documents_survive_a_restart(opened: Opened) {
 #[tokio::test]
 async fn a_second_host_on_one_file_is_refused() {
     let opened = sqlite().await;
-    let second = Store::open(&opened.url, &keys(), Clock::system()).await;
+    let second = Store::open(&opened.url, &keys(), Clock::system(), Quotas::default()).await;
     assert!(matches!(second, Err(DbError::InUse(_))));
 }
 
@@ -79,7 +79,7 @@ async fn the_sweep_removes_only_records_past_their_retention(opened: Opened) {
 #[tokio::test]
 async fn nodes_on_one_database_notify_each_other_of_new_work() {
     let one = postgres().await;
-    let other = Store::open(&one.url, &keys(), Clock::system()).await.unwrap();
+    let other = Store::open(&one.url, &keys(), Clock::system(), Quotas::default()).await.unwrap();
     let told = async || tokio::time::timeout(PATIENCE, other.wait_for_work()).await.unwrap();
     // It looks for work when it has begun to listen.
     told().await;

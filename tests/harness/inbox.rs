@@ -1,12 +1,13 @@
 //! An agent that reads its inbox.
 
-use crate::harness::{Agent, Host, Reply, next::check_step};
+use crate::harness::{Agent, Host, Options, Reply, next::check_step};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// A host that tells agents something.
+/// A host that tells agents something, as often as a test asks.
 pub async fn event_host() -> Host {
-    Host::with(&["herald", "svc_events", "svc_phone_binding"]).await
+    let options = Options::with(&["herald", "svc_events", "svc_phone_binding"]);
+    Host::start(options.configuration("[quotas.herald]\ninbox_events_per_minute = 10000")).await
 }
 
 pub struct Reader<'a> {

@@ -47,7 +47,8 @@ impl OpenHost {
         let public = listening.public.local_addr()?;
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
         let keys = secret_keys(config)?;
-        let store = Store::open(&config.database_url, &keys, clock.clone()).await?;
+        let quotas = config.quotas.clone();
+        let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
         let assigned = |role| config.roles.assigned(role).map(str::to_owned);
         let settings = Settings {
             public_url: public_url.clone(),

@@ -1,6 +1,6 @@
 //! Counters and histograms of calls, for the operator.
 
-use portolan_vocabulary::Failure;
+use portolan_vocabulary::{Failure, Quota};
 use prometheus_client::{
     encoding::EncodeLabelSet,
     metrics::{counter::Counter, family::Family, histogram::Histogram},
@@ -32,6 +32,12 @@ struct RefusalLabels {
     error_code: String,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QuotaLabels {
+    capability: String,
+    quota: &'static str,
+}
+
 /// Counts since the start. The labels are actions of the catalog and their error codes, so the number of
 /// counters is bounded.
 #[derive(Debug)]
@@ -39,6 +45,7 @@ pub struct Meters {
     calls: Family<CallLabels, Counter>,
     durations: Family<ActionLabels, Histogram, fn() -> Histogram>,
     refusals: Family<RefusalLabels, Counter>,
+    exceeded: Family<QuotaLabels, Counter>,
 }
 
 impl Default for Meters {
@@ -47,6 +54,7 @@ impl Default for Meters {
             calls: Family::default(),
             durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
             refusals: Family::default(),
+            exceeded: Family::default(),
         }
     }
 }
@@ -72,6 +80,12 @@ impl Meters {
         self.refusals.get_or_create(&RefusalLabels { error_code: error_code.to_owned() }).inc();
     }
 
+    /// Counts a refusal because of a quota.
+    pub(super) fn count_exceeded(&self, capability: &str, quota: Quota) {
+        let (capability, quota) = (capability.to_owned(), quota.name());
+        self.exceeded.get_or_create(&QuotaLabels { capability, quota }).inc();
+    }
+
     /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
@@ -89,6 +103,11 @@ impl Meters {
             "refusals",
             "Refused calls of agents, at any step",
             self.refusals.clone(),
+        );
+        registry.register(
+            "quota_refusals",
+            "Runs whose writes exceed a quota, by the capability whose quota it is",
+            self.exceeded.clone(),
         );
     }
 }

@@ -8,7 +8,9 @@ use crate::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
-use portolan_store::{Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict};
+use portolan_store::{
+    Attachments, ConflictKey, ExceededQuota, NewEvent, StateError, Task, Unit, Verdict,
+};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
 
@@ -144,20 +146,50 @@ impl Host {
         if !changes && !unit.needs_validation() && attachments.is_empty() {
             return Attempt::Done(outcome, emitted);
         }
-        if let Err(error) = self.add_recipients(&mut unit).await {
-            return Attempt::Done(outcome.and(Err(self.uncommitted(run, &error))), None);
-        }
-        let agents = self.identity.written_agents(&unit);
-        match unit.commit(attachments).await {
-            Ok(Verdict::Committed) => {
-                self.identity.invalidate_agents(&agents);
-                Attempt::Done(outcome, emitted)
-            }
-            Ok(Verdict::Superseded) => Attempt::Done(outcome, emitted),
+        let remainder = unit.remainder();
+        match self.write(run, unit, attachments).await {
+            Ok(Verdict::Committed | Verdict::Superseded) => Attempt::Done(outcome, emitted),
             Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
+            Ok(Verdict::QuotaExceeded(exceeded)) => self.refuse(run, remainder, exceeded).await,
             // A refusal whose audit row cannot be written is still returned to the caller.
-            Err(error) => Attempt::Done(outcome.and(Err(self.uncommitted(run, &error))), None),
+            Err(failure) => Attempt::Done(outcome.and(Err(failure)), None),
         }
+    }
+
+    /// Refuses a call whose writes exceed a quota. What its callees keep in any case is written, unless
+    /// that too exceeds one.
+    async fn refuse(&self, run: &Run<'_>, remainder: Unit, exceeded: ExceededQuota) -> Attempt {
+        let ExceededQuota { capability, quota, .. } = &exceeded;
+        self.meters.count_exceeded(capability, *quota);
+        let outcome = Err(Failure::from(exceeded));
+        let nothing = Unit::new(self.store.clone(), run.context.now);
+        for unit in [remainder, nothing] {
+            let audit = Some(run.execution().audit(&outcome, run.started));
+            let attachments = Attachments { audit, ..Attachments::default() };
+            match self.write(run, unit, attachments).await {
+                Ok(Verdict::QuotaExceeded(_)) => {}
+                Ok(Verdict::Conflict(key)) => return Attempt::Conflict(key),
+                Ok(Verdict::Committed | Verdict::Superseded) | Err(_) => break,
+            }
+        }
+        Attempt::Done(outcome, None)
+    }
+
+    async fn write(
+        &self,
+        run: &Run<'_>,
+        mut unit: Unit,
+        attachments: Attachments,
+    ) -> Result<Verdict, Failure> {
+        let added = self.add_recipients(&mut unit).await;
+        added.map_err(|error| self.uncommitted(run, &error))?;
+        let agents = self.identity.written_agents(&unit);
+        let committed = unit.commit(attachments).await;
+        let verdict = committed.map_err(|error| self.uncommitted(run, &error))?;
+        if verdict == Verdict::Committed {
+            self.identity.invalidate_agents(&agents);
+        }
+        Ok(verdict)
     }
 
     fn uncommitted(&self, run: &Run<'_>, error: &dyn Display) -> Failure {

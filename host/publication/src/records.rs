@@ -9,7 +9,7 @@ use portolan_feeds::{
 use portolan_store::{
     Attachments, Collection, DatabaseUrl, DbError, Expectation, StateError, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Clock, Geo, Index, Keyring};
+use portolan_vocabulary::{self as vocabulary, Clock, Geo, HOST, Index, Keyring, Quotas};
 use serde_json::value::RawValue;
 use std::{
     collections::BTreeMap,
@@ -174,9 +174,9 @@ impl RecordsFolder {
     ) -> Result<Records, RecordsError> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let url = DatabaseUrl::Sqlite(folder.path().join("records.db"));
-        let store = Store::open(&url, &self.keys, Clock::system()).await?;
+        let store = Store::open(&url, &self.keys, Clock::system(), Quotas::default()).await?;
         let declared: Vec<_> = FINDABLE.iter().map(Findable::declaration).collect();
-        let feeds = store.declare("feeds", &declared).await?;
+        let feeds = store.declare(HOST, &declared).await?;
         for feed in &FEEDS {
             let bytes = documents.get(feed.file).map(Vec::as_slice).unwrap_or_default();
             let parts = Parts::of(feed.file, bytes)?;

@@ -23,9 +23,10 @@ impl MemoryLimit {
         self.denied
     }
 
-    /// Returns whether the sandbox's memory and `held` more bytes are within the limit.
-    pub(super) fn allows(&self, held: usize) -> bool {
-        self.used.saturating_add(held) <= self.limit
+    /// Returns what is left beside the sandbox's memory and `held` more bytes; none if these exceed the
+    /// limit.
+    pub(super) fn room(&self, held: usize) -> Option<usize> {
+        self.limit.checked_sub(self.used.saturating_add(held))
     }
 
     /// Returns the limit in bytes.
@@ -79,6 +80,6 @@ mod tests {
         assert!(!memory.grow(30, 41));
         assert!(memory.denied());
         assert!(memory.grow(30, 40));
-        assert!(memory.allows(0) && !memory.allows(1));
+        assert_eq!((memory.room(0), memory.room(1)), (Some(0), None));
     }
 }

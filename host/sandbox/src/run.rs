@@ -47,7 +47,12 @@ impl Sandbox {
             Ok(Err(error)) => Err(self.explain(&error, store.data())),
             Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
-        (answer, store.into_data().work)
+        let mut work = store.into_data().work;
+        if let Some(work) = &mut work {
+            // What the host itself reads is not part of the sandbox's memory.
+            work.unit.set_room(usize::MAX);
+        }
+        (answer, work)
     }
 
     pub(super) fn store(

@@ -1,9 +1,11 @@
 //! The changes that a unit of work asks for: its read set and its write set.
 
 use crate::{
-    document::{CollectionId, DocumentKey, UniqueKey},
+    document::{CollectionId, DocumentKey, Stored, UniqueKey},
     effects::{AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey},
+    integers::signed,
     query::Entry,
+    usage::Usage,
 };
 use portolan_vocabulary::Timestamp;
 use std::collections::BTreeMap;
@@ -21,6 +23,8 @@ pub(crate) struct Changes {
     pub(crate) task: Option<Task>,
     pub(crate) kept: Option<KeptAnswer>,
     pub(crate) audit: Vec<AuditRecord>,
+    /// By how much the writes change what each collection takes.
+    pub(crate) growth: BTreeMap<CollectionId, Usage>,
 }
 
 impl Changes {
@@ -52,9 +56,29 @@ impl Write {
         self.entry.iter().flat_map(move |entry| entry.unique_keys(collection))
     }
 
+    /// Returns by how much it changes what its collection takes.
+    pub(crate) fn growth(&self, id: &str, replaced: Option<&Stored>) -> Usage {
+        let mut growth = usage(id, self.body.as_deref());
+        if let Some(replaced) = replaced.filter(|replaced| replaced.revision > 0) {
+            growth -= usage(id, replaced.body.as_deref());
+        }
+        growth
+    }
+
     pub(crate) fn claims(&self, key: &UniqueKey) -> bool {
         let keys = self.entry.as_ref().and_then(|entry| entry.uniques.get(key.place));
         keys.is_some_and(|keys| keys.contains(&key.key))
+    }
+}
+
+/// Returns what a document takes, or a tombstone if there is no body.
+fn usage(id: &str, body: Option<&str>) -> Usage {
+    let bytes = |body: &str| signed((id.len() + body.len()) as u64);
+    Usage {
+        documents: i64::from(body.is_some()),
+        tombstones: i64::from(body.is_none()),
+        bytes: body.map_or(0, bytes),
+        timers: 0,
     }
 }
 

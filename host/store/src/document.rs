@@ -32,6 +32,13 @@ pub(crate) struct Stored {
     pub(crate) updated_at: Timestamp,
 }
 
+impl Stored {
+    /// Returns the bytes that it takes in memory under this id.
+    pub(crate) fn bytes(&self, id: &str) -> usize {
+        size_of::<Self>() + id.len() + self.body.as_ref().map_or(0, String::len)
+    }
+}
+
 /// A document that a call has read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {

@@ -1,6 +1,8 @@
 //! The errors of the store, and the failures that callers see in their place.
 
+use crate::usage::ExceededQuota;
 use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
+use serde_json::json;
 use std::{path::PathBuf, sync::Arc};
 
 /// A failure of the database or its files.
@@ -121,6 +123,23 @@ pub enum StateError {
 impl From<DbError> for Failure {
     fn from(_: DbError) -> Self {
         Self::new(ErrorCode::DependencyUnavailable).after_s(RETRY_SOON_S)
+    }
+}
+
+impl From<ExceededQuota> for Failure {
+    fn from(exceeded: ExceededQuota) -> Self {
+        let ExceededQuota { capability, quota, limit, wait } = exceeded;
+        let name = quota.name();
+        let message = format!(
+            "The capability {capability} has used up its quota {name}. The operator can raise it."
+        );
+        let conflict =
+            json!({ "kind": "limit", "name": name, "limit": limit, "capability": capability });
+        let failure = Self::new(ErrorCode::QuotaExceeded).message(message).conflict(conflict);
+        match wait {
+            Some(wait) => failure.after_s(wait.as_secs_f64().ceil() as u32),
+            None => failure,
+        }
     }
 }
 

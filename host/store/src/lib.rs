@@ -8,6 +8,7 @@
 //!
 //! - `error`, `url`, `integers`: errors, the database's URL, and numbers in their stored form.
 //! - `document`, `webhook`, `effects`: the types of documents, webhooks, and all other effects.
+//! - `usage`: what documents and timers take, and the quotas of that.
 //! - `connection`: the open database, its transactions and prepared statements, batched reads of
 //!   single documents, and backups.
 //! - [`query`]: declared shapes, index keys, filters, text, geo, cursors, and the statements that
@@ -18,7 +19,7 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
-//!   work, idempotency keys, inboxes, signing keys, webhooks and their deliveries, and the sweep.
+//!   work, idempotency keys, inboxes, signing keys, webhooks and their deliveries, usage, and the sweep.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
@@ -53,6 +54,7 @@ mod records;
 mod store;
 mod unit;
 mod url;
+mod usage;
 mod webhook;
 
 pub use changes::Attachments;
@@ -66,11 +68,12 @@ pub use effects::{
 pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, shape};
 pub use records::{
-    Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
-    ErasureCounts, Gap, InboxEntry, Installed, MAX_ATTEMPTS, Outcome, PendingTimers, PersonalData,
-    PersonalDocument, PersonalEvent, Served, SigningKeyRecord,
+    Attempt, AuditEntry, AuditQuery, Backlog, CapabilityUsage, CatalogState, DeadLetter,
+    DueDelivery, DueWork, ErasureCounts, Gap, InboxEntry, Installed, MAX_ATTEMPTS, Outcome,
+    PendingTimers, PersonalData, PersonalDocument, PersonalEvent, Served, SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};
 pub use url::DatabaseUrl;
+pub use usage::{ExceededQuota, Usage};
 pub use webhook::{Delivery, DeliveryOutcome, Health, Webhook, WebhookState};

@@ -1,19 +1,24 @@
 //! Opens the store: connects its parts and starts its tasks.
 
 use crate::{
-    commit::{Committer, Database, Signals},
+    commit::{Committer, Database, InboxRates, Signals},
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
     query::Layouts,
     store::{Inner, Store},
     url::DatabaseUrl,
 };
-use portolan_vocabulary::{Clock, Keyring};
+use portolan_vocabulary::{Clock, Keyring, Quotas};
 use std::sync::Arc;
 
 impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
-    pub async fn open(url: &DatabaseUrl, keys: &Keyring, clock: Clock) -> Result<Self, DbError> {
+    pub async fn open(
+        url: &DatabaseUrl,
+        keys: &Keyring,
+        clock: Clock,
+        quotas: Quotas,
+    ) -> Result<Self, DbError> {
         let backend = Arc::new(Backend::open(url).await?);
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
@@ -23,6 +28,8 @@ impl Store {
             statements: Arc::clone(&statements),
             layouts: layouts.clone(),
             signals: signals.clone(),
+            quotas: quotas.clone(),
+            inbox_rates: InboxRates::default(),
         })?;
         signals.listen(&backend);
         let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;
@@ -38,6 +45,7 @@ impl Store {
             keys,
             cursor_keys,
             clock,
+            quotas,
         };
         let store = Self { inner: Arc::new(inner) };
         store.free_leases().await?;

@@ -5,7 +5,7 @@ use crate::{
     connection::{Backend, DocumentReader, Statements},
     query::Layouts,
 };
-use portolan_vocabulary::{Clock, Keyring};
+use portolan_vocabulary::{Clock, Keyring, Quotas};
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
@@ -28,12 +28,18 @@ pub(crate) struct Inner {
     /// Keys that cursors are signed with, the newest first.
     pub(crate) cursor_keys: Vec<[u8; 32]>,
     pub(crate) clock: Clock,
+    pub(crate) quotas: Quotas,
 }
 
 impl Store {
     /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
+    }
+
+    /// Returns the quotas of capabilities.
+    pub fn quotas(&self) -> &Quotas {
+        &self.inner.quotas
     }
 
     /// Returns the host's secret keys.

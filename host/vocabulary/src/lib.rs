@@ -9,7 +9,9 @@
 //! - `people`: whose data a document is, its export and its erasure.
 //! - `role`: what the host itself needs capabilities for.
 //! - `failure`: the envelope of every failure.
-//! - `limits`, `retention`: the limits of calls and of the host, and how long records are kept.
+//! - `bucket`: a limit for each minute.
+//! - `limits`, `quotas`, `retention`: the limits of calls and of the host, what a capability may take, and
+//!   how long records are kept.
 //! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
 //!
 //! Invariants:
@@ -19,6 +21,7 @@
 //! - No secret key is ever shown by `Debug`.
 
 mod access;
+mod bucket;
 mod caller;
 mod clock;
 mod descriptor;
@@ -29,12 +32,14 @@ mod keyring;
 mod limits;
 mod people;
 mod publisher;
+mod quotas;
 mod retention;
 mod role;
 pub mod sealed;
 mod timestamp;
 
 pub use access::{Access, SCOPES};
+pub use bucket::Bucket;
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use clock::Clock;
 pub use descriptor::{
@@ -55,6 +60,7 @@ pub use people::{
 };
 pub use portolan_codes::{ErrorCode, ErrorKind};
 pub use publisher::{NotAPublisher, Publisher};
+pub use quotas::{Quota, QuotaRow, Quotas};
 pub use retention::Retention;
 pub use role::{Role, Roles};
 pub use timestamp::Timestamp;

@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use portolan_store::{
     Attachments, AuditRecord, Collection, DatabaseUrl, Expectation, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Quotas, Timestamp};
 use std::{
     path::Path,
     sync::Arc,
@@ -23,8 +23,8 @@ pub(crate) async fn open(folder: &Path) -> Result<[(&'static str, Store); 2]> {
     let postgres: DatabaseUrl =
         postgres::database().await.parse().map_err(|error: String| anyhow::anyhow!(error))?;
     let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
-    let sqlite = Store::open(&sqlite, &keys, Clock::system()).await?;
-    let postgres = Store::open(&postgres, &keys, Clock::system()).await?;
+    let sqlite = Store::open(&sqlite, &keys, Clock::system(), Quotas::default()).await?;
+    let postgres = Store::open(&postgres, &keys, Clock::system(), Quotas::default()).await?;
     Ok([("SQLite", sqlite), ("PostgreSQL", postgres)])
 }
 

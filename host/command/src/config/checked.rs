@@ -13,7 +13,7 @@ use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
 use portolan_publication::Provider;
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
-use portolan_vocabulary::{Keyring, Limits, Publisher, Retention, Roles, is_capability_id};
+use portolan_vocabulary::{Keyring, Limits, Publisher, Quotas, Retention, Roles, is_capability_id};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -49,6 +49,7 @@ pub struct Config {
     pub operator_hosts: Vec<String>,
     pub metrics_public: bool,
     pub limits: Limits,
+    pub quotas: Quotas,
     pub trust: Trust,
     pub grants: Grants,
     pub roles: Roles,
@@ -119,6 +120,7 @@ impl Config {
         let tables = [written.webhooks.faults(), written.lookups.faults(), written.mcp.faults()];
         faults.extend(tables.into_iter().flatten());
         faults.extend(written.provider.faults());
+        faults.extend(written.quotas.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
             faults.push(format!(
@@ -170,6 +172,7 @@ impl Config {
                     operator_hosts: written.operator_hosts.items(),
                     metrics_public: written.metrics_public == Switch::On,
                     limits: written.limits,
+                    quotas: written.quotas,
                     trust: Trust { host: publisher_key(), only },
                     grants: written.grants,
                     roles: written.roles,

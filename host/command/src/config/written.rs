@@ -10,7 +10,7 @@ use portolan_events::WebhookSettings;
 use portolan_mcp::McpSettings;
 use portolan_outgoing::lookups::LookupSettings;
 use portolan_publication::Provider;
-use portolan_vocabulary::{Limits, Retention, Roles};
+use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -69,6 +69,7 @@ pub(super) struct Written {
     pub(super) operator_hosts: List,
     pub(super) metrics_public: Switch,
     pub(super) limits: Limits,
+    pub(super) quotas: Quotas,
     pub(super) trust: Trusted,
     pub(super) trusted_keys: List,
     pub(super) grants: Grants,
@@ -178,6 +179,7 @@ impl Default for Written {
             operator_hosts: List::Items(Vec::new()),
             metrics_public: Switch::Off,
             limits: Limits::default(),
+            quotas: Quotas::default(),
             trust: Trusted::Any,
             trusted_keys: List::Items(Vec::new()),
             grants: Grants::default(),

@@ -101,7 +101,9 @@ impl documents::Host for CallState {
 
 impl CallState {
     fn collection(&mut self, name: &str) -> Answer<(&mut Unit, &Collection)> {
+        let room = self.room()?.unwrap_or(0);
         let work = self.work()?;
+        work.unit.set_room(room);
         let undeclared =
             || HostError::Invalid(format!("the collection {name} is not declared: declare it"));
         let collection = work.collections.get(name).ok_or_else(undeclared)?;

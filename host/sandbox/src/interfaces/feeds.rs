@@ -10,7 +10,7 @@ use crate::{
     state::CallState,
 };
 use portolan_publication::records::Records;
-use portolan_store::StateError;
+use portolan_store::{StateError, Unit};
 use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
@@ -31,7 +31,7 @@ impl feeds::Host for CallState {
             Err(error) => return Ok(Err(error)),
         };
         let found = match records.feed(&feed) {
-            Some(collection) => get_many(&mut records.unit(), collection, &ids).await,
+            Some(collection) => get_many(&mut self.reading(&records), collection, &ids).await,
             None => Err(unknown(&feed)),
         };
         Ok(self.answer(found))
@@ -43,7 +43,7 @@ impl feeds::Host for CallState {
             Err(error) => return Ok(Err(error)),
         };
         let page = match records.feed(&feed) {
-            Some(collection) => find(&mut records.unit(), collection, &query).await,
+            Some(collection) => find(&mut self.reading(&records), collection, &query).await,
             None => Err(unknown(&feed)),
         };
         Ok(self.answer(page))
@@ -60,7 +60,9 @@ impl feeds::Host for CallState {
             Err(error) => return Ok(Err(error)),
         };
         let counts = match records.feed(&feed) {
-            Some(collection) => count_by(&mut records.unit(), collection, &query, &paths).await,
+            Some(collection) => {
+                count_by(&mut self.reading(&records), collection, &query, &paths).await
+            }
             None => Err(unknown(&feed)),
         };
         Ok(self.answer(counts))
@@ -71,6 +73,14 @@ impl CallState {
     fn records(&mut self) -> Answer<Arc<Records>> {
         let records = self.work()?.services.records();
         records.ok_or_else(|| HostError::Unavailable("no feeds are published here".to_owned()))
+    }
+
+    /// Begins a unit of work for one read, within the memory that the call has left.
+    fn reading(&mut self, records: &Records) -> Unit {
+        let room = self.room().ok().flatten().unwrap_or(0);
+        let mut unit = records.unit();
+        unit.set_room(room);
+        unit
     }
 }
 

@@ -17,17 +17,22 @@ impl CallState {
             .ok_or_else(|| HostError::Unavailable("there is no store here".to_owned()))
     }
 
-    /// Ensures that the call's memory allows what it writes. Each byte counts three times: the host holds
-    /// the text, its parsed form, and its keys in indexes.
+    /// Ensures that the call's memory allows what it writes.
     pub(super) fn ensure_room(&mut self, bytes: usize) -> Answer<()> {
-        let written = self.work()?.unit.count_written(bytes);
-        match self.memory.allows(written.saturating_mul(3)) {
-            true => Ok(()),
-            false => Err(HostError::Limit(format!(
+        self.work()?.unit.count_written(bytes);
+        match self.room()? {
+            Some(_) => Ok(()),
+            None => Err(HostError::Limit(format!(
                 "the memory of a call, {} bytes, also holds what it writes: write less in one call",
                 self.memory.limit()
             ))),
         }
+    }
+
+    /// Returns how much of the call's memory is left for reads; none if it holds more than it may.
+    pub(super) fn room(&mut self) -> Answer<Option<usize>> {
+        let held = self.work()?.unit.held_bytes();
+        Ok(self.memory.room(held))
     }
 
     /// Returns the call's work for a change; `invalid` in an action of access `read`.

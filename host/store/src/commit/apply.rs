@@ -16,11 +16,7 @@ use crate::{
     query::{Entry, Layout},
 };
 use serde_json::{Value, json};
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
 pub(crate) struct Applied<'a> {
@@ -98,12 +94,6 @@ impl<'a> Applied<'a> {
         !self.timers.is_empty()
             || !self.done.is_empty()
             || self.events.iter().any(|event| !event.subscribers.is_empty())
-    }
-
-    /// Returns rows of the collections that are written to.
-    pub(crate) fn collections(&self) -> Vec<Value> {
-        let collections: BTreeSet<_> = self.writes.keys().map(|key| key.collection.0).collect();
-        collections.into_iter().map(|id| json!([id])).collect()
     }
 
     async fn index(&self, transaction: &mut Transaction, layout: &Layout) -> Result<(), DbError> {

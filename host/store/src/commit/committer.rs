@@ -5,16 +5,22 @@
 //! PostgreSQL commit under a lock. So units are committed one after the other everywhere, and the
 //! state that a unit was validated against cannot change before it is written.
 
-use super::{apply::Applied, signals::Signals, validation::ValidationState, verdict::Verdict};
+use super::{
+    apply::Applied, inbox_rates::InboxRates, quotas::QuotaState, signals::Signals,
+    validation::ValidationState, verdict::Verdict,
+};
 use crate::{
     changes::Changes,
     connection::{Backend, Statements},
     document::CollectionId,
     error::DbError,
     query::Layouts,
+    usage::Usage,
 };
+use portolan_vocabulary::Quotas;
+use serde_json::json;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -66,6 +72,8 @@ pub(crate) struct Database {
     pub(crate) statements: Arc<Statements>,
     pub(crate) layouts: Layouts,
     pub(crate) signals: Signals,
+    pub(crate) quotas: Quotas,
+    pub(crate) inbox_rates: InboxRates,
 }
 
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
@@ -152,10 +160,23 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
     committed.map_err(|_| DbError::Silent)?
 }
 
+/// A collection's id, generation, shape and scope, and what the scope takes.
+type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64);
+
 async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
     let Database { backend, statements, .. } = database;
     let mut transaction = backend.begin_commit().await?;
-    let mut state = ValidationState::read(&mut transaction, statements, batch).await?;
+    let mut quotas = QuotaState::new(&database.quotas, &database.inbox_rates);
+    let written: BTreeSet<_> = batch.iter().flat_map(|changes| changes.growth.keys()).collect();
+    let written = written.into_iter().map(|id| json!([id.0])).collect();
+    let rows: Vec<LayoutRow> = transaction.find(&statements.layouts, written).await?;
+    let mut layouts = BTreeMap::new();
+    for (id, generation, text, scope, documents, tombstones, bytes, timers) in rows {
+        let id = CollectionId(id);
+        quotas.add_collection(id, scope, Usage { documents, tombstones, bytes, timers });
+        layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
+    }
+    let mut state = ValidationState::read(&mut transaction, statements, batch, quotas).await?;
     let mut applied = Applied::default();
     let mut verdicts = Vec::with_capacity(batch.len());
     for changes in batch {
@@ -167,16 +188,9 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
         verdicts.push(verdict);
     }
     if verdicts.contains(&Verdict::Committed) {
-        let collections = applied.collections();
-        let rows: Vec<(i64, i64, String)> =
-            transaction.find(&statements.layouts, collections).await?;
-        let mut layouts = BTreeMap::new();
-        for (id, generation, text) in rows {
-            let id = CollectionId(id);
-            layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
-        }
         let announcement = applied.write(&mut transaction, statements, &layouts).await?;
         transaction.commit_and_notify(&announcement.sql()).await?;
+        state.keep_rates();
         database.signals.announce(&announcement);
     } else {
         transaction.roll_back().await?;

@@ -1,6 +1,9 @@
 //! Validates units of work, one after the other, against one reading of the database.
 
-use super::verdict::{ConflictKey, Verdict};
+use super::{
+    quotas::QuotaState,
+    verdict::{ConflictKey, Verdict},
+};
 use crate::{
     changes::Changes,
     connection::{Statements, Transaction},
@@ -8,6 +11,7 @@ use crate::{
     effects::{OutboxCommand, Task, TimerChange, TimerKey},
     error::DbError,
     integers::unsigned,
+    usage::{Usage, scope},
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The state of everything that a batch names, first as the database has it, then with the writes
 /// of each valid unit.
 #[derive(Debug)]
-pub(super) struct ValidationState {
+pub(super) struct ValidationState<'a> {
+    quotas: QuotaState<'a>,
     revisions: BTreeMap<DocumentKey, u64>,
     holders: BTreeMap<UniqueKey, String>,
     settings: BTreeMap<TimerKey, String>,
@@ -27,11 +32,15 @@ pub(super) struct ValidationState {
     webhook_counts: BTreeMap<String, u64>,
 }
 
-impl ValidationState {
+/// A timer's capability, name and mode; its setting and bytes if it exists; what the capability takes.
+type TimerRow = (String, String, i64, Option<String>, Option<i64>, i64, i64, i64, i64);
+
+impl<'a> ValidationState<'a> {
     pub(super) async fn read(
         transaction: &mut Transaction,
         statements: &Statements,
         batch: &[&Changes],
+        mut quotas: QuotaState<'a>,
     ) -> Result<Self, DbError> {
         let documents: BTreeSet<_> =
             batch.iter().flat_map(|changes| changes.reads.keys()).collect();
@@ -45,14 +54,25 @@ impl ValidationState {
         let holders: Vec<(i64, i64, String, String)> =
             transaction.find(&statements.holders, rows.collect()).await?;
         let tasks = || batch.iter().filter_map(|changes| changes.task.as_ref());
-        let timers = tasks().filter_map(|task| match task {
-            Task::Timer { key, .. } => {
-                Some(json!([key.capability, key.name, u8::from(key.test_mode)]))
-            }
+        let ended = tasks().filter_map(|task| match task {
+            Task::Timer { key, .. } => Some(key),
             Task::Delivery { .. } => None,
         });
-        let settings: Vec<(String, String, i64, String)> =
-            transaction.find(&statements.settings, timers.collect()).await?;
+        let changed = batch.iter().flat_map(|changes| changes.timers.keys());
+        let keys: BTreeSet<&TimerKey> = ended.chain(changed).collect();
+        let timer = |key: &&TimerKey| {
+            let scope = scope(&key.capability, key.test_mode);
+            json!([key.capability, key.name, u8::from(key.test_mode), scope])
+        };
+        let timers: Vec<TimerRow> =
+            transaction.find(&statements.timers, keys.iter().map(timer).collect()).await?;
+        let mut settings = BTreeMap::new();
+        for (capability, name, mode, setting, size, documents, tombstones, bytes, timers) in timers
+        {
+            let key = TimerKey { capability, name, test_mode: mode != 0 };
+            quotas.add_timer(&key, size, Usage { documents, tombstones, bytes, timers });
+            settings.extend(setting.map(|setting| (key, setting)));
+        }
         let deliveries = tasks().filter_map(|task| match task {
             Task::Delivery { id } => Some(json!([id])),
             Task::Timer { .. } => None,
@@ -89,13 +109,11 @@ impl ValidationState {
             let place = usize::try_from(place).unwrap_or(0);
             (UniqueKey { collection: CollectionId(collection), place, key }, id)
         };
-        let setting = |(capability, name, mode, setting): (String, String, i64, String)| {
-            (TimerKey { capability, name, test_mode: mode != 0 }, setting)
-        };
         Ok(Self {
+            quotas,
             revisions: revisions.into_iter().map(revision).collect(),
             holders: holders.into_iter().map(holder).collect(),
-            settings: settings.into_iter().map(setting).collect(),
+            settings,
             deliveries: deliveries.into_iter().map(|(id,)| id).collect(),
             answered: answered.into_iter().collect(),
             webhooks: webhooks.into_iter().map(version).collect(),
@@ -133,11 +151,20 @@ impl ValidationState {
             .or_else(|| kept.map(|kept| ConflictKey::of(&kept.key)))
             .or_else(|| webhook.map(|(id, _)| ConflictKey::of(&id)))
             .or_else(|| added.map(ConflictKey::of));
-        conflict.map_or(Verdict::Committed, Verdict::Conflict)
+        if let Some(key) = conflict {
+            return Verdict::Conflict(key);
+        }
+        self.quotas.exceeded(changes).map_or(Verdict::Committed, Verdict::QuotaExceeded)
+    }
+
+    /// Keeps what the next transactions are compared with, after this one is committed.
+    pub(super) fn keep_rates(self) {
+        self.quotas.keep_rates();
     }
 
     /// Applies the writes of a valid unit, so that later units are validated against them.
     pub(super) fn apply(&mut self, changes: &Changes) {
+        self.quotas.apply(changes);
         for (key, write) in &changes.writes {
             self.revisions.insert(key.clone(), write.revision);
             self.holders

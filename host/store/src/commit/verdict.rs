@@ -1,9 +1,10 @@
 //! The outcomes of a commit.
 
+use crate::usage::ExceededQuota;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 /// The outcome of a unit's commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The unit is on disk.
     Committed,
@@ -11,6 +12,8 @@ pub enum Verdict {
     Conflict(ConflictKey),
     /// The timer or the delivery that it ran for is no longer due; nothing was written.
     Superseded,
+    /// The unit would exceed a quota; nothing was written.
+    QuotaExceeded(ExceededQuota),
 }
 
 /// The document or key on which a commit failed, as a hash that is equal for equal keys.

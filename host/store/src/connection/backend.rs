@@ -7,6 +7,7 @@ use super::{
     transaction::Transaction,
 };
 use crate::{error::DbError, url::DatabaseUrl};
+use futures_util::TryStreamExt as _;
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
 use serde_json::json;
@@ -62,7 +63,20 @@ macro_rules! transact {
     };
 }
 
-pub(crate) use {read, transact};
+/// Runs the same code in a transaction while nothing is committed on any node. What removes documents or
+/// timers runs so: beside a commit, either could wait for a row of `usage` that the other has changed.
+macro_rules! transact_alone {
+    ($backend:expr, |$transaction:ident| $body:expr) => {
+        $crate::connection::transact!($backend, |$transaction| {
+            if let Some(lock) = $backend.commit_lock() {
+                sqlx::query(sqlx::AssertSqlSafe(lock)).execute(&mut *$transaction).await?;
+            }
+            $body
+        })
+    };
+}
+
+pub(crate) use {read, transact, transact_alone};
 
 /// Steps of the schema before and after a migration.
 #[derive(Debug)]
@@ -118,6 +132,15 @@ impl Backend {
             Self::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer.begin().await?),
             Self::Postgres(server) => Transaction::Postgres(server.begin().await?),
         })
+    }
+
+    /// Returns the statement that waits until no other node commits; none on SQLite, where the writer's
+    /// lock does that.
+    pub(crate) fn commit_lock(&self) -> Option<String> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(_) => Some(postgres::commit_lock()),
+        }
     }
 
     /// Runs a task that uses the database all the time. SQLite blocks, so it gets its own thread.
@@ -184,6 +207,38 @@ impl Backend {
             Self::Sqlite(_) => "",
             Self::Postgres(_) => "FOR UPDATE SKIP LOCKED",
         }
+    }
+
+    /// Fetches rows one by one as long as they are wanted. Returns those, and whether there are more.
+    pub(crate) async fn fetch_while<T>(
+        &self,
+        statement: &SelectStatement,
+        mut is_wanted: impl FnMut(&T) -> bool,
+    ) -> Result<(Vec<T>, bool), DbError>
+    where
+        T: Send
+            + Unpin
+            + for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow>
+            + for<'r> sqlx::FromRow<'r, sqlx::postgres::PgRow>,
+    {
+        let mut fetched = Vec::new();
+        macro_rules! fetch {
+            ($builder:expr, $pool:expr) => {{
+                let (sql, values) = statement.build_sqlx($builder);
+                let mut rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch($pool);
+                while let Some(row) = rows.try_next().await? {
+                    if !is_wanted(&row) {
+                        return Ok((fetched, true));
+                    }
+                    fetched.push(row);
+                }
+            }};
+        }
+        match self {
+            Self::Sqlite(sqlite) => fetch!(SqliteQueryBuilder, &sqlite.readers),
+            Self::Postgres(server) => fetch!(PostgresQueryBuilder, &server.pool),
+        }
+        Ok((fetched, false))
     }
 
     /// Fetches the rows of a query that was built for either database.

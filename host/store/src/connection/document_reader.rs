@@ -7,9 +7,14 @@ use crate::{
     error::DbError,
     integers::{instant, unsigned},
 };
+use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use sqlx::PgConnection;
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use sqlx::{PgConnection, SqlStr};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::sync::{mpsc, oneshot};
 
 /// The queue's capacity; further callers wait to enqueue.
@@ -19,10 +24,14 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most documents of one statement; a single request may ask for more.
 const BATCH: usize = 1_024;
 
-type Answer = Result<HashMap<DocumentKey, Stored>, Arc<DbError>>;
+/// The documents that exist or existed; none if they are larger than the request allows.
+type Found = Option<HashMap<DocumentKey, Stored>>;
+type Answer = Result<Found, Arc<DbError>>;
 
 struct Request {
-    keys: Vec<DocumentKey>,
+    keys: BTreeSet<DocumentKey>,
+    /// The most bytes of all documents.
+    room: usize,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -55,30 +64,74 @@ impl DocumentReader {
         Ok(Self { requests })
     }
 
-    /// Returns the documents that exist or existed, all from one snapshot.
-    pub(crate) async fn find(&self, keys: Vec<DocumentKey>) -> Answer {
+    /// Returns the documents that exist or existed, all from one snapshot, or none if they are larger than
+    /// `room` bytes together.
+    pub(crate) async fn find(&self, keys: BTreeSet<DocumentKey>, room: usize) -> Answer {
         let (answer, answered) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
-        self.requests.send(Request { keys, answer }).await.map_err(|_| closed())?;
+        self.requests.send(Request { keys, room, answer }).await.map_err(|_| closed())?;
         answered.await.map_err(|_| closed())?
     }
 }
 
 async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Request>) {
-    let keys = requests.iter().flat_map(|request| &request.keys);
-    let rows = keys.map(|key| json!([key.collection.0, key.id])).collect();
-    let found = tokio::time::timeout(READ_TIMEOUT, source.find(statements, rows)).await;
-    let found = found.unwrap_or(Err(DbError::Silent)).map_err(Arc::new);
-    for Request { keys, answer } in requests {
-        let own = found.as_ref().map_err(Arc::clone).map(|found| {
-            let own = keys.into_iter().filter_map(|key| {
-                let stored = found.get(&key)?.clone();
-                Some((key, stored))
-            });
-            own.collect()
-        });
-        // The call may have timed out.
-        let _sent = answer.send(own);
+    let found = tokio::time::timeout(READ_TIMEOUT, source.find(statements, &requests)).await;
+    match found.unwrap_or(Err(DbError::Silent)) {
+        Ok(shares) => {
+            for (request, share) in requests.into_iter().zip(shares) {
+                // The call may have timed out.
+                let _sent = request.answer.send(Ok(share));
+            }
+        }
+        Err(error) => {
+            let error = Arc::new(error);
+            for request in requests {
+                let _sent = request.answer.send(Err(Arc::clone(&error)));
+            }
+        }
+    }
+}
+
+/// The documents of each request, handed out as they are read: no more is held than the requests allow.
+struct Shares<'a> {
+    /// The requests that want a document, by their number.
+    wanted: HashMap<&'a DocumentKey, Vec<usize>>,
+    shares: Vec<(usize, Found)>,
+}
+
+impl<'a> Shares<'a> {
+    fn new(requests: &'a [Request]) -> Self {
+        let mut wanted: HashMap<_, Vec<usize>> = HashMap::new();
+        for (number, request) in requests.iter().enumerate() {
+            for key in &request.keys {
+                wanted.entry(key).or_default().push(number);
+            }
+        }
+        let share = |request: &Request| (request.room, Some(HashMap::new()));
+        Self { wanted, shares: requests.iter().map(share).collect() }
+    }
+
+    fn rows(&self) -> Vec<Value> {
+        self.wanted.keys().map(|key| json!([key.collection.0, key.id])).collect()
+    }
+
+    fn add(&mut self, row: Row) {
+        let (key, stored) = stored(row);
+        let bytes = stored.bytes(&key.id);
+        for number in self.wanted.get(&key).into_iter().flatten() {
+            let Some((room, share)) = self.shares.get_mut(*number) else { continue };
+            match (room.checked_sub(bytes), share.as_mut()) {
+                (Some(rest), Some(found)) => {
+                    *room = rest;
+                    found.insert(key.clone(), stored.clone());
+                }
+                _ => *share = None,
+            }
+        }
+    }
+
+    fn into_found(self) -> Vec<Found> {
+        self.shares.into_iter().map(|(_, found)| found).collect()
     }
 }
 
@@ -92,35 +145,47 @@ impl Source {
     async fn find(
         &mut self,
         statements: &Statements,
-        rows: Vec<Value>,
-    ) -> Result<HashMap<DocumentKey, Stored>, DbError> {
+        requests: &[Request],
+    ) -> Result<Vec<Found>, DbError> {
         let sql = &statements.documents;
-        let rows = match self {
-            Self::Sqlite(reader) => reader.find(sql.as_str(), &rows)?,
+        let mut shares = Shares::new(requests);
+        match self {
+            Self::Sqlite(reader) => {
+                reader.each(sql.as_str(), &shares.rows(), |row| shares.add(row))?;
+            }
             Self::Postgres(server, last) => {
-                let rows = Value::Array(rows).to_string();
-                let query = || sqlx::query_as(sql.clone()).bind(&rows);
                 // The server may have restarted since the last statement.
                 let again = match last.take() {
-                    Some(mut connection) => match query().fetch_all(&mut connection).await {
-                        Ok(rows) => Some((rows, connection)),
-                        Err(_) => None,
-                    },
+                    Some(connection) => read(connection, sql, &mut shares).await.ok(),
                     None => None,
                 };
-                let (rows, connection) = match again {
-                    Some(found) => found,
+                let connection = match again {
+                    Some(connection) => connection,
                     None => {
-                        let mut connection = server.connect().await?;
-                        (query().fetch_all(&mut connection).await?, connection)
+                        shares = Shares::new(requests);
+                        read(server.connect().await?, sql, &mut shares).await?
                     }
                 };
                 *last = Some(connection);
-                rows
             }
-        };
-        Ok(rows.into_iter().map(stored).collect())
+        }
+        Ok(shares.into_found())
     }
+}
+
+/// Reads what is wanted, and returns the connection.
+async fn read(
+    mut connection: PgConnection,
+    sql: &SqlStr,
+    shares: &mut Shares<'_>,
+) -> Result<PgConnection, DbError> {
+    let wanted = Value::Array(shares.rows()).to_string();
+    let mut rows = sqlx::query_as(sql.clone()).bind(&wanted).fetch(&mut connection);
+    while let Some(row) = rows.try_next().await? {
+        shares.add(row);
+    }
+    drop(rows);
+    Ok(connection)
 }
 
 type Row = (i64, String, i64, Option<String>, i64, i64);

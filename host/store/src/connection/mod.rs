@@ -10,7 +10,7 @@ mod statements;
 mod timeout;
 mod transaction;
 
-pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact};
+pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact, transact_alone};
 pub use backend::{Steps, migrate};
 pub(crate) use backup::erasure_list;
 pub use backup::{backup, pg_dump, pg_restore, restore};

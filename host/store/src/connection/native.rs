@@ -77,7 +77,9 @@ impl NativeTransaction {
     }
 
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
-        find(&self.0, sql, rows)
+        let mut all = Vec::with_capacity(rows.len());
+        each(&self.0, sql, rows, |row| all.push(row))?;
+        Ok(all)
     }
 
     pub(crate) fn execute(&self, sql: &str) -> Result<(), DbError> {
@@ -114,10 +116,21 @@ impl Reader {
 
     /// Finds the rows in one snapshot, although each row is a query of its own.
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
+        let mut all = Vec::with_capacity(rows.len());
+        self.each(sql, rows, |row| all.push(row))?;
+        Ok(all)
+    }
+
+    /// Hands over one row after the other, all from one snapshot.
+    pub(crate) fn each<T: FromNative>(
+        &self,
+        sql: &str,
+        rows: &[Value],
+        take: impl FnMut(T),
+    ) -> Result<(), DbError> {
         let snapshot = self.0.unchecked_transaction()?;
-        let found = find(&snapshot, sql, rows)?;
-        snapshot.commit()?;
-        Ok(found)
+        each(&snapshot, sql, rows, take)?;
+        Ok(snapshot.commit()?)
     }
 }
 
@@ -126,20 +139,20 @@ pub(crate) trait FromNative: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Erro
 
 impl<T: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error>> FromNative for T {}
 
-fn find<T: FromNative>(
+fn each<T: FromNative>(
     connection: &Connection,
     sql: &str,
     rows: &[Value],
-) -> Result<Vec<T>, DbError> {
+    mut take: impl FnMut(T),
+) -> Result<(), DbError> {
     let mut statement = connection.prepare_cached(sql)?;
-    let mut all = Vec::with_capacity(rows.len());
     for row in rows {
         let found = statement.query_map(params_from_iter(parts(row)), |row| T::try_from(row))?;
         for found in found {
-            all.push(found?);
+            take(found?);
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Returns the elements of a JSON array as parameters.

@@ -28,6 +28,11 @@ pub(super) fn newest_step() -> i64 {
     MIGRATIONS.iter().map(|step| step.version).max().unwrap_or(0)
 }
 
+/// Returns the statement that takes the lock until the end of the transaction.
+pub(super) fn commit_lock() -> String {
+    format!("SELECT pg_advisory_xact_lock({COMMIT_LOCK})")
+}
+
 #[derive(Debug)]
 pub(crate) struct PostgresServer {
     pub(crate) pool: PgPool,
@@ -117,8 +122,7 @@ impl PostgresServer {
     async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
         let last = Arc::clone(&self.last);
         let mut transaction = PostgresTransaction { connection: Some(connection), last };
-        let begin = format!("BEGIN; SELECT pg_advisory_xact_lock({COMMIT_LOCK})");
-        transaction.execute(begin).await?;
+        transaction.execute(format!("BEGIN; {}", commit_lock())).await?;
         Ok(transaction)
     }
 }

@@ -6,12 +6,15 @@
 use super::backend::{Backend, NUMBER, TEXT};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
+/// The columns of a joined row of `usage`, which may not exist.
+const USAGE: &str = "coalesce(u.documents, 0), coalesce(u.tombstones, 0), coalesce(u.bytes, 0), coalesce(u.timers, 0)";
+
 #[derive(Debug)]
 pub(crate) struct Statements {
     pub(crate) documents: SqlStr,
     pub(crate) revisions: SqlStr,
     pub(crate) holders: SqlStr,
-    pub(crate) settings: SqlStr,
+    pub(crate) timers: SqlStr,
     pub(crate) deliveries: SqlStr,
     pub(crate) answered: SqlStr,
     pub(crate) layouts: SqlStr,
@@ -95,12 +98,19 @@ impl Statements {
                 &[("collection", NUMBER), ("place", NUMBER), ("key", TEXT)],
                 "",
             ),
-            settings: find(
-                "t.capability, t.name, t.test_mode, t.setting",
-                "timers",
-                &[("capability", TEXT), ("name", TEXT), ("test_mode", NUMBER)],
-                "",
-            ),
+            // Each row ends with the name under which the usage is kept.
+            timers: sql(format!(
+                "SELECT {capability}, {name}, {mode}, t.setting,
+                 CAST(octet_length(t.name) + octet_length(t.action) + octet_length(t.input) AS BIGINT),
+                 {USAGE}
+                 FROM {rows}
+                 LEFT JOIN timers t ON t.capability = {capability} AND t.name = {name} AND t.test_mode = {mode}
+                 LEFT JOIN usage u ON u.capability = {}",
+                backend.part(3, TEXT),
+                capability = backend.part(0, TEXT),
+                name = backend.part(1, TEXT),
+                mode = backend.part(2, NUMBER),
+            )),
             deliveries: find("t.id", "deliveries", &[("id", NUMBER)], "AND NOT t.dead"),
             answered: find(
                 "t.agent_id, t.capability, t.action, t.key",
@@ -108,7 +118,12 @@ impl Statements {
                 &[("agent_id", TEXT), ("capability", TEXT), ("action", TEXT), ("key", TEXT)],
                 &format!("AND t.expires_at > {}", backend.part(4, NUMBER)),
             ),
-            layouts: find("t.id, t.generation, t.shape", "collections", &[("id", NUMBER)], ""),
+            layouts: sql(format!(
+                "SELECT t.id, t.generation, t.shape, t.capability, {USAGE}
+                 FROM {rows} JOIN collections t ON t.id = {}
+                 LEFT JOIN usage u ON u.capability = t.capability",
+                backend.part(0, NUMBER)
+            )),
             collection: find(
                 "t.id, t.generation, t.shape",
                 "collections",

@@ -27,6 +27,13 @@ pub(crate) struct Row {
     pub(crate) key3: Option<String>,
 }
 
+impl Row {
+    /// Returns the bytes of its document.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.body.as_ref().map_or(0, String::len)
+    }
+}
+
 /// The number of documents that have these keys, one for each path of the query.
 #[derive(Debug, sqlx::FromRow)]
 struct CountRow {
@@ -67,24 +74,19 @@ impl<'a> Search<'a> {
             select.recent = self.recent(&select, query).await?;
         }
         let limit = u64::from(query.limit) + 1;
-        let mut rows: Vec<Row> = Vec::new();
+        let (mut rows, mut cut) = (Vec::new(), false);
         for part in select.parts(query, after) {
-            rows =
-                self.backend.fetch(&select.documents(query, &part, written, after, limit)).await?;
-            if rows.len() > query.limit as usize {
+            let statement = select.documents(query, &part, written, after, limit);
+            let mut bytes = 0;
+            let fits = |row: &Row| {
+                let first = bytes == 0;
+                bytes += row.body.as_ref().map_or(0, String::len);
+                first || bytes <= PAGE_BYTES
+            };
+            (rows, cut) = self.backend.fetch_while(&statement, fits).await?;
+            if cut || rows.len() > query.limit as usize {
                 break;
             }
-        }
-        let mut bytes = 0;
-        let fits = rows.iter().take_while(|row| {
-            let first = bytes == 0;
-            bytes += row.body.as_ref().map_or(0, String::len);
-            first || bytes <= PAGE_BYTES
-        });
-        let fits = fits.count();
-        let cut = fits < rows.len() && fits <= query.limit as usize;
-        if cut {
-            rows.truncate(fits);
         }
         Ok((rows, cut))
     }

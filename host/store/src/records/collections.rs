@@ -6,6 +6,7 @@ use crate::{
     error::DbError,
     query::{Collection, Collections, Layout, declaration_text},
     store::Store,
+    usage::scope,
 };
 use portolan_vocabulary::{self as vocabulary, People};
 use serde_json::{Value, json};
@@ -26,8 +27,7 @@ impl Store {
         capability: &str,
         declared: &[vocabulary::Collection],
     ) -> Result<Collections, DbError> {
-        // No capability's id has a space.
-        let in_test_mode = format!("{capability} (test)");
+        let in_test_mode = scope(capability, true);
         Ok(Collections {
             live: Arc::new(self.declare(capability, declared).await?),
             test: Arc::new(self.declare(&in_test_mode, declared).await?),

@@ -14,6 +14,7 @@ mod sending;
 mod signing_keys;
 mod sweep;
 mod timers;
+mod usage;
 mod webhooks;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};
@@ -27,3 +28,4 @@ pub use publishers::Installed;
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::SigningKeyRecord;
 pub use timers::PendingTimers;
+pub use usage::CapabilityUsage;

@@ -1,6 +1,11 @@
 //! The sweep: deletes records whose retention has ended.
 
-use crate::{connection::transact, error::DbError, integers::signed, store::Store};
+use crate::{
+    connection::{transact, transact_alone},
+    error::DbError,
+    integers::signed,
+    store::Store,
+};
 use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
@@ -24,12 +29,6 @@ impl Store {
         // Each removal has a table, its key, a condition, and the time in it.
         let removals = [
             ("idempotency", "agent_id, capability, action, key", "expires_at <= $1", before(0)),
-            (
-                "documents",
-                "collection, id",
-                "body IS NULL AND updated_at <= $1",
-                before(TOMBSTONE_DAYS),
-            ),
             ("webhook_deliveries", "seq", "created_at <= $1", before(event_days)),
             (
                 "inbox",
@@ -48,9 +47,7 @@ impl Store {
             ("audit", "seq", "at <= $1", before(audit_days)),
         ];
         for (table, key, old, before) in removals {
-            let sql = format!(
-                "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {CHUNK})"
-            );
+            let sql = removal(table, key, old);
             loop {
                 let removed = transact!(self.inner.backend, |transaction| {
                     let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before);
@@ -61,6 +58,22 @@ impl Store {
                 }
             }
         }
-        Ok(())
+        let sql = removal("documents", "collection, id", "body IS NULL AND updated_at <= $1");
+        loop {
+            let removed = transact_alone!(self.inner.backend, |transaction| {
+                let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before(TOMBSTONE_DAYS));
+                query.execute(&mut *transaction).await?.rows_affected()
+            });
+            if removed < CHUNK {
+                return Ok(());
+            }
+        }
     }
+}
+
+/// Returns the statement that removes some of a table's rows under a condition.
+fn removal(table: &str, key: &str, old: &str) -> String {
+    format!(
+        "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {CHUNK})"
+    )
 }

@@ -1,7 +1,7 @@
 //! Pending timers, for the operator.
 
 use crate::{
-    connection::{read, transact},
+    connection::{read, transact_alone},
     error::DbError,
     integers::{signed, unsigned},
     store::Store,
@@ -49,7 +49,7 @@ impl Store {
 
     /// Removes every pending timer of a capability, and returns their number.
     pub async fn drop_timers(&self, capability: &str) -> Result<u64, DbError> {
-        Ok(transact!(self.inner.backend, |transaction| {
+        Ok(transact_alone!(self.inner.backend, |transaction| {
             sqlx::query("DELETE FROM timers WHERE capability = $1")
                 .bind(capability)
                 .execute(&mut *transaction)

@@ -11,6 +11,7 @@ use crate::{
 };
 use portolan_vocabulary::Timestamp;
 use serde_json::Value;
+use std::collections::{BTreeSet, btree_map::Entry};
 
 const ID_BYTES: usize = 128;
 /// The largest size of a document.
@@ -45,6 +46,7 @@ impl Unit {
             .copied()
             .collect();
         self.load(collection.id(), &unknown).await?;
+        self.ensure_room(ids.iter().map(|id| self.bytes_of(&key(id))).sum())?;
         let document = |id: &&str| {
             let key = key(id);
             let stored = match self.written(&key) {
@@ -170,16 +172,40 @@ impl Unit {
             return Err(StateError::Limit(format!("a call looks at most at {READS} documents")));
         }
         let key = |id: &&str| DocumentKey { collection, id: (*id).to_owned() };
+        let keys: BTreeSet<DocumentKey> = ids.iter().map(key).collect();
         let reader = self.store.inner.documents.clone();
-        let mut found =
-            reader.find(ids.iter().map(key).collect()).await.map_err(DbError::Shared)?;
+        let found = reader.find(keys.clone(), self.room).await.map_err(DbError::Shared)?;
+        let mut found = found.ok_or_else(no_room)?;
         self.count_read();
-        for key in ids.iter().map(key) {
+        for key in keys {
             let stored = found.remove(&key).unwrap_or_default();
-            // A document that is already in the read set keeps its first revision.
-            self.reads.entry(key).or_insert(stored);
+            self.add_read(key, stored);
         }
         Ok(())
+    }
+
+    /// Adds a document to the read set. One that is already there keeps its first revision.
+    pub(super) fn add_read(&mut self, key: DocumentKey, stored: Stored) {
+        if let Entry::Vacant(vacant) = self.reads.entry(key) {
+            let bytes = stored.bytes(&vacant.key().id);
+            vacant.insert(stored);
+            self.read_bytes += bytes;
+            self.room = self.room.saturating_sub(bytes);
+        }
+    }
+
+    /// Ensures that so many bytes may be read beside the read set.
+    pub(super) fn ensure_room(&self, bytes: usize) -> Result<(), StateError> {
+        if bytes > self.room { Err(no_room()) } else { Ok(()) }
+    }
+
+    /// Returns the bytes of a document that was read or written.
+    fn bytes_of(&self, key: &DocumentKey) -> usize {
+        let body = match self.written(key) {
+            Some(write) => write.body.as_ref(),
+            None => self.reads.get(key).and_then(|stored| stored.body.as_ref()),
+        };
+        size_of::<Document>() + key.id.len() + body.map_or(0, String::len)
     }
 
     /// Ensures that every unique value of a write is free or already the document's own.
@@ -215,6 +241,11 @@ impl Unit {
         }
         Ok(())
     }
+}
+
+fn no_room() -> StateError {
+    let text = "the memory of a call also holds what it reads: read less in one call";
+    StateError::Limit(text.to_owned())
 }
 
 fn check_id(id: &str) -> Result<(), StateError> {

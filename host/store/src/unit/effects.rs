@@ -36,10 +36,20 @@ impl Unit {
         self.layers.iter_mut().flat_map(|layer| &mut layer.events)
     }
 
-    /// Counts bytes that the call writes, and returns the number in the whole call.
-    pub fn count_written(&mut self, bytes: usize) -> usize {
+    /// Counts bytes that the call writes.
+    pub fn count_written(&mut self, bytes: usize) {
         self.written_bytes = self.written_bytes.saturating_add(bytes);
-        self.written_bytes
+    }
+
+    /// Returns the bytes of memory that the host holds for the call. What is written counts three times:
+    /// its text, its parsed form, and its keys in indexes.
+    pub fn held_bytes(&self) -> usize {
+        self.written_bytes.saturating_mul(3).saturating_add(self.read_bytes)
+    }
+
+    /// Sets the most bytes that further reads may take, before they end with `Limit`.
+    pub fn set_room(&mut self, bytes: usize) {
+        self.room = bytes;
     }
 
     /// Counts a nested call, and returns how many there were in the whole call.

@@ -70,6 +70,7 @@ impl Unit {
         let limit = query.limit as usize;
         let (rows, cut) = self.search(collection).page(query, after.as_ref(), &written).await?;
         self.count_read();
+        self.ensure_room(rows.iter().map(Row::bytes).sum())?;
         let full = cut || rows.len() > limit;
         let mut end = None;
         for row in rows {
@@ -78,8 +79,8 @@ impl Unit {
             if !query.unchecked {
                 let id = candidate.placed.id.clone();
                 let key = DocumentKey { collection: collection.id(), id };
-                // The first revision seen stays; validation finds a later change.
-                self.reads.entry(key).or_insert_with(|| candidate.stored.clone());
+                // Validation finds a later change of a document that was read before.
+                self.add_read(key, candidate.stored.clone());
             }
             candidates.push(candidate);
         }

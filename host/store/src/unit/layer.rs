@@ -19,6 +19,13 @@ pub(super) struct Layer {
 }
 
 impl Layer {
+    pub(super) fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+            && self.events.is_empty()
+            && self.timers.is_empty()
+            && self.commands.is_empty()
+    }
+
     pub(super) fn extend(&mut self, later: Self) {
         self.writes.extend(later.writes);
         self.claims.extend(later.claims);

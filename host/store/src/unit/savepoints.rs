@@ -34,6 +34,18 @@ impl Unit {
         }
     }
 
+    /// Returns a unit of what is kept if this one is refused.
+    pub fn remainder(&self) -> Self {
+        let mut remainder = Self::new(self.store.clone(), self.now);
+        if !self.kept.is_empty() {
+            remainder.reads.clone_from(&self.reads);
+            remainder.holders.clone_from(&self.holders);
+            remainder.layers = vec![self.kept.clone()];
+        }
+        remainder.audit.clone_from(&self.kept_audit);
+        remainder
+    }
+
     /// Discards every write.
     pub fn discard_all(&mut self) {
         self.kept = Layer::default();

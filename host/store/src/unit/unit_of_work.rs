@@ -8,6 +8,7 @@ use crate::{
     effects::AuditRecord,
     query::Collection,
     store::Store,
+    usage::Usage,
 };
 use portolan_vocabulary::{Keyring, Timestamp};
 use std::collections::BTreeMap;
@@ -38,6 +39,10 @@ pub struct Unit {
     pub(super) nested_calls: usize,
     /// The bytes of everything that the call has written, also of what was rolled back.
     pub(super) written_bytes: usize,
+    /// The bytes of the read set.
+    pub(super) read_bytes: usize,
+    /// The most bytes that further reads may take.
+    pub(super) room: usize,
 }
 
 impl Unit {
@@ -54,6 +59,8 @@ impl Unit {
             read_statements: 0,
             nested_calls: 0,
             written_bytes: 0,
+            read_bytes: 0,
+            room: usize::MAX,
         }
     }
 
@@ -114,12 +121,7 @@ impl Unit {
     }
 
     pub fn writes_nothing(&self) -> bool {
-        self.layers.iter().all(|layer| {
-            layer.writes.is_empty()
-                && layer.events.is_empty()
-                && layer.timers.is_empty()
-                && layer.commands.is_empty()
-        })
+        self.layers.iter().all(Layer::is_empty)
     }
 
     /// Returns whether the reads may come from different states of the database.
@@ -133,6 +135,12 @@ impl Unit {
             self.release();
         }
         let layer = self.layers.pop().unwrap_or_default();
+        let mut growth: BTreeMap<CollectionId, Usage> = BTreeMap::new();
+        for (key, write) in &layer.writes {
+            // Whatever is written was read before.
+            let growth = growth.entry(key.collection).or_default();
+            *growth += write.growth(&key.id, self.reads.get(key));
+        }
         Changes {
             reads: self.reads.into_iter().map(|(key, stored)| (key, stored.revision)).collect(),
             holders: self.holders,
@@ -141,6 +149,7 @@ impl Unit {
             timers: layer.timers,
             commands: layer.commands,
             audit: self.audit,
+            growth,
             ..Changes::default()
         }
     }
