@@ -24,7 +24,12 @@ pub(crate) const PEOPLE: Collection<Person> = Collection::new("people")
     .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
 /// The journal: the numbered transactions of each account. Entries are never changed or removed.
 pub(crate) const ENTRIES: Collection<Entry> = Collection::new("entries")
-    .people(&[documents::Person::delete("$id"), documents::Person::delete("account")])
+    .people(&[
+        documents::Person::delete("$id"),
+        documents::Person::delete("account"),
+        documents::Person::redact("debit", &[]),
+        documents::Person::redact("credit", &[]),
+    ])
     .index("account", &["account", "number", "at"]);
 /// The holds, by their ids.
 pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
