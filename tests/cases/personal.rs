@@ -79,6 +79,6 @@ async fn an_export_contains_everything_and_an_erasure_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_path_without_a_person_is_refused() {
     let host = host().await;
-    assert_eq!(export(&host, "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 422);
+    assert_eq!(export(&host, "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 400);
     assert_eq!(erase(&host, "own_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 404);
 }

@@ -102,7 +102,7 @@ async fn usage_is_the_sum_of_what_is_stored(opened: Opened) {
         assert_eq!(commit(unit).await, Verdict::Committed);
     }
     let [real, counted] = sums(&database).await;
-    assert_eq!((real.len(), real), (3, counted));
+    assert_eq!((real.len(), real), (4, counted));
 
     // What the host does by itself counts as well.
     let later = Timestamp::from_millis(1_800_000_000_000);

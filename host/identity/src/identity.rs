@@ -121,7 +121,7 @@ impl Identity {
     }
 
     /// Invalidates every cached standing on this node.
-    pub(crate) fn invalidate_standings(&self) {
+    pub fn invalidate_standings(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }
 

@@ -424,8 +424,10 @@ mod tests {
     const ANNA: &str = "own_01J00000000000000000000001";
     const BEN: &str = "own_01J00000000000000000000002";
 
-    fn people(declared: &[(&str, Erasure, &[(&str, Audience)])]) -> People {
-        let person = |(path, erasure, fields): &(&str, Erasure, &[(&str, Audience)])| Person {
+    type Declared<'d> = (&'d str, Erasure, &'d [(&'d str, Audience)]);
+
+    fn people(declared: &[Declared<'_>]) -> People {
+        let person = |(path, erasure, fields): &Declared<'_>| Person {
             path: (*path).to_owned(),
             erasure: *erasure,
             fields: fields
