@@ -36,7 +36,7 @@ pub(crate) const SEATS: Collection<Seat> = Collection::new("seats")
 
 pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages")
     .people(&[
-        Person::redact("owner_id", &[Shared("text"), Shared("intent")]),
+        Person::redact("owner_id", &[Shared("text")]),
         Person::redact("agent_id", &[]),
         Person::redact("sent_as", &[]),
     ])
