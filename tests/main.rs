@@ -68,6 +68,7 @@ mod cases {
     mod mcp_streams;
     mod mcp_tools;
     mod metrics;
+    mod migration;
     mod modes;
     mod newcomer;
     mod oauth;

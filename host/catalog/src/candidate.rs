@@ -1,7 +1,7 @@
 //! A component about which the operator decides.
 
 use crate::{capability::Capability, permission::Permission};
-use portolan_vocabulary::Publisher;
+use portolan_vocabulary::{Digest, Publisher};
 use std::collections::BTreeSet;
 
 /// A component that claims an id.
@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 pub struct Candidate {
     pub id: String,
     pub publisher: Publisher,
+    pub digest: Digest,
     /// The first names of the event types that it publishes.
     pub namespaces: Vec<String>,
 }
@@ -26,6 +27,7 @@ impl Candidate {
         Self {
             id: capability.id.to_string(),
             publisher: capability.publisher.clone(),
+            digest: capability.digest,
             namespaces: namespaces(capability).into_iter().map(str::to_owned).collect(),
         }
     }

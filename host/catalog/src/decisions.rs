@@ -6,7 +6,7 @@ use crate::{
     permission::Grants,
 };
 use portolan_store::{Attachments, AuditRecord, DbError, Installed, Unit};
-use portolan_vocabulary::new_request_id;
+use portolan_vocabulary::{Digest, new_request_id};
 use std::collections::BTreeMap;
 
 /// Why a decision cannot be made.
@@ -18,6 +18,10 @@ pub enum DecisionError {
     NothingToDecide(String),
     #[error("several files with the id {0} wait: remove all but one")]
     Ambiguous(String),
+    #[error(
+        "the component with the id {id} is another one now, with the digest {digest}; see `portolan catalog`"
+    )]
+    Changed { id: String, digest: Digest },
     #[error(transparent)]
     Store(#[from] DbError),
 }
@@ -27,9 +31,14 @@ pub(super) type Recorded = (BTreeMap<String, Installed>, Vec<(String, String)>);
 
 impl Catalog {
     /// Permits what the component with this id needs, and returns it. An id that belongs to nobody becomes
-    /// its publisher's.
-    pub async fn approve(&self, id: &str) -> Result<Vec<String>, DecisionError> {
-        let Waiting { candidate, missing } = self.waiting_for(id, |one| !one.missing.is_empty())?;
+    /// its publisher's. With a digest, only if the component is the one that the operator has seen.
+    pub async fn approve(
+        &self,
+        id: &str,
+        digest: Option<&str>,
+    ) -> Result<Vec<String>, DecisionError> {
+        let Waiting { candidate, missing } =
+            self.waiting_for((id, digest), |one| !one.missing.is_empty())?;
         let (publisher, now) = (candidate.publisher.to_string(), self.options.clock.now());
         self.store.claim_id(id, &publisher, now).await?;
         let permissions: Vec<_> = missing.iter().map(ToString::to_string).collect();
@@ -46,8 +55,10 @@ impl Catalog {
     }
 
     /// Gives an id to the publisher of the refused component with this id, and returns the publisher.
-    pub async fn adopt(&self, id: &str) -> Result<String, DecisionError> {
-        let Waiting { candidate, .. } = self.waiting_for(id, |one| one.missing.is_empty())?;
+    /// With a digest, only if the component is the one that the operator has seen.
+    pub async fn adopt(&self, id: &str, digest: Option<&str>) -> Result<String, DecisionError> {
+        let Waiting { candidate, .. } =
+            self.waiting_for((id, digest), |one| one.missing.is_empty())?;
         let Candidate { publisher, namespaces, .. } = candidate;
         let publisher = publisher.to_string();
         self.store.adopt(id, &namespaces, &publisher, self.options.clock.now()).await?;
@@ -97,13 +108,19 @@ impl Catalog {
 
     fn waiting_for(
         &self,
-        id: &str,
+        (id, digest): (&str, Option<&str>),
         is_meant: impl Fn(&Waiting) -> bool,
     ) -> Result<Waiting, DecisionError> {
         let waiting = self.waiting().into_iter();
         let mut waiting = waiting.filter(|one| one.candidate.id == id && is_meant(one));
         match (waiting.next(), waiting.next()) {
-            (Some(one), None) => Ok(one),
+            (Some(one), None) => match digest {
+                Some(seen) if seen != one.candidate.digest.to_string() => {
+                    let digest = one.candidate.digest;
+                    Err(DecisionError::Changed { id: id.to_owned(), digest })
+                }
+                _ => Ok(one),
+            },
             (None, _) => Err(DecisionError::NothingToDecide(id.to_owned())),
             _ => Err(DecisionError::Ambiguous(id.to_owned())),
         }

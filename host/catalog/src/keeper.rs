@@ -10,12 +10,13 @@ use crate::{
     file::Fingerprint,
     folder::{fingerprints, watcher},
     load::load,
+    migration::{MigrationStatus, Progress, Step},
     refusal::LoadError,
     snapshot::Snapshot,
     status::{CHANGES, Change},
 };
 use notify::RecommendedWatcher;
-use portolan_store::Installed;
+use portolan_store::{Generation, Installed};
 use portolan_vocabulary::Publisher;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +25,7 @@ use std::{
 };
 use tokio::{
     sync::{mpsc, watch},
-    task::JoinSet,
+    task::{AbortHandle, JoinError, JoinSet},
 };
 
 /// How long a file that was not renamed into place must stay unchanged before it counts as complete.
@@ -35,6 +36,8 @@ const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
 const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
 /// The most files that are loaded concurrently.
 const CONCURRENT_LOADS: usize = 8;
+/// How long a start waits for migrations of documents.
+const START_MIGRATION: Duration = Duration::from_secs(10);
 
 /// The state of one file of the folder.
 #[derive(Default)]
@@ -48,8 +51,29 @@ pub(super) struct FileState {
     pub(super) loading: bool,
     pub(super) serving: Option<Arc<Capability>>,
     pub(super) refused: Option<LoadError>,
+    pub(super) migrating: Option<Migrating>,
 }
 
+/// A file whose component is to serve when the documents have its version.
+pub(super) struct Migrating {
+    pub(super) id: Arc<str>,
+    pub(super) progress: Arc<Progress>,
+    abort: AbortHandle,
+}
+
+impl Drop for Migrating {
+    fn drop(&mut self) {
+        self.abort.abort();
+    }
+}
+
+/// A component that may serve now, or after a migration.
+enum Admitted {
+    Now(Arc<Capability>),
+    After(Box<Capability>, Vec<Step>),
+}
+
+type MigrationResult = (String, Fingerprint, Box<Capability>, Result<Vec<Generation>, LoadError>);
 type LoadResult = (String, Fingerprint, Result<Option<Capability>, LoadError>);
 
 /// The one task that changes the catalog.
@@ -57,6 +81,7 @@ pub(super) struct Keeper {
     pub(super) catalog: Arc<Catalog>,
     pub(super) files: BTreeMap<String, FileState>,
     loads: JoinSet<LoadResult>,
+    migrations: JoinSet<MigrationResult>,
     /// Whether a first snapshot has been published.
     published: bool,
     pub(super) changes: Vec<Change>,
@@ -77,6 +102,7 @@ impl Keeper {
             catalog,
             files: BTreeMap::new(),
             loads: JoinSet::new(),
+            migrations: JoinSet::new(),
             published: false,
             changes: Vec::new(),
             decisions: None,
@@ -115,6 +141,16 @@ impl Keeper {
         for result in results {
             self.finish_load(result).await;
         }
+        // Most migrations are short. The others go on after the start.
+        let wait = tokio::time::sleep(START_MIGRATION);
+        tokio::pin!(wait);
+        loop {
+            tokio::select! {
+                Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
+                () = &mut wait => break,
+                else => break,
+            }
+        }
         self.publish().await;
         attempt.finish(&present)?;
         Ok(())
@@ -134,6 +170,7 @@ impl Keeper {
                 () = tokio::time::sleep(self.interval()) => {}
                 () = catalog.decided.notified() => {}
                 Some(Ok(result)) = self.loads.join_next() => self.finish_load(result).await,
+                Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
                 _ = stop.changed() => break,
             }
             while let Ok(file) = changed.try_recv() {
@@ -155,7 +192,9 @@ impl Keeper {
     }
 
     fn interval(&self) -> Duration {
-        let is_changing = |known: &FileState| known.changing.is_some() || known.missing.is_some();
+        let is_changing = |known: &FileState| {
+            known.changing.is_some() || known.missing.is_some() || known.migrating.is_some()
+        };
         if self.files.values().any(is_changing) { DEBOUNCE_INTERVAL } else { RESCAN_INTERVAL }
     }
 
@@ -210,6 +249,7 @@ impl Keeper {
         let known = self.files.entry(file.to_owned()).or_default();
         known.loading = true;
         known.changing = None;
+        known.migrating = None;
         let serving = known.serving.as_ref().map(|capability| capability.digest);
         let (catalog, file) = (Arc::clone(&self.catalog), file.to_owned());
         self.loads.spawn(async move {
@@ -231,11 +271,82 @@ impl Keeper {
                 self.file_mut(&file).loading = false;
                 return;
             }
-            Ok(Some(capability)) => self.admit(&file, capability).await.map(Some),
+            Ok(Some(capability)) => match self.admit(&file, capability).await {
+                Ok(Admitted::Now(capability)) => Ok(Some(capability)),
+                Ok(Admitted::After(capability, steps)) => {
+                    self.begin_migration(file, fingerprint, capability, steps);
+                    return;
+                }
+                Err(error) => Err(error),
+            },
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
+        self.settle(&file, fingerprint, admitted);
+    }
+
+    fn begin_migration(
+        &mut self,
+        file: String,
+        fingerprint: Fingerprint,
+        candidate: Box<Capability>,
+        steps: Vec<Step>,
+    ) {
+        let (id, progress) = (Arc::clone(&candidate.id), Arc::new(Progress::new(&steps)));
+        for status in progress.statuses(&file, &id) {
+            let MigrationStatus { collection, from, to, documents, .. } = status;
+            tracing::info!(%id, collection, from, to, documents, "migrating documents");
+        }
+        let (catalog, counted) = (Arc::clone(&self.catalog), Arc::clone(&progress));
+        let name = file.clone();
+        let abort = self.migrations.spawn(async move {
+            let migrated = catalog.migrate(&candidate, &steps, &counted).await;
+            (name, fingerprint, candidate, migrated)
+        });
         let known = self.file_mut(&file);
+        known.loading = false;
+        known.handled = Some(fingerprint);
+        known.refused = None;
+        known.migrating = Some(Migrating { id, progress, abort });
+    }
+
+    async fn finish_migration(&mut self, result: Result<MigrationResult, JoinError>) {
+        // A migration is cancelled when its file changes.
+        let Ok((file, fingerprint, candidate, migrated)) = result else { return };
+        let serving = match migrated {
+            Ok(generations) => self.switch(&file, *candidate, &generations).await.map(Some),
+            Err(error) => Err(error),
+        };
+        self.file_mut(&file).migrating = None;
+        self.settle(&file, fingerprint, serving);
+        // Calls wait for the component.
+        self.publish().await;
+    }
+
+    async fn switch(
+        &self,
+        file: &str,
+        candidate: Capability,
+        generations: &[Generation],
+    ) -> Result<Arc<Capability>, LoadError> {
+        let switched = async {
+            self.ensure_admissible(file, &candidate).await?;
+            self.catalog.complete_migration(&candidate, generations).await
+        };
+        if let Err(error) = switched.await {
+            self.catalog.store.give_up_generations(generations).await?;
+            return Err(error);
+        }
+        self.make_ready(candidate).await
+    }
+
+    fn settle(
+        &mut self,
+        file: &str,
+        fingerprint: Fingerprint,
+        admitted: Result<Option<Arc<Capability>>, LoadError>,
+    ) {
+        let known = self.file_mut(file);
         known.loading = false;
         // An error of the database is not the file's fault, so the file is loaded again.
         let is_final = !matches!(admitted, Err(LoadError::Store(_)));
@@ -279,11 +390,16 @@ impl Keeper {
         self.files.entry(file.to_owned()).or_default()
     }
 
-    async fn admit(
-        &self,
-        file: &str,
-        mut candidate: Capability,
-    ) -> Result<Arc<Capability>, LoadError> {
+    async fn admit(&self, file: &str, candidate: Capability) -> Result<Admitted, LoadError> {
+        self.ensure_admissible(file, &candidate).await?;
+        let steps = self.catalog.migration_steps(&candidate).await?;
+        match steps.is_empty() {
+            true => self.make_ready(candidate).await.map(Admitted::Now),
+            false => Ok(Admitted::After(Box::new(candidate), steps)),
+        }
+    }
+
+    async fn ensure_admissible(&self, file: &str, candidate: &Capability) -> Result<(), LoadError> {
         let replaced = self.files.get(file).and_then(|known| known.serving.as_ref());
         let owner_of = |id: &str| {
             let mut files = self.files.iter();
@@ -294,9 +410,12 @@ impl Keeper {
         let replaced = replaced.map(|capability| &*capability.id);
         let capabilities = self.capabilities();
         let others = capabilities.values().map(|other| &**other);
-        self.catalog.ensure_admissible(&candidate, others).await?;
-        Snapshot::ensure_unique(&capabilities, &candidate, owner_of, replaced)?;
-        self.catalog.claim_names(&candidate).await?;
+        self.catalog.ensure_admissible(candidate, others).await?;
+        Snapshot::ensure_unique(&capabilities, candidate, owner_of, replaced)?;
+        self.catalog.claim_names(candidate).await
+    }
+
+    async fn make_ready(&self, mut candidate: Capability) -> Result<Arc<Capability>, LoadError> {
         let declared = &candidate.descriptor.collections;
         candidate.collections =
             self.catalog.store.declare_for_both(&candidate.id, declared).await?;

@@ -17,6 +17,7 @@
 //! - `reach`, `permission`: which other capabilities and events it may reach, and what needs permission
 //! - `decisions`: what the operator decides about components
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
+//! - `migration`: the documents of another version, before a component serves
 //! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
@@ -50,6 +51,7 @@ mod folder;
 mod keeper;
 mod listing;
 mod load;
+mod migration;
 mod overview;
 mod permission;
 mod problem;
@@ -74,6 +76,7 @@ pub use catalog::{Catalog, CatalogOptions};
 pub use decisions::DecisionError;
 pub use document::Document;
 pub use load::{Inspection, inspect};
+pub use migration::MigrationStatus;
 pub use permission::{Grants, Permission};
 pub use problem::Problem;
 pub use prompts::fill;

@@ -91,6 +91,12 @@ impl Keeper {
                 .filter(|(_, known)| is_pending(known))
                 .map(|(file, _)| file.clone())
                 .collect(),
+            migrations: self
+                .files
+                .iter()
+                .filter_map(|(file, known)| Some((file, known.migrating.as_ref()?)))
+                .flat_map(|(file, migrating)| migrating.progress.statuses(file, &migrating.id))
+                .collect(),
             changes: self.changes.clone(),
         }
     }

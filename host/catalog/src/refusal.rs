@@ -46,6 +46,21 @@ pub enum LoadError {
     Documents(DbError),
     #[error("its collections cannot be made ready: {0}")]
     Store(DbError),
+    #[error(
+        "the collection {collection} has {documents} documents of version {stored}, and this component declares version {declared} without an action `migrate`{}",
+        .written.map_or_else(String::new, |written| format!("; {written} of them were written since version {declared} was replaced"))
+    )]
+    OtherVersion {
+        collection: String,
+        documents: u64,
+        stored: u32,
+        declared: u32,
+        written: Option<u64>,
+    },
+    #[error(
+        "it cannot migrate {failed} of {tried} documents of a sample of {collection}: {reason}"
+    )]
+    MigrationFails { collection: String, failed: usize, tried: usize, reason: String },
     #[error("two starts of the host ended while they loaded this file")]
     EndsStarts,
     #[error(transparent)]
@@ -119,6 +134,8 @@ impl LoadError {
             }
             Self::Descriptor(_) => "bad_descriptor",
             Self::Documents(_) => "documents_do_not_fit",
+            Self::OtherVersion { .. } => "documents_of_other_version",
+            Self::MigrationFails { .. } => "migration_failed",
             Self::Store(_) => "host_failed",
             Self::EndsStarts => "start_failed",
             Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "invalid",
@@ -158,19 +175,22 @@ impl LoadError {
             Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@2.0.0, world capability".to_owned(),
+            Self::Describe(error) if error.is_too_large() => "shorten its descriptions, schemas and examples, or raise limits.call_output_bytes".to_owned(),
             Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
+            Self::OtherVersion { .. } => "build it with an internal action `migrate`, or install the version that the documents have".to_owned(),
+            Self::MigrationFails { .. } => "correct its action `migrate`; nothing was changed".to_owned(),
             Self::Store(_) => "nothing to do: the host tries again when its database answers; see its log".to_owned(),
             Self::EndsStarts => "see the log of those starts; to try it again, copy the file again".to_owned(),
             Self::Untrusted(Untrusted::Signature(_)) => "get the component from its publisher again, or sign it again with `portolan sign`".to_owned(),
             Self::Untrusted(_) => "sign it with a key of trusted_keys in portolan.toml, or add its publisher's key there".to_owned(),
             Self::ReservedId { .. } => "choose an id that does not begin with svc.".to_owned(),
-            Self::PublisherMismatch { candidate, .. } => format!("remove the file; if the id is to change hands, with all its data, run `portolan catalog adopt {}`", candidate.id),
+            Self::PublisherMismatch { candidate, .. } => format!("remove the file; if the id is to change hands, with all its data, run `portolan catalog adopt {} --digest {}`", candidate.id, candidate.digest),
             Self::LooksAlike { .. } => "give it an id that cannot be confused with another one".to_owned(),
-            Self::NamespaceTaken { candidate, .. } => format!("name its events after its own id; if these events are to change hands, run `portolan catalog adopt {}`", candidate.id),
+            Self::NamespaceTaken { candidate, .. } => format!("name its events after its own id; if these events are to change hands, run `portolan catalog adopt {} --digest {}`", candidate.id, candidate.digest),
             Self::Downgrade { id, .. } => format!("if you want the older version, run `portolan rollback {id}`"),
-            Self::PendingApproval { candidate, .. } => format!("if you trust it, run `portolan catalog approve {}`", candidate.id),
+            Self::PendingApproval { candidate, .. } => format!("if you trust it, run `portolan catalog approve {} --digest {}`", candidate.id, candidate.digest),
             Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
         }
     }

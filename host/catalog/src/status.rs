@@ -1,6 +1,6 @@
 //! The status of the catalog, for the operator.
 
-use crate::{problem::Problem, refusal::LoadError, roles::RoleStatus};
+use crate::{migration::MigrationStatus, problem::Problem, refusal::LoadError, roles::RoleStatus};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Serialize;
 
@@ -16,6 +16,8 @@ pub struct Status {
     pub roles: Vec<RoleStatus>,
     /// Files that are being copied, compiled or checked.
     pub pending: Vec<String>,
+    /// The collections whose documents are being migrated.
+    pub migrations: Vec<MigrationStatus>,
     /// The latest changes, the newest first.
     pub changes: Vec<Change>,
 }

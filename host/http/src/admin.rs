@@ -13,9 +13,9 @@ use axum::{
 };
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
-use portolan_store::{AuditQuery, Outcome};
+use portolan_store::{AuditQuery, Outcome, QuotaUse};
 use portolan_vocabulary::{ErrorCode, Failure, Timestamp, is_capability_id, person_ids};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -46,16 +46,35 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {
     }))
 }
 
-pub(super) async fn catalog(State(app): State<Arc<App>>) -> Json<Status> {
-    Json(app.host.catalog.status())
+/// The answer to `GET /catalog`.
+#[derive(Debug, Serialize)]
+pub(super) struct CatalogStatus {
+    #[serde(flatten)]
+    status: Status,
+    quotas: Vec<QuotaUse>,
+}
+
+pub(super) async fn catalog(State(app): State<Arc<App>>) -> Result<Json<CatalogStatus>, Refusal> {
+    let (status, quotas) = (app.host.catalog.status(), app.host.store.quota_uses().await?);
+    Ok(Json(CatalogStatus { status, quotas }))
+}
+
+/// The query of `POST /catalog/{id}/approve` and `adopt`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DecisionParameters {
+    /// The digest of the component that the operator has seen.
+    digest: Option<String>,
 }
 
 /// Permits what a component needs.
 pub(super) async fn approve(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    parameters: Result<Query<DecisionParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let permitted = app.host.catalog.approve(&id).await.map_err(undecided)?;
+    let Query(DecisionParameters { digest }) = parameters.map_err(unusable)?;
+    let permitted = app.host.catalog.approve(&id, digest.as_deref()).await.map_err(undecided)?;
     Ok(Json(json!({ "id": id, "permitted": permitted })))
 }
 
@@ -63,8 +82,10 @@ pub(super) async fn approve(
 pub(super) async fn adopt(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
+    parameters: Result<Query<DecisionParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let publisher = app.host.catalog.adopt(&id).await.map_err(undecided)?;
+    let Query(DecisionParameters { digest }) = parameters.map_err(unusable)?;
+    let publisher = app.host.catalog.adopt(&id, digest.as_deref()).await.map_err(undecided)?;
     Ok(Json(json!({ "id": id, "publisher": publisher })))
 }
 
@@ -82,7 +103,7 @@ fn undecided(error: DecisionError) -> Refusal {
         DecisionError::NothingToDecide(_) => {
             Refusal(Failure::new(ErrorCode::NotFound).message(error.to_string()))
         }
-        DecisionError::Ambiguous(_) => {
+        DecisionError::Ambiguous(_) | DecisionError::Changed { .. } => {
             Refusal(Failure::new(ErrorCode::InvalidTransition).message(error.to_string()))
         }
         DecisionError::Store(error) => error.into(),
@@ -292,7 +313,7 @@ fn page(limit: Option<u32>) -> u32 {
     limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE)
 }
 
-fn unusable(rejection: QueryRejection) -> Refusal {
+pub(super) fn unusable(rejection: QueryRejection) -> Refusal {
     invalid(rejection.body_text())
 }
 

@@ -10,13 +10,20 @@ use axum::{
 use portolan_store::Backlog;
 use portolan_vocabulary::{ErrorCode, Failure};
 use prometheus_client::{
-    encoding::text::encode,
-    metrics::{gauge::Gauge, info::Info},
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{family::Family, gauge::Gauge, info::Info},
     registry::{Registry, Unit},
 };
 use std::sync::{Arc, atomic::AtomicU64};
 
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct QuotaLabels {
+    capability: String,
+    mode: &'static str,
+    quota: &'static str,
+}
 
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let backlog = app.host.store.backlog(app.host.clock.now()).await?;
@@ -32,6 +39,19 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
             None => registry.register(name, help, gauge),
         }
     }
+    let (used, limits) =
+        (Family::<QuotaLabels, Gauge>::default(), Family::<QuotaLabels, Gauge>::default());
+    for quota in app.host.store.quota_uses().await? {
+        let labels = QuotaLabels {
+            capability: quota.capability,
+            mode: if quota.test_mode { "test" } else { "live" },
+            quota: quota.quota,
+        };
+        used.get_or_create(&labels).set(i64::try_from(quota.used).unwrap_or(i64::MAX));
+        limits.get_or_create(&labels).set(i64::try_from(quota.limit).unwrap_or(i64::MAX));
+    }
+    registry.register("portolan_quota_used", "What a capability has of a quota", used);
+    registry.register("portolan_quota_limit", "The quota", limits);
     let mut text = String::new();
     encode(&mut text, &registry).map_err(|error| {
         tracing::error!(%error, "the metrics cannot be encoded");

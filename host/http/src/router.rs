@@ -5,7 +5,7 @@ use crate::{
     dispatcher::{Dispatcher, Documents},
     events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi,
     operator::require_operator,
-    refusal, request_id, sms,
+    quarantine, refusal, request_id, sms,
 };
 use axum::{
     Router,
@@ -133,6 +133,11 @@ fn operator_routes(app: &Arc<App>) -> Router {
         .route("/catalog/{id}/rollback", post(admin::rollback))
         .route("/audit", get(admin::audit))
         .route("/people/{owner_id}", get(admin::export_person).delete(admin::erase_person))
+        .route("/documents", get(quarantine::list))
+        .route(
+            "/documents/document",
+            get(quarantine::show).put(quarantine::repair).delete(quarantine::drop),
+        )
         .route("/timers", get(admin::timers))
         .route("/timers/{id}/drop", post(admin::drop_timers))
         .route("/dead-letters", get(admin::dead_letters))

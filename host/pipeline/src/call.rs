@@ -72,7 +72,7 @@ impl Host {
             context: Arc::new(context),
             input: input.fields.to_string(),
             dry_run: input.dry_run,
-            keyed,
+            keyed: keyed.as_ref(),
             task: None,
             started,
         };

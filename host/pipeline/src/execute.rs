@@ -40,7 +40,10 @@ impl Host {
             }
             Err(error) => {
                 let (id, request) = (&*capability.id, &*context.request_id);
-                tracing::warn!(capability = id, action = name, request, "{error}");
+                let text = error.to_string();
+                if self.may_log(id, text.len()) {
+                    tracing::warn!(capability = id, action = name, request, "{text}");
+                }
                 Err(Failure::from(error))
             }
         };

@@ -1,6 +1,12 @@
 //! The parts of a running host that a call uses.
 
-use crate::{idempotency::Running, meters::Meters, rates::Rates};
+use crate::{
+    idempotency::Running,
+    logs::{Admission, LogBudgets},
+    meters::Meters,
+    rates::Rates,
+    unreadable::Unreadable,
+};
 use portolan_catalog::Catalog;
 use portolan_events::Events;
 use portolan_identity::Identity;
@@ -8,7 +14,7 @@ use portolan_outgoing::{lookups::Lookups, sms::Sms};
 use portolan_publication::Feeds;
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
-use portolan_vocabulary::Clock;
+use portolan_vocabulary::{Clock, Quota};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -31,6 +37,8 @@ pub struct Host {
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
     pub(crate) running: Running,
+    pub(crate) logs: LogBudgets,
+    pub(crate) unreadable: Unreadable,
     pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
 
@@ -63,7 +71,26 @@ impl Host {
             meters: Meters::default(),
             clock,
             running,
+            logs: LogBudgets::default(),
+            unreadable: Unreadable::default(),
             retry_locks,
         })
+    }
+
+    /// Takes a text of so many bytes from what a capability may log; false if it is left out.
+    pub(crate) fn may_log(&self, capability: &str, bytes: usize) -> bool {
+        match self.logs.admit(capability, bytes, self.store.quotas(), self.clock.now()) {
+            Admission::Logged => true,
+            Admission::LeftOut { first } => {
+                self.meters.count_exceeded(capability, Quota::LogBytesPerMinute);
+                if first {
+                    tracing::warn!(
+                        capability,
+                        "its log messages are left out: they exceed quotas.log_bytes_per_minute"
+                    );
+                }
+                false
+            }
+        }
     }
 }

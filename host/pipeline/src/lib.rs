@@ -12,17 +12,21 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
+//! - `logs`: how much capabilities may log; `unreadable`: the documents that they cannot read
+//! - `documents`: documents in quarantine, for the operator
 //! - `meters`: counters for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
 mod answer;
 mod call;
+mod documents;
 mod due;
 mod execute;
 mod execution;
 mod host;
 mod idempotency;
+mod logs;
 mod lookups;
 mod meters;
 mod nested;
@@ -32,9 +36,11 @@ mod permission;
 mod rates;
 mod run;
 mod system;
+mod unreadable;
 mod workers;
 
 pub use call::{Call, Called};
+pub use documents::DocumentPlace;
 pub use host::Host;
 pub use meters::Meters;
 pub use operate::Operation;

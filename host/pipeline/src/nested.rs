@@ -12,6 +12,7 @@ use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
+use portolan_store::CollectionId;
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde_json::{Value, json};
 use std::{
@@ -212,6 +213,20 @@ impl HostServices for Frame {
 
     fn may_send(&self, address: Option<IpAddr>) -> bool {
         self.host.rates.message(address).is_ok()
+    }
+
+    fn report_unreadable(
+        &self,
+        collection: CollectionId,
+        id: String,
+        revision: u64,
+        reason: String,
+    ) {
+        self.host.report_unreadable(&self.capability.id, (collection, id, revision), reason);
+    }
+
+    fn may_log(&self, bytes: usize) -> bool {
+        self.host.may_log(&self.capability.id, bytes)
     }
 
     fn call(self: Arc<Self>, within: NestedCall) -> NestedCallFuture {

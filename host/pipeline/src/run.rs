@@ -1,7 +1,7 @@
 //! Runs a call until it commits, with a retry after each conflict.
 
 use crate::{
-    execution::{Executed, Execution},
+    execution::{Executed, Execution, ensure_input, find},
     host::{Host, RETRY_LOCKS},
     idempotency::KeyedCall,
     outcome::{Emitted, Outcome},
@@ -12,10 +12,17 @@ use portolan_store::{
     Attachments, ConflictKey, ExceededQuota, NewEvent, StateError, Task, Unit, Verdict,
 };
 use portolan_vocabulary::{Access, ErrorCode, Failure};
-use std::{collections::BTreeSet, fmt::Display, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeSet,
+    fmt::Display,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// The most runs of a call that conflicts with others.
 const MAX_ATTEMPTS: u32 = 6;
+/// How long a call waits for the next catalog before it tries a replaced collection again.
+const REPLACEMENT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A call to run. Every attempt uses the same context and input.
 pub(super) struct Run<'a> {
@@ -25,7 +32,7 @@ pub(super) struct Run<'a> {
     pub(super) context: Arc<CallContext>,
     pub(super) input: String,
     pub(super) dry_run: bool,
-    pub(super) keyed: Option<KeyedCall>,
+    pub(super) keyed: Option<&'a KeyedCall>,
     /// The due work that the run does, which is removed if the run succeeds.
     pub(super) task: Option<Task>,
     pub(super) started: Instant,
@@ -40,11 +47,19 @@ pub(super) struct Done {
     pub(super) emitted: Option<Vec<Emitted>>,
 }
 
+impl Done {
+    fn failed(failure: Failure) -> Self {
+        Self { outcome: Err(failure), replayed: false, emitted: None }
+    }
+}
+
 /// The outcome of one attempt at a call.
 enum Attempt {
     Done(Outcome, Option<Vec<Emitted>>),
     /// The read set changed before the commit.
     Conflict(ConflictKey),
+    /// A newer version of a capability keeps its documents elsewhere.
+    Replaced,
 }
 
 impl Run<'_> {
@@ -62,7 +77,16 @@ impl Run<'_> {
 impl Host {
     /// Runs until the commit has no conflict, at most `MAX_ATTEMPTS` times, and counts the call.
     pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
-        let done = self.retry(run).await;
+        let mut changes = self.catalog.changes();
+        let deadline = Instant::now() + self.sandbox.limits().call_queue_time();
+        let mut done = self.retry(run).await;
+        while done.is_none() && Instant::now() < deadline {
+            let _changed = tokio::time::timeout(REPLACEMENT_INTERVAL, changes.changed()).await;
+            done = self.run_newest(run).await;
+        }
+        let done = done.unwrap_or_else(|| {
+            Done::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
+        });
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         self.meters.count_run(
             capability,
@@ -73,8 +97,38 @@ impl Host {
         done
     }
 
-    async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Done {
-        let done = |outcome, replayed, emitted| Done { outcome, replayed, emitted };
+    /// Runs the call with the newest version of its capability, after a version was replaced.
+    async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<Done> {
+        let snapshot = self.catalog.snapshot();
+        let name = (&*run.capability.id, run.action.descriptor.name.as_str());
+        let found = find(&snapshot, name, run.context.now).and_then(|(capability, action)| {
+            // The permission was checked for the former version.
+            if action.descriptor.access != run.action.descriptor.access {
+                return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));
+            }
+            ensure_input(action, &run.input).map(|()| (capability, action))
+        });
+        let (capability, action) = match found {
+            Ok(found) => found,
+            Err(failure) => return Some(Done::failed(failure)),
+        };
+        let newest = Run {
+            snapshot: &snapshot,
+            capability,
+            action,
+            context: Arc::clone(&run.context),
+            input: run.input.clone(),
+            dry_run: run.dry_run,
+            keyed: run.keyed,
+            task: run.task.clone(),
+            started: run.started,
+        };
+        self.retry(&newest).await
+    }
+
+    /// Runs the call until it has an outcome; none if a newer version must run it.
+    async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Option<Done> {
+        let done = |outcome, replayed, emitted| Some(Done { outcome, replayed, emitted });
         let mut retry_lock = None;
         let queue_time = self.sandbox.limits().call_queue_time();
         for _ in 0..MAX_ATTEMPTS {
@@ -88,6 +142,7 @@ impl Host {
             }
             match self.run_once(run).await {
                 Attempt::Done(outcome, emitted) => return done(outcome, false, emitted),
+                Attempt::Replaced => return None,
                 Attempt::Conflict(key) => {
                     // Calls that conflict on one key retry one after the other, because at once all
                     // but one would conflict again. A call holds at most one retry lock.
@@ -150,6 +205,7 @@ impl Host {
         match self.write(run, unit, attachments).await {
             Ok(Verdict::Committed | Verdict::Superseded) => Attempt::Done(outcome, emitted),
             Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
+            Ok(Verdict::Replaced) => Attempt::Replaced,
             Ok(Verdict::QuotaExceeded(exceeded)) => self.refuse(run, remainder, exceeded).await,
             // A refusal whose audit row cannot be written is still returned to the caller.
             Err(failure) => Attempt::Done(outcome.and(Err(failure)), None),
@@ -169,6 +225,7 @@ impl Host {
             match self.write(run, unit, attachments).await {
                 Ok(Verdict::QuotaExceeded(_)) => {}
                 Ok(Verdict::Conflict(key)) => return Attempt::Conflict(key),
+                Ok(Verdict::Replaced) => return Attempt::Replaced,
                 Ok(Verdict::Committed | Verdict::Superseded) | Err(_) => break,
             }
         }

@@ -25,6 +25,13 @@ use wasmtime::{
 #[error("describe failed: {0}")]
 pub struct DescribeError(#[from] SandboxError);
 
+impl DescribeError {
+    /// Returns whether the description is larger than a call's answer may be.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self.0, SandboxError::OutputTooLarge(_))
+    }
+}
+
 impl Sandbox {
     /// Runs `describe` under the limits of a call. Every import traps except the log and the last
     /// words, which tell the author why the component trapped. WASI is linked, empty, because

@@ -8,7 +8,7 @@ use crate::{
     usage::Usage,
 };
 use portolan_vocabulary::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The changes of a unit of work that has ended: its read set must still hold, its write set is
 /// written.
@@ -25,12 +25,25 @@ pub(crate) struct Changes {
     pub(crate) audit: Vec<AuditRecord>,
     /// By how much the writes change what each collection takes.
     pub(crate) growth: BTreeMap<CollectionId, Usage>,
+    /// Whether it may also change documents of replaced generations, as an erasure does.
+    pub(crate) in_any_generation: bool,
 }
 
 impl Changes {
     /// Counts the documents that are read or written.
     pub(crate) fn documents(&self) -> usize {
         self.reads.len() + self.writes.len()
+    }
+
+    /// Returns the collections whose documents are read or written.
+    pub(crate) fn collections(&self) -> BTreeSet<&CollectionId> {
+        self.reads.keys().map(|key| &key.collection).chain(self.growth.keys()).collect()
+    }
+
+    /// Returns whether it reads or writes documents of a replaced generation although it must not.
+    pub(crate) fn uses_any(&self, replaced: &BTreeSet<CollectionId>) -> bool {
+        let mut used = self.collections().into_iter();
+        !self.in_any_generation && used.any(|collection| replaced.contains(collection))
     }
 }
 

@@ -50,6 +50,10 @@ pub enum DbError {
         "the document {id} of the collection {collection} cannot be indexed as declared: {error}"
     )]
     Unindexable { collection: String, id: String, error: String },
+    #[error(
+        "the documents of the collection {0} were migrated by another node, or their migration was given up"
+    )]
+    GenerationReplaced(String),
     #[error("{0}")]
     Shared(Arc<DbError>),
     #[error("the database is busy, for example with a new index, and the write timed out")]

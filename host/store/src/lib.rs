@@ -19,7 +19,7 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
-//!   work, idempotency keys, inboxes, signing keys, webhooks and their deliveries, usage, and the sweep.
+//!   work, generations of collections, idempotency keys, inboxes, quarantined documents, signing keys, webhooks and their deliveries, usage, and the sweep.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
@@ -60,7 +60,7 @@ mod webhook;
 pub use changes::Attachments;
 pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore};
-pub use document::{Document, Expectation};
+pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
     Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange,
     TimerKey,
@@ -68,9 +68,10 @@ pub use effects::{
 pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, shape};
 pub use records::{
-    Attempt, AuditEntry, AuditQuery, Backlog, CapabilityUsage, CatalogState, DeadLetter,
-    DueDelivery, DueWork, ErasureCounts, Gap, InboxEntry, Installed, MAX_ATTEMPTS, Outcome,
-    PendingTimers, PersonalData, PersonalDocument, PersonalEvent, Served, SigningKeyRecord,
+    Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
+    ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS, Migrated, OldDocument,
+    Outcome, Outdated, PendingTimers, PersonalData, PersonalDocument, PersonalEvent, Quarantined,
+    QuarantinedDocument, QuotaUse, Served, SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};

@@ -1,7 +1,7 @@
 //! Opens the store: connects its parts and starts its tasks.
 
 use crate::{
-    commit::{Committer, Database, InboxRates, Signals},
+    commit::{Committer, Database, Rates, Signals},
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
     query::Layouts,
@@ -29,7 +29,8 @@ impl Store {
             layouts: layouts.clone(),
             signals: signals.clone(),
             quotas: quotas.clone(),
-            inbox_rates: InboxRates::default(),
+            rates: Rates::default(),
+            clock: clock.clone(),
         })?;
         signals.listen(&backend);
         let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;

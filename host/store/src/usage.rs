@@ -22,7 +22,7 @@ pub struct ExceededQuota {
     pub capability: String,
     pub quota: Quota,
     pub limit: u64,
-    /// The time until the same unit is within a limit for each minute.
+    /// The time until the same unit is within a limit for each minute or day.
     pub wait: Option<Duration>,
 }
 
@@ -52,7 +52,10 @@ impl Usage {
             Quota::DocumentsAndTombstones => self.documents + self.tombstones,
             Quota::Bytes => self.bytes,
             Quota::Timers => self.timers,
-            Quota::InboxEventsPerMinute | Quota::LogBytesPerMinute => 0,
+            Quota::OwnerDocumentsPerDay
+            | Quota::OwnerBytesPerDay
+            | Quota::InboxEventsPerMinute
+            | Quota::LogBytesPerMinute => 0,
         }
     }
 

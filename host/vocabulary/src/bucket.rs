@@ -1,9 +1,9 @@
-//! A limit for each minute.
+//! A limit for each period, such as a minute.
 
 use crate::Timestamp;
 use std::time::Duration;
 
-/// A bucket that refills evenly over a minute (the generic cell rate algorithm), so a burst may be as
+/// A bucket that refills evenly over a period (the generic cell rate algorithm), so a burst may be as
 /// large as the limit. The default is full.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bucket {
@@ -11,25 +11,26 @@ pub struct Bucket {
     full_at: u64,
 }
 
-const MINUTE_US: u64 = 60_000_000;
+pub const MINUTE: Duration = Duration::from_secs(60);
+pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Bucket {
-    /// Takes an amount out. The limit is the amount for a minute. If not so much is left, the error is the
+    /// Takes an amount out. The limit is the amount for a period. If not so much is left, the error is the
     /// time until it is.
-    pub fn take(self, amount: u64, limit: u64, now: Timestamp) -> Result<Self, Duration> {
-        let now = micros(now);
-        let refill = amount.saturating_mul(MINUTE_US) / limit.max(1);
+    pub fn take(
+        self,
+        amount: u64,
+        (limit, period): (u64, Duration),
+        now: Timestamp,
+    ) -> Result<Self, Duration> {
+        let (now, period) = (micros(now), period.as_micros() as u64);
+        let refill = u128::from(amount) * u128::from(period) / u128::from(limit.max(1));
+        let refill = u64::try_from(refill).unwrap_or(u64::MAX);
         let full_at = self.full_at.max(now).saturating_add(refill);
-        match (full_at - now).checked_sub(MINUTE_US) {
+        match (full_at - now).checked_sub(period) {
             None | Some(0) => Ok(Self { full_at }),
-            Some(wait) => Err(Duration::from_micros(wait.min(MINUTE_US))),
+            Some(wait) => Err(Duration::from_micros(wait.min(period))),
         }
-    }
-
-    /// Returns the amount that is taken and not refilled.
-    pub fn taken(self, limit: u64, now: Timestamp) -> u64 {
-        let left = self.full_at.saturating_sub(micros(now));
-        left.saturating_mul(limit).div_ceil(MINUTE_US)
     }
 
     /// Returns whether nothing is taken.
@@ -52,16 +53,16 @@ mod tests {
         for limit in [1, 7, 600, 1 << 20] {
             let mut bucket = Bucket::default();
             for _ in 0..7 {
-                bucket = bucket.take(limit / 7, limit, at(0)).unwrap();
+                bucket = bucket.take(limit / 7, (limit, MINUTE), at(0)).unwrap();
             }
-            bucket = bucket.take(limit % 7, limit, at(0)).unwrap();
-            assert!(bucket.take(1, limit, at(0)).is_err());
-            assert_eq!(bucket.taken(limit, at(0)), limit);
-            let wait = bucket.take(limit, limit, at(59)).unwrap_err().as_millis();
+            bucket = bucket.take(limit % 7, (limit, MINUTE), at(0)).unwrap();
+            assert!(bucket.take(1, (limit, MINUTE), at(0)).is_err());
+            let wait = bucket.take(limit, (limit, MINUTE), at(59)).unwrap_err().as_millis();
             assert!((999..=1000).contains(&wait), "{limit}: {wait}");
-            assert!(bucket.take(limit, limit, at(60)).is_ok() && bucket.is_full(at(60)));
+            assert!(bucket.take(limit, (limit, MINUTE), at(60)).is_ok() && bucket.is_full(at(60)));
         }
-        let half = Bucket::default().take(600, 600, at(0)).unwrap();
-        assert!(half.take(300, 600, at(30)).is_ok() && half.take(301, 600, at(30)).is_err());
+        let minute = (600, MINUTE);
+        let half = Bucket::default().take(600, minute, at(0)).unwrap();
+        assert!(half.take(300, minute, at(30)).is_ok() && half.take(301, minute, at(30)).is_err());
     }
 }

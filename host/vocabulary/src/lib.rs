@@ -39,7 +39,7 @@ pub mod sealed;
 mod timestamp;
 
 pub use access::{Access, SCOPES};
-pub use bucket::Bucket;
+pub use bucket::{Bucket, DAY, MINUTE};
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use clock::Clock;
 pub use descriptor::{

@@ -21,7 +21,7 @@
 //! Every function answers [`HostError::Unavailable`] while nothing is published.
 
 use crate::{
-    contract::{HostError, feeds as host},
+    contract::{HostError, documents::Document, feeds as host},
     documents::{Counted, Page, Query, Stored, collection},
 };
 use serde::de::DeserializeOwned;
@@ -74,12 +74,18 @@ impl<T: DeserializeOwned> Feed<T> {
     ) -> Result<Vec<Option<Stored<T>>>, HostError> {
         let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
         let found = host::get_many(self.id, &ids)?.into_iter();
-        Ok(found.map(|found| found.map(|document| collection::read(self.id, document))).collect())
+        Ok(found.map(|found| Some(self.record(found?))).collect())
     }
 
     /// Returns one page of the query's hits.
     pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
-        Ok(collection::page(self.id, host::find(self.id, &query.into())?))
+        let found = host::find(self.id, &query.into())?;
+        Ok(collection::page(found, |document| Some(self.record(document))))
+    }
+
+    #[expect(clippy::panic, reason = "the host has checked the records against the feed's schema")]
+    fn record(&self, document: Document) -> Stored<T> {
+        collection::parse(document).unwrap_or_else(|reason| panic!("{}: {reason}", self.id))
     }
 }
 

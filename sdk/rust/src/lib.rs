@@ -51,7 +51,7 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
 //! `wasm32-wasip2`, which gives a component at once.
 //!
-//! [`documents`] stores data, [`states`] declares states and transitions, and an [`entity`] is a document
+//! [`documents`] stores data, [`migration`] gives stored documents a new form, [`states`] declares states and transitions, and an [`entity`] is a document
 //! with states. [`pages`] has lists, [`limits`] quotas, [`events`] published events, [`feeds`] the host's
 //! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption.
 //! All effects of a call are committed together when it succeeds. If it is refused, traps or times out,
@@ -71,6 +71,7 @@ mod host_error;
 pub mod invoke;
 pub mod limits;
 pub mod lookups;
+pub mod migration;
 pub mod pages;
 pub mod patch;
 pub mod prompts;

@@ -55,7 +55,7 @@ pub(crate) struct BenchHost {
     /// The client's id and its secret.
     pub(crate) client: (String, String),
     _host: OpenHost,
-    _folder: TempDir,
+    folder: TempDir,
     stop: tokio::sync::watch::Sender<bool>,
 }
 
@@ -82,6 +82,14 @@ pub(crate) fn guest(name: &str) -> Result<Vec<u8>> {
 }
 
 impl BenchHost {
+    /// Replaces a file of the catalog folder by another guest.
+    pub(crate) fn install(&self, file: &str, name: &str) -> Result<()> {
+        let catalog = self.folder.path().join("catalog");
+        let hidden = catalog.join(format!(".{file}"));
+        std::fs::write(&hidden, guest(name)?)?;
+        Ok(std::fs::rename(hidden, catalog.join(file))?)
+    }
+
     /// Starts a host with these guests in its catalog.
     pub(crate) async fn start(guests: &[&str]) -> Result<Self> {
         Self::of(Setup::with(guests)).await
@@ -151,16 +159,7 @@ impl BenchHost {
         if works {
             tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
         }
-        Ok(Self {
-            app,
-            address,
-            token,
-            mcp_token,
-            client: credentials,
-            _host: host,
-            _folder: folder,
-            stop,
-        })
+        Ok(Self { app, address, token, mcp_token, client: credentials, _host: host, folder, stop })
     }
 }
 

@@ -14,6 +14,7 @@ mod load;
 mod market;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod matching;
+mod migration;
 #[path = "../../harness/needed.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests")]
 mod needed;
@@ -46,7 +47,7 @@ use std::path::Path;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The parts that can be measured separately.
-const PARTS: [&str; 14] = [
+const PARTS: [&str; 15] = [
     "throughput",
     "tokens",
     "mcp",
@@ -59,6 +60,7 @@ const PARTS: [&str; 14] = [
     "catalog",
     "store",
     "queries",
+    "migration",
     "feeds",
     "boards",
 ];
@@ -80,6 +82,8 @@ pub(crate) struct Effort {
     /// The number of simulated people, and the seconds for which they act.
     pub(crate) people: usize,
     pub(crate) people_seconds: u64,
+    /// The number of documents that are migrated.
+    pub(crate) migrated: u64,
     /// The number of boards of a build.
     pub(crate) boards: usize,
 }
@@ -93,6 +97,7 @@ const FULL: Effort = Effort {
     listings: &[1_000, 10_000, 50_000],
     people: 1_000,
     people_seconds: 60,
+    migrated: 1_000_000,
     boards: 2_000,
 };
 const QUICK: Effort = Effort {
@@ -104,6 +109,7 @@ const QUICK: Effort = Effort {
     listings: &[1_000],
     people: 10,
     people_seconds: 3,
+    migrated: 10_000,
     boards: 100,
 };
 
@@ -180,6 +186,9 @@ fn measure(results: &Path, effort: &Effort, parts: &[&str]) -> Result<()> {
         }
         if parts.contains(&"queries") {
             queries::measure(effort, &mut report).await?;
+        }
+        if parts.contains(&"migration") {
+            migration::measure(effort, &mut report).await?;
         }
         if parts.contains(&"feeds") {
             feeds::measure(effort, &mut report).await?;

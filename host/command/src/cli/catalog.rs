@@ -20,6 +20,9 @@ pub(super) struct CatalogCommand {
     /// Show what each capability may reach: interfaces, other capabilities, events
     #[arg(long)]
     permissions: bool,
+    /// Show what each capability uses of its quotas
+    #[arg(long)]
+    quotas: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -37,6 +40,9 @@ enum Decision {
 pub(super) struct Decided {
     /// The capability's id, such as agent_listings
     id: String,
+    /// Decide only if the component has this digest, as `portolan catalog` and `portolan check` show it
+    #[arg(long)]
+    digest: Option<String>,
     #[command(flatten)]
     operator: Operator,
 }
@@ -44,15 +50,18 @@ pub(super) struct Decided {
 /// Arguments of `portolan rollback`.
 #[derive(Debug, Args)]
 pub(super) struct Rollback {
+    /// The capability's id, such as agent_listings
+    id: String,
     #[command(flatten)]
-    decided: Decided,
+    operator: Operator,
 }
 
 impl Rollback {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
-            self.decided.send("rollback").await?;
-            line!("an older version of {} may serve next", self.decided.id);
+            let path = format!("/catalog/{}/rollback", self.id);
+            self.operator.send(Method::POST, &path, &[]).await?;
+            line!("an older version of {} may serve next", self.id);
             Ok(ExitCode::SUCCESS)
         })
     }
@@ -61,7 +70,8 @@ impl Rollback {
 impl Decided {
     async fn send(&self, decision: &str) -> anyhow::Result<Value> {
         let path = format!("/catalog/{}/{decision}", self.id);
-        self.operator.send(Method::POST, &path, &[]).await
+        let digest = self.digest.as_ref().map(|digest| ("digest", digest.clone()));
+        self.operator.send(Method::POST, &path, digest.as_slice()).await
     }
 }
 
@@ -97,6 +107,8 @@ impl CatalogCommand {
             line!("{status:#}");
         } else if self.permissions {
             print_permissions(&status);
+        } else if self.quotas {
+            print_quotas(&status, 0.0);
         } else {
             print(&status);
         }
@@ -123,6 +135,26 @@ fn print_permissions(status: &Value) {
     }
 }
 
+/// The share of a quota from which on the list of the catalog tells it.
+const NOTABLE: f64 = 0.8;
+
+/// Prints the quotas of which at least this share is used.
+fn print_quotas(status: &Value, share: f64) {
+    for quota in status.get("quotas").and_then(Value::as_array).into_iter().flatten() {
+        let number = |name: &str| quota.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        if number("used") < number("limit") * share {
+            continue;
+        }
+        let mode = match quota.get("test_mode") {
+            Some(Value::Bool(true)) => " (test mode)",
+            _ => "",
+        };
+        let (used, limit) = (text(quota, "used"), text(quota, "limit"));
+        let (id, name) = (text(quota, "capability"), text(quota, "quota"));
+        line!("quota: {id}{mode} has {used} of {limit} {name}");
+    }
+}
+
 fn print(status: &Value) {
     let list = |name: &str| status.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let (loaded, refused, pending) = (list("loaded"), list("refused"), list("pending"));
@@ -144,9 +176,9 @@ fn print(status: &Value) {
         );
         let missing = texts(capability, "missing");
         if !missing.is_empty() {
-            let id = text(capability, "id");
+            let (id, digest) = (text(capability, "id"), text(capability, "digest"));
             line!(
-                "    not permitted: {missing}; if you trust it, run `portolan catalog approve {id}`"
+                "    not permitted: {missing}; if you trust it, run `portolan catalog approve {id} --digest {digest}`"
             );
         }
     }
@@ -180,6 +212,19 @@ fn print(status: &Value) {
     for file in &pending {
         line!("pending: {file}");
     }
+    for migration in list("migrations") {
+        line!(
+            "migrating: {}: {}.{} from version {} to {}, {} of {} documents",
+            text(&migration, "file"),
+            text(&migration, "id"),
+            text(&migration, "collection"),
+            text(&migration, "from"),
+            text(&migration, "to"),
+            text(&migration, "migrated"),
+            text(&migration, "documents")
+        );
+    }
+    print_quotas(status, NOTABLE);
     for change in list("changes").iter().filter(|change| {
         change.get("breaking").is_some_and(|breaking| breaking != &Value::Array(Vec::new()))
     }) {

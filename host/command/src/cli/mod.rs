@@ -13,6 +13,7 @@ mod database;
 mod dead_letters;
 mod demo;
 mod describe;
+mod documents;
 mod feeds;
 mod keys;
 mod operator_token;
@@ -63,6 +64,8 @@ enum Command {
     Timers(timers::Timers),
     /// Export or erase all that a running host stores about a person
     People(people::People),
+    /// List, show and repair documents that a capability cannot read or could not migrate
+    Documents(documents::Documents),
     /// Show the events whose delivery to a capability has failed for good, or deliver them again
     DeadLetters(dead_letters::DeadLetters),
     /// Run an internal action of a capability on a running host, such as taking a listing down
@@ -109,6 +112,7 @@ impl Arguments {
             Command::Audit(audit) => audit.run(),
             Command::Timers(timers) => timers.run(),
             Command::People(people) => people.run(),
+            Command::Documents(documents) => documents.run(),
             Command::DeadLetters(letters) => letters.run(),
             Command::Run(run) => run.run(),
             Command::Demo(demo) => demo.run(),

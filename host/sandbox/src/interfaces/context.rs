@@ -46,6 +46,9 @@ impl context::Host for CallState {
 
     fn log(&mut self, level: context::Level, message: String) -> Result<()> {
         let Some(message) = self.log.admit(&message) else { return Ok(()) };
+        if self.work.as_ref().is_some_and(|work| !work.services.may_log(message.len())) {
+            return Ok(());
+        }
         let (capability, request) = (&*self.capability, &*self.context.request_id);
         match level {
             context::Level::Trace => tracing::trace!(capability, request, "{message}"),

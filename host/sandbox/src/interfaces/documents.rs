@@ -10,6 +10,7 @@ use crate::{
     state::CallState,
 };
 use portolan_store::{Collection, Unit};
+use std::sync::Arc;
 
 pub(super) const INTERFACE: Interface =
     Interface::open("documents", |linker| documents::add_to_linker::<_, State>(linker, host));
@@ -96,6 +97,25 @@ impl documents::Host for CallState {
             Err(error) => return Ok(Err(error)),
         };
         Ok(self.answer(deleted))
+    }
+
+    async fn report_unreadable(
+        &mut self,
+        collection: String,
+        id: String,
+        revision: u64,
+        reason: String,
+    ) -> Reply<()> {
+        let collection = match self.collection(&collection) {
+            Ok((_, collection)) => collection.id(),
+            Err(error) => return Ok(Err(error)),
+        };
+        let services = match self.work() {
+            Ok(work) => Arc::clone(&work.services),
+            Err(error) => return Ok(Err(error)),
+        };
+        services.report_unreadable(collection, id, revision, reason);
+        Ok(Ok(()))
     }
 }
 

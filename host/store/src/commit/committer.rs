@@ -6,7 +6,7 @@
 //! state that a unit was validated against cannot change before it is written.
 
 use super::{
-    apply::Applied, inbox_rates::InboxRates, quotas::QuotaState, signals::Signals,
+    apply::Applied, quotas::QuotaState, rates::Rates, signals::Signals,
     validation::ValidationState, verdict::Verdict,
 };
 use crate::{
@@ -14,10 +14,11 @@ use crate::{
     connection::{Backend, Statements},
     document::CollectionId,
     error::DbError,
+    integers::signed,
     query::Layouts,
     usage::Usage,
 };
-use portolan_vocabulary::Quotas;
+use portolan_vocabulary::{Clock, Quotas};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -73,7 +74,8 @@ pub(crate) struct Database {
     pub(crate) layouts: Layouts,
     pub(crate) signals: Signals,
     pub(crate) quotas: Quotas,
-    pub(crate) inbox_rates: InboxRates,
+    pub(crate) rates: Rates,
+    pub(crate) clock: Clock,
 }
 
 async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
@@ -160,19 +162,24 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
     committed.map_err(|_| DbError::Silent)?
 }
 
-/// A collection's id, generation, shape and scope, and what the scope takes.
-type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64);
+/// A collection's id, generation, shape and scope; until when nothing commits to it; and what the scope
+/// takes.
+type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64, i64);
 
 async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
     let Database { backend, statements, .. } = database;
     let mut transaction = backend.begin_commit().await?;
-    let mut quotas = QuotaState::new(&database.quotas, &database.inbox_rates);
-    let written: BTreeSet<_> = batch.iter().flat_map(|changes| changes.growth.keys()).collect();
-    let written = written.into_iter().map(|id| json!([id.0])).collect();
-    let rows: Vec<LayoutRow> = transaction.find(&statements.layouts, written).await?;
-    let mut layouts = BTreeMap::new();
-    for (id, generation, text, scope, documents, tombstones, bytes, timers) in rows {
+    let mut quotas = QuotaState::new(&database.quotas, &database.rates);
+    let used: BTreeSet<_> = batch.iter().flat_map(|changes| changes.collections()).collect();
+    let used = used.into_iter().map(|id| json!([id.0])).collect();
+    let rows: Vec<LayoutRow> = transaction.find(&statements.layouts, used).await?;
+    let now = signed(database.clock.now().as_millis());
+    let (mut layouts, mut replaced) = (BTreeMap::new(), BTreeSet::new());
+    for (id, generation, text, scope, fenced_until, documents, tombstones, bytes, timers) in rows {
         let id = CollectionId(id);
+        if fenced_until > now {
+            replaced.insert(id);
+        }
         quotas.add_collection(id, scope, Usage { documents, tombstones, bytes, timers });
         layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
     }
@@ -180,7 +187,10 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
     let mut applied = Applied::default();
     let mut verdicts = Vec::with_capacity(batch.len());
     for changes in batch {
-        let verdict = state.validate(changes);
+        let verdict = match changes.uses_any(&replaced) {
+            true => Verdict::Replaced,
+            false => state.validate(changes),
+        };
         if verdict == Verdict::Committed {
             state.apply(changes);
             applied.add(changes);

@@ -3,14 +3,14 @@
 mod apply;
 mod committer;
 mod fan_out;
-mod inbox_rates;
 mod quotas;
+mod rates;
 mod signals;
 mod validation;
 mod verdict;
 
 pub(crate) use committer::{Answer, Committer, Database};
-pub(crate) use inbox_rates::InboxRates;
+pub(crate) use rates::Rates;
 pub use signals::InboxSignal;
 pub(crate) use signals::Signals;
 pub use verdict::{ConflictKey, Verdict};

@@ -1,6 +1,6 @@
 //! Compares units of work, one after the other, with the quotas of their capabilities.
 
-use super::inbox_rates::{InboxKey, InboxRates};
+use super::rates::{RateKey, Rates};
 use crate::{
     changes::Changes,
     document::CollectionId,
@@ -8,8 +8,8 @@ use crate::{
     integers::signed,
     usage::{ExceededQuota, Usage, capability_of, scope},
 };
-use portolan_vocabulary::{Bucket, Quota, Quotas, Timestamp};
-use std::collections::BTreeMap;
+use portolan_vocabulary::{Bucket, DAY, MINUTE, Quota, Quotas, Timestamp};
+use std::{collections::BTreeMap, time::Duration};
 
 /// What each capability takes, first as the database has it, then with the writes of each valid unit.
 #[derive(Debug)]
@@ -20,17 +20,17 @@ pub(super) struct QuotaState<'a> {
     scopes: BTreeMap<CollectionId, String>,
     /// The bytes of each timer that exists.
     timers: BTreeMap<TimerKey, i64>,
-    inboxes: &'a InboxRates,
+    rates: &'a Rates,
     /// The buckets that the valid units have taken from.
-    buckets: BTreeMap<InboxKey, Bucket>,
-    /// The time of the latest event.
+    buckets: BTreeMap<RateKey, Bucket>,
+    /// The time of the latest valid unit.
     now: Timestamp,
 }
 
 impl<'a> QuotaState<'a> {
-    pub(super) fn new(quotas: &'a Quotas, inboxes: &'a InboxRates) -> Self {
+    pub(super) fn new(quotas: &'a Quotas, rates: &'a Rates) -> Self {
         let (usage, scopes, timers, buckets, now) = Default::default();
-        Self { quotas, usage, scopes, timers, inboxes, buckets, now }
+        Self { quotas, usage, scopes, timers, rates, buckets, now }
     }
 
     pub(super) fn add_collection(&mut self, id: CollectionId, scope: String, usage: Usage) {
@@ -67,19 +67,41 @@ impl<'a> QuotaState<'a> {
         if let Ok(buckets) = self.take(changes) {
             self.buckets.extend(buckets);
         }
-        self.now =
-            changes.events.iter().map(|event| event.occurred_at).fold(self.now, Timestamp::max);
+        self.now = changes.audit.iter().map(|record| record.at).fold(self.now, Timestamp::max);
     }
 
-    /// Keeps the number of events for the next transactions, after this one is committed.
+    /// Keeps what was taken for the next transactions, after this one is committed.
     pub(super) fn keep_rates(self) {
-        self.inboxes.keep(self.buckets, self.now);
+        self.rates.keep(self.buckets, self.now);
     }
 
-    /// Takes the unit's events to each inbox from its bucket.
-    fn take(&self, changes: &Changes) -> Result<BTreeMap<InboxKey, Bucket>, ExceededQuota> {
-        const QUOTA: Quota = Quota::InboxEventsPerMinute;
-        let mut events: BTreeMap<InboxKey, (u64, Timestamp)> = BTreeMap::new();
+    /// Takes from their buckets the unit's events to each inbox, and what its caller's owner adds.
+    fn take(&self, changes: &Changes) -> Result<BTreeMap<RateKey, Bucket>, ExceededQuota> {
+        let mut taken = BTreeMap::new();
+        for ((key, period), (amount, at)) in self.amounts(changes) {
+            let (quota, capability, _) = &key;
+            let Some(limit) = self.quotas.limit(capability, *quota) else { continue };
+            let bucket = self.buckets.get(&key).copied();
+            let bucket = bucket.unwrap_or_else(|| self.rates.bucket(&key));
+            let bucket =
+                bucket.take(amount, (limit, period), at).map_err(|wait| ExceededQuota {
+                    capability: capability.clone(),
+                    quota: *quota,
+                    limit,
+                    wait: Some(wait),
+                })?;
+            taken.insert(key, bucket);
+        }
+        Ok(taken)
+    }
+
+    /// Returns how much the unit takes of each quota for a period, and when.
+    fn amounts(&self, changes: &Changes) -> BTreeMap<(RateKey, Duration), (u64, Timestamp)> {
+        let mut amounts = BTreeMap::new();
+        let mut add = |quota, period, capability: &str, whose: &str, amount: u64, at: Timestamp| {
+            let key = ((quota, capability.to_owned(), whose.to_owned()), period);
+            amounts.entry(key).or_insert((0, at)).0 += amount;
+        };
         for event in &changes.events {
             let agents = match &event.audience {
                 Audience::Agent(id) => std::slice::from_ref(id),
@@ -87,24 +109,27 @@ impl<'a> QuotaState<'a> {
                 Audience::Capabilities | Audience::Listeners | Audience::Webhook { .. } => &[],
             };
             for agent in agents {
-                let key = (event.capability.clone(), agent.clone());
-                events.entry(key).or_insert((0, event.occurred_at)).0 += 1;
+                let (quota, at) = (Quota::InboxEventsPerMinute, event.occurred_at);
+                add(quota, MINUTE, &event.capability, agent, 1, at);
             }
         }
-        let mut taken = BTreeMap::new();
-        for (key, (events, at)) in events {
-            let Some(limit) = self.quotas.limit(&key.0, QUOTA) else { continue };
-            let bucket = self.buckets.get(&key).copied();
-            let bucket = bucket.unwrap_or_else(|| self.inboxes.bucket(&key));
-            let bucket = bucket.take(events, limit, at).map_err(|wait| ExceededQuota {
-                capability: key.0.clone(),
-                quota: QUOTA,
-                limit,
-                wait: Some(wait),
-            })?;
-            taken.insert(key, bucket);
+        let caller =
+            changes.audit.iter().find_map(|record| Some((record.owner_id.as_ref()?, record.at)));
+        if let Some((owner, at)) = caller {
+            for (scope, growth) in self.growth(changes) {
+                let capability = capability_of(&scope);
+                let added = [
+                    (Quota::OwnerDocumentsPerDay, growth.documents),
+                    (Quota::OwnerBytesPerDay, growth.bytes),
+                ];
+                for (quota, amount) in added {
+                    if let Ok(amount @ 1..) = u64::try_from(amount) {
+                        add(quota, DAY, capability, owner, amount, at);
+                    }
+                }
+            }
         }
-        Ok(taken)
+        amounts
     }
 
     /// Returns by how much the unit changes what each scope takes.

@@ -12,6 +12,9 @@ pub enum Verdict {
     Conflict(ConflictKey),
     /// The timer or the delivery that it ran for is no longer due; nothing was written.
     Superseded,
+    /// A newer version of a capability has its documents in another generation of the collection, or soon
+    /// will; nothing was written. The call can be run again by that version.
+    Replaced,
     /// The unit would exceed a quota; nothing was written.
     QuotaExceeded(ExceededQuota),
 }

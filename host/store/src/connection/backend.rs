@@ -64,7 +64,7 @@ macro_rules! transact {
 }
 
 /// Runs the same code in a transaction while nothing is committed on any node. What removes documents or
-/// timers runs so: beside a commit, either could wait for a row of `usage` that the other has changed.
+/// timers runs so: beside a commit, either could wait for a count that the other has changed.
 macro_rules! transact_alone {
     ($backend:expr, |$transaction:ident| $body:expr) => {
         $crate::connection::transact!($backend, |$transaction| {

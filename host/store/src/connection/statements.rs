@@ -6,8 +6,18 @@
 use super::backend::{Backend, NUMBER, TEXT};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// The columns of a joined row of `usage`, which may not exist.
-const USAGE: &str = "coalesce(u.documents, 0), coalesce(u.tombstones, 0), coalesce(u.bytes, 0), coalesce(u.timers, 0)";
+/// What a capability takes, from the joined rows of `collection_usage u`, one for each serving collection,
+/// and of `timer_usage m`. Rows may be missing.
+const USAGE: &str = "CAST(coalesce(sum(u.documents), 0) AS BIGINT), CAST(coalesce(sum(u.tombstones), 0) AS BIGINT), CAST(coalesce(sum(u.bytes), 0) + coalesce(max(m.bytes), 0) AS BIGINT), CAST(coalesce(max(m.timers), 0) AS BIGINT)";
+
+/// Returns the joins for `USAGE` of the capability that this SQL names.
+fn usage_of(capability: &str) -> String {
+    format!(
+        "LEFT JOIN collections c ON c.capability = {capability} AND c.state = 'serving'
+         LEFT JOIN collection_usage u ON u.collection = c.id
+         LEFT JOIN timer_usage m ON m.capability = {capability}"
+    )
+}
 
 #[derive(Debug)]
 pub(crate) struct Statements {
@@ -105,8 +115,9 @@ impl Statements {
                  {USAGE}
                  FROM {rows}
                  LEFT JOIN timers t ON t.capability = {capability} AND t.name = {name} AND t.test_mode = {mode}
-                 LEFT JOIN usage u ON u.capability = {}",
-                backend.part(3, TEXT),
+                 {}
+                 GROUP BY {capability}, {name}, {mode}, t.setting, t.name, t.action, t.input",
+                usage_of(&backend.part(3, TEXT)),
                 capability = backend.part(0, TEXT),
                 name = backend.part(1, TEXT),
                 mode = backend.part(2, NUMBER),
@@ -119,10 +130,15 @@ impl Statements {
                 &format!("AND t.expires_at > {}", backend.part(4, NUMBER)),
             ),
             layouts: sql(format!(
-                "SELECT t.id, t.generation, t.shape, t.capability, {USAGE}
+                "SELECT t.id, t.generation, t.shape, t.capability,
+                 CASE t.state WHEN 'retired' THEN {} ELSE t.fenced_until END,
+                 {USAGE}
                  FROM {rows} JOIN collections t ON t.id = {}
-                 LEFT JOIN usage u ON u.capability = t.capability",
-                backend.part(0, NUMBER)
+                 {}
+                 GROUP BY t.id, t.generation, t.shape, t.capability, t.state, t.fenced_until",
+                i64::MAX,
+                backend.part(0, NUMBER),
+                usage_of("t.capability"),
             )),
             collection: find(
                 "t.id, t.generation, t.shape",

@@ -17,8 +17,9 @@ const CHUNK: usize = 1_000;
 
 type Row = (i64, i64, String);
 
-/// A collection as it is stored: its row, its people as JSON, and its version.
-type Declared = (i64, i64, String, Option<String>, i64);
+/// A collection as it is stored: its row, its people as JSON, its version, and the generation that is being
+/// filled to replace it.
+type Declared = (i64, i64, String, Option<String>, i64, Option<i64>);
 
 impl Store {
     /// Makes the collections of a capability ready, for both modes.
@@ -45,19 +46,27 @@ impl Store {
         for declaration in declared {
             let (name, text) = (&declaration.name, declaration_text(declaration));
             let row = self.find_collection(capability, name).await?;
-            let known = row.as_ref().map(|(_, _, _, people, version)| (people.clone(), *version));
+            let known =
+                row.as_ref().map(|(_, _, _, people, version, _)| (people.clone(), *version));
+            if let Some((id, .., Some(filling))) = &row {
+                // The version that it was filled for is gone.
+                let (store, name) = (self.clone(), name.clone());
+                let (from, to) = (CollectionId(*id), CollectionId(*filling));
+                self.exclusively(async move {
+                    let mut transaction = store.inner.backend.begin_commit().await?;
+                    store.give_up(&mut transaction, from, to, &name).await?;
+                    transaction.commit().await
+                })
+                .await?;
+            }
             let (id, generation) = match row.filter(|(_, _, kept, ..)| *kept == text) {
                 Some((id, generation, ..)) => (CollectionId(id), generation),
                 None => {
                     let (store, capability, name) =
                         (self.clone(), capability.to_owned(), name.clone());
                     let text = text.clone();
-                    let (done, changed) = tokio::sync::oneshot::channel();
-                    self.inner.backend.spawn("portolan-index", async move {
-                        let result = store.change(&capability, &name, &text).await;
-                        let _sent = done.send(result);
-                    })?;
-                    changed.await.map_err(|_| DbError::Closed)??
+                    let change = async move { store.change(&capability, &name, &text).await };
+                    self.exclusively(change).await?
                 }
             };
             let backend = &self.inner.backend;
@@ -103,7 +112,8 @@ impl Store {
     ) -> Result<Option<Declared>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(
-                "SELECT id, generation, shape, people, CAST(version AS BIGINT) FROM collections
+                "SELECT id, generation, shape, people, CAST(version AS BIGINT), followed_by
+                 FROM collections
                  WHERE capability = $1 AND name = $2",
             )
             .bind(capability)

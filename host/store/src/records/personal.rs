@@ -71,7 +71,8 @@ type Declared = (String, String, i64, String, Option<String>);
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it.
-const REMOVALS: [&str; 8] = [
+const REMOVALS: [&str; 9] = [
+    "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
     "DELETE FROM inbox WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM inboxes WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM webhook_deliveries WHERE webhook_id IN
@@ -353,7 +354,7 @@ impl Store {
             people: Arc::new(declared.clone().unwrap_or_default()),
         };
         for _ in 0..ATTEMPTS {
-            let mut unit = Unit::new(self.clone(), now);
+            let mut unit = Unit::new(self.clone(), now).in_any_generation();
             let Some(document) = unit.get(&stored, id).await? else { return Ok(()) };
             let expect = Expectation::Revision(document.revision);
             let mut value: Value = serde_json::from_str(&document.body).unwrap_or_default();
@@ -369,7 +370,7 @@ impl Store {
             let is_deleted = written.is_err();
             if is_deleted {
                 // Also what cannot be written without the person, such as a second unique value.
-                unit = Unit::new(self.clone(), now);
+                unit = Unit::new(self.clone(), now).in_any_generation();
                 unit.delete(&stored, id, Expectation::Any).await?;
             }
             let verdict = unit.commit(Attachments::default()).await.map_err(|error| {

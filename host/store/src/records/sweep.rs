@@ -18,7 +18,7 @@ const CHUNK: u64 = 1_000;
 
 impl Store {
     /// Deletes expired answers, old tombstones, events older than `event_days` that have no pending
-    /// delivery, and audit rows older than `audit_days`.
+    /// delivery, audit rows older than `audit_days`, and replaced generations of collections.
     pub async fn sweep(
         &self,
         now: Timestamp,
@@ -65,9 +65,10 @@ impl Store {
                 query.execute(&mut *transaction).await?.rows_affected()
             });
             if removed < CHUNK {
-                return Ok(());
+                break;
             }
         }
+        self.sweep_generations(now).await
     }
 }
 

@@ -8,5 +8,6 @@ mod savepoints;
 mod timers;
 mod unit_of_work;
 
+pub(crate) use documents::DOCUMENT_BYTES;
 pub use find::{Counted, Hit, Page};
 pub use unit_of_work::Unit;

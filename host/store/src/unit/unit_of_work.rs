@@ -43,6 +43,8 @@ pub struct Unit {
     pub(super) read_bytes: usize,
     /// The most bytes that further reads may take.
     pub(super) room: usize,
+    /// Whether it may also change documents of replaced generations.
+    in_any_generation: bool,
 }
 
 impl Unit {
@@ -61,7 +63,14 @@ impl Unit {
             written_bytes: 0,
             read_bytes: 0,
             room: usize::MAX,
+            in_any_generation: false,
         }
+    }
+
+    /// Permits changes of documents of replaced generations, too.
+    pub(crate) fn in_any_generation(mut self) -> Self {
+        self.in_any_generation = true;
+        self
     }
 
     /// Returns this call's latest write of a document.
@@ -150,6 +159,7 @@ impl Unit {
             commands: layer.commands,
             audit: self.audit,
             growth,
+            in_any_generation: self.in_any_generation,
             ..Changes::default()
         }
     }

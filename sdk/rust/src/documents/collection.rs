@@ -13,7 +13,9 @@ const MOST_INDEXES: usize = 16;
 /// A collection of documents of type `T`, declared as a constant.
 ///
 /// `T` serializes to a JSON object. Documents outlive the code: give a field that is new in a later
-/// version `#[serde(default)]`, because a stored document that does not fit `T` traps the call.
+/// version `#[serde(default)]`, or raise the version and migrate the documents (see `migration`). A stored
+/// document that does not fit `T` is reported to the operator; queries leave it out, and
+/// [`Collection::get`] is an error.
 pub struct Collection<T> {
     name: &'static str,
     indexes: [Index; MOST_INDEXES],
@@ -213,9 +215,11 @@ impl<T> Stored<T> {
 }
 
 impl<T: DeserializeOwned> Collection<T> {
-    /// The document of this id, or none.
+    /// The document of this id, or none. [`HostError::Invalid`] if it does not fit `T`.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
-        Ok(host::get(self.name, id)?.map(|document| read(self.name, document)))
+        let Some(document) = host::get(self.name, id)? else { return Ok(None) };
+        let unreadable = || HostError::Invalid(format!("a document in {} does not fit", self.name));
+        self.readable(document).map(Some).ok_or_else(unreadable)
     }
 
     /// Returns the document of this id, or a new one with a default value for [`Self::save`]: an upsert
@@ -227,17 +231,17 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(self.get(id)?.unwrap_or_else(|| Stored::new(id, T::default(), 0)))
     }
 
-    /// Returns one answer for each id, in their order.
+    /// Returns one answer for each id, in their order. A document that does not fit `T` is left out.
     pub fn get_many<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,
     ) -> Result<Vec<Option<Stored<T>>>, HostError> {
         let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
         let found = host::get_many(self.name, &ids)?.into_iter();
-        Ok(found.map(|document| document.map(|document| read(self.name, document))).collect())
+        Ok(found.map(|document| self.readable(document?)).collect())
     }
 
-    /// Returns one page of the query's hits.
+    /// Returns one page of the query's hits, without documents that do not fit `T`.
     pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
         self.page(&query.into())
     }
@@ -261,35 +265,50 @@ impl<T: DeserializeOwned> Collection<T> {
     }
 
     fn page(&self, query: &host::Query) -> Result<Page<T>, HostError> {
-        Ok(page(self.name, host::find(self.name, query)?))
+        Ok(page(host::find(self.name, query)?, |document| self.readable(document)))
+    }
+
+    /// Parses a document. One that does not fit is reported to the host.
+    fn readable(&self, document: Document) -> Option<Stored<T>> {
+        let (id, revision) = (document.id.clone(), document.revision);
+        let report = |reason: String| {
+            // The call goes on without the document even if the report cannot be made.
+            let _reported = host::report_unreadable(self.name, &id, revision, &reason);
+        };
+        parse(document).map_err(report).ok()
     }
 }
 
-/// Returns a page with its documents parsed. `name` is the collection or feed, for errors.
-pub(crate) fn page<T: DeserializeOwned>(name: &str, found: host::Page) -> Page<T> {
-    let hit = |hit: host::Hit| Hit {
-        document: read(name, hit.document),
-        relevance: hit.relevance,
-        distance_m: hit.distance_m,
+/// Returns a page with its documents parsed, without those for which there is none.
+pub(crate) fn page<T>(
+    found: host::Page,
+    parsed: impl Fn(Document) -> Option<Stored<T>>,
+) -> Page<T> {
+    let hit = |hit: host::Hit| {
+        Some(Hit {
+            document: parsed(hit.document)?,
+            relevance: hit.relevance,
+            distance_m: hit.distance_m,
+        })
     };
-    Page { hits: found.hits.into_iter().map(hit).collect(), next: found.next }
+    Page { hits: found.hits.into_iter().filter_map(hit).collect(), next: found.next }
 }
 
-#[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
-pub(crate) fn read<T: DeserializeOwned>(name: &str, document: Document) -> Stored<T> {
-    let value = serde_json::from_str(&document.body).unwrap_or_else(|error| {
+/// Parses a document. The error says what it should have been, and where it is not.
+pub(crate) fn parse<T: DeserializeOwned>(document: Document) -> Result<Stored<T>, String> {
+    let value = serde_json::from_str(&document.body).map_err(|error| {
         let wanted = std::any::type_name::<T>();
         // The text of the error would quote the document, which must not be logged.
         let (line, column) = (error.line(), error.column());
-        panic!("a document in {name} is not a {wanted}: line {line}, column {column}")
-    });
-    Stored {
+        format!("it is not a {wanted}: line {line}, column {column}")
+    })?;
+    Ok(Stored {
         id: document.id,
         revision: document.revision,
         value,
         created_at: document.created_at,
         updated_at: document.updated_at,
-    }
+    })
 }
 
 /// Returns the counts for each path.

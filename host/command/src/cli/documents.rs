@@ -1,0 +1,141 @@
+//! `portolan documents`.
+
+use crate::cli::client::{Operator, block_on, text};
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use reqwest::Method;
+use serde_json::Value;
+use std::{path::PathBuf, process::ExitCode};
+
+/// Arguments of `portolan documents`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct Documents {
+    #[command(flatten)]
+    operator: Operator,
+    /// Print the host's answer as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print a document in quarantine as JSON
+    Show(Place),
+    /// Replace a document in quarantine by a corrected one
+    ///
+    /// The file has the document alone, as JSON in the form of the version that serves. It must satisfy the
+    /// collection's indexes and name no undeclared person.
+    Repair {
+        #[command(flatten)]
+        place: Place,
+        /// A file with the corrected document
+        file: PathBuf,
+    },
+    /// Delete a document in quarantine; it cannot be undone
+    Drop {
+        #[command(flatten)]
+        place: Place,
+        /// Confirm the deletion
+        #[arg(long, required = true)]
+        yes: bool,
+    },
+}
+
+/// A document.
+#[derive(Debug, Args)]
+struct Place {
+    /// The capability's id, such as agent_listings
+    capability: String,
+    /// The collection
+    collection: String,
+    /// The document's id
+    id: String,
+    /// A document of test mode
+    #[arg(long)]
+    test_mode: bool,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+impl Place {
+    fn query(&self) -> [(&'static str, String); 4] {
+        [
+            ("capability", self.capability.clone()),
+            ("collection", self.collection.clone()),
+            ("id", self.id.clone()),
+            ("test_mode", self.test_mode.to_string()),
+        ]
+    }
+}
+
+impl Documents {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            match &self.command {
+                None => {
+                    let answer = self.operator.get("/documents", &[]).await?;
+                    match self.json {
+                        true => line!("{answer:#}"),
+                        false => print(&answer),
+                    }
+                }
+                Some(Command::Show(place)) => {
+                    let document =
+                        place.operator.get("/documents/document", &place.query()).await?;
+                    line!("{document:#}");
+                }
+                Some(Command::Repair { place, file }) => {
+                    let unreadable = || format!("cannot read {}", file.display());
+                    let text = std::fs::read_to_string(file).with_context(unreadable)?;
+                    let document: Value = serde_json::from_str(&text)
+                        .with_context(|| format!("{} is not JSON", file.display()))?;
+                    place
+                        .operator
+                        .request(Method::PUT, "/documents/document", |request| {
+                            request.query(&place.query()).json(&document)
+                        })
+                        .await?;
+                    line!("{} is repaired and serves again", place.id);
+                }
+                Some(Command::Drop { place, .. }) => {
+                    let path = "/documents/document";
+                    place.operator.send(Method::DELETE, path, &place.query()).await?;
+                    line!("{} is deleted", place.id);
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+fn print(answer: &Value) {
+    let documents = answer.get("documents").and_then(Value::as_array);
+    let documents: Vec<&Value> = documents.into_iter().flatten().collect();
+    if documents.is_empty() {
+        line!("no document is in quarantine");
+        return;
+    }
+    for document in documents {
+        let is = |name: &str| document.get(name) == Some(&Value::Bool(true));
+        line!(
+            "{} {} {}{}",
+            text(document, "capability"),
+            text(document, "collection"),
+            text(document, "id"),
+            if is("test_mode") { " (test mode)" } else { "" }
+        );
+        let what = match is("removed") {
+            true => "could not be migrated",
+            false => "cannot be read",
+        };
+        line!(
+            "  {what} since {}: {} (version {})",
+            text(document, "quarantined_at"),
+            text(document, "reason"),
+            text(document, "version")
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Documents in quarantine, for the operator: what repairs one, and what gives one up.
+
+use crate::host::Host;
+use portolan_store::{Attachments, Expectation, StateError, Unit, Verdict};
+use portolan_vocabulary::{ErrorCode, Failure};
+use serde_json::Value;
+
+/// How often a document that others change meanwhile is tried again.
+const ATTEMPTS: usize = 5;
+
+/// The place of a document.
+#[derive(Debug, Clone)]
+pub struct DocumentPlace {
+    pub capability: String,
+    pub test_mode: bool,
+    pub collection: String,
+    pub id: String,
+}
+
+impl Host {
+    /// Replaces a document in quarantine by this one, and ends its quarantine.
+    pub async fn repair_document(
+        &self,
+        place: &DocumentPlace,
+        document: &Value,
+    ) -> Result<(), Failure> {
+        self.change_document(place, Some(document)).await
+    }
+
+    /// Deletes a document in quarantine.
+    pub async fn drop_document(&self, place: &DocumentPlace) -> Result<(), Failure> {
+        self.change_document(place, None).await
+    }
+
+    async fn change_document(
+        &self,
+        place: &DocumentPlace,
+        document: Option<&Value>,
+    ) -> Result<(), Failure> {
+        let DocumentPlace { capability, test_mode, collection, id } = place;
+        let known =
+            self.store.quarantined_document((capability, *test_mode), collection, id).await?;
+        let not_found = || {
+            Failure::new(ErrorCode::NotFound).message("There is no such document in quarantine.")
+        };
+        known.ok_or_else(not_found)?;
+        let snapshot = self.catalog.snapshot();
+        let capability = snapshot.find(capability, self.clock.now())?;
+        let collections = capability.collections.of(*test_mode);
+        let collection = collections.get(collection).ok_or_else(not_found)?;
+        for _ in 0..ATTEMPTS {
+            let mut unit = Unit::new(self.store.clone(), self.clock.now());
+            let any = Expectation::Any;
+            match document {
+                Some(document) => {
+                    let written = unit.put(collection, id, document.to_string(), any).await;
+                    written.map_err(refused)?;
+                }
+                None => unit.delete(collection, id, any).await.map_err(refused)?,
+            }
+            let verdict = unit.commit(Attachments::default()).await.map_err(|error| {
+                tracing::error!(%error, "a document in quarantine cannot be written");
+                Failure::new(ErrorCode::DependencyUnavailable).after_s(1)
+            })?;
+            match verdict {
+                Verdict::Committed => {
+                    self.store.end_quarantine(collection, id).await?;
+                    return Ok(());
+                }
+                Verdict::QuotaExceeded(exceeded) => return Err(exceeded.into()),
+                Verdict::Conflict(_) | Verdict::Superseded | Verdict::Replaced => {}
+            }
+        }
+        Err(Failure::new(ErrorCode::VersionConflict).after_s(1))
+    }
+}
+
+fn refused(error: StateError) -> Failure {
+    match error {
+        StateError::Db(error) => error.into(),
+        other => Failure::new(ErrorCode::ValidationFailed).message(other.to_string()),
+    }
+}

@@ -1,0 +1,80 @@
+//! How much capabilities may log, so that one of them cannot fill the operator's log.
+
+use portolan_vocabulary::{Bucket, MINUTE, Quota, Quotas, Timestamp};
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+/// The bytes that each capability has logged lately.
+#[derive(Debug, Default)]
+pub(super) struct LogBudgets(Mutex<BTreeMap<String, Budget>>);
+
+#[derive(Debug, Default)]
+struct Budget {
+    bucket: Bucket,
+    /// Whether the last message was left out.
+    exceeded: bool,
+}
+
+/// Whether a message may be logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Admission {
+    Logged,
+    /// The first message that is left out, or a later one.
+    LeftOut {
+        first: bool,
+    },
+}
+
+impl LogBudgets {
+    /// Takes a message of so many bytes from the budget of a capability.
+    pub(super) fn admit(
+        &self,
+        capability: &str,
+        bytes: usize,
+        quotas: &Quotas,
+        now: Timestamp,
+    ) -> Admission {
+        let Some(limit) = quotas.limit(capability, Quota::LogBytesPerMinute) else {
+            return Admission::Logged;
+        };
+        let mut budgets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let budget = match budgets.get_mut(capability) {
+            Some(budget) => budget,
+            None => budgets.entry(capability.to_owned()).or_default(),
+        };
+        match budget.bucket.take(bytes as u64, (limit, MINUTE), now) {
+            Ok(bucket) => {
+                *budget = Budget { bucket, exceeded: false };
+                Admission::Logged
+            }
+            Err(_wait) => {
+                let first = !std::mem::replace(&mut budget.exceeded, true);
+                Admission::LeftOut { first }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_capability_logs_as_much_as_its_quota_and_others_do_not_notice() {
+        let quotas: Quotas =
+            serde_json::from_value(json!({ "log_bytes_per_minute": 100 })).unwrap();
+        let at = |seconds: u64| Timestamp::from_millis(1_700_000_000_000 + seconds * 1000);
+        let budgets = LogBudgets::default();
+        let admit =
+            |capability, bytes, second| budgets.admit(capability, bytes, &quotas, at(second));
+        assert_eq!(admit("notes", 100, 0), Admission::Logged);
+        assert_eq!(admit("notes", 1, 0), Admission::LeftOut { first: true });
+        assert_eq!(admit("notes", 1, 0), Admission::LeftOut { first: false });
+        assert_eq!(admit("other", 100, 0), Admission::Logged);
+        assert_eq!(admit("notes", 50, 30), Admission::Logged);
+        assert_eq!(admit("notes", 1, 30), Admission::LeftOut { first: true });
+    }
+}

@@ -1,0 +1,43 @@
+//! What was lately taken of quotas for a minute or a day. Each node counts by itself.
+
+use portolan_vocabulary::{Bucket, Quota, Timestamp};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// From this number on, the buckets that are full again are removed.
+const BUCKETS: usize = 4_096;
+
+/// A quota of a capability, for one inbox or one owner: whose it is, is the last part.
+pub(super) type RateKey = (Quota, String, String);
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rates(Arc<Mutex<Buckets>>);
+
+#[derive(Debug, Default)]
+struct Buckets {
+    by_key: HashMap<RateKey, Bucket>,
+    /// The number of buckets after the last removal.
+    remaining: usize,
+}
+
+impl Rates {
+    pub(super) fn bucket(&self, key: &RateKey) -> Bucket {
+        let buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.by_key.get(key).copied().unwrap_or_default()
+    }
+
+    /// Keeps the buckets that a commit has taken from.
+    pub(super) fn keep(&self, changed: BTreeMap<RateKey, Bucket>, now: Timestamp) {
+        if changed.is_empty() {
+            return;
+        }
+        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.by_key.extend(changed);
+        if buckets.by_key.len() > (2 * buckets.remaining).max(BUCKETS) {
+            buckets.by_key.retain(|_, bucket| !bucket.is_full(now));
+            buckets.remaining = buckets.by_key.len();
+        }
+    }
+}
