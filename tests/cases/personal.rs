@@ -1,6 +1,6 @@
 //! What is stored about a person: its export, and its erasure.
 
-use crate::harness::{Host, Reply, conversations::*, database::Database, ties::Person};
+use crate::harness::{Host, Reply, conversations::*, ties::Person};
 use serde_json::{Value, json};
 
 /// What one person says, writes and is called; nothing of it may be left.
@@ -14,19 +14,6 @@ async fn export(host: &Host, owner_id: &str) -> Reply {
 async fn erase(host: &Host, owner_id: &str) -> Reply {
     let url = format!("{}/people/{owner_id}", host.admin_url);
     Reply::read(host.operator.delete(url).send().await.unwrap()).await
-}
-
-/// Returns which of these texts the files of the database contain.
-fn found(host: &Host, texts: &[&str]) -> Vec<String> {
-    let Database::Sqlite(path) = host.database() else { panic!("a file") };
-    let log = path.with_extension("db-wal");
-    let bytes = [path, log].map(|path| std::fs::read(path).unwrap_or_default()).concat();
-    let lower = bytes.to_ascii_lowercase();
-    let is_in = |text: &&&str| {
-        let text = text.to_ascii_lowercase();
-        lower.windows(text.len()).any(|part| part == text.as_bytes())
-    };
-    texts.iter().filter(is_in).map(|text| (*text).to_owned()).collect()
 }
 
 /// Leaves traces of Ada with several capabilities, and returns their conversation.
@@ -64,8 +51,8 @@ async fn an_export_contains_everything_and_an_erasure_leaves_nothing() {
     assert!(erased.body["deleted"].as_u64().unwrap() > 0, "{:#}", erased.body);
     assert_eq!(export(&host, &ada.id).await.status, 404);
     let traces: Vec<&str> = CANARIES.into_iter().chain([ada.id.as_str()]).collect();
-    assert_eq!(found(&host, &traces), Vec::<String>::new());
-    assert_eq!(found(&host, &[bo.id.as_str()]), [bo.id.as_str()]);
+    assert_eq!(host.database().found(&traces), Vec::<String>::new());
+    assert_eq!(host.database().found(&[bo.id.as_str()]), [bo.id.as_str()]);
 
     let refused = ada.agent().call("owners", json!({ "action": "me" })).await;
     assert_eq!(refused.status, 401, "{}", refused.text);

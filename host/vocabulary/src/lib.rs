@@ -13,6 +13,7 @@
 //! - `limits`, `quotas`, `retention`: the limits of calls and of the host, what a capability may take, and
 //!   how long records are kept.
 //! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
+//! - `text_message`: a text message as it is stored until it is sent.
 //!
 //! Invariants:
 //!
@@ -36,6 +37,7 @@ mod quotas;
 mod retention;
 mod role;
 pub mod sealed;
+mod text_message;
 mod timestamp;
 
 pub use access::{Access, SCOPES};
@@ -63,4 +65,5 @@ pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
 pub use retention::Retention;
 pub use role::{Role, Roles};
+pub use text_message::TextMessage;
 pub use timestamp::Timestamp;
