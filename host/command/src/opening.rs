@@ -72,9 +72,11 @@ impl OpenHost {
         );
         let catalog =
             open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
-        let erased = store.erase_after_restore(clock.now()).await?;
+        create_data_folder(config)?;
+        let erasures = config.data_dir.join("erasures");
+        let erased = store.use_erasure_list(&erasures, clock.now()).await?;
         if erased > 0 {
-            tracing::info!(erased, "people whom the restored backup contained are erased again");
+            tracing::info!(erased, "erased people whom the database still contained");
         }
         let about = About {
             public_url: public_url.clone(),

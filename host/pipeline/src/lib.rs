@@ -12,6 +12,7 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
+//! - `people`: the erasure of a person
 //! - `meters`: counters for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
@@ -28,6 +29,7 @@ mod meters;
 mod nested;
 mod operate;
 mod outcome;
+mod people;
 mod permission;
 mod rates;
 mod run;

@@ -19,7 +19,8 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
-//!   work, idempotency keys, inboxes, signing keys, webhooks and their deliveries, usage, and the sweep.
+//!   work, idempotency keys, inboxes, people, signing keys, webhooks and their deliveries, usage, and
+//!   the sweep.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
@@ -70,7 +71,8 @@ pub use query::{Collection, Collections, shape};
 pub use records::{
     Attempt, AuditEntry, AuditQuery, Backlog, CapabilityUsage, CatalogState, DeadLetter,
     DueDelivery, DueWork, ErasureCounts, Gap, InboxEntry, Installed, MAX_ATTEMPTS, Outcome,
-    PendingTimers, PersonalData, PersonalDocument, PersonalEvent, Served, SigningKeyRecord,
+    PendingTimers, PersonalAnswer, PersonalData, PersonalDocument, PersonalEvent, PersonalWebhook,
+    Served, SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};

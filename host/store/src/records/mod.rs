@@ -8,7 +8,7 @@ mod dead_letters;
 mod due_work;
 mod idempotency;
 mod inbox;
-mod personal;
+mod people;
 mod publishers;
 mod sending;
 mod signing_keys;
@@ -23,7 +23,9 @@ pub use catalog::{CatalogState, Served};
 pub use dead_letters::DeadLetter;
 pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use inbox::{Gap, InboxEntry};
-pub use personal::{ErasureCounts, PersonalData, PersonalDocument, PersonalEvent};
+pub use people::{
+    ErasureCounts, PersonalAnswer, PersonalData, PersonalDocument, PersonalEvent, PersonalWebhook,
+};
 pub use publishers::Installed;
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::SigningKeyRecord;
