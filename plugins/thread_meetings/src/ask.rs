@@ -51,6 +51,7 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
         respond_by,
         reason: None,
         reason_text: None,
+        reason_by: None,
         late: false,
     };
     let mut meeting = Stored::new(call.new_id("mtg"), value, call.now());
