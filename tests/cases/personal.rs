@@ -172,3 +172,37 @@ async fn a_person_on_the_list_of_erasures_is_erased_at_the_start() {
     std::fs::write(folder.path().join("data/erasures"), format!("{digest}\n")).unwrap();
     has_only(&Process::start_in(folder), &ada, &bo).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_export_and_erase_themselves_through_a_capability_with_the_grant() {
+    let names = [
+        "conversations",
+        "owners",
+        "registrar",
+        "social_permissions",
+        "social_relationships",
+        "svc_phone_binding",
+    ];
+    let settings = "[limits]\ncall_wall_time_ms = 30000\n[grants]\nregistrar = [\"people\"]\n";
+    let host = Host::start(Options::with(&names).configuration(settings)).await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    leave_traces(&host, &ada, &bo).await;
+
+    let asked = ada.agent().result("registrar", json!({ "action": "export" })).await;
+    let read = json!({ "action": "read", "export_id": asked["export_id"] });
+    let parts = async || ada.agent().result("registrar", read.clone()).await;
+    until("the export is complete", async || parts().await["complete"] == true).await;
+    let text = parts().await["items"].to_string().to_lowercase();
+    for canary in CANARIES {
+        assert!(text.contains(canary), "{canary}: {text}");
+    }
+    assert_eq!(bo.agent().result("registrar", read.clone()).await["items"], json!([]));
+    let nobody = host.test_agent().await.call("registrar", json!({ "action": "erase" })).await;
+    nobody.refused(403, "phone_binding_required");
+
+    ada.agent().result("registrar", json!({ "action": "erase" })).await;
+    let requests = "SELECT name FROM timers WHERE capability LIKE ':people/%'";
+    let requests = async || host.database().texts(requests).await;
+    until("the request is done", async || requests().await.is_empty()).await;
+    has_only(&host, &ada.id, &bo.id).await;
+}

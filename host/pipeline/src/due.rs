@@ -4,7 +4,7 @@ use crate::{host::Host, system::SystemCall, workers::Workers};
 use portolan_outgoing::sms::SmsError;
 use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
-    Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE,
+    Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE,
     TextMessage, Timestamp,
 };
 use serde_json::json;
@@ -112,6 +112,7 @@ impl Host {
     pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
         let done = match (work.capability.as_str(), lookup_capability(work)) {
             (OUTGOING_SMS, _) => self.send(work).await,
+            (people, _) if people.starts_with(PEOPLE_OF) => self.answer_request(work).await,
             (_, Some(capability)) => self.look_up(capability, work).await,
             (_, None) => self.run_action(work).await,
         };
@@ -172,6 +173,14 @@ impl Host {
         let audience = Audience::Capabilities;
         let event = NewEvent::of_host(SMS_UNDELIVERABLE, &subject, audience, &data, now);
         NewEvent { subscribers, ..event }
+    }
+
+    /// Removes due work without running its action.
+    pub(super) async fn remove(&self, work: &DueWork) -> Result<(), Failure> {
+        let unit = Unit::new(self.store.clone(), self.clock.now());
+        let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
+        let committed = unit.commit(done).await;
+        committed.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {

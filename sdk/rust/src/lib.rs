@@ -72,6 +72,7 @@ pub mod invoke;
 pub mod limits;
 pub mod lookups;
 pub mod pages;
+pub mod people;
 pub mod patch;
 pub mod prompts;
 pub mod secrets;

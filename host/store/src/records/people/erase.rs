@@ -36,14 +36,15 @@ pub struct ErasureCounts {
 }
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
-/// pattern that contains it.
+/// pattern that contains it. The timer that may have requested the erasure stays until its end.
 const REMOVALS: [&str; 7] = [
     "DELETE FROM inbox WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM inboxes WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM webhook_deliveries WHERE webhook_id IN
      (SELECT id FROM webhooks WHERE agent_id = $1 OR agent_id LIKE $2)",
     "DELETE FROM webhooks WHERE agent_id = $1 OR agent_id LIKE $2",
-    "DELETE FROM timers WHERE name = $1 OR name LIKE $2",
+    "DELETE FROM timers WHERE (name = $1 OR name LIKE $2)
+     AND NOT (capability LIKE ':people/%' AND name LIKE 'erase/%')",
     "UPDATE audit SET agent_id = 'agt_00000000000000000000000000'
      WHERE agent_id = $1 OR agent_id LIKE $2",
     "UPDATE audit SET owner_id = 'own_00000000000000000000000000'
@@ -326,7 +327,9 @@ impl Erasure<'_> {
     /// Replaces the person's id in the inputs of timers, which still run for others.
     async fn redact_timers(&self, id: &str) -> Result<(), DbError> {
         transact_alone!(self.store.inner.backend, |transaction| {
-            sqlx::query("UPDATE timers SET input = replace(input, $1, $2) WHERE input LIKE $3")
+            let sql = "UPDATE timers SET input = replace(input, $1, $2)
+                       WHERE input LIKE $3 AND capability NOT LIKE ':people/%'";
+            sqlx::query(sql)
                 .bind(id)
                 .bind(redact_ids(id, self.ids))
                 .bind(pattern(id))
