@@ -44,10 +44,12 @@ impl Host {
                     if work.attempts + 1 < MAX_ATTEMPTS {
                         return Err(failure);
                     }
+                    let (lane, action) = (&*work.capability, &*work.action);
+                    let code = &*failure.error_code;
                     tracing::error!(
-                        capability = work.capability,
-                        action = work.action,
-                        code = &*failure.error_code,
+                        lane,
+                        action,
+                        code,
                         "the export of a person is dropped, because its action fails"
                     );
                 }

@@ -122,7 +122,7 @@ pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingV
     let value = &mut meeting.value;
     value.counter = None;
     for Participant { owner_id, status, accepted, comment, .. } in &mut value.participants {
-        if owner_id == me {
+        if *owner_id == me {
             comment.clone_from(&reason);
         }
         accepted.retain(|slot_id| value.slots.iter().any(|slot| slot.slot_id == *slot_id));
