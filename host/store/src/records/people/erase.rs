@@ -245,7 +245,7 @@ impl Erasure<'_> {
 
     /// Removes the data of the events that name the person or were sent to them.
     async fn redact_events(&mut self) -> Result<(), DbError> {
-        let backend = &self.store.inner.backend;
+        let backend = &*self.store.inner.backend;
         for person in self.ids {
             let rows: Vec<(i64, String)> = read!(backend, |pool| {
                 sqlx::query_as(
@@ -343,8 +343,8 @@ impl Erasure<'_> {
     /// Removes deleted words from the indexes of SQLite, and the write-ahead log. PostgreSQL removes
     /// both by itself, and neither is in a dump.
     async fn forget_words(&self) -> Result<(), DbError> {
-        let backend = &self.store.inner.backend;
-        let Backend::Sqlite(sqlite) = &**backend else { return Ok(()) };
+        let backend = &*self.store.inner.backend;
+        let Backend::Sqlite(sqlite) = backend else { return Ok(()) };
         for collection in &self.collections {
             let Some(declared) = self.store.declared(*collection).await? else { continue };
             let layout = self.store.layout(*collection, &declared)?;
