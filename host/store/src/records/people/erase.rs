@@ -243,7 +243,8 @@ impl Erasure<'_> {
         Err(StateError::Conflict)
     }
 
-    /// Removes the data of the events that name the person or were sent to them.
+    /// Removes the data of the events that name the person or were sent to them. Capabilities that have
+    /// not received such an event no longer do: they could not read it.
     async fn redact_events(&mut self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
         for person in self.ids {
@@ -261,12 +262,24 @@ impl Erasure<'_> {
                 self.counts.events += transact!(backend, |transaction| {
                     let mut changed = 0;
                     for (seq, subject) in rows {
+                        let subject = redact_ids(subject, self.ids);
+                        sqlx::query("DELETE FROM deliveries WHERE event_seq = $1")
+                            .bind(seq)
+                            .execute(&mut *transaction)
+                            .await?;
+                        sqlx::query(
+                            "UPDATE webhook_deliveries SET subject = $1 WHERE event_seq = $2",
+                        )
+                        .bind(subject.as_str())
+                        .bind(seq)
+                        .execute(&mut *transaction)
+                        .await?;
                         changed += sqlx::query(
                             "UPDATE events SET data = '{}', subject = $1,
                              audience_id = CASE WHEN audience_id = $2 THEN $3 ELSE audience_id END
                              WHERE seq = $4",
                         )
-                        .bind(redact_ids(subject, self.ids))
+                        .bind(subject.as_str())
                         .bind(person)
                         .bind(redact_ids(person, self.ids))
                         .bind(seq)
