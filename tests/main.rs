@@ -84,6 +84,7 @@ mod cases {
     mod pairings_mutual;
     mod people;
     mod personal;
+    mod personal_canaries;
     mod plugins;
     mod process;
     mod promises;

@@ -184,6 +184,31 @@ async fn a_message_is_retried_until_the_provider_accepts_it_and_its_status_is_ke
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_waiting_message_is_not_readable_in_the_database() {
+    let provider = Server::plain(|_| Some(response("503 Service Unavailable", "", ""))).await;
+    let sms = format!(
+        "sms = \"http://AC1:s3cret@127.0.0.1:{}/Messages.json?From=%2B12015550100\"",
+        provider.port
+    );
+    let host = Host::start(Options::with(&["svc_phone_binding"]).configuration(&sms)).await;
+    host.agent().await.result(BINDING, bind(ADA)).await;
+    let started = Instant::now();
+    while provider.requests().is_empty() {
+        assert!(started.elapsed() < PATIENCE);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let request = provider.requests()[0].clone();
+    let (_, body) = request.split_once("\r\n\r\n").unwrap();
+    let form: BTreeMap<String, String> =
+        url::form_urlencoded::parse(body.as_bytes()).into_owned().collect();
+    let waiting = "SELECT name FROM timers WHERE capability = ':sms'";
+    assert_eq!(host.database().texts(waiting).await.len(), 1);
+    let plain = [ADA.trim_start_matches('+'), form["Body"].as_str()];
+    assert_eq!(host.database().found(&plain), Vec::<String>::new());
+    assert_eq!(host.database().found(&["sealed"]), ["sealed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_attempt_is_removed_after_a_day() {
     let host = host().await;
     let agent = host.agent().await;

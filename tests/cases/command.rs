@@ -55,6 +55,19 @@ fn check_says_what_is_wrong_and_how_to_fix_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn check_requires_that_every_collection_declares_its_people_and_a_host_does_not() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("some.wasm"), component("describe_forgets")).unwrap();
+    let output = run(folder.path(), &["check", "some.wasm"]);
+    assert_eq!(output.status.code(), Some(1), "{}", out(&output));
+    for part in ["collections.visits.people: is not declared", "to fix it:", ".nobody()"] {
+        assert!(out(&output).contains(part), "{part}: {}", out(&output));
+    }
+    let host = Host::with(&["describe_forgets"]).await;
+    host.loaded("forgetful", "1.0.0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn call_and_catalog_use_a_running_host() {
     let host = Host::with(&["greeter"]).await;
     host.drop_in("bad.wasm", b"nonsense");

@@ -1,32 +1,56 @@
 //! What is stored about a person: its export, and its erasure.
 
-use crate::harness::{Host, Reply, conversations::*, database::Database, ties::Person};
+use crate::harness::{
+    Host, Options, Process, Reply, command, conversations::*, database::Database, postgres,
+    ties::Person,
+};
+use portolan_vocabulary::Digest;
 use serde_json::{Value, json};
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+use tempfile::TempDir;
 
 /// What one person says, writes and is called; nothing of it may be left.
 const CANARIES: [&str; 4] = ["canaryname", "canaryheadline", "canarymessage", "canarynote"];
 
-async fn export(host: &Host, owner_id: &str) -> Reply {
+pub async fn export(host: &Host, owner_id: &str) -> Reply {
     let url = format!("{}/people/{owner_id}", host.admin_url);
     Reply::read(host.operator.get(url).send().await.unwrap()).await
 }
 
-async fn erase(host: &Host, owner_id: &str) -> Reply {
+pub async fn erase(host: &Host, owner_id: &str) -> Reply {
     let url = format!("{}/people/{owner_id}", host.admin_url);
     Reply::read(host.operator.delete(url).send().await.unwrap()).await
 }
 
-/// Returns which of these texts the files of the database contain.
-fn found(host: &Host, texts: &[&str]) -> Vec<String> {
-    let Database::Sqlite(path) = host.database() else { panic!("a file") };
-    let log = path.with_extension("db-wal");
-    let bytes = [path, log].map(|path| std::fs::read(path).unwrap_or_default()).concat();
-    let lower = bytes.to_ascii_lowercase();
-    let is_in = |text: &&&str| {
-        let text = text.to_ascii_lowercase();
-        lower.windows(text.len()).any(|part| part == text.as_bytes())
-    };
-    texts.iter().filter(is_in).map(|text| (*text).to_owned()).collect()
+/// Kills a host, and returns its folder.
+pub fn stop(host: Process) -> TempDir {
+    host.signal("KILL");
+    host.wait().1
+}
+
+/// Makes a backup with this name in the folder of a host.
+pub fn back_up(folder: &Path, name: &str) {
+    run(folder, "backup", name);
+}
+
+/// Restores a backup with this name over the database of a host that is stopped.
+pub fn restore(folder: &Path, name: &str) {
+    run(folder, "restore", name);
+}
+
+/// Runs a command, and what it prints for PostgreSQL.
+fn run(folder: &Path, what: &str, file: &str) {
+    let output = command(folder).stderr(Stdio::piped()).args([what, file]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    if matches!(Database::of(folder), Database::Postgres(_)) {
+        let told = String::from_utf8(output.stdout).unwrap();
+        let done = Command::new("sh").args(["-c", &told]).current_dir(folder).output().unwrap();
+        assert!(done.status.success(), "{told}: {}", String::from_utf8_lossy(&done.stderr));
+    }
 }
 
 /// Leaves traces of Ada with several capabilities, and returns their conversation.
@@ -64,8 +88,8 @@ async fn an_export_contains_everything_and_an_erasure_leaves_nothing() {
     assert!(erased.body["deleted"].as_u64().unwrap() > 0, "{:#}", erased.body);
     assert_eq!(export(&host, &ada.id).await.status, 404);
     let traces: Vec<&str> = CANARIES.into_iter().chain([ada.id.as_str()]).collect();
-    assert_eq!(found(&host, &traces), Vec::<String>::new());
-    assert_eq!(found(&host, &[bo.id.as_str()]), [bo.id.as_str()]);
+    assert_eq!(host.database().found(&traces), Vec::<String>::new());
+    assert_eq!(host.database().found(&[bo.id.as_str()]), [bo.id.as_str()]);
 
     let refused = ada.agent().call("owners", json!({ "action": "me" })).await;
     assert_eq!(refused.status, 401, "{}", refused.text);
@@ -81,4 +105,104 @@ async fn a_path_without_a_person_is_refused() {
     let host = host().await;
     assert_eq!(export(&host, "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 400);
     assert_eq!(erase(&host, "own_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 404);
+}
+
+/// What conversations need, with time for many calls.
+fn talkers() -> Options {
+    let names = [
+        "conversations",
+        "owners",
+        "social_permissions",
+        "social_relationships",
+        "svc_phone_binding",
+    ];
+    Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")
+}
+
+/// Leaves traces, and returns the ids of Ada and Bo.
+async fn two_people(host: &Host) -> [String; 2] {
+    let (ada, bo) = (Person::new(host).await, Person::new(host).await);
+    leave_traces(host, &ada, &bo).await;
+    [ada.id, bo.id]
+}
+
+/// Asserts that nothing of Ada is in the host, and that Bo is.
+async fn has_only(host: &Host, ada: &str, bo: &str) {
+    let traces: Vec<&str> = CANARIES.into_iter().chain([ada]).collect();
+    assert_eq!(host.database().found(&traces), Vec::<String>::new());
+    assert_eq!(export(host, ada).await.status, 404);
+    assert_eq!(export(host, bo).await.status, 200);
+}
+
+async fn does_not_come_back(options: Options) {
+    let host = Process::start(options);
+    let [ada, bo] = two_people(&host).await;
+    back_up(host.folder.path(), "old");
+    assert_eq!(erase(&host, &ada).await.status, 200);
+    has_only(&host, &ada, &bo).await;
+
+    let folder = stop(host);
+    restore(folder.path(), "old");
+    assert_eq!(Database::of(folder.path()).found(&[&ada]), [ada.as_str()], "the backup is older");
+    let host = Process::start_in(folder);
+    has_only(&host, &ada, &bo).await;
+
+    // Not after a second time either, when the list is all that is left of the first host.
+    let folder = stop(host);
+    restore(folder.path(), "old");
+    has_only(&Process::start_in(folder), &ada, &bo).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erased_person_does_not_come_back_with_an_older_backup() {
+    does_not_come_back(talkers()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erased_person_does_not_come_back_with_an_older_dump() {
+    does_not_come_back(talkers().postgres(&postgres::database().await)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_on_the_list_of_erasures_is_erased_at_the_start() {
+    let host = Process::start(talkers());
+    let [ada, bo] = two_people(&host).await;
+    let folder = stop(host);
+    let digest = Digest::of(ada.as_bytes()).hex();
+    std::fs::write(folder.path().join("data/erasures"), format!("{digest}\n")).unwrap();
+    has_only(&Process::start_in(folder), &ada, &bo).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_export_and_erase_themselves_through_a_capability_with_the_grant() {
+    let names = [
+        "conversations",
+        "owners",
+        "registrar",
+        "social_permissions",
+        "social_relationships",
+        "svc_phone_binding",
+    ];
+    let settings = "[limits]\ncall_wall_time_ms = 30000\n[grants]\nregistrar = [\"people\"]\n";
+    let host = Host::start(Options::with(&names).configuration(settings)).await;
+    let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
+    leave_traces(&host, &ada, &bo).await;
+
+    let asked = ada.agent().result("registrar", json!({ "action": "export" })).await;
+    let read = json!({ "action": "read", "export_id": asked["export_id"] });
+    let parts = async || ada.agent().result("registrar", read.clone()).await;
+    until("the export is complete", async || parts().await["complete"] == true).await;
+    let text = parts().await["items"].to_string().to_lowercase();
+    for canary in CANARIES {
+        assert!(text.contains(canary), "{canary}: {text}");
+    }
+    assert_eq!(bo.agent().result("registrar", read.clone()).await["items"], json!([]));
+    let nobody = host.test_agent().await.call("registrar", json!({ "action": "erase" })).await;
+    nobody.refused(403, "phone_binding_required");
+
+    ada.agent().result("registrar", json!({ "action": "erase" })).await;
+    let requests = "SELECT name FROM timers WHERE capability LIKE ':people/%'";
+    let requests = async || host.database().texts(requests).await;
+    until("the request is done", async || requests().await.is_empty()).await;
+    has_only(&host, &ada.id, &bo.id).await;
 }

@@ -25,9 +25,10 @@ const HOMES: [(&str, &[&str]); 9] = [
 ];
 
 /// Texts that equal the id of a shipped capability and stand for something else: crate and text.
-const HOMONYMS: [(&str, &str); 2] = [
+const HOMONYMS: [(&str, &str); 3] = [
     // A collection of the host's own records.
     ("identity", "owners"),
+    ("store", "owners"),
     // A scope.
     ("vocabulary", "svc.events"),
 ];

@@ -27,6 +27,13 @@ macro_rules! connected {
     };
 }
 
+/// Returns which of these texts are in the bytes, in any case of letters.
+pub fn found(bytes: &[u8], texts: &[&str]) -> Vec<String> {
+    let all = String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    let is_in = |text: &&&str| all.contains(&text.to_ascii_lowercase());
+    texts.iter().filter(is_in).map(|text| (*text).to_owned()).collect()
+}
+
 impl Database {
     /// Of the host in this folder: what its configuration names, or the default.
     pub fn of(folder: &Path) -> Self {
@@ -44,6 +51,19 @@ impl Database {
             Self::Sqlite(_) => "0",
             Self::Postgres(_) => "false",
         }
+    }
+
+    /// Returns which of these texts the database contains: the file and its log, or a
+    /// dump.
+    pub fn found(&self, texts: &[&str]) -> Vec<String> {
+        let bytes = match self {
+            Self::Sqlite(file) => {
+                let log = file.with_extension("db-wal");
+                [file, &log].map(|file| std::fs::read(file).unwrap_or_default()).concat()
+            }
+            Self::Postgres(url) => postgres::dump(url),
+        };
+        found(&bytes, texts)
     }
 
     /// Runs a statement; returns how many rows it changed.

@@ -148,6 +148,13 @@ pub async fn connect(url: &str) -> PgConnection {
     }
 }
 
+/// All that a database holds, as `pg_dump` writes it.
+pub fn dump(url: &str) -> Vec<u8> {
+    let output = Command::new(programs().join("pg_dump")).arg(url).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
 /// The folder of `initdb` and `postgres`: on Debian outside the search path, one for each version.
 fn programs() -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();

@@ -144,6 +144,21 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
     }
 }
 
+/// Returns what `portolan check` requires of an author and a host does not: that every collection
+/// declares the people of its documents. A host refuses documents of others that name a person.
+pub fn undeclared_people(descriptor: &Descriptor) -> Vec<Problem> {
+    let mut problems = Problems::default();
+    for collection in descriptor.collections.iter().filter(|named| named.people.is_none()) {
+        problems.add(
+            format!("collections.{}.people", excerpt(&collection.name)),
+            "is not declared",
+            "declare the paths at which its documents name people and what their erasure does, or \
+             an empty list if they name nobody; in Rust, .people(&[…]) or .nobody()",
+        );
+    }
+    problems.0
+}
+
 fn check_state_machines(descriptor: &Descriptor, problems: &mut Problems) {
     let machines = &descriptor.state_machines;
     problems.add_duplicates("state_machines", machines.iter().map(|named| named.name.as_str()));

@@ -73,6 +73,7 @@ pub use action::{Action, Schemas};
 pub use call_schema::branch;
 pub use capability::{Capability, Input, Selected};
 pub use catalog::{Catalog, CatalogOptions};
+pub use check::undeclared_people;
 pub use decisions::DecisionError;
 pub use document::Document;
 pub use load::{Inspection, inspect};

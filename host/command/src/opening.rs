@@ -16,6 +16,9 @@ use portolan_vocabulary::{Clock, Keyring, Retention, Role, SCOPES};
 use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
 use tokio::sync::watch;
 
+/// The file in the data folder that lists the erased people.
+pub(crate) const ERASURES: &str = "erasures";
+
 /// What a host gets from the process that it runs in.
 #[derive(Debug)]
 pub struct HostResources {
@@ -72,9 +75,11 @@ impl OpenHost {
         );
         let catalog =
             open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
-        let erased = store.erase_after_restore(clock.now()).await?;
+        create_data_folder(config)?;
+        let erasures = config.data_dir.join(ERASURES);
+        let erased = store.use_erasure_list(&erasures, clock.now()).await?;
         if erased > 0 {
-            tracing::info!(erased, "people whom the restored backup contained are erased again");
+            tracing::info!(erased, "erased people whom the database still contained");
         }
         let about = About {
             public_url: public_url.clone(),

@@ -17,7 +17,7 @@ use portolan_store::{AuditQuery, Outcome, QuotaUse};
 use portolan_vocabulary::{ErrorCode, Failure, Timestamp, is_capability_id, person_ids};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc};
 
 /// The rows of an answer without `limit`.
 const PAGE: u32 = 100;
@@ -186,26 +186,14 @@ pub(super) async fn export_person(
     Ok(Json(json!(data)))
 }
 
-/// How long a node may go on with what it knows of an agent, and a margin.
-const STANDING_AGE: Duration = Duration::from_millis(1_500);
-
-/// Erases a person, and then what their agents wrote meanwhile.
+/// Erases a person.
 pub(super) async fn erase_person(
     State(app): State<Arc<App>>,
     Path(owner_id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     ensure_known(&app, &owner_id).await?;
-    let erase = || async {
-        let counts = app.host.store.erase_person(&owner_id, app.host.clock.now()).await;
-        counts.map_err(|error| Refusal(Failure::from(error)))
-    };
-    let counts = erase().await?;
-    // Other nodes know an agent for up to a second longer, and it may write meanwhile.
-    app.host.identity.invalidate_standings();
-    tokio::time::sleep(STANDING_AGE).await;
-    erase().await?;
-    tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
-    Ok(Json(json!(counts)))
+    let counts = app.host.erase_person(&owner_id).await;
+    Ok(Json(json!(counts.map_err(|error| Refusal(Failure::from(error)))?)))
 }
 
 async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {

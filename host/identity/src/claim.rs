@@ -169,6 +169,7 @@ impl Identity {
         let unchanged = Expectation::Revision(revision);
         write(unit, &self.records.owners, owner_id, &owner, unchanged).await?;
         agent.owner_id = Some(owner_id.to_owned());
+        agent.former_owner_id = None;
         agent.claimed_at = Some(unit.now().as_millis());
         agent.expires_at = None;
         write(unit, &self.records.agents, agent_id, &agent, expect).await?;
@@ -189,6 +190,7 @@ impl Identity {
             let expect = Expectation::Revision(revision);
             write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
             agent.expires_at = Some(unused_until(unit.now()));
+            agent.former_owner_id = Some(owner_id);
         }
         change(&mut agent, unit.now().as_millis());
         let expect = Expectation::Revision(revision);

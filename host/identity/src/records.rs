@@ -26,6 +26,9 @@ pub(crate) struct AgentRecord {
     pub test_mode: bool,
     /// The owner, once the agent is claimed.
     pub owner_id: Option<String>,
+    /// The owner from whom it was unbound: what it wrote is theirs.
+    #[serde(default)]
+    pub former_owner_id: Option<String>,
     /// In milliseconds since the Unix epoch, like every time in a record.
     pub claimed_at: Option<u64>,
     pub revoked_at: Option<u64>,
@@ -178,7 +181,12 @@ const COLLECTIONS: [Declared; 9] = [
     Declared { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     Declared { name: "owners", expires: false, people: &["$id"], lists: &["agents[]"] },
     Declared { name: "partners", expires: false, people: &["agent_id"], lists: &[] },
-    Declared { name: "agents", expires: true, people: &["$id", "owner_id"], lists: &[] },
+    Declared {
+        name: "agents",
+        expires: true,
+        people: &["$id", "owner_id", "former_owner_id"],
+        lists: &[],
+    },
     Declared { name: "codes", expires: true, people: &["agent_id"], lists: &[] },
     Declared { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
     Declared { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },

@@ -43,6 +43,7 @@ impl Registration {
             install_id: self.install_id,
             test_mode: self.test_mode,
             owner_id: None,
+            former_owner_id: None,
             claimed_at: None,
             revoked_at: None,
             signs_in: false,

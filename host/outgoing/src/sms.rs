@@ -81,6 +81,8 @@ pub enum SmsError {
     Unreachable,
     #[error("the provider answers {0}")]
     Refused(u16),
+    #[error("the secret key with which the waiting message was sealed is missing")]
+    KeyMissing,
 }
 
 impl SmsError {
@@ -89,6 +91,7 @@ impl SmsError {
         match self {
             Self::File { .. } | Self::Unreachable => true,
             Self::Refused(status) => *status == 429 || *status >= 500,
+            Self::KeyMissing => false,
         }
     }
 }

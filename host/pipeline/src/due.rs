@@ -1,11 +1,12 @@
 //! Runs due work: timers, and deliveries of events to subscribed capabilities. The caller is the system.
 
 use crate::{host::Host, system::SystemCall, workers::Workers};
+use portolan_outgoing::sms::SmsError;
 use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
 use portolan_vocabulary::{
-    Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, Retention, SMS_UNDELIVERABLE, Timestamp,
+    Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE,
+    TextMessage, Timestamp,
 };
-use serde::Deserialize;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
@@ -20,15 +21,6 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 /// The backoff after a first failure. It doubles with each failure, up to the longest.
 const FIRST_BACKOFF_MS: u64 = 500;
 const LONGEST_BACKOFF_MS: u64 = 3_600_000;
-
-/// A text message to be sent.
-#[derive(Deserialize)]
-struct Message {
-    /// None if an earlier version of the host stored the message.
-    id: Option<String>,
-    to: String,
-    text: String,
-}
 
 impl Host {
     /// Runs due work until `stop` becomes true, then finishes the work in flight.
@@ -120,6 +112,7 @@ impl Host {
     pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
         let done = match (work.capability.as_str(), lookup_capability(work)) {
             (OUTGOING_SMS, _) => self.send(work).await,
+            (people, _) if people.starts_with(PEOPLE_OF) => self.answer_request(work).await,
             (_, Some(capability)) => self.look_up(capability, work).await,
             (_, None) => self.run_action(work).await,
         };
@@ -141,11 +134,14 @@ impl Host {
 
     /// Sends a text message, and removes it when it was sent or has failed for good.
     async fn send(&self, work: &DueWork) -> Result<(), Failure> {
-        let message: Message = serde_json::from_str(&work.input)
-            .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
+        let (id, message) = TextMessage::open(&work.input, self.store.keys())
+            .ok_or_else(|| Failure::new(ErrorCode::MalformedJson))?;
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
-        let id = message.id.unwrap_or_default();
-        if let Err(error) = self.sms.send(&id, &message.to, &message.text, unit.now()).await {
+        let sent = match &message {
+            Some(message) => self.sms.send(&id, &message.to, &message.text, unit.now()).await,
+            None => Err(SmsError::KeyMissing),
+        };
+        if let Err(error) = sent {
             if error.is_retryable() && work.attempts + 1 < MAX_ATTEMPTS {
                 return Err(
                     Failure::new(ErrorCode::DependencyUnavailable).message(error.to_string())
@@ -177,6 +173,14 @@ impl Host {
         let audience = Audience::Capabilities;
         let event = NewEvent::of_host(SMS_UNDELIVERABLE, &subject, audience, &data, now);
         NewEvent { subscribers, ..event }
+    }
+
+    /// Removes due work without running its action.
+    pub(super) async fn remove(&self, work: &DueWork) -> Result<(), Failure> {
+        let unit = Unit::new(self.store.clone(), self.clock.now());
+        let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
+        let committed = unit.commit(done).await;
+        committed.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {

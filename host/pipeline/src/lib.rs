@@ -14,6 +14,7 @@
 //!   and `operate` (the operator, pages) use it
 //! - `logs`: how much capabilities may log; `unreadable`: the documents that they cannot read
 //! - `documents`: documents in quarantine, for the operator
+//! - `people`: the erasure of a person
 //! - `meters`: counters for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
@@ -32,6 +33,7 @@ mod meters;
 mod nested;
 mod operate;
 mod outcome;
+mod people;
 mod permission;
 mod rates;
 mod run;

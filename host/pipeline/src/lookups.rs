@@ -5,7 +5,7 @@
 
 use crate::{host::Host, system::SystemCall};
 use portolan_outgoing::lookups::LookupRequest;
-use portolan_store::{Attachments, DueWork, MAX_ATTEMPTS, Unit};
+use portolan_store::{DueWork, MAX_ATTEMPTS};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -66,13 +66,5 @@ impl Host {
             }
             Ok(_) => Ok(()),
         }
-    }
-
-    /// Removes due work without running its action.
-    async fn remove(&self, work: &DueWork) -> Result<(), Failure> {
-        let unit = Unit::new(self.store.clone(), self.clock.now());
-        let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
-        let committed = unit.commit(done).await;
-        committed.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 }

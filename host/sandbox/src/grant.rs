@@ -12,6 +12,7 @@ pub enum Grant {
     Inbox,
     Webhooks,
     Lookups,
+    People,
 }
 
 impl Grant {
@@ -23,6 +24,7 @@ impl Grant {
             Self::Inbox => "inbox",
             Self::Webhooks => "webhooks",
             Self::Lookups => "lookups",
+            Self::People => "people",
         }
     }
 }

@@ -19,7 +19,8 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
-//!   work, generations of collections, idempotency keys, inboxes, quarantined documents, signing keys, webhooks and their deliveries, usage, and the sweep.
+//!   work, generations of collections, idempotency keys, inboxes, people, quarantined documents, signing
+//!   keys, webhooks and their deliveries, usage, and the sweep.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
@@ -70,8 +71,9 @@ pub use query::{Collection, Collections, shape};
 pub use records::{
     Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
     ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS, Migrated, OldDocument,
-    Outcome, Outdated, PendingTimers, PersonalData, PersonalDocument, PersonalEvent, Quarantined,
-    QuarantinedDocument, QuotaUse, Served, SigningKeyRecord,
+    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalData, PersonalDocument,
+    PersonalEvent, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, Served,
+    SigningKeyRecord,
 };
 pub use store::Store;
 pub use unit::{Counted, Hit, Page, Unit};

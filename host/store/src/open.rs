@@ -9,7 +9,7 @@ use crate::{
     url::DatabaseUrl,
 };
 use portolan_vocabulary::{Clock, Keyring, Quotas};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
@@ -47,6 +47,7 @@ impl Store {
             cursor_keys,
             clock,
             quotas,
+            erasure_list: OnceLock::new(),
         };
         let store = Self { inner: Arc::new(inner) };
         store.free_leases().await?;

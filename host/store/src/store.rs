@@ -6,7 +6,10 @@ use crate::{
     query::Layouts,
 };
 use portolan_vocabulary::{Clock, Keyring, Quotas};
-use std::sync::Arc;
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 use tokio::sync::broadcast;
 
 /// The host's records and its capabilities' documents. Clones share one open database.
@@ -29,6 +32,8 @@ pub(crate) struct Inner {
     pub(crate) cursor_keys: Vec<[u8; 32]>,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
+    /// The file that lists the erased people, once it is known.
+    pub(crate) erasure_list: OnceLock<PathBuf>,
 }
 
 impl Store {

@@ -8,6 +8,8 @@ use ulid::Ulid;
 pub const OUTGOING_SMS: &str = ":sms";
 /// The prefix of a capability's id, for the look-ups that it has requested from the host.
 pub const LOOKUPS_OF: &str = ":lookups/";
+/// The prefix of a capability's id, for the exports and erasures of people that it has requested.
+pub const PEOPLE_OF: &str = ":people/";
 /// The id in place of a capability's for actions of the host itself.
 pub const HOST: &str = ":host";
 

@@ -15,6 +15,7 @@ impl Keyring {
     pub const CURSORS: &str = "cursors";
     pub const MAC: &str = "mac";
     pub const SEAL: &str = "seal";
+    pub const TEXT_MESSAGES: &str = "text messages";
     pub const WEBHOOKS: &str = "webhooks";
 
     /// Parses one key in base64 per line or between commas; empty lines and text after `#` are

@@ -6,13 +6,14 @@
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `descriptor`: the descriptor of a component.
-//! - `people`: whose data a document is, its export and its erasure.
+//! - `people`, `people_request`: whose data a document is, its export and its erasure; requests for these.
 //! - `role`: what the host itself needs capabilities for.
 //! - `failure`: the envelope of every failure.
 //! - `bucket`: a limit for each minute.
 //! - `limits`, `quotas`, `retention`: the limits of calls and of the host, what a capability may take, and
 //!   how long records are kept.
 //! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
+//! - `text_message`: a text message as it is stored until it is sent.
 //!
 //! Invariants:
 //!
@@ -31,11 +32,13 @@ mod identifier;
 mod keyring;
 mod limits;
 mod people;
+mod people_request;
 mod publisher;
 mod quotas;
 mod retention;
 mod role;
 pub mod sealed;
+mod text_message;
 mod timestamp;
 
 pub use access::{Access, SCOPES};
@@ -49,18 +52,20 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};
 pub use identifier::{
-    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, SMS_UNDELIVERABLE, STREAM_GAP,
-    WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id, is_event_type,
-    is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, SMS_UNDELIVERABLE,
+    STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id,
+    is_event_type, is_snake_case, new_identifier, new_request_id,
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use people::{
     Audience, Erased, Erasure, People, Person, PersonalField, person_ids, redact_ids,
 };
+pub use people_request::PeopleRequest;
 pub use portolan_codes::{ErrorCode, ErrorKind};
 pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
 pub use retention::Retention;
 pub use role::{Role, Roles};
+pub use text_message::TextMessage;
 pub use timestamp::Timestamp;

@@ -41,6 +41,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
         owner_ids,
         kind: input.kind,
         title: input.title,
+        title_by: input.title_by,
         begins: span.start,
         ends: span.end,
     };

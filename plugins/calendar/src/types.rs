@@ -3,7 +3,7 @@
 use crate::{limits::MOST_RULES, spans::*};
 use people_kit::calendar::Firmness;
 use portolan_sdk::documents::Person;
-use portolan_sdk::documents::PersonalField::Personal;
+use portolan_sdk::documents::PersonalField::{Personal, Shared};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "calendar";
@@ -28,7 +28,7 @@ pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks")
     .index("source", &["owner_id", "source"]);
 /// The reservations, by their references.
 pub(crate) const RESERVATIONS: Collection<Reservation> = Collection::new("reservations")
-    .people(&[Person::remove("owner_ids[]")])
+    .people(&[Person::remove("owner_ids[]"), Person::redact("title_by", &[Shared("title")])])
     .index("owner", &["owner_ids[]"])
     .index("time", &["ends", "begins"]);
 
@@ -79,6 +79,9 @@ pub(crate) struct Reservation {
     pub(crate) owner_ids: Vec<String>,
     pub(crate) kind: Firmness,
     pub(crate) title: Option<String>,
+    /// The person who wrote the title.
+    #[serde(default)]
+    pub(crate) title_by: Option<String>,
     pub(crate) begins: i64,
     pub(crate) ends: i64,
 }

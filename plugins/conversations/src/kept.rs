@@ -3,7 +3,7 @@
 use crate::{life::*, refusals::*};
 use people_kit::threads::{Intent, ThreadError, ThreadState};
 use portolan_sdk::documents::Person;
-use portolan_sdk::documents::PersonalField::Shared;
+use portolan_sdk::documents::PersonalField::{Personal, Shared};
 use portolan_sdk::prelude::*;
 
 /// The most people in a thread at once, including the invited ones.
@@ -36,9 +36,8 @@ pub(crate) const SEATS: Collection<Seat> = Collection::new("seats")
 
 pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages")
     .people(&[
-        Person::redact("owner_id", &[Shared("text")]),
+        Person::redact("owner_id", &[Shared("text"), Personal("sent_mark")]),
         Person::redact("agent_id", &[]),
-        Person::redact("sent_as", &[]),
     ])
     .index("thread", &["thread_id", "seq"])
     .index("owner", &["owner_id"])
@@ -133,7 +132,8 @@ pub(crate) struct Message {
     pub(crate) text: Option<String>,
     pub(crate) intent: Intent,
     pub(crate) reply_to: Option<String>,
-    /// The thread, the person, and the id that the person's agent gave the message.
+    /// The MAC of the thread, the person, and the id that the person's agent gave the message, in
+    /// hexadecimal digits.
     pub(crate) sent_as: Option<String>,
     /// A mark of the text that was sent under that id. It outlives the text.
     pub(crate) sent_mark: Option<Vec<u8>>,

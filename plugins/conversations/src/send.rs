@@ -4,6 +4,7 @@ use crate::{
     kept::*, life::*, members, outputs::*, reach, refusals::*, tell, threads, types::*, views,
 };
 use people_kit::{
+    hex,
     text::{Faults, Lines, plain, public},
     threads::{Post, Posted, ThreadState},
 };
@@ -40,10 +41,15 @@ fn write(
     let (me, now) = (author.owner_id, call.now());
     let mut thread = members::joined(me, &input.thread_id)?;
     let said = to_json(&(&input.text, &input.reply_to, input.intent));
-    let sent_as = input.client_msg_id.as_ref().map(|id| format!("{}/{me}/{id}", thread.id));
-    if let Some(known) = sent_as.as_deref().map(sent_before).transpose()?.flatten() {
+    let sent_as = match &input.client_msg_id {
+        Some(id) => secrets::macs(format!("{}/{me}/{id}", thread.id).as_bytes())?,
+        None => Vec::new(),
+    };
+    let sent_as: Vec<String> = sent_as.iter().map(|mac| hex::encode(mac)).collect();
+    if let Some(known) = sent_before(&sent_as)? {
         return Ok((thread, sent_again(known, &said)?));
     }
+    let sent_as = sent_as.into_iter().next();
     let text = clean(&thread.value, &input.text)?;
     if let Some(reply_to) = &input.reply_to {
         visible(me, &thread, reply_to)?;
@@ -90,10 +96,13 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the message that was sent under this id. If there was none, this holds until the commit,
-/// because every sender writes the thread.
-fn sent_before(sent_as: &str) -> Result<Option<Stored<Message>>> {
-    let page = MESSAGES.find(Query::new().filter(field("sent_as").eq(sent_as)).limit(1))?;
+/// Returns the message that was sent under one of these MACs of an id. If there was none, this holds
+/// until the commit, because every sender writes the thread.
+fn sent_before(sent_as: &[String]) -> Result<Option<Stored<Message>>> {
+    if sent_as.is_empty() {
+        return Ok(None);
+    }
+    let page = MESSAGES.find(Query::new().filter(field("sent_as").one_of(sent_as)).limit(1))?;
     Ok(page.hits.into_iter().next().map(|hit| hit.document))
 }
 

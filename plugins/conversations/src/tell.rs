@@ -1,7 +1,6 @@
 //! The events and their recipients. A person who has muted a thread gets none of its events.
 
 use crate::{kept::*, refusals::*, types::*};
-use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 
 /// Puts an event into the inboxes of these people.
@@ -29,15 +28,11 @@ pub(crate) fn written(
     change: Happening,
 ) -> Result<()> {
     let value = &message.value;
-    // Events contain no contact data, even where messages do.
-    let text = value.text.clone().filter(|text| !has_contact_data(text));
     let more = Facts {
         thread_id: thread.id.clone(),
         message_id: Some(message.id.clone()),
         seq: Some(value.seq),
         change: Some(change),
-        trust: text.is_some().then_some(UNTRUSTED),
-        text,
         ..Facts::default()
     };
     let sees = |member: &&Member| member.joined_after < value.seq;

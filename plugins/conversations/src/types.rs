@@ -33,16 +33,14 @@ pub(crate) enum Happening {
     Removed,
 }
 
-/// The data of the events of a conversation. Each event has some of it.
+/// The data of the events of a conversation. Each event has some of it, and none has a text: a
+/// retracted one must not stay in inboxes.
 #[output(Clone, Default)]
 pub(crate) struct Facts {
     pub(crate) thread_id: String,
     pub(crate) message_id: Option<String>,
     pub(crate) seq: Option<u64>,
     pub(crate) change: Option<Happening>,
-    /// The text; missing if it was deleted or contains contact data.
-    pub(crate) text: Option<String>,
-    pub(crate) trust: Option<&'static str>,
     /// The person whose membership has changed.
     pub(crate) owner_id: Option<String>,
     pub(crate) membership: Option<Membership>,

@@ -39,11 +39,8 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
     credits::hold(&id, &mut value)?;
     let mut pairing = Stored::new(id, value, now);
     turn::enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
-    let facts = Facts {
-        from_listing_card: Some(Card::from(&from)),
-        expires_at: pairing.value.due_at.map(rfc3339),
-        ..tell::said(pairing.value.messages.last())
-    };
+    let expires_at = pairing.value.due_at.map(rfc3339);
+    let facts = Facts { expires_at, ..Facts::default() };
     let notice = Notice::new(&pairing, PROPOSED, "Somebody proposes to get in touch.");
     notice.tell(call, &pairing, Role::Received, facts)?;
     view(call, &pairing)
@@ -67,10 +64,8 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
         pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
         turn::enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
         let notice = Notice::new(&pairing, MESSAGE, "Your question was answered.");
-        let facts = Facts {
-            expires_at: pairing.value.due_at.map(rfc3339),
-            ..tell::said(pairing.value.messages.last())
-        };
+        let expires_at = pairing.value.due_at.map(rfc3339);
+        let facts = Facts { expires_at, ..Facts::default() };
         notice.tell(call, &pairing, role.other(), facts)?;
         return Ok(Sent { message: None, pairing: view(call, &pairing)? });
     }

@@ -24,7 +24,6 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
         guards::ensure_not_blocked(&pairing.value, role)?;
     }
     pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
-    let words = text.is_some();
     if let Some(text) = text {
         let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };
         pairing.value.messages.push(Said { by: role, kind, text, at: call.now() });
@@ -47,7 +46,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
     let facts = Facts {
         decision: Some(input.decision),
         reason_code: pairing.value.reason_code,
-        ..tell::said(pairing.value.messages.last().filter(|_| words))
+        ..Facts::default()
     };
     let notice = Notice::new(&pairing, REPLIED, summary).in_thread(&pairing);
     notice.tell(call, &pairing, Role::Sent, facts)?;

@@ -68,8 +68,3 @@ impl Notice {
         self.tell(call, pairing, Role::Received, facts())
     }
 }
-
-/// Returns the facts with a message.
-pub(crate) fn said(said: Option<&Said>) -> Facts {
-    Facts { words: said.map(Words::from), ..Facts::default() }
-}

@@ -2,8 +2,7 @@
 
 use crate::kept::*;
 use crate::life::*;
-use people_kit::listings::Card;
-use people_kit::{UNTRUSTED, pairings::Origin};
+use people_kit::pairings::Origin;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "pairings";
@@ -25,10 +24,10 @@ pub(crate) const CONTACT_EXCHANGED: PairingEvent = Event::new("pairing.contact_e
 /// An event of a pairing.
 pub(crate) type PairingEvent = Event<Data<Facts>>;
 
+/// The data of the events of a pairing. Each event has some of it, and none has a text that a person
+/// wrote.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Facts {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) from_listing_card: Option<Card>,
     pub(crate) from_listing_id: String,
     pub(crate) to_listing_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,8 +36,6 @@ pub(crate) struct Facts {
     pub(crate) decision: Option<Decision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason_code: Option<Reason>,
-    #[serde(flatten)]
-    pub(crate) words: Option<Words>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thread_id: Option<String>,
     /// When it expires (RFC 3339).
@@ -52,19 +49,6 @@ pub(crate) struct Facts {
     /// The kinds of contact data, never the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fields: Vec<Kind>,
-}
-
-/// A message of the other side.
-#[derive(Debug, Serialize)]
-pub(crate) struct Words {
-    text: String,
-    trust: &'static str,
-}
-
-impl From<&Said> for Words {
-    fn from(said: &Said) -> Self {
-        Self { text: said.text.clone(), trust: UNTRUSTED }
-    }
 }
 
 #[input]

@@ -61,6 +61,10 @@ pub struct Reserve {
     /// The title that the people read in their calendars.
     #[schemars(length(max = 200))]
     pub title: Option<String>,
+    /// The person who wrote the title. Their erasure removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 40))]
+    pub title_by: Option<String>,
     /// Whether to refuse what is outside of the people's availability.
     #[serde(default)]
     pub within_availability: bool,

@@ -10,8 +10,10 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
         Person::redact("owner_id", &[Personal("owner_id"), Personal("text"), Personal("open_key")]),
         Person::redact("open_key", &[]),
         Person::redact("subject_id", &[]),
-        Person::redact("subject_owner_id", &[Shared("said")]),
+        Person::redact("subject_owner_id", &[]),
+        Person::redact("said_by", &[Shared("said")]),
         Person::redact("affected_id", &[]),
+        Person::redact("appeal.owner_id", &[Personal("appeal.text")]),
     ])
     .unique("open", &["open_key"])
     .index("reporter", &["owner_id", "changed_at"])
@@ -37,6 +39,9 @@ pub(crate) struct Report {
     /// The subject's text at the time of the report: it may be changed or deleted before the
     /// review.
     pub(crate) said: Option<String>,
+    /// The person who wrote that text, if it was one person.
+    #[serde(default)]
+    pub(crate) said_by: Option<String>,
     pub(crate) reason: Reason,
     pub(crate) text: Option<String>,
     pub(crate) state: State,
@@ -68,6 +73,8 @@ pub(crate) struct Decision {
 #[document]
 pub(crate) struct Appeal {
     pub(crate) by: Role,
+    #[serde(default)]
+    pub(crate) owner_id: Option<String>,
     pub(crate) text: String,
     pub(crate) at: u64,
 }

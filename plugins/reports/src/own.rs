@@ -45,6 +45,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
         subject,
         subject_owner_id: found.owner_id,
         said: found.said,
+        said_by: found.said_by,
         reason,
         text,
         state: State::Open,
@@ -112,7 +113,8 @@ pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView> {
     report.ensure_version(input.expected_version, current, get(&report.id))?;
     let to = step(&report, role, now)?;
     let text = written(Some(&input.text), true)?.unwrap_or_default();
-    report.value.appeal = Some(Appeal { by: role, text, at: now });
+    let owner_id = call.owner_id().map(str::to_owned);
+    report.value.appeal = Some(Appeal { by: role, owner_id, text, at: now });
     (report.value.state, report.value.changed_at) = (to, now);
     report.save()?;
     tell::updated(&report)?;

@@ -40,6 +40,8 @@ pub(crate) struct Subject {
     pub(crate) owner_id: Option<String>,
     /// The text of the subject.
     pub(crate) said: Option<String>,
+    /// The person who wrote the text.
+    pub(crate) said_by: Option<String>,
 }
 
 struct Row {
@@ -61,6 +63,8 @@ struct Read {
     field: &'static str,
     /// The JSON Pointer of the owner in the answer, if it belongs to one person.
     owner: Option<&'static str>,
+    /// The JSON Pointer of the person who wrote the texts.
+    author: Option<&'static str>,
 }
 
 const fn feed(
@@ -79,7 +83,20 @@ const fn read(
     owner: Option<&'static str>,
     words: &'static [&'static str],
 ) -> Row {
-    Row { prefix, kind, place: Place::Capability(Read { invocation, field, owner }), words }
+    let read = Read { invocation, field, owner, author: owner };
+    Row { prefix, kind, place: Place::Capability(read), words }
+}
+
+/// A subject that belongs to several people, with a text that one of them wrote.
+const fn shared(
+    names: (&'static str, Kind),
+    invocation: Invocation<Map<String, Value>, Value>,
+    field: &'static str,
+    author: &'static str,
+    words: &'static [&'static str],
+) -> Row {
+    let read = Read { invocation, field, owner: None, author: Some(author) };
+    Row { prefix: names.0, kind: names.1, place: Place::Capability(read), words }
 }
 
 pub(crate) const LISTING: Invocation<Map<String, Value>, Value> =
@@ -122,7 +139,7 @@ const ROWS: [Row; 14] = [
         Some("/other/owner_id"),
         &["/messages/0/text"],
     ),
-    read(("mtg", Kind::Meeting), MEETING, "meeting_id", None, &["/title"]),
+    shared(("mtg", Kind::Meeting), MEETING, "meeting_id", "/organizer", &["/title"]),
     read(
         ("own", Kind::Owner),
         OWNER,
@@ -130,7 +147,8 @@ const ROWS: [Row; 14] = [
         Some("/owner_id"),
         &["/display_name", "/headline", "/bio_md"],
     ),
-    read(("org", Kind::Organisation), ORGANISATION, "org_id", None, &["/name"]),
+    // Nobody in particular has written its name, which could not be erased with a person here.
+    read(("org", Kind::Organisation), ORGANISATION, "org_id", None, &[]),
 ];
 
 /// The most characters of a subject's text that are stored.
@@ -156,20 +174,30 @@ pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Ref
     match &row.place {
         Place::Feed(id) => {
             let record = Feed::<Value>::new(id).get(subject_id)?;
-            Ok(record
-                .map(|record| Subject { owner_id: None, said: said(&record.value, row.words) }))
+            let said = |record: Stored<Value>| said(&record.value, row.words);
+            Ok(record.map(|record| Subject { owner_id: None, said: said(record), said_by: None }))
         }
         Place::Capability(read) => {
             let input = Map::from_iter([(read.field.to_owned(), Value::from(subject_id))]);
             match read.invocation.call(&input) {
-                Ok(answer) => {
-                    let owner_id = read.owner.and_then(|pointer| text(&answer, pointer));
-                    Ok(Some(Subject { owner_id, said: said(&answer, row.words) }))
-                }
+                Ok(answer) => Ok(Some(Subject {
+                    owner_id: read.owner.and_then(|pointer| text(&answer, pointer)),
+                    said: said(&answer, row.words),
+                    said_by: author(call, read, &answer),
+                })),
                 Err(refusal) if is_unseen(&refusal) => behind_own_block(call, row.kind, subject_id),
                 Err(refusal) => Err(refusal),
             }
         }
+    }
+}
+
+/// Returns the person who wrote a subject's texts. The first message of a pairing is the proposer's,
+/// who may be the caller.
+fn author(call: &Call, read: &Read, answer: &Value) -> Option<String> {
+    match text(answer, "/role").as_deref() {
+        Some("sent") => call.owner_id().map(str::to_owned),
+        _ => read.author.and_then(|pointer| text(answer, pointer)),
     }
 }
 
@@ -221,7 +249,8 @@ fn blocked_by(
         text(entry, "/kind").as_deref() == Some("block")
             && text(entry, "/subject_id").as_deref() == Some(me)
     });
-    Ok(blocks.then_some(Subject { owner_id: Some(owner_id), said }))
+    let owner_id = Some(owner_id);
+    Ok(blocks.then_some(Subject { said_by: owner_id.clone(), owner_id, said }))
 }
 
 fn text(answer: &Value, pointer: &str) -> Option<String> {

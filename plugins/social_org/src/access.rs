@@ -1,7 +1,7 @@
 //! Access to organisations: whether the caller's role permits an action.
 
 use crate::{
-    life::{MEMBERSHIP, MemberState, ORG, OrgState, Role, may},
+    life::{MEMBERSHIP, MemberState, ORG, Role, may},
     refusal::{OrgError, Result, get},
     types::{MEMBERS, Member, ORGS, Org},
     view,
@@ -76,7 +76,6 @@ impl Standing {
         Ok(member)
     }
 
-    /// Saves the organisation; refuses if it would have no owner.
     pub(crate) fn save(&mut self) -> Result<()> {
         save(&mut self.org)
     }
@@ -90,10 +89,22 @@ impl Standing {
 /// Saves the organisation. Every change of a membership writes its organisation too, so that two
 /// concurrent changes conflict.
 pub(crate) fn save(org: &mut Stored<Org>) -> Result<()> {
-    if org.value.state == OrgState::Active && org.value.owners == 0 {
+    ORGS.save(org).on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })
+}
+
+/// Changes the role of a member; without a role, they are no longer one. Refuses if no owner would be
+/// left.
+pub(crate) fn enroll(org: &mut Stored<Org>, owner_id: &str, role: Option<Role>) -> Result<()> {
+    let roles = &mut org.value.roles;
+    let before = match role {
+        Some(role) => roles.insert(owner_id.to_owned(), role),
+        None => roles.remove(owner_id),
+    };
+    if before == Some(Role::Owner) && !roles.values().any(|role| *role == Role::Owner) {
         return Err(OrgError::LastOrgOwner { org_id: org.id.clone() });
     }
-    ORGS.save(org).on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })
+    org.value.sole_member = roles.keys().next().filter(|_| roles.len() == 1).cloned();
+    Ok(())
 }
 
 /// Returns the relation that represents a role.

@@ -1,7 +1,9 @@
 //! Members of an organisation: invited, joined, promoted, removed.
 
 use crate::{
-    access::{Standing, enter, member_id, membership, not_permitted, org, own, save, state_role},
+    access::{
+        Standing, enroll, enter, member_id, membership, not_permitted, org, own, save, state_role,
+    },
     life::{MEMBERSHIP, MemberState, ORG, Role, may},
     orgs::subject,
     refusal::{OrgError, Result, get},
@@ -52,15 +54,8 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     if is_alone || !accepts(&standing.me, &input.owner_id)? {
         return Err(OrgError::RecipientNotAccepting { org_id: input.org_id });
     }
-    let limits = [
-        ("invitations", standing.org.value.invited, MOST_INVITED),
-        ("members", standing.org.value.members, MOST_MEMBERS),
-    ];
-    for (name, number, limit) in limits {
-        if number >= limit {
-            return Err(OrgError::OrgLimitReached { limit: Limit::reached(name, limit) });
-        }
-    }
+    ensure_below("invitations", standing.org.value.invited.len(), MOST_INVITED)?;
+    ensure_below("members", standing.org.value.roles.len(), MOST_MEMBERS)?;
     let expires_at = call.now() + INVITE_FOR;
     let invited = Member {
         org_id: input.org_id.clone(),
@@ -78,7 +73,7 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     stored.save()?;
     let ends = InviteEnds { org_id: input.org_id.clone(), owner_id: input.owner_id.clone() };
     timers::set(&timer(&id), expires_at, "expire_invite", &ends)?;
-    standing.org.value.invited += 1;
+    standing.org.value.invited.insert(input.owner_id.clone());
     standing.save()?;
     let respond = Next::action(CAPABILITY, "respond_invite");
     let respond = respond.field("org_id", input.org_id.as_str());
@@ -138,13 +133,10 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     own.value.state = MEMBERSHIP.step_to(&input.org_id, own.value.state, "respond_invite", to)?;
     own.value.since = call.now();
     own.value.expires_at = None;
-    org.value.invited = org.value.invited.saturating_sub(1);
+    org.value.invited.remove(&me);
     if to == MemberState::Member {
-        if org.value.members >= MOST_MEMBERS {
-            let limit = Limit::reached("members", MOST_MEMBERS);
-            return Err(OrgError::OrgLimitReached { limit });
-        }
-        count(&mut org.value, None, Some(own.value.role));
+        ensure_below("members", org.value.roles.len(), MOST_MEMBERS)?;
+        enroll(&mut org, &me, Some(own.value.role))?;
         state_role(&input.org_id, &me, None, Some(own.value.role))?;
     }
     MEMBERS.save(&mut own)?;
@@ -223,14 +215,14 @@ pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<()> {
     invited.value.state = MEMBERSHIP.step(&org.id, invited.value.state, "expire_invite")?;
     invited.value.since = call.now();
     invited.value.expires_at = None;
-    org.value.invited = org.value.invited.saturating_sub(1);
+    org.value.invited.remove(&input.owner_id);
     MEMBERS.save(&mut invited)?;
     save(&mut org)
 }
 
 fn change_role(standing: &mut Standing, member: &mut Stored<Member>, role: Role) -> Result<()> {
     let before = std::mem::replace(&mut member.value.role, role);
-    count(&mut standing.org.value, Some(before), Some(role));
+    enroll(&mut standing.org, &member.value.owner_id, Some(role))?;
     MEMBERS.save(member)?;
     state_role(&member.value.org_id, &member.value.owner_id, Some(before), Some(role))
 }
@@ -246,21 +238,22 @@ fn depart(
     member.value.since = call.now();
     if before == MemberState::Invited {
         member.value.expires_at = None;
-        standing.org.value.invited = standing.org.value.invited.saturating_sub(1);
+        standing.org.value.invited.remove(&member.value.owner_id);
         timers::cancel(&timer(&member.id))?;
     } else {
-        count(&mut standing.org.value, Some(member.value.role), None);
+        enroll(&mut standing.org, &member.value.owner_id, None)?;
         state_role(&standing.org.id, &member.value.owner_id, Some(member.value.role), None)?;
     }
     MEMBERS.save(member)?;
     standing.save()
 }
 
-/// Updates the numbers of members and owners.
-fn count(org: &mut Org, before: Option<Role>, now: Option<Role>) {
-    let owns = |role: Option<Role>| u64::from(role == Some(Role::Owner));
-    org.members = (org.members + u64::from(now.is_some())).saturating_sub(before.is_some().into());
-    org.owners = (org.owners + owns(now)).saturating_sub(owns(before));
+/// Refuses if there are as many as allowed.
+fn ensure_below(name: &'static str, number: usize, most: u64) -> Result<()> {
+    match number as u64 >= most {
+        true => Err(OrgError::OrgLimitReached { limit: Limit::reached(name, most) }),
+        false => Ok(()),
+    }
 }
 
 fn tell(

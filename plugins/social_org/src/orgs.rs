@@ -10,6 +10,7 @@ use crate::{
 };
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
     let mut filters: Vec<Filter> = vec![field("state").eq(OrgState::Active)];
@@ -63,9 +64,9 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
         target_id: None,
         state: OrgState::Active,
         founder: me.clone(),
-        members: 1,
-        owners: 1,
-        invited: 0,
+        roles: BTreeMap::from([(me.clone(), Role::Owner)]),
+        invited: BTreeSet::new(),
+        sole_member: Some(me.clone()),
     };
     let mut org = Stored::new(org_id.clone(), org, call.now());
     org.save().on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })?;
@@ -120,10 +121,13 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
     }
     unlink(&mut standing)?;
     if let Some(target_id) = input.target_id {
-        if let Some(taken) = TARGETS.get(&target_id)? {
+        // The organisation that took it may have been erased with its only member.
+        if let Some(taken) = TARGETS.get(&target_id)?
+            && ORGS.get(&taken.value.org_id)?.is_some()
+        {
             return Err(OrgError::TargetTaken { existing_id: taken.value.org_id });
         }
-        TARGETS.put(&target_id, &Target { org_id: input.org_id }, Expect::Absent)?;
+        TARGETS.put(&target_id, &Target { org_id: input.org_id }, Expect::Any)?;
         standing.org.value.target_id = Some(target_id);
     }
     standing.save()?;

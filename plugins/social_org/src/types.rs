@@ -6,6 +6,7 @@ use crate::{
 };
 use portolan_sdk::documents::Person;
 use portolan_sdk::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const CAPABILITY: &str = "social_org";
 
@@ -21,7 +22,12 @@ pub(crate) const AFTER_DECLINED: u64 = 90 * DAY;
 pub(crate) const AFTER_WITHDRAWN: u64 = DAY;
 
 pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
-    .people(&[Person::redact("founder", &[])])
+    .people(&[
+        Person::delete("sole_member"),
+        Person::redact("founder", &[]),
+        Person::remove("roles{}"),
+        Person::remove("invited[]"),
+    ])
     .unique("name", &["name_key"])
     .index("kind", &["state", "kind", "verified", "name_key"])
     .text(&["name", "domain"]);
@@ -87,11 +93,16 @@ pub(crate) struct Org {
     pub(crate) target_id: Option<String>,
     pub(crate) state: OrgState,
     pub(crate) founder: String,
-    pub(crate) members: u64,
-    /// The number of owners among the members, so that two who leave at the same time cannot both
-    /// be counted as not the last.
-    pub(crate) owners: u64,
-    pub(crate) invited: u64,
+    /// The members. They are counted here and not among the memberships, so that two owners who leave
+    /// at the same time cannot both be counted as not the last.
+    #[serde(default)]
+    pub(crate) roles: BTreeMap<String, Role>,
+    /// The people with an open invitation.
+    #[serde(default)]
+    pub(crate) invited: BTreeSet<String>,
+    /// The member, while there is only one: their erasure is that of the organisation.
+    #[serde(default)]
+    pub(crate) sole_member: Option<String>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -57,7 +57,7 @@ pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
     view!(value => OrgView {
         name, kind, domain, verified, target_id, state;
         org_id: org.id.clone(),
-        members_count: value.members,
+        members_count: value.roles.len() as u64,
         version: org.revision,
         allowed_actions,
         membership: own.map(|own| view!(own => OwnMembership {

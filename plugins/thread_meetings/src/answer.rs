@@ -89,11 +89,11 @@ pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>> 
 pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "decline")?;
     let reason = meetings::words("/reason", input.reason)?;
-    say(call, &mut meeting, Participation::Declined, reason.clone())?;
+    say(call, &mut meeting, Participation::Declined, reason)?;
     meeting.step(&MEETING, "decline")?;
     over::release(&meeting)?;
     meetings::close(call, &mut meeting)?;
-    let facts = Facts { declined: Some("meeting"), ..Facts::said(reason) };
+    let facts = Facts { declined: Some("meeting"), ..Facts::default() };
     tell::REFUSAL.tell(call, &meeting, facts)?;
     meetings::shown(call, &meeting)
 }
@@ -117,17 +117,21 @@ pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingV
     let mut meeting =
         meetings::begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;
     let reason = meetings::words("/reason", input.reason)?;
+    let me = call.require_owner()?;
     meeting.step(&MEETING, "decline_counter")?;
     let value = &mut meeting.value;
     value.counter = None;
-    for Participant { owner_id, status, accepted, .. } in &mut value.participants {
+    for Participant { owner_id, status, accepted, comment, .. } in &mut value.participants {
+        if *owner_id == me {
+            comment.clone_from(&reason);
+        }
         accepted.retain(|slot_id| value.slots.iter().any(|slot| slot.slot_id == *slot_id));
         let agrees = !accepted.is_empty() || *owner_id == value.proposed_by;
         *status = if agrees { Participation::Accepted } else { Participation::NeedsAction };
     }
     meetings::save(call, &mut meeting)?;
     clock::settle(call, &meeting)?;
-    let facts = Facts { declined: Some("counter"), ..Facts::said(reason) };
+    let facts = Facts { declined: Some("counter"), ..Facts::default() };
     tell::REFUSAL.tell(call, &meeting, facts)?;
     meetings::shown(call, &meeting)
 }

@@ -51,14 +51,14 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
         respond_by,
         reason: None,
         reason_text: None,
+        reason_by: None,
         late: false,
     };
     let mut meeting = Stored::new(call.new_id("mtg"), value, call.now());
     bonds::open(&meeting)?;
     meeting.save()?;
     clock::settle(call, &meeting)?;
-    let title = Some(meeting.value.title.clone());
-    tell::PROPOSAL.tell(call, &meeting, Facts::asked(call, &meeting.value, title))?;
+    tell::PROPOSAL.tell(call, &meeting, Facts::asked(call, &meeting.value))?;
     meetings::shown(call, &meeting)
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
     times::expect_free(me, &others, &slots, value.duration_min, reference, call.now())?;
     meeting.step(&MEETING, "counter")?;
     let value = &mut meeting.value;
-    value.counter = Some(Counter { by: me.to_owned(), slots, note: note.clone() });
+    value.counter = Some(Counter { by: me.to_owned(), slots, note });
     value.rounds += 1;
     for participant in &mut value.participants {
         // The answers to the earlier slots are kept, because these slots may be offered again.
@@ -162,7 +162,7 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
     }
     meetings::save(call, &mut meeting)?;
     clock::settle(call, &meeting)?;
-    tell::COUNTER.tell(call, &meeting, Facts::asked(call, &meeting.value, note))?;
+    tell::COUNTER.tell(call, &meeting, Facts::asked(call, &meeting.value))?;
     meetings::shown(call, &meeting)
 }
 
@@ -184,7 +184,6 @@ pub(crate) fn reschedule(call: &Call, input: &Reschedule) -> Result<Answer<Meeti
     value.participants.iter_mut().for_each(Participant::ask_again);
     meetings::save(call, &mut meeting)?;
     clock::settle(call, &meeting)?;
-    let title = Some(meeting.value.title.clone());
-    tell::MOVE.tell(call, &meeting, Facts::asked(call, &meeting.value, title))?;
+    tell::MOVE.tell(call, &meeting, Facts::asked(call, &meeting.value))?;
     meetings::shown(call, &meeting)
 }

@@ -9,10 +9,11 @@ use std::collections::BTreeSet;
 
 pub(crate) const MEETINGS: Collection<Meeting> = Collection::new("meetings")
     .people(&[
-        Person::redact("organizer", &[]),
+        Person::redact("organizer", &[Shared("title"), Shared("location.text")]),
         Person::redact("participants[].owner_id", &[Shared("participants[].comment")]),
         Person::redact("proposed_by", &[]),
         Person::redact("counter.by", &[Shared("counter.note")]),
+        Person::redact("reason_by", &[Shared("reason_text")]),
     ])
     .index("people", &["participants[].owner_id"])
     .index("thread", &["thread_id"])
@@ -59,6 +60,9 @@ pub(crate) struct Meeting {
     pub(crate) reason: Option<Reason>,
     /// The reason in the person's own words.
     pub(crate) reason_text: Option<String>,
+    /// The person who gave the reason.
+    #[serde(default)]
+    pub(crate) reason_by: Option<String>,
     /// Whether it was cancelled shortly before it began, or later.
     #[serde(default)]
     pub(crate) late: bool,

@@ -22,6 +22,7 @@ pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     meeting.step(&MEETING, "cancel")?;
     let value = &mut meeting.value;
     value.reason_text = reason;
+    value.reason_by = call.owner_id().map(str::to_owned);
     let chosen = value.chosen.as_ref();
     value.late = chosen.is_some_and(|slot| slot.start < call.now() + LATE);
     value.reason = Some(Reason::ByParticipant);

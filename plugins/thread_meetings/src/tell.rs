@@ -2,7 +2,6 @@
 //! concerns all in the same way.
 
 use crate::{kept::*, refusals::*, types::*, views::*};
-use people_kit::{UNTRUSTED, contact::has_contact_data};
 use portolan_sdk::prelude::*;
 
 /// A kind of event, and how people are notified.
@@ -75,15 +74,13 @@ impl Notice {
 }
 
 impl Facts {
-    /// Returns the offered times, with the meeting's title or the note of a counter.
-    pub(crate) fn asked(call: &Call, meeting: &Meeting, text: Option<String>) -> Self {
+    /// Returns the offered times.
+    pub(crate) fn asked(call: &Call, meeting: &Meeting) -> Self {
         let offered = meeting.offered().iter();
         Self {
             slots: Some(offered.map(|offer| slot(meeting, offer, call.now())).collect()),
             time_zone: Some(meeting.time_zone.clone()),
             respond_by: meeting.respond_by.map(rfc3339),
-            text,
-            trust: Some(UNTRUSTED),
             ..Self::default()
         }
     }
@@ -91,28 +88,17 @@ impl Facts {
     /// Returns the time that all have agreed on; `hours` is for a reminder.
     pub(crate) fn agreed(meeting: &Meeting, hours: Option<u64>) -> Self {
         let chosen = meeting.chosen.as_ref();
-        let location = meeting.location.clone().map(|location| Location {
-            // Events contain no contact data, even if the meeting does.
-            text: location.text.filter(|text| !has_contact_data(text)),
-            ..location
-        });
         Self {
             start: chosen.map(|slot| rfc3339(slot.start)),
             end: chosen.map(|slot| rfc3339(slot.end)),
             time_zone: Some(meeting.time_zone.clone()),
-            location,
             hours,
-            ..Self::said(Some(meeting.title.clone()))
+            ..Self::default()
         }
     }
 
     /// Returns the reason for which the meeting has ended.
     pub(crate) fn over(meeting: &Meeting, late: Option<bool>) -> Self {
-        Self { reason: meeting.reason, late, ..Self::said(meeting.reason_text.clone()) }
-    }
-
-    /// Returns facts with a person's own words.
-    pub(crate) fn said(text: Option<String>) -> Self {
-        Self { trust: text.as_ref().map(|_| UNTRUSTED), text, ..Self::default() }
+        Self { reason: meeting.reason, late, ..Self::default() }
     }
 }

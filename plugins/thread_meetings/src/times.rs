@@ -83,6 +83,7 @@ pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Re
         slot: asked(slot),
         kind: Firmness::Firm,
         title: Some(value.title.clone()),
+        title_by: Some(value.organizer.clone()),
         within_availability: false,
     };
     match calendar::reserve(&reservation) {

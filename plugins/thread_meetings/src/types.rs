@@ -51,7 +51,8 @@ pub(crate) const CANCELLED: MeetingEvent = Event::new("meeting.cancelled");
 pub(crate) const EXPIRED: MeetingEvent = Event::new("meeting.expired");
 pub(crate) const COMPLETED: MeetingEvent = Event::new("meeting.completed");
 
-/// The data of the events of a meeting. Each event has some of it.
+/// The data of the events of a meeting. Each event has some of it, and none has a text that a person
+/// wrote.
 #[output(Default)]
 pub(crate) struct Facts {
     pub(crate) meeting_id: String,
@@ -65,7 +66,6 @@ pub(crate) struct Facts {
     pub(crate) time_zone: Option<String>,
     /// When the meeting expires without an answer (RFC 3339).
     pub(crate) respond_by: Option<String>,
-    pub(crate) location: Option<Location>,
     /// For a reminder: the most hours until the meeting begins.
     pub(crate) hours: Option<u64>,
     /// What was declined: `meeting`, or `counter`, after which the earlier slots are offered again.
@@ -73,9 +73,6 @@ pub(crate) struct Facts {
     pub(crate) reason: Option<Reason>,
     /// Whether a cancellation was late.
     pub(crate) late: Option<bool>,
-    /// The meeting's title, the note of a counter, or the person's own words.
-    pub(crate) text: Option<String>,
-    pub(crate) trust: Option<&'static str>,
 }
 
 #[input]

@@ -23,7 +23,7 @@ wit_bindgen::generate!({
 });
 
 pub use portolan::capability::{
-    context, description, documents, events, feeds, identity, inbox, invoke, lookups, platform,
-    secrets, sms, timers, types, webhooks,
+    context, description, documents, events, feeds, identity, inbox, invoke, lookups, people,
+    platform, secrets, sms, timers, types, webhooks,
 };
 pub use types::{AgentCaller, HostError};

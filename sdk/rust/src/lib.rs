@@ -73,6 +73,7 @@ pub mod limits;
 pub mod lookups;
 pub mod migration;
 pub mod pages;
+pub mod people;
 pub mod patch;
 pub mod prompts;
 pub mod secrets;

@@ -3,7 +3,7 @@
 use crate::{cli::client::block_on, config::publisher_key};
 use anyhow::Context as _;
 use clap::Args;
-use portolan_catalog::{Capability, Inspection, Trust, inspect};
+use portolan_catalog::{Capability, Inspection, Problem, Trust, inspect, undeclared_people};
 use portolan_sandbox::{ImportKind, Sandbox, SandboxOptions};
 use portolan_vocabulary::{Invocation, Limits, Publisher};
 use std::{
@@ -56,8 +56,14 @@ pub(super) fn report(inspection: &Inspection) -> ExitCode {
         Ok(capability) => {
             describe(capability);
             permissions(capability);
-            line!("fit for a catalog");
-            ExitCode::SUCCESS
+            let undeclared = undeclared_people(&capability.descriptor);
+            if undeclared.is_empty() {
+                line!("fit for a catalog");
+                return ExitCode::SUCCESS;
+            }
+            line!("not fit for a catalog: it does not declare whose data its documents are");
+            problems(&undeclared);
+            ExitCode::FAILURE
         }
         Err(error) => {
             line!(
@@ -65,11 +71,15 @@ pub(super) fn report(inspection: &Inspection) -> ExitCode {
                 error.reason(),
                 error.fix()
             );
-            for problem in error.problems() {
-                line!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
-            }
+            problems(error.problems());
             ExitCode::FAILURE
         }
+    }
+}
+
+fn problems(problems: &[Problem]) {
+    for problem in problems {
+        line!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
     }
 }
 

@@ -1,6 +1,9 @@
 //! `portolan migrate`, `portolan backup` and `portolan restore`.
 
-use crate::config::{Config, FILE, Flags};
+use crate::{
+    config::{Config, FILE, Flags},
+    opening::ERASURES,
+};
 use clap::Args;
 use portolan_store::{self as db, DatabaseUrl};
 use std::{
@@ -79,6 +82,10 @@ impl Backup {
                         keys.display()
                     );
                 }
+                eprintln!(
+                    "keep a copy of {} too, if it exists: it lists the people whom a restored backup must not bring back",
+                    config.data_dir.join(ERASURES).display()
+                );
             }
             DatabaseUrl::Postgres(url) => {
                 eprintln!("PostgreSQL makes the backup itself; run:");

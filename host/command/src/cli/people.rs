@@ -16,7 +16,7 @@ pub(super) struct People {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Print all documents and events about a person as JSON
+    /// Print all that is stored about a person as JSON
     Export {
         /// The owner's id: `own_` and a ULID
         owner_id: String,
@@ -43,10 +43,11 @@ impl People {
                     let path = format!("/people/{owner_id}");
                     let counts = self.operator.send(Method::DELETE, &path, &[]).await?;
                     line!(
-                        "{owner_id} is erased: {} documents deleted, {} redacted, {} events emptied",
+                        "{owner_id} is erased: {} documents deleted, {} redacted, {} events emptied, {} stored answers deleted",
                         text(&counts, "deleted"),
                         text(&counts, "redacted"),
-                        text(&counts, "events")
+                        text(&counts, "events"),
+                        text(&counts, "answers")
                     );
                 }
             }

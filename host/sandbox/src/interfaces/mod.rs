@@ -16,7 +16,7 @@
 //! 4. `services.rs`, if it needs a service of the host: a method of `HostServices` with a default.
 //! 5. `pipeline/src/nested.rs`: that method, which hands over the service of the running host. An
 //!    interface whose work is done after the commit needs no such method: it writes a timer
-//!    of the host's own into the unit of work, as `sms` and `lookups` do, and this file is
+//!    of the host's own into the unit of work, as `sms`, `lookups` and `people` do, and this file is
 //!    `pipeline/src/due.rs`, where the timer is run.
 //! 6. `docs/plugin-guide.md`: what authors of components read.
 //!
@@ -34,6 +34,7 @@ mod interface;
 mod invoke;
 mod lookups;
 mod names;
+mod people;
 mod platform;
 mod queries;
 mod reply;
@@ -62,6 +63,7 @@ pub(super) const INTERFACES: &[Interface] = &[
     inbox::INTERFACE,
     webhooks::INTERFACE,
     lookups::INTERFACE,
+    people::INTERFACE,
 ];
 
 #[cfg(test)]

@@ -10,9 +10,8 @@ use crate::{
     state::CallState,
 };
 use portolan_store::{TimerChange, TimerKey};
-use portolan_vocabulary::{Caller, OUTGOING_SMS, new_identifier};
+use portolan_vocabulary::{Caller, OUTGOING_SMS, TextMessage, new_identifier};
 use rand::RngExt as _;
-use serde_json::json;
 
 pub(super) const INTERFACE: Interface =
     Interface::sensitive(Grant::Sms, |linker| sms::add_to_linker::<_, State>(linker, host));
@@ -22,16 +21,16 @@ const TEXT_CHARACTERS: usize = 1_000;
 
 impl sms::Host for CallState {
     async fn send(&mut self, to: String, text: String) -> Reply<String> {
-        Ok(self.send_sms(&to, &text))
+        Ok(self.send_sms(TextMessage { to, text }))
     }
 }
 
 impl CallState {
-    fn send_sms(&mut self, to: &str, text: &str) -> Answer<String> {
-        if !is_e164(to) {
+    fn send_sms(&mut self, message: TextMessage) -> Answer<String> {
+        if !is_e164(&message.to) {
             return Err(HostError::Invalid("`to` is not a number in E.164".to_owned()));
         }
-        if text.is_empty() || text.chars().count() > TEXT_CHARACTERS {
+        if message.text.is_empty() || message.text.chars().count() > TEXT_CHARACTERS {
             let text = format!("a text message has 1 to {TEXT_CHARACTERS} characters");
             return Err(HostError::Invalid(text));
         }
@@ -45,9 +44,12 @@ impl CallState {
         }
         let now = self.context.now;
         let name = new_identifier("sms", now, self.random.generator().random());
+        let chance = self.random.generator().random();
         let key =
             TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone(), test_mode: false };
-        let input = json!({ "id": name, "to": to, "text": text }).to_string();
+        let input = message
+            .seal(&name, self.work()?.unit.keys(), chance)
+            .ok_or_else(|| HostError::Unavailable("sealing failed".to_owned()))?;
         let set =
             TimerChange::Set { setting: name.clone(), at: now, action: "send".to_owned(), input };
         self.writable_work()?.unit.change_timer(key, set);

@@ -43,44 +43,10 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
         // An earlier attempt may have left a partial file.
         _ => copy(&backup, &partial)?,
     }
-    let erased = erasures(to)?;
-    if !erased.is_empty() {
-        let list = erasure_list(to);
-        fs::write(&list, erased.join("\n")).map_err(at(&list))?;
-    }
     let replaced = to.exists().then(|| move_aside(to)).transpose()?;
     fs::rename(&partial, to).map_err(at(to))?;
     sync_folder(to)?;
     Ok(replaced)
-}
-
-/// Returns the path of the digests of people who were erased from the database that a backup replaced.
-/// The host erases them again before it serves.
-pub(crate) fn erasure_list(database: &Path) -> PathBuf {
-    with_suffix(database, ".erasures")
-}
-
-/// Returns the digests of the people who were erased from a database, and those of the list beside it.
-fn erasures(database: &Path) -> Result<Vec<String>, DbError> {
-    let list = erasure_list(database);
-    let mut digests = match fs::read_to_string(&list) {
-        Ok(text) => text.lines().map(str::to_owned).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(at(&list)(error)),
-    };
-    if database.exists() {
-        // A database that is damaged, or older than erasures, has no list that could be read.
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let database =
-                Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            let mut rows = database.prepare("SELECT owner_digest FROM erasures")?;
-            rows.query_map([], |row| row.get(0))?.collect()
-        };
-        digests.extend(read().unwrap_or_default());
-    }
-    digests.sort();
-    digests.dedup();
-    Ok(digests)
 }
 
 /// Links the database under another name too, so that a database exists under its own name until

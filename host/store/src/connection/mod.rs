@@ -12,7 +12,6 @@ mod transaction;
 
 pub(crate) use backend::{Backend, NUMBER, TEXT, read, transact, transact_alone};
 pub use backend::{Steps, migrate};
-pub(crate) use backup::erasure_list;
 pub use backup::{backup, pg_dump, pg_restore, restore};
 pub(crate) use document_reader::DocumentReader;
 pub use sqlite::create_private_folder;

@@ -9,7 +9,7 @@ mod due_work;
 mod generations;
 mod idempotency;
 mod inbox;
-mod personal;
+mod people;
 mod publishers;
 mod quarantine;
 mod sending;
@@ -26,7 +26,9 @@ pub use dead_letters::DeadLetter;
 pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
 pub use inbox::{Gap, InboxEntry};
-pub use personal::{ErasureCounts, PersonalData, PersonalDocument, PersonalEvent};
+pub use people::{
+    ErasureCounts, PersonalAnswer, PersonalData, PersonalDocument, PersonalEvent, PersonalWebhook,
+};
 pub use publishers::Installed;
 pub use quarantine::{Quarantined, QuarantinedDocument};
 pub use sending::{Attempt, DueDelivery};

@@ -32,6 +32,7 @@ impl Guest for DescribesBadly {
             }
             "lies" => lies(),
             "claims" => claims(),
+            "forgets" => forgets(),
             _ => loop {
                 black_box(());
             },
@@ -171,6 +172,30 @@ fn claims() -> Descriptor {
             geo: None,
             version: 1,
             people: Some(Vec::new()),
+            annotations: vec![],
+        }],
+        ..Head::default()
+    };
+    head.build(vec![Declared { action, errors: vec![], publishes: vec![] }])
+}
+
+/// Does not declare the people of its collection.
+fn forgets() -> Descriptor {
+    let action =
+        declare::<NoInput, NoInput, Infallible>("get", "Get", "Text.", Access::Read, vec![]);
+    let head = Head {
+        id: "forgetful".into(),
+        version: "1.0.0".into(),
+        title: "Forgetful".into(),
+        summary: "Keeps visits.".into(),
+        description: "Text.".into(),
+        collections: vec![Collection {
+            name: "visits".into(),
+            indexes: vec![],
+            text: vec![],
+            geo: None,
+            version: 1,
+            people: None,
             annotations: vec![],
         }],
         ..Head::default()

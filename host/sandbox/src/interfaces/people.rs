@@ -1,0 +1,74 @@
+//! `people`: the export and the erasure of the calling person, which follow the commit of the call.
+
+use crate::{
+    contract::{people, types::HostError},
+    grant::Grant,
+    interfaces::{
+        interface::{Interface, State, host},
+        reply::{Answer, Reply},
+    },
+    state::CallState,
+};
+use portolan_store::{TimerChange, TimerKey};
+use portolan_vocabulary::{PEOPLE_OF, PeopleRequest, new_identifier};
+use rand::RngExt as _;
+use serde_json::{Value, json};
+
+pub(super) const INTERFACE: Interface =
+    Interface::sensitive(Grant::People, |linker| people::add_to_linker::<_, State>(linker, host));
+
+const ABOUT_BYTES: usize = 4096;
+
+impl people::Host for CallState {
+    async fn export(&mut self, action: String, about: String) -> Reply<String> {
+        Ok(self.export_person(action, &about))
+    }
+
+    async fn erase(&mut self) -> Reply<()> {
+        Ok(self.erase_person())
+    }
+}
+
+impl CallState {
+    fn export_person(&mut self, action: String, about: &str) -> Answer<String> {
+        let owner_id = self.calling_owner()?;
+        let about = (about.len() <= ABOUT_BYTES).then(|| serde_json::from_str(about).ok());
+        let Some(about @ Value::Object(_)) = about.flatten() else {
+            let text = format!("`about` is a JSON object of at most {ABOUT_BYTES} bytes");
+            return Err(HostError::Invalid(text));
+        };
+        let export_id = new_identifier("exp", self.context.now, self.random.generator().random());
+        // The action must accept the parts as its input.
+        let part = json!({
+            "export_id": export_id, "about": about, "part": 1, "last": true, "items": [],
+        });
+        let checked = self.work()?.services.check_timer(&action, &part.to_string());
+        checked.map_err(HostError::Invalid)?;
+        let request = PeopleRequest::Export { export_id: export_id.clone(), owner_id, about };
+        self.request(&request, action)?;
+        Ok(export_id)
+    }
+
+    fn erase_person(&mut self) -> Answer<()> {
+        let request = PeopleRequest::Erase { owner_id: self.calling_owner()? };
+        self.request(&request, String::new())
+    }
+
+    fn calling_owner(&self) -> Answer<String> {
+        let owner_id = self.context.agent().and_then(|agent| agent.owner_id.as_deref());
+        let missing = || HostError::Invalid("nobody has claimed the calling agent".to_owned());
+        owner_id.map(str::to_owned).ok_or_else(missing)
+    }
+
+    /// Adds the request to the unit of work, as a timer that is due at once.
+    fn request(&mut self, request: &PeopleRequest, action: String) -> Answer<()> {
+        let (now, test_mode) = (self.context.now, self.context.caller.test_mode());
+        let capability = format!("{PEOPLE_OF}{}", self.capability);
+        let key = TimerKey { capability, name: request.name(), test_mode };
+        let setting = new_identifier("set", now, self.random.generator().random());
+        let input = json!(request).to_string();
+        let set = TimerChange::Set { setting, at: now, action, input };
+        self.writable_work()?.unit.change_timer(key, set);
+        Ok(())
+    }
+}

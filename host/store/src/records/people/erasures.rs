@@ -1,0 +1,124 @@
+//! The list of erased people, as digests: a list of their ids would be the record that they asked to
+//! end. It is kept in the database, and in a file beside it that a restored database is compared with.
+
+use crate::{
+    connection::{read, transact},
+    error::{DbError, StateError},
+    integers::signed,
+    store::Store,
+};
+use portolan_vocabulary::{Digest, HOST, Timestamp};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+impl Store {
+    /// Uses this file for the list: erases everybody on it again who is in the database, because a
+    /// backup was restored or an erasure was cut off, and returns their number. To be called when the
+    /// collections are declared, before the host serves. Every later erasure is added to the file.
+    pub async fn use_erasure_list(&self, file: &Path, now: Timestamp) -> Result<u64, StateError> {
+        let listed = read_list(file)?;
+        let recorded = self.recorded_erasures().await?;
+        let missing: Vec<&String> = recorded.difference(&listed).collect();
+        add_to_list(file, &missing)?;
+        // It is set once; a second call means the same file.
+        let _set = self.inner.erasure_list.set(file.to_owned());
+        let mut erased = 0;
+        if !(listed.is_empty() && recorded.is_empty()) {
+            for owner_id in self.owner_ids().await? {
+                let digest = digest(&owner_id);
+                if listed.contains(&digest) || recorded.contains(&digest) {
+                    self.erase_person(&self.person_ids(&owner_id).await?, now).await?;
+                    erased += 1;
+                }
+            }
+        }
+        for digest in listed.difference(&recorded) {
+            self.put_erasure(digest, now).await?;
+        }
+        Ok(erased)
+    }
+
+    /// Records that an owner is erased, in the file first.
+    pub(super) async fn record_erasure(
+        &self,
+        owner_id: &str,
+        now: Timestamp,
+    ) -> Result<(), DbError> {
+        let digest = digest(owner_id);
+        if let Some(file) = self.inner.erasure_list.get()
+            && !read_list(file)?.contains(&digest)
+        {
+            add_to_list(file, &[&digest])?;
+        }
+        self.put_erasure(&digest, now).await
+    }
+
+    async fn put_erasure(&self, digest: &str, now: Timestamp) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query(
+                "INSERT INTO erasures (owner_digest, erased_at) VALUES ($1, $2)
+                 ON CONFLICT (owner_digest) DO NOTHING",
+            )
+            .bind(digest)
+            .bind(signed(now.as_millis()))
+            .execute(&mut *transaction)
+            .await?
+            .rows_affected()
+        });
+        Ok(())
+    }
+
+    async fn recorded_erasures(&self) -> Result<BTreeSet<String>, DbError> {
+        let rows: Vec<(String,)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as("SELECT owner_digest FROM erasures").fetch_all(pool).await?
+        });
+        Ok(rows.into_iter().map(|(digest,)| digest).collect())
+    }
+
+    async fn owner_ids(&self) -> Result<Vec<String>, DbError> {
+        let rows: Vec<(String,)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT d.id FROM documents d JOIN collections c ON c.id = d.collection
+                 WHERE c.capability = $1 AND c.name = 'owners' AND d.body IS NOT NULL",
+            )
+            .bind(HOST)
+            .fetch_all(pool)
+            .await?
+        });
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+}
+
+fn digest(owner_id: &str) -> String {
+    Digest::of(owner_id.as_bytes()).hex()
+}
+
+/// Returns the digests in the file; none if there is no file.
+fn read_list(file: &Path) -> Result<BTreeSet<String>, DbError> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeSet::new()),
+        Err(error) => Err(DbError::Unreadable { path: file.to_owned(), error }),
+    }
+}
+
+/// Adds digests to the file, and syncs it.
+fn add_to_list(file: &Path, digests: &[&String]) -> Result<(), DbError> {
+    if digests.is_empty() {
+        return Ok(());
+    }
+    let lines: String = digests.iter().map(|digest| format!("{digest}\n")).collect();
+    let append = || {
+        let mut list = OpenOptions::new().create(true).append(true).mode(0o600).open(file)?;
+        list.write_all(lines.as_bytes())?;
+        list.sync_all()?;
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    };
+    append().map_err(|error| DbError::File { path: PathBuf::from(file), error })
+}

@@ -1,0 +1,110 @@
+//! What is stored about a person: its export, and its erasure.
+//!
+//! Documents are found by the person's ids in their text and handled as their collection declares;
+//! those of a collection that declares nothing are deleted. Everything else that names the person is
+//! deleted or redacted here.
+//!
+//! A person is given as their ids: the owner's first, then those of their agents.
+
+mod erase;
+mod erasures;
+mod export;
+
+pub use erase::ErasureCounts;
+pub use export::{PersonalAnswer, PersonalData, PersonalDocument, PersonalEvent, PersonalWebhook};
+
+use crate::{connection::read, error::DbError, store::Store};
+use portolan_vocabulary::{HOST, People, Person};
+
+/// Rows that are read at once.
+const CHUNK: usize = 200;
+
+/// A document as it is stored: its collection's number, its id and its body.
+type Row = (i64, String, String);
+
+/// A collection as it is stored.
+#[derive(Debug, Clone, sqlx::FromRow)]
+struct Declared {
+    capability: String,
+    name: String,
+    generation: i64,
+    shape: String,
+    people: Option<String>,
+}
+
+impl Declared {
+    /// Returns the declared people; `None` if the collection declares nothing.
+    fn people(&self) -> Option<People> {
+        let people: Vec<Person> = serde_json::from_str(self.people.as_deref()?).ok()?;
+        People::new(&people).ok()
+    }
+
+    /// Returns whether these documents are the records of agents or owners.
+    fn is_register(&self) -> bool {
+        self.capability == HOST && (self.name == "agents" || self.name == "owners")
+    }
+}
+
+impl Store {
+    /// Returns a person's ids: the owner's, then those of the agents that are or were theirs.
+    pub async fn person_ids(&self, owner_id: &str) -> Result<Vec<String>, DbError> {
+        let agents: Vec<(String,)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT d.id FROM documents d JOIN collections c ON c.id = d.collection
+                 WHERE c.capability = $1 AND c.name = 'agents' AND d.body LIKE $2 ORDER BY d.id",
+            )
+            .bind(HOST)
+            .bind(pattern(owner_id))
+            .fetch_all(pool)
+            .await?
+        });
+        let owner = std::iter::once(owner_id.to_owned());
+        Ok(owner.chain(agents.into_iter().map(|(id,)| id)).collect())
+    }
+
+    /// Returns whether any document names this owner.
+    pub async fn is_known(&self, owner_id: &str) -> Result<bool, DbError> {
+        Ok(!self.documents_naming(owner_id, None).await?.is_empty())
+    }
+
+    /// Returns the next documents whose text or id contains this id, in the order of collection and id.
+    async fn documents_naming(
+        &self,
+        id: &str,
+        after: Option<(i64, String)>,
+    ) -> Result<Vec<Row>, DbError> {
+        let (after_collection, after_id) = after.unwrap_or((-1, String::new()));
+        Ok(read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT CAST(collection AS BIGINT), id, body FROM documents
+                 WHERE (collection > $1 OR (collection = $1 AND id > $2))
+                 AND body IS NOT NULL AND (body LIKE $3 OR id LIKE $3)
+                 ORDER BY collection, id LIMIT $4",
+            )
+            .bind(after_collection)
+            .bind(after_id.as_str())
+            .bind(pattern(id))
+            .bind(i64::try_from(CHUNK).unwrap_or(i64::MAX))
+            .fetch_all(pool)
+            .await?
+        }))
+    }
+
+    async fn declared(&self, collection: i64) -> Result<Option<Declared>, DbError> {
+        Ok(read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT capability, name, CAST(generation AS BIGINT) AS generation, shape, people
+                 FROM collections WHERE id = $1",
+            )
+            .bind(collection)
+            .fetch_optional(pool)
+            .await?
+        }))
+    }
+}
+
+/// Returns the pattern of texts that contain this id. Its underscore stands for any character, which
+/// finds no more.
+fn pattern(id: &str) -> String {
+    format!("%{id}%")
+}

@@ -1,0 +1,29 @@
+//! A request for the data of a person, as it waits in the database.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a component has asked the host to do with the data of the calling person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum PeopleRequest {
+    Export {
+        export_id: String,
+        owner_id: String,
+        /// The component's own data, which its action gets back.
+        about: Value,
+    },
+    Erase {
+        owner_id: String,
+    },
+}
+
+impl PeopleRequest {
+    /// Returns the name of the timer that runs it: one for each kind and person.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Export { owner_id, .. } => format!("export/{owner_id}"),
+            Self::Erase { owner_id } => format!("erase/{owner_id}"),
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Random texts that one person leaves with every shipped capability: an export names each of them, and
+//! after the erasure the database, its backups and what is restored from older ones have none.
+
+use crate::{
+    cases::{
+        personal::{back_up, erase, export, restore, stop},
+        reports, signal_verification as signals,
+    },
+    harness::{
+        Agent, Host, Options, Process, Reply,
+        database::Database,
+        feeds::city,
+        inbox::Reader,
+        listings::{room, with},
+        meetings::slot,
+        pairings::wanted,
+        postgres,
+        ties::Person,
+    },
+};
+use rand::RngExt as _;
+use serde_json::{Value, json};
+
+const CAPABILITIES: [&str; 17] = [
+    "agent_credits",
+    "agent_listings",
+    "calendar",
+    "content_render",
+    "conversations",
+    "listing_taxonomy",
+    "matching_sessions",
+    "owners",
+    "pairings",
+    "reports",
+    "signal_verification",
+    "social_org",
+    "social_permissions",
+    "social_relationships",
+    "svc_phone_binding",
+    "svc_webhooks",
+    "thread_meetings",
+];
+
+/// A number of test mode with which every agent is the same person's.
+const SHARED_NUMBER: &str = "+14155550115";
+
+/// Random words, each with its place.
+#[derive(Default)]
+struct Canaries(Vec<(&'static str, String)>);
+
+impl Canaries {
+    /// A new word: letters alone, because texts with digits can be contact data.
+    fn plant(&mut self, place: &'static str) -> String {
+        let mut random = rand::rng();
+        let letters: String =
+            (0..16).map(|_| char::from(random.random_range(b'a'..=b'z'))).collect();
+        self.0.push((place, letters.clone()));
+        letters
+    }
+
+    /// The places whose words are not, or not only, in a text of this kind.
+    fn places(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<&'static str> {
+        self.0.iter().filter(|(_, word)| is_wanted(word)).map(|(place, _)| *place).collect()
+    }
+
+    /// The places whose words the database contains.
+    fn found(&self, database: &Database) -> Vec<&'static str> {
+        // An index of words may store a word without what it has in common with the one before.
+        let ends: Vec<&str> = self.0.iter().map(|(_, word)| &word[4..]).collect();
+        let found = database.found(&ends);
+        self.places(|word| found.iter().any(|end| end == &word[4..]))
+    }
+}
+
+fn options() -> Options {
+    let settings =
+        format!("feeds_dir = {:?}\n[limits]\ncall_wall_time_ms = 30000\n", city().join("feeds"));
+    Options::with(&CAPABILITIES).configuration(&settings)
+}
+
+/// An agent of test mode with this name.
+async fn named_agent<'a>(host: &'a Host, name: &str) -> Agent<'a> {
+    let body = json!({ "type": "anonymous", "mode": "test", "agent_name": name });
+    let reply = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
+    let agent = Reply::read(reply.send().await.unwrap()).await.body;
+    Agent { host, token: host.token_of(&agent, "svc.read svc.write svc.events").await }
+}
+
+async fn agent_id(agent: &Agent<'_>) -> Value {
+    let agents = agent.result("owners", json!({ "action": "list_agents" })).await;
+    let agents = agents["items"].as_array().unwrap().iter();
+    let own = agents.into_iter().find(|agent| agent["this_agent"] == true).unwrap();
+    own["agent_id"].clone()
+}
+
+/// Ada, with a profile, a named agent, and one that she has revoked.
+async fn ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
+    let agent = host.test_agent().await;
+    let id = agent.claim(SHARED_NUMBER).await.as_str().unwrap().to_owned();
+    let revoked = named_agent(host, &canaries.plant("name of a revoked agent")).await;
+    assert_eq!(revoked.claim(SHARED_NUMBER).await, json!(id));
+    let revoke = json!({ "action": "revoke_agent", "agent_id": agent_id(&revoked).await });
+    agent.result("owners", revoke).await;
+    let rename = json!({
+        "action": "rename_agent", "agent_id": agent_id(&agent).await,
+        "name": canaries.plant("name of an agent"),
+    });
+    agent.result("owners", rename).await;
+    agent.result("owners", json!({ "action": "deactivate" })).await;
+    let back = json!({ "action": "reactivate", "reason": canaries.plant("reason of a return") });
+    agent.result("owners", back).await;
+    let profile = json!({
+        "action": "update_profile", "birth_year": 1990,
+        "display_name": canaries.plant("display name"),
+        "headline": canaries.plant("headline"),
+        "bio_md": canaries.plant("biography"),
+        "city": canaries.plant("city"),
+        "links": [format!("https://{}.example/", canaries.plant("link"))],
+        "idempotency_key": canaries.plant("idempotency key"),
+    });
+    agent.result("owners", profile).await;
+    Person { reader: Reader { agent, id: String::new() }, id }
+}
+
+async fn bo(host: &Host) -> Person<'_> {
+    let bo = Person::new(host).await;
+    let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Bo" });
+    bo.agent().result("owners", born).await;
+    bo
+}
+
+impl Person<'_> {
+    /// A call whose answer is kept for its key.
+    async fn keyed(&self, capability: &str, mut body: Value) -> Value {
+        let key = format!("{capability} {}", body["action"]);
+        body["idempotency_key"] = json!(key.replace('"', ""));
+        self.agent().result(capability, body).await
+    }
+
+    async fn creates(&self, listing: Value) -> String {
+        let listing = self.agent().result("agent_listings", with("create", &listing)).await;
+        listing["listing_id"].as_str().unwrap().to_owned()
+    }
+}
+
+/// Listings, a pairing and what is said in it. Returns the conversation.
+async fn pair(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> String {
+    let mut offer = room(json!({
+        "title": canaries.plant("title of a listing"),
+        "description": canaries.plant("description of a listing"),
+    }));
+    offer["place"]["label"] = json!(canaries.plant("label of a place"));
+    let offer = ada.creates(offer).await;
+    let gone = ada.creates(room(json!({ "title": canaries.plant("withdrawn listing") }))).await;
+    let withdraw = json!({ "action": "withdraw", "listing_id": gone });
+    ada.agent().result("agent_listings", withdraw).await;
+    let search = bo.creates(wanted()).await;
+    let session = json!({ "action": "create", "listing_id": search });
+    bo.keyed("matching_sessions", session).await;
+
+    let propose = json!({
+        "action": "propose", "from_listing_id": offer, "to_listing_id": search,
+        "message": canaries.plant("message of a proposal"),
+    });
+    let pairing = ada.agent().result("pairings", propose).await["pairing_id"].clone();
+    let ask = json!({
+        "action": "reply", "pairing_id": pairing, "decision": "ask", "message": "From when?",
+    });
+    bo.keyed("pairings", ask).await;
+    let answer = json!({
+        "action": "message", "pairing_id": pairing,
+        "message": canaries.plant("answer before a connection"),
+    });
+    ada.agent().result("pairings", answer).await;
+    let accept = json!({ "action": "reply", "pairing_id": pairing, "decision": "accept" });
+    let thread_id = bo.keyed("pairings", accept).await["thread_id"].clone();
+    let report = json!({ "subject_id": pairing, "reason": "other", "text": "See for yourself." });
+    bo.reported("create", report).await;
+    thread_id.as_str().unwrap().to_owned()
+}
+
+/// Messages, an edited one among them, and meetings in every part of which somebody writes.
+async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut Canaries) {
+    let send = json!({
+        "thread_id": thread_id, "text": canaries.plant("message"),
+        "client_msg_id": "the first",
+    });
+    let message = ada.talked("send", send).await;
+    let edited = ada.says(thread_id, "What was written first").await;
+    let edit = json!({
+        "message_id": edited["message_id"], "text": canaries.plant("edited message"),
+    });
+    ada.talked("edit", edit).await;
+    let report = json!({ "subject_id": message["message_id"], "reason": "scam", "text": "See for yourself." });
+    let report = bo.reported("create", report).await["report_id"].clone();
+    let decision = json!({
+        "report_id": report, "outcome": "actioned", "explanation": "It was looked at.",
+        "measure": "warned", "ground": "rules", "basis": "The rules",
+    });
+    reports::operated(ada.agent().host, "triage", json!({ "report_id": report })).await;
+    reports::operated(ada.agent().host, "decide", decision).await;
+    let appeal = json!({ "report_id": report, "text": canaries.plant("appeal") });
+    ada.reported("appeal", appeal).await;
+
+    let mut propose = json!({
+        "action": "propose", "thread_id": thread_id, "title": canaries.plant("title of a meeting"),
+        "duration_min": 30, "slots": [slot(0), slot(60)], "time_zone": "UTC",
+        "location": { "kind": "place", "text": canaries.plant("location of a meeting") },
+    });
+    let meeting = ada.agent().result("thread_meetings", propose.clone()).await;
+    let about = |more: Value| {
+        let mut body = json!({ "meeting_id": meeting["meeting_id"] });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    bo.met("counter", about(json!({ "slots": [slot(120)] }))).await;
+    let reason = canaries.plant("reason against a counter");
+    ada.met("decline_counter", about(json!({ "reason": reason }))).await;
+    bo.accepts(&bo.looks(&meeting).await, 0).await;
+    let report = json!({
+        "subject_id": meeting["meeting_id"], "reason": "other", "text": "See for yourself.",
+    });
+    bo.reported("create", report).await;
+
+    propose["title"] = json!("A second look");
+    propose["slots"] = json!([slot(600)]);
+    propose.as_object_mut().unwrap().remove("location");
+    let other = bo.keyed("thread_meetings", propose.clone()).await;
+    let counter = json!({
+        "meeting_id": other["meeting_id"], "slots": [slot(660)],
+        "note": canaries.plant("note of a counter"),
+    });
+    ada.met("counter", counter).await;
+
+    propose["slots"] = json!([slot(1_200)]);
+    let third = bo.agent().result("thread_meetings", propose).await;
+    let decline = json!({
+        "meeting_id": third["meeting_id"], "reason": canaries.plant("reason of a cancellation"),
+    });
+    ada.met("cancel", decline).await;
+}
+
+/// What a person keeps for themselves, and what they tell the operator and the public.
+async fn keep(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) {
+    let call = async |capability: &str, body: Value| ada.agent().result(capability, body).await;
+    let block = json!({
+        "action": "add_block", "start": "2027-01-04T09:00:00Z", "end": "2027-01-04T10:00:00Z",
+        "label": canaries.plant("label of a block"),
+    });
+    call("calendar", block).await;
+    let ics = format!(
+        "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:{}\r\n\
+         DTSTAMP:20261101T120000Z\r\nDTSTART:20270105T090000Z\r\nDTEND:20270105T100000Z\r\n\
+         SUMMARY:{}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+        canaries.plant("id of an imported event"),
+        canaries.plant("title of an imported event"),
+    );
+    call("calendar", json!({ "action": "import_ics", "ics": ics })).await;
+    let note = json!({ "action": "note", "owner_id": bo.id, "text": canaries.plant("note") });
+    call("social_relationships", note).await;
+    let webhook = json!({
+        "action": "create", "url": format!("https://{}.example/", canaries.plant("webhook")),
+        "description": canaries.plant("description of a webhook"),
+    });
+    call("svc.webhooks", webhook).await;
+    let report = json!({
+        "subject_id": bo.id, "reason": "other", "text": canaries.plant("report"),
+    });
+    ada.reported("create", report).await;
+
+    let org = json!({
+        "action": "create", "name": canaries.plant("name of an organisation"), "kind": "company",
+        "domain": format!("{}.example", canaries.plant("domain of an organisation")),
+    });
+    let org = call("social_org", org).await["org_id"].clone();
+    let invite =
+        json!({ "action": "invite_member", "org_id": org, "owner_id": bo.id, "role": "recruiter" });
+    call("social_org", invite).await;
+    let report = json!({ "subject_id": org, "reason": "other", "text": "See for yourself." });
+    bo.reported("create", report).await;
+
+    let (signal, target) = signals::signal("hiring", "lead");
+    let mut evidence = signals::submission(&signal, "https://paper.example/");
+    evidence["note"] = json!(canaries.plant("note of evidence"));
+    call(signals::SIGNALS, evidence).await;
+    let appoint = json!({ "target_id": target, "owner_id": ada.id, "note": "A letter was seen." });
+    signals::operated(ada.agent().host, "appoint", appoint).await;
+    let mut dispute = signals::of("dispute", &signal);
+    dispute["reason"] = json!(canaries.plant("reason of a dispute"));
+    call(signals::SIGNALS, dispute).await;
+}
+
+/// Plants the words, and returns them with the ids of Ada and Bo, and of Bo's organisation.
+async fn planted(host: &Host) -> (Canaries, String, String, Value) {
+    let mut canaries = Canaries::default();
+    let (ada, bo) = (ada(host, &mut canaries).await, bo(host).await);
+    let thread_id = pair(&ada, &bo, &mut canaries).await;
+    talk(&ada, &bo, &thread_id, &mut canaries).await;
+    keep(&ada, &bo, &mut canaries).await;
+    let org = json!({ "action": "create", "name": "Copperleaf", "kind": "company" });
+    let org = bo.agent().result("social_org", org).await["org_id"].clone();
+    let invite =
+        json!({ "action": "invite_member", "org_id": org, "owner_id": ada.id, "role": "admin" });
+    bo.agent().result("social_org", invite).await;
+    let join = json!({ "action": "respond_invite", "org_id": org, "decision": "accept" });
+    assert_eq!(ada.agent().result("social_org", join).await["members_count"], 2);
+    (canaries, ada.id, bo.id, org)
+}
+
+const NOWHERE: [&str; 0] = [];
+
+async fn nothing_is_left(options: Options) {
+    let host = Process::start(options);
+    let (canaries, ada, bo, org) = planted(&host).await;
+    assert!(canaries.0.len() >= 30, "{}", canaries.0.len());
+    let everywhere = canaries.places(|_| true);
+    assert_eq!(canaries.found(&host.database()), everywhere, "the search finds what is there");
+    let events = host.database().texts("SELECT data FROM events").await.join("\n");
+    assert_eq!(canaries.places(|word| events.contains(word)), NOWHERE, "events have no texts");
+
+    let exported = export(&host, &ada).await;
+    assert_eq!(exported.status, 200, "{}", exported.text);
+    assert_eq!(canaries.places(|word| !exported.text.contains(word)), NOWHERE, "{}", exported.text);
+    let theirs = export(&host, &bo).await.text;
+    let personal = ["note", "report", "appeal", "label of a block", "webhook", "idempotency key"];
+    let told = canaries.places(|word| theirs.contains(word));
+    assert!(!told.iter().any(|place| personal.contains(place)), "{told:?}");
+    back_up(host.folder.path(), "old");
+
+    let erased = erase(&host, &ada).await;
+    assert_eq!(erased.status, 200, "{}", erased.text);
+    assert_eq!(canaries.found(&host.database()), NOWHERE);
+    assert_eq!(host.database().found(&[&ada]), Vec::<String>::new());
+    back_up(host.folder.path(), "new");
+    let get = json!({ "action": "get", "org_id": org });
+    let seen = host.test_agent().await.result("social_org", get).await;
+    assert_eq!(seen["members_count"], 1, "{seen:#}");
+
+    let folder = stop(host);
+    for (backup, holds) in [("new", &[][..]), ("old", &everywhere[..])] {
+        restore(folder.path(), backup);
+        assert_eq!(canaries.found(&Database::of(folder.path())), holds, "{backup}");
+    }
+    let host = Process::start_in(folder);
+    assert_eq!(canaries.found(&host.database()), NOWHERE, "after the restored backup is opened");
+    assert_eq!(host.database().found(&[&ada]), Vec::<String>::new());
+    assert_eq!(export(&host, &ada).await.status, 404);
+    assert_eq!(export(&host, &bo).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_leaves_none_of_a_persons_texts_in_sqlite() {
+    nothing_is_left(options()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_leaves_none_of_a_persons_texts_in_postgresql() {
+    nothing_is_left(options().postgres(&postgres::database().await)).await;
+}
