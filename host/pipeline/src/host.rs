@@ -1,6 +1,6 @@
 //! The parts of a running host that a call uses.
 
-use crate::{idempotency::Running, meters::Meters, rates::Rates};
+use crate::{idempotency::Running, log_rates::LogRates, meters::Meters, rates::Rates};
 use portolan_catalog::Catalog;
 use portolan_events::Events;
 use portolan_identity::Identity;
@@ -31,6 +31,7 @@ pub struct Host {
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
     pub(crate) running: Running,
+    pub(crate) log_rates: LogRates,
     pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
 
@@ -49,7 +50,7 @@ impl Host {
         clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
-        let running = Running::default();
+        let (running, log_rates) = (Running::default(), LogRates::default());
         Arc::new(Self {
             identity,
             catalog,
@@ -63,6 +64,7 @@ impl Host {
             meters: Meters::default(),
             clock,
             running,
+            log_rates,
             retry_locks,
         })
     }

@@ -12,7 +12,7 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
-//! - `meters`: counters for the operator
+//! - `meters`: counters for the operator; `log_rates`: what capabilities may log
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
@@ -23,6 +23,7 @@ mod execute;
 mod execution;
 mod host;
 mod idempotency;
+mod log_rates;
 mod lookups;
 mod meters;
 mod nested;

@@ -12,7 +12,7 @@ use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Quota};
 use serde_json::{Value, json};
 use std::{
     net::IpAddr,
@@ -212,6 +212,15 @@ impl HostServices for Frame {
 
     fn may_send(&self, address: Option<IpAddr>) -> bool {
         self.host.rates.message(address).is_ok()
+    }
+
+    fn may_log(&self, bytes: usize) -> bool {
+        let (capability, quotas) = (&self.capability.id, self.host.store.quotas());
+        let admitted = self.host.log_rates.admit(capability, bytes, quotas, self.host.clock.now());
+        if !admitted {
+            self.host.meters.count_exceeded(capability, Quota::LogBytesPerMinute);
+        }
+        admitted
     }
 
     fn call(self: Arc<Self>, within: NestedCall) -> NestedCallFuture {

@@ -31,6 +31,10 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn records(&self) -> Option<Arc<Records>> {
         None
     }
+    /// Counts a log message of the running capability, and returns whether it may be logged.
+    fn may_log(&self, _bytes: usize) -> bool {
+        true
+    }
     /// Counts a text message for a caller at this address, and returns whether it may be sent.
     fn may_send(&self, _address: Option<IpAddr>) -> bool {
         false
