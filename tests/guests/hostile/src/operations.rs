@@ -1,7 +1,7 @@
 //! The operations of a script, each performed as often as it says.
 //!
-//! The answer of a call has one entry for each operation: how often it was done and refused, what the first
-//! refusal said, and the last answer.
+//! The answer of a call has one entry for each operation: how often it was done and refused, the last
+//! refusal, and the last answer.
 
 use crate::script::{json, text, times, with_number};
 use portolan_sdk::contract::{
@@ -42,7 +42,7 @@ pub(crate) fn perform_all(operations: &Value, caller: &Caller, input: &str) -> E
 }
 
 fn repeat(operation: &Value, caller: &Caller, input: &str) -> Value {
-    let (mut done, mut refused, mut first, mut last) = (0, 0, None, String::new());
+    let (mut done, mut refused, mut refusal, mut last) = (0, 0, None, String::new());
     for number in 0..times(operation) {
         match perform(&with_number(operation, number), caller, input) {
             Ok(answer) => {
@@ -51,14 +51,14 @@ fn repeat(operation: &Value, caller: &Caller, input: &str) -> Value {
             }
             Err(reason) => {
                 refused += 1;
-                first.get_or_insert(reason);
+                refusal = Some(reason);
             }
         }
     }
     let shown = |text: &str| text.get(..text.floor_char_boundary(SHOWN)).unwrap_or("").to_owned();
     value!({
         "op": operation["op"], "done": done, "refused": refused,
-        "first_refusal": first.as_deref().map(shown), "last": shown(&last),
+        "refusal": refusal.as_deref().map(shown), "last": shown(&last),
     })
 }
 
