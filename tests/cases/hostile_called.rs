@@ -247,7 +247,7 @@ pub const INVOKED: &[Attack] = &[
         "calls_by_the_thousand",
         "makes thousands of nested calls in one call",
         Operation("at most 1000 nested calls"),
-        |_| with_invocation("calls_by_the_thousand", ("agent_credits", "nothing"), 5_000),
+        |_| with_invocation("calls_by_the_thousand", ("agent_credits", "nothing"), 1_500),
     ),
     Attack::new(
         "other_arguments",

@@ -44,9 +44,9 @@ fn finding(id: &str, filter: Value) -> Vec<u8> {
 pub const DOCUMENTS: &[Attack] = &[
     Attack::new(
         "many_writes",
-        "writes a hundred thousand documents in one call",
+        "writes three thousand documents in one call",
         Operation("at most 1000"),
-        |_| storing("many_writes", json!([put(json!("{n}"), json!({}), 100_000)])),
+        |_| storing("many_writes", json!([put(json!("{n}"), json!({}), 3_000)])),
     ),
     Attack::new(
         "document_flood",
@@ -64,7 +64,7 @@ pub const DOCUMENTS: &[Attack] = &[
         "write_flood",
         "writes more bytes in one call than its memory",
         Operation("the memory of a call"),
-        |_| storing("write_flood", json!([put(json!("{n}"), large(250_000), 400)])),
+        |_| storing("write_flood", json!([put(json!("{n}"), large(250_000), 120)])),
     ),
     Attack::new(
         "large_document",
@@ -240,11 +240,11 @@ pub const EVENTS: &[Attack] = &[
     ),
     Attack::new(
         "event_flood",
-        "publishes ten thousand events in one call",
+        "publishes a thousand events in one call",
         Operation("at most 100 events"),
         |_| {
             let (event_type, to) = ("event_flood.told", "capabilities");
-            publishing("event_flood", &Event { event_type, to, data: json!({}), times: 10_000 })
+            publishing("event_flood", &Event { event_type, to, data: json!({}), times: 1_000 })
         },
     ),
     Attack::new(
@@ -274,9 +274,9 @@ fn timer(action: &str, times: u64) -> Value {
 pub const TIMERS: &[Attack] = &[
     Attack::new(
         "many_timers",
-        "sets ten thousand timers in one call",
+        "sets a thousand timers in one call",
         Operation("at most 100 timers"),
-        |_| scheduling("many_timers", timer("due", 10_000)),
+        |_| scheduling("many_timers", timer("due", 1_000)),
     ),
     Attack::new(
         "timer_flood",
@@ -295,6 +295,20 @@ pub const TIMERS: &[Attack] = &[
         "sets a timer for an action that only agents may call",
         Operation("is not an internal action"),
         |_| scheduling("timer_for_a_write", timer("act", 1)),
+    ),
+    Attack::new(
+        "timer_without_end",
+        "sets a timer for the last millisecond that a number can hold",
+        Harmless("it is set, and never due", |seen| {
+            let report = &seen.reply.body["result"]["operations"][0];
+            if report["done"] == 1 { Ok(()) } else { Err(format!("it is not set: {report}")) }
+        }),
+        |_| {
+            let set = json!({
+                "op": "timer", "name": "last", "at": u64::MAX, "action": "due", "input": {},
+            });
+            scheduling("timer_without_end", set)
+        },
     ),
     Attack::new(
         "large_timer",

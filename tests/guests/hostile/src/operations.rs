@@ -98,7 +98,8 @@ fn perform(operation: &Value, caller: &Caller, input: &str) -> Done {
             done(events::publish(&audience(&field("to")), &event))
         }
         "timer" => {
-            let at = context::now() + number("after_ms");
+            let after = || context::now() + number("after_ms");
+            let at = operation["at"].as_u64().unwrap_or_else(after);
             let (name, action) = (field("name"), field("action"));
             done(timers::set(&name, at, &action, &json(&operation["input"])))
         }
