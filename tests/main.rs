@@ -49,6 +49,13 @@ mod cases {
     mod feeds_served;
     mod handoffs;
     mod histories;
+    mod hostile;
+    mod hostile_at_once;
+    mod hostile_built;
+    mod hostile_called;
+    mod hostile_described;
+    mod hostile_reference;
+    mod hostile_stored;
     mod identity;
     mod install;
     mod invisible;

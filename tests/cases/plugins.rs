@@ -3,7 +3,7 @@
 use crate::harness::{Host, Options, feeds::city, guests};
 use serde_json::{Value, json};
 
-fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     let folder = std::fs::read_dir(guests().join("plugins")).unwrap();
     let mut names: Vec<_> = folder
         .map(|entry| entry.unwrap().path())

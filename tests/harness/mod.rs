@@ -8,6 +8,7 @@ pub mod database;
 pub mod dns;
 pub mod feeds;
 pub mod generated;
+pub mod hostile;
 pub mod inbox;
 mod inside;
 pub mod invisible;

@@ -2,6 +2,7 @@
 
 use crate::{
     action::Schemas,
+    counts::check_counts,
     problem::{Problem, Problems, TOO_COMPLEX_FIX, check_text, excerpt},
     prompts::check_prompts,
     reach::check_reach,
@@ -16,12 +17,13 @@ use std::collections::HashSet;
 /// Fields of a call's body that the host takes out before the component sees it.
 const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
-/// The most actions of a capability.
-const ACTIONS: usize = 100;
-
-/// The most annotations of a capability with its actions and collections, and the most bytes of a value.
-const ANNOTATIONS: usize = 1_000;
+/// The most bytes of the value of an annotation.
 const ANNOTATION_BYTES: usize = 16 * 1024;
+
+/// The most characters of a version, of a tag, and of what is said of an error or a deprecation.
+const VERSION_CHARACTERS: usize = 64;
+const TAG_CHARACTERS: usize = 64;
+const REASON_CHARACTERS: usize = 1_000;
 
 /// Returns the schemas of the actions in their order, or every problem.
 pub(super) fn check(
@@ -29,6 +31,10 @@ pub(super) fn check(
     limits: &Limits,
 ) -> Result<Vec<Schemas>, Vec<Problem>> {
     let mut problems = Problems::default();
+    check_counts(descriptor, &mut problems);
+    if !problems.0.is_empty() {
+        return Err(problems.0);
+    }
     check_head(descriptor, &mut problems);
     check_errors(descriptor, &mut problems);
     check_collections(descriptor, &mut problems);
@@ -61,20 +67,22 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
         );
     }
     for (at, text, limit) in [
+        ("version", &descriptor.version, VERSION_CHARACTERS),
         ("title", &descriptor.title, 80),
         ("summary", &descriptor.summary, 300),
         ("description", &descriptor.description, 8_000),
     ] {
         check_text(at, text, limit, problems);
     }
-    if descriptor.tags.len() > 20 {
-        problems.add("tags", "more than 20", "keep the ones an agent would search for");
+    for tag in &descriptor.tags {
+        check_text("tags", tag, TAG_CHARACTERS, problems);
+    }
+    if let Some(successor) = descriptor.successor.as_ref().filter(|id| !is_capability_id(id)) {
+        let problem = format!("{:?} is not a capability id", excerpt(successor));
+        problems.add("successor", problem, "name the capability that replaces this one");
     }
     if descriptor.actions.is_empty() {
         problems.add("actions", "there is none", "declare at least one action");
-    }
-    if descriptor.actions.len() > ACTIONS {
-        problems.add("actions", format!("more than {ACTIONS}"), "split the capability");
     }
     problems
         .add_duplicates("actions", descriptor.actions.iter().map(|action| action.name.as_str()));
@@ -100,6 +108,7 @@ fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {
         if !is_snake_case(&error.code) {
             problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
         }
+        check_text(&at, &error.description, REASON_CHARACTERS, problems);
         if ErrorCode::from_name(&error.code).is_some() {
             problems.add(
                 &at,
@@ -238,9 +247,6 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
             Ok(_) => {}
         }
     }
-    if descriptor.annotations.len() > ANNOTATIONS {
-        problems.add("annotations", format!("more than {ANNOTATIONS}"), "leave some out");
-    }
 }
 
 fn is_annotation_key(key: &str) -> bool {
@@ -261,6 +267,9 @@ fn check_action(
     }
     check_text(&format!("{at}.title"), &action.title, 120, problems);
     check_text(&format!("{at}.description"), &action.description, 8_000, problems);
+    if let Some(reason) = &action.deprecated {
+        check_text(&format!("{at}.deprecated"), reason, REASON_CHARACTERS, problems);
+    }
     for code in &action.errors {
         let known = descriptor.errors.iter().any(|error| error.code == *code)
             || ErrorCode::from_name(code).is_some_and(|code| code.row().component);

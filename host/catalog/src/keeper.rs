@@ -369,7 +369,8 @@ impl Keeper {
                 tracing::warn!(
                     file,
                     reason = error.reason(),
-                    "refused: {error}; to fix it: {}",
+                    "refused: {}; to fix it: {}",
+                    error.message(),
                     error.fix()
                 );
                 for problem in error.problems() {

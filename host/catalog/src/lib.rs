@@ -12,7 +12,7 @@
 //! - `start`, `attempt`, `keeper`: the start, and the one task that follows the folder
 //! - `folder`, `file`: the folder's changes, and the bytes of one file
 //! - `load`: from a file to a capability
-//! - `problem`, `check`: every problem of a descriptor
+//! - `problem`, `counts`, `check`: every problem of a descriptor
 //! - `trust`, `candidate`, `admission`: who published a component, and whether it may have its id
 //! - `reach`, `permission`: which other capabilities and events it may reach, and what needs permission
 //! - `decisions`: what the operator decides about components
@@ -43,6 +43,7 @@ mod candidate;
 mod capability;
 mod catalog;
 mod check;
+mod counts;
 mod decisions;
 mod difference;
 mod document;

@@ -1,7 +1,15 @@
 //! The problems of a descriptor, as its author sees them.
 
+use portolan_vocabulary::{is_invisible, one_line};
 use serde::Serialize;
 use std::collections::HashSet;
+
+/// The most bytes of a problem and of its place.
+const PROBLEM_BYTES: usize = 600;
+const AT_BYTES: usize = 200;
+
+/// The characters that join others or keep them apart, which some scripts and emoji need.
+const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 /// The fix of a schema that is too complex. The reason of the refusal is recognized by it.
 pub(super) const TOO_COMPLEX_FIX: &str = "refer to a definition once in allOf, anyOf and oneOf, bound arrays with maxItems, and write shorter patterns";
@@ -26,7 +34,10 @@ impl Problems {
         problem: impl Into<String>,
         fix: impl Into<String>,
     ) {
-        self.0.push(Problem { at: at.into(), problem: problem.into(), fix: fix.into() });
+        // What it quotes is the author's.
+        let (at, problem) =
+            (one_line(&at.into(), AT_BYTES), one_line(&problem.into(), PROBLEM_BYTES));
+        self.0.push(Problem { at, problem, fix: fix.into() });
     }
 
     /// Reports every name that is given twice.
@@ -40,11 +51,23 @@ impl Problems {
     }
 }
 
+/// Checks a text that people and agents read: in a catalog, on a page, in a terminal.
 pub(super) fn check_text(at: &str, text: &str, limit: usize, problems: &mut Problems) {
-    if text.trim().is_empty() {
+    if text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter)) {
         problems.add(at, "is empty", "say it for an agent that decides whether to use this");
     } else if text.chars().count() > limit {
         problems.add(at, format!("is longer than {limit} characters"), "shorten it");
+    }
+    let is_allowed = |letter: &char| matches!(letter, '\n' | '\t') || JOINERS.contains(letter);
+    let mut deceptive = text.chars().filter(|letter| is_invisible(*letter) && !is_allowed(letter));
+    if let Some(letter) = deceptive.next() {
+        let problem =
+            format!("has the character U+{:04X}, which cannot be seen", u32::from(letter));
+        problems.add(
+            at,
+            problem,
+            "leave out control characters and those that change the direction",
+        );
     }
 }
 

@@ -7,10 +7,6 @@ use crate::{
 use portolan_vocabulary::{Descriptor, Prompt, is_capability_id, is_snake_case};
 use std::collections::BTreeSet;
 
-/// How many prompts a capability may have.
-const PROMPTS: usize = 20;
-/// How many arguments a prompt may have.
-const ARGUMENTS: usize = 10;
 /// What stands in the text for an argument that is not given.
 const NOT_GIVEN: &str = "(not given)";
 
@@ -77,9 +73,6 @@ impl Snapshot {
 pub(super) fn check_prompts(descriptor: &Descriptor, problems: &mut Problems) {
     let prompts = &descriptor.prompts;
     problems.add_duplicates("prompts", prompts.iter().map(|prompt| prompt.name.as_str()));
-    if prompts.len() > PROMPTS {
-        problems.add("prompts", format!("more than {PROMPTS}"), "keep the ones people start with");
-    }
     for prompt in prompts {
         check_prompt(prompt, problems);
     }
@@ -96,9 +89,6 @@ fn check_prompt(prompt: &Prompt, problems: &mut Problems) {
         }
     }
     problems.add_duplicates(&at, prompt.arguments.iter().map(|argument| argument.name.as_str()));
-    if prompt.arguments.len() > ARGUMENTS {
-        problems.add(&at, format!("more than {ARGUMENTS} arguments"), "ask for fewer");
-    }
     check_text(&format!("{at}.title"), &prompt.title, 80, problems);
     check_text(&format!("{at}.description"), &prompt.description, 300, problems);
     check_text(&format!("{at}.text"), &prompt.text, 8_000, problems);

@@ -15,9 +15,6 @@ use portolan_vocabulary::{
 };
 use std::collections::BTreeSet;
 
-/// The most entries of each list.
-const ENTRIES: usize = 200;
-
 const EVENT_TYPE_FIX: &str =
     "join two or more names of lower-case letters, digits and _ with dots, such as pairing.replied";
 
@@ -166,9 +163,6 @@ pub(super) fn check_reach(descriptor: &Descriptor, problems: &mut Problems) {
 }
 
 fn check_invokes(descriptor: &Descriptor, problems: &mut Problems) {
-    if descriptor.invokes.len() > ENTRIES {
-        problems.add("invokes", format!("more than {ENTRIES}"), "split the capability");
-    }
     let names: Vec<_> = descriptor.invokes.iter().map(name).collect();
     problems.add_duplicates("invokes", names.iter().map(|name| excerpt(name)));
     for invocation in &descriptor.invokes {
@@ -188,9 +182,6 @@ fn check_invokes(descriptor: &Descriptor, problems: &mut Problems) {
 
 fn check_publishes(descriptor: &Descriptor, problems: &mut Problems) {
     let event_types = || descriptor.publishes.iter().map(|declared| declared.event_type.as_str());
-    if descriptor.publishes.len() > ENTRIES {
-        problems.add("publishes", format!("more than {ENTRIES}"), "split the capability");
-    }
     problems.add_duplicates("publishes", event_types().map(excerpt));
     for event_type in event_types() {
         let fault = match HOST_EVENTS.contains(&event_type) {
@@ -210,9 +201,6 @@ fn check_callers(action: &ActionDescriptor, problems: &mut Problems) {
             "the action is not internal",
             "leave it out, or make the action internal",
         );
-    }
-    if action.callers.len() > ENTRIES {
-        problems.add(&at, format!("more than {ENTRIES}"), "leave some out");
     }
     for caller in action.callers.iter().filter(|caller| !is_capability_id(caller)) {
         problems.add(&at, format!("{:?} is not a capability id", excerpt(caller)), "name ids");

@@ -11,7 +11,11 @@ use portolan_sandbox::{
 };
 use portolan_signing::SignatureError;
 use portolan_store::DbError;
+use portolan_vocabulary::one_line;
 use std::path::PathBuf;
+
+/// The most bytes of the message of a refusal.
+const MESSAGE_BYTES: usize = 2_000;
 
 /// The reason why a file was refused.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +110,11 @@ impl LoadError {
 }
 
 impl LoadError {
+    /// Returns what is wrong, in one line: it may quote the author.
+    pub fn message(&self) -> String {
+        one_line(&self.to_string(), MESSAGE_BYTES)
+    }
+
     /// Returns a code for programs.
     pub fn reason(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! An action's JSON Schema: it is checked when it is loaded, applied to every call, and moved into
 //! larger documents without the loss of its references.
 
-use crate::schema_cost::{Cost, values_in};
+use crate::schema_cost::{BYTES_PER_VALUE, Cost, values_in};
 use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
 use std::{num::NonZero, sync::LazyLock, thread::available_parallelism};
@@ -17,8 +17,6 @@ const DEPTH: usize = 64;
 const MAX_VISITS: u64 = 10_000_000;
 /// The most visits of a check that delays the other tasks of its thread.
 const INLINE_VISITS: u64 = 100_000;
-/// The fewest bytes of JSON that a value takes: a digit and a comma.
-const BYTES_PER_VALUE: u64 = 2;
 
 /// The permits of larger checks. They take at most half of the processors.
 static LARGE_CHECKS: LazyLock<Semaphore> =

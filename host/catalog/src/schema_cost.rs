@@ -12,6 +12,8 @@ use regex_automata::nfa::thompson::NFA;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
+/// The fewest bytes of JSON that a value takes: a digit and a comma.
+pub(crate) const BYTES_PER_VALUE: u64 = 2;
 /// The deepest values of an instance: the limit of the JSON parser.
 const INSTANCE_DEPTH: usize = 128;
 /// The subschemas that are applied to the same value.
@@ -55,8 +57,10 @@ const FORMATS: [&str; 18] = [
     "uuid",
 ];
 /// The states of a pattern that cost as much as a visit, for each value: a character costs at most one
-/// step for each state, and an instance has at most two bytes for each value.
+/// step for each state, and two bytes of a text count as a value below it.
 const STATES_PER_VISIT: u64 = 30;
+/// The most states that the patterns of a schema have together: to compile so many takes a tenth of a second.
+const STATES: u64 = 200_000;
 
 /// The most visits of an instance, by the number of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,13 +104,21 @@ impl Cost {
 }
 
 /// Returns the number of values in a value, itself included. The names of members count too, because
-/// `propertyNames` visits them.
+/// `propertyNames` visits them, and texts count by their lengths, because patterns visit their characters.
 pub(crate) fn values_in(value: &Value) -> u64 {
     match value {
-        Value::Object(fields) => 1 + fields.values().map(|field| 1 + values_in(field)).sum::<u64>(),
+        Value::Object(fields) => {
+            let field = |(name, field): (&String, &Value)| values_in_text(name) + values_in(field);
+            1 + fields.iter().map(field).sum::<u64>()
+        }
         Value::Array(items) => 1 + items.iter().map(values_in).sum::<u64>(),
+        Value::String(text) => values_in_text(text),
         _ => 1,
     }
+}
+
+fn values_in_text(text: &str) -> u64 {
+    1 + text.len() as u64 / BYTES_PER_VALUE
 }
 
 /// A schema of the document, with edges to its subschemas.
@@ -131,6 +143,8 @@ struct Graph {
     nodes: Vec<Node>,
     /// The nodes by the address of their schema, which stays where it is meanwhile.
     known: HashMap<*const Value, usize>,
+    /// The states of all patterns so far.
+    states: u64,
 }
 
 impl Graph {
@@ -170,6 +184,14 @@ impl Graph {
         let mut node = Node { own: own_visits(fields)?, ..Node::default() };
         if fields.contains_key("uniqueItems") {
             node.below = UNIQUE_VISITS;
+        }
+        for pattern in patterns(fields) {
+            let states = states(pattern)?;
+            node.below += 1 + states / STATES_PER_VISIT;
+            self.states += states;
+            if self.states > STATES {
+                return Err(format!("has patterns of more than {STATES} states together"));
+            }
         }
         if let Some(name) = DYNAMIC.into_iter().find(|name| fields.contains_key(*name)) {
             return Err(format!("uses {name}; refer to a definition with $ref"));
@@ -339,14 +361,6 @@ fn own_visits(fields: &Map<String, Value>) -> Result<u64, String> {
         visits = visits.saturating_add(match (name.as_str(), value) {
             ("enum" | "const" | "required" | "dependentRequired", value) => values_in(value) / 4,
             ("properties", Value::Object(list)) => list.len() as u64 / 4,
-            ("pattern", Value::String(pattern)) => pattern_visits(pattern)?,
-            ("patternProperties", Value::Object(list)) => {
-                let mut sum = 0;
-                for pattern in list.keys() {
-                    sum += pattern_visits(pattern)?;
-                }
-                sum
-            }
             // A regular expression of the instance would be compiled.
             ("format", Value::String(format)) if format == "regex" => {
                 return Err("uses the format \"regex\"; use a pattern".to_owned());
@@ -360,13 +374,20 @@ fn own_visits(fields: &Map<String, Value>) -> Result<u64, String> {
     Ok(visits)
 }
 
-/// Returns the visits that matching a pattern costs for each value, by the number of its states.
-fn pattern_visits(pattern: &str) -> Result<u64, String> {
+/// Returns the patterns of a schema's own keywords: for the characters of its text, or of its members' names.
+fn patterns(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let own = fields.get("pattern").and_then(Value::as_str);
+    let names = fields.get("patternProperties").and_then(Value::as_object);
+    own.into_iter().chain(names.into_iter().flat_map(|names| names.keys().map(String::as_str)))
+}
+
+/// Returns the number of a pattern's states.
+fn states(pattern: &str) -> Result<u64, String> {
     let nfa = NFA::compiler()
         .configure(NFA::config().nfa_size_limit(Some(1 << 20)))
         .build(pattern)
         .map_err(|error| format!("has the pattern {pattern:?}, which cannot be used: {error}"))?;
-    Ok(1 + nfa.states().len() as u64 / STATES_PER_VISIT)
+    Ok(nfa.states().len() as u64)
 }
 
 /// Returns the schema that a reference within the document leads to.

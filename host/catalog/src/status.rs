@@ -75,7 +75,7 @@ impl Refused {
         Self {
             file: file.to_owned(),
             reason: error.reason(),
-            message: error.to_string(),
+            message: error.message(),
             fix: error.fix(),
             problems: error.problems().to_vec(),
             still_serving,

@@ -5,7 +5,7 @@ use crate::{
     redirects::{RedirectHosts, without_loopback_port},
 };
 use jsonwebtoken::jwk::JwkSet;
-use portolan_vocabulary::SCOPES;
+use portolan_vocabulary::{SCOPES, is_invisible};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -182,13 +182,6 @@ impl ClientMetadata {
                 || (any_port.is_some() && without_loopback_port(registered) == any_port)
         })
     }
-}
-
-/// Returns whether a character cannot be seen. Some of these reverse the direction of a name.
-fn is_invisible(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 fn invalid(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {

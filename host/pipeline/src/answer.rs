@@ -3,9 +3,12 @@
 use crate::outcome::{Answer, Outcome};
 use portolan_catalog::{Action, Capability};
 use portolan_sandbox::GuestAnswer;
-use portolan_vocabulary::{ErrorCode, ErrorKind, Failure};
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, one_line};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+
+/// The most bytes of what the log says about an invalid answer, which the answer itself can be part of.
+const FAULT_BYTES: usize = 1_024;
 
 /// A refusal of a nested call, which the calling action may return without declaring its code.
 #[derive(Debug, Clone)]
@@ -44,7 +47,8 @@ pub(super) fn check_answer(
             capability = id,
             action = name,
             request,
-            "the answer of a component is invalid: {what}"
+            "the answer of a component is invalid: {}",
+            one_line(what, FAULT_BYTES)
         );
         Failure::new(ErrorCode::CapabilityAnswerInvalid)
     };

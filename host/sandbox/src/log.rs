@@ -1,5 +1,7 @@
 //! The texts of a guest for the operator and its author: log messages and its last words.
 
+use portolan_vocabulary::one_line;
+
 /// The most log messages of one call.
 const MESSAGES: u32 = 64;
 /// The most bytes of a log message.
@@ -37,17 +39,6 @@ impl GuestLog {
         let text = one_line(text.trim().trim_end_matches('\0'), LAST_WORDS_BYTES);
         (!text.is_empty()).then_some(text)
     }
-}
-
-/// Cuts the text to a number of bytes and escapes control characters: a component must not be able
-/// to forge lines of the operator's log.
-fn one_line(text: &str, bytes: usize) -> String {
-    let text = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
-    let escape = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    text.chars().map(escape).collect()
 }
 
 #[cfg(test)]

@@ -31,16 +31,16 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn records(&self) -> Option<Arc<Records>> {
         None
     }
+    /// Counts a log message of the running capability, and returns whether it may be logged.
+    fn may_log(&self, _bytes: usize) -> bool {
+        true
+    }
     /// Counts a text message for a caller at this address, and returns whether it may be sent.
     fn may_send(&self, _address: Option<IpAddr>) -> bool {
         false
     }
     /// Records that the running capability cannot read a document of its own at this revision.
     fn report_unreadable(&self, _: CollectionId, _id: String, _revision: u64, _reason: String) {}
-    /// Takes the bytes of a log message from what the capability may log; false if it may not.
-    fn may_log(&self, _bytes: usize) -> bool {
-        true
-    }
     /// Runs an action of another capability in the caller's unit of work.
     fn call(self: Arc<Self>, call: NestedCall) -> NestedCallFuture;
 }

@@ -4,6 +4,7 @@
 //!
 //! - `timestamp`, `clock`: instants, and the clock that is passed to whatever needs the time.
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
+//! - `text`: characters that deceive, and lines for logs.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `descriptor`: the descriptor of a component.
 //! - `people`, `people_request`: whose data a document is, its export and its erasure; requests for these.
@@ -39,6 +40,7 @@ mod retention;
 mod role;
 pub mod sealed;
 mod text_message;
+mod text;
 mod timestamp;
 
 pub use access::{Access, SCOPES};
@@ -67,5 +69,6 @@ pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
 pub use retention::Retention;
 pub use role::{Role, Roles};
+pub use text::{is_invisible, one_line};
 pub use text_message::TextMessage;
 pub use timestamp::Timestamp;

@@ -135,6 +135,10 @@ fn a_schema_without_a_cost_is_refused_with_the_reason() {
         (json!({ "$dynamicRef": "#node" }), "uses $dynamicRef"),
         (json!({ "items": { "format": "regex" } }), "uses the format"),
         (json!({ "pattern": "(" }), "cannot be used"),
+        (
+            json!({ "prefixItems": vec![json!({ "pattern": "\\p{L}{20}" }); 500] }),
+            "states together",
+        ),
     ] {
         let error = Cost::of(&schema).unwrap_err();
         assert!(error.contains(reason), "{schema}: {error}");
@@ -152,9 +156,14 @@ fn references_are_resolved_as_pointers_and_anchors() {
 
 #[test]
 fn a_pattern_of_many_states_costs_more() {
-    let cost = |pattern: &str| Cost::of(&json!({ "pattern": pattern })).unwrap().fixed;
+    let cost = |pattern: &str| Cost::of(&json!({ "pattern": pattern })).unwrap().per_value;
     assert!(cost("^[a-z]+$") < 10, "{}", cost("^[a-z]+$"));
     assert!(cost("[01]*1[01]{2000}") > 60);
+    assert_eq!(values_in(&json!({ "abcd": "0123456789" })), 10);
+    // The characters of a text are visited by the patterns of one field alone.
+    let field = json!({ "pattern": "^[a-z]+$" });
+    let fields = json!({ "properties": { "a": field, "b": field, "c": field } });
+    assert_eq!(Cost::of(&fields).unwrap().per_value, cost("^[a-z]+$"));
     assert_eq!(Cost::of(&json!({ "format": "uint64" })).unwrap().fixed, 1);
     assert_eq!(Cost::of(&json!({ "format": "date" })).unwrap().fixed, 1 + FORMAT_VISITS);
 }

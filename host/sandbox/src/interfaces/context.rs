@@ -46,7 +46,9 @@ impl context::Host for CallState {
 
     fn log(&mut self, level: context::Level, message: String) -> Result<()> {
         let Some(message) = self.log.admit(&message) else { return Ok(()) };
-        if self.work.as_ref().is_some_and(|work| !work.services.may_log(message.len())) {
+        // A component that describes itself has no services, and logs for its author.
+        let services = self.work.as_ref().map(|work| &work.services);
+        if services.is_some_and(|services| !services.may_log(message.len())) {
             return Ok(());
         }
         let (capability, request) = (&*self.capability, &*self.context.request_id);

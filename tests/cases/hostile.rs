@@ -1,0 +1,246 @@
+//! The hostile corpus: what a dropped component can try, and what becomes of it. Each attack is a row of a
+//! table; `docs/security/components.md` has the same rows.
+
+use crate::{
+    cases::{hostile_built, hostile_called, hostile_described, hostile_stored},
+    harness::{
+        Host, Options, PATIENCE, Reply,
+        conversations::opened,
+        credits::anonymous,
+        find,
+        hostile::{Attack, Expected, Scene, Seen, excerpt},
+        inbox::Reader,
+        ties::Person,
+    },
+};
+use serde_json::{Value, json};
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
+
+/// The shipped capabilities beside which the attackers are loaded.
+const SHIPPED: [&str; 7] = [
+    "agent_credits",
+    "conversations",
+    "owners",
+    "social_permissions",
+    "social_relationships",
+    "svc_events",
+    "svc_phone_binding",
+];
+
+/// The most bytes of a refusal in the operator's view.
+const REFUSAL_BYTES: usize = 64 << 10;
+
+/// The attacks by the name of the test that makes them.
+pub const TABLE: [(&str, &[&[Attack]]); 4] = [
+    (
+        "what_a_component_says_of_itself_harms_nobody",
+        &[
+            hostile_described::IDS,
+            hostile_described::REACH,
+            hostile_described::COSTS,
+            hostile_described::TEXTS,
+            hostile_described::REPLACED,
+        ],
+    ),
+    (
+        "the_form_of_a_file_harms_nobody",
+        &[hostile_built::SIGNATURES, hostile_built::IMPORTS, hostile_built::SECTIONS],
+    ),
+    (
+        "what_a_component_does_in_a_call_harms_nobody",
+        &[hostile_called::TAKEN, hostile_called::ANSWERED, hostile_called::INVOKED],
+    ),
+    (
+        "what_a_component_stores_and_sends_harms_nobody",
+        &[hostile_stored::DOCUMENTS, hostile_stored::EVENTS, hostile_stored::TIMERS],
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_component_says_of_itself_harms_nobody() {
+    make(TABLE[0].1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_form_of_a_file_harms_nobody() {
+    make(TABLE[1].1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_component_does_in_a_call_harms_nobody() {
+    make(TABLE[2].1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_component_stores_and_sends_harms_nobody() {
+    make(TABLE[3].1).await;
+}
+
+#[test]
+fn every_attack_has_a_name_of_its_own() {
+    let attacks = TABLE.iter().flat_map(|(_, groups)| groups.iter().copied().flatten());
+    let mut names: Vec<_> = attacks.map(|attack| attack.name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert!(count > 30 && names.len() == count, "{count} attacks, {} names", names.len());
+}
+
+/// Makes the attacks, and fails with every one that does not end as expected, or that a person who has
+/// nothing to do with it can notice.
+async fn make(groups: &[&[Attack]]) {
+    let host = Host::start(Options::with(&SHIPPED).configuration(hostile_stored::QUOTAS)).await;
+    let witness = Witness::new(&host).await;
+    let before = witness.sees().await;
+    let stranger = anonymous(&host).await;
+    let scene = Scene {
+        witness_owner: witness.ada.id.clone(),
+        stranger_agent: stranger.id.clone(),
+        sealed: witness.sealed_number().await,
+        folder: host.folder.path().to_owned(),
+    };
+    let attacker = Person::new(&host).await;
+
+    let attacks: Vec<&Attack> = groups.iter().copied().flatten().collect();
+    let mut faults = String::new();
+    for attack in attacks.iter().filter(|attack| attack.before.is_some()) {
+        let before = attack.before.map(|make| make(&scene)).unwrap_or_default();
+        host.drop_in(&file(attack), &before);
+        loaded(&host, attack).await.unwrap();
+    }
+    for attack in &attacks {
+        host.drop_in(&file(attack), &(attack.component)(&scene));
+    }
+    let mut serving = Vec::new();
+    for attack in attacks {
+        let refusal = match attack.before {
+            Some(_) => Err(host.refusal(&file(attack)).await),
+            None => loaded(&host, attack).await,
+        };
+        if let Err(row) = &refusal
+            && row.to_string().len() > REFUSAL_BYTES
+        {
+            note(&mut faults, attack, "a refusal that fills the operator's view");
+        }
+        match (refusal, &attack.expected) {
+            (Ok(()), Expected::Refused(_)) => note(&mut faults, attack, "it is loaded"),
+            (Ok(()), _) => serving.push(attack),
+            (Err(row), Expected::Refused(reason)) if row["reason"] == *reason => {}
+            (Err(row), _) => note(&mut faults, attack, &row.to_string()),
+        }
+    }
+    for attack in serving {
+        let seen = see(&host, &attacker, &stranger, attack).await;
+        if let Err(fault) = attack.judge(&seen) {
+            note(&mut faults, attack, &fault);
+        }
+    }
+    let after = witness.sees().await;
+    for (what, value) in after {
+        if before.iter().all(|(same, earlier)| *same != what || *earlier != value) {
+            let _written = writeln!(faults, "the witness sees another {what}: {value:#}");
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+fn note(faults: &mut String, attack: &Attack, fault: &str) {
+    let wanted = attack.expected.sentence();
+    let _written = writeln!(faults, "{}: not “{wanted}” but {}", attack.name, excerpt(fault));
+}
+
+fn file(attack: &Attack) -> String {
+    format!("{}.wasm", attack.name)
+}
+
+/// Waits until the attack's file serves; the row of its refusal otherwise.
+async fn loaded(host: &Host, attack: &Attack) -> Result<(), Value> {
+    let (file, started) = (file(attack), Instant::now());
+    loop {
+        let status = host.status().await;
+        if let Some(row) = find(&status, "refused", "file", &file) {
+            return Err(row);
+        }
+        if find(&status, "loaded", "file", &file).is_some() {
+            return Ok(());
+        }
+        if started.elapsed() > 2 * PATIENCE {
+            return Err(json!({ "reason": "neither loaded nor refused" }));
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Calls the attacker's component, and looks at what became of it.
+async fn see(host: &Host, attacker: &Person<'_>, stranger: &Reader<'_>, attack: &Attack) -> Seen {
+    let logged = host.log().len();
+    let reply = attacker.agent().call(attack.name, (attack.body)()).await;
+    let log = host.log().split_off(logged);
+    let page = stranger.page("wait=0&cursor=0&limit=100").await;
+    Seen {
+        reply,
+        log,
+        status: host.status().await,
+        stranger_inbox: page["events"].as_array().cloned().unwrap_or_default(),
+        registered: host.register().await,
+    }
+}
+
+/// A person with data in several capabilities, who has nothing to do with the attacks.
+struct Witness<'a> {
+    ada: Person<'a>,
+    thread_id: String,
+}
+
+impl<'a> Witness<'a> {
+    async fn new(host: &'a Host) -> Self {
+        let (ada, bo) = (Person::new(host).await, Person::new(host).await);
+        let profile = json!({ "action": "update_profile", "display_name": "Ada" });
+        ada.agent().result("owners", profile).await;
+        let note = json!({ "action": "note", "owner_id": bo.id, "text": "Met in Lisbon" });
+        ada.agent().result("social_relationships", note).await;
+        let thread_id = opened(host, &[&ada, &bo]).await;
+        ada.says(&thread_id, "Hello, Bo").await;
+        bo.says(&thread_id, "Hello, Ada").await;
+        host.settled().await;
+        Self { ada, thread_id }
+    }
+
+    /// Her phone number as `svc.phone-binding` has stored it.
+    async fn sealed_number(&self) -> Vec<u8> {
+        let sealed = format!(
+            "SELECT json_extract(body, '$.sealed') FROM documents WHERE id = '{}'
+             AND json_extract(body, '$.sealed') IS NOT NULL",
+            self.ada.id
+        );
+        let found = self.ada.agent().host.database().texts(&sealed).await;
+        let digits = found[0].as_bytes().chunks(2);
+        let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+        digits.map(byte).collect()
+    }
+
+    /// What she and the operator see of her, with the same token throughout.
+    async fn sees(&self) -> Vec<(&'static str, Value)> {
+        let agent = self.ada.agent();
+        let exported = export(agent.host, &self.ada.id).await;
+        let messages = json!({ "action": "messages", "thread_id": self.thread_id });
+        vec![
+            ("export", exported),
+            ("profile", agent.result("owners", json!({ "action": "me" })).await),
+            ("balance", agent.result("agent_credits", json!({ "action": "balance" })).await),
+            ("statement", agent.result("agent_credits", json!({ "action": "statement" })).await),
+            ("conversation", agent.result("conversations", messages).await),
+            ("inbox", self.ada.reader.page("wait=0&cursor=0&limit=100").await["events"].clone()),
+        ]
+    }
+}
+
+async fn export(host: &Host, owner_id: &str) -> Value {
+    let url = format!("{}/people/{owner_id}", host.admin_url);
+    let reply = Reply::read(host.operator.get(url).send().await.unwrap()).await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    reply.body
+}

@@ -1,0 +1,203 @@
+//! Hostile components: the fixture `hostile` with a script in its bytes, files with sections and signatures
+//! that no toolchain writes, and what is expected of the host.
+
+use crate::harness::{Reply, command, component};
+use serde_json::{Value, json};
+use std::{path::Path, sync::LazyLock};
+
+/// The text before the place of the script in the fixture.
+const MARK: &[u8] = b"the script of this component:";
+
+/// The people and agents that components attack.
+pub struct Scene {
+    pub witness_owner: String,
+    pub stranger_agent: String,
+    /// What `svc.phone-binding` has sealed for the witness: the phone number.
+    pub sealed: Vec<u8>,
+    /// A folder for files that are signed.
+    pub folder: std::path::PathBuf,
+}
+
+/// The bytes of a component.
+pub type Make = fn(&Scene) -> Vec<u8>;
+/// Returns what is wrong with what was seen.
+pub type Check = fn(&Seen) -> Result<(), String>;
+
+/// What was seen after the call of a component's action `act`.
+pub struct Seen {
+    pub reply: Reply,
+    /// The operator's view of the catalog.
+    pub status: Value,
+    /// What the host logged since the call began.
+    pub log: String,
+    /// The inbox of an agent that has nothing to do with the caller.
+    pub stranger_inbox: Vec<Value>,
+    /// A new agent's registration.
+    pub registered: Value,
+}
+
+/// What the host must make of an attack.
+pub enum Expected {
+    /// The file is refused with this reason.
+    Refused(&'static str),
+    /// The call is refused with this status and error code.
+    Call(u16, &'static str),
+    /// The component's operation is refused with a sentence that contains this.
+    Operation(&'static str),
+    /// The call does no harm: how, and its check.
+    Harmless(&'static str, Check),
+}
+
+impl Expected {
+    /// The outcome as the document says it.
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::Refused(reason) => format!("file refused: `{reason}`"),
+            Self::Call(_, code) => format!("call refused: `{code}`"),
+            Self::Operation(text) => format!("operation refused: “{text}”"),
+            Self::Harmless(how, _) => (*how).to_owned(),
+        }
+    }
+}
+
+/// One row of the table.
+pub struct Attack {
+    /// The name of the component's file, and its id unless the script has another one.
+    pub name: &'static str,
+    /// What the component tries.
+    pub tries: &'static str,
+    pub component: Make,
+    /// A component that serves before under the same file name.
+    pub before: Option<Make>,
+    /// The body of the call.
+    pub body: fn() -> Value,
+    pub expected: Expected,
+}
+
+impl Attack {
+    pub const fn new(
+        name: &'static str,
+        tries: &'static str,
+        expected: Expected,
+        component: Make,
+    ) -> Self {
+        let body = || json!({ "action": "act" });
+        Self { name, tries, component, before: None, body, expected }
+    }
+
+    pub const fn after(mut self, before: Make) -> Self {
+        self.before = Some(before);
+        self
+    }
+
+    pub const fn called_with(mut self, body: fn() -> Value) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// Compares what was seen of the call with what is expected.
+    pub fn judge(&self, seen: &Seen) -> Result<(), String> {
+        let (status, body) = (seen.reply.status.as_u16(), &seen.reply.body);
+        let told = || format!("{status} {}", excerpt(&seen.reply.text));
+        match &self.expected {
+            Expected::Refused(_) => Err("it was loaded".to_owned()),
+            Expected::Call(wanted, code) => {
+                match status == *wanted && body["error_code"] == *code {
+                    true => Ok(()),
+                    false => Err(told()),
+                }
+            }
+            Expected::Operation(text) => {
+                let operations = body["result"]["operations"].as_array().into_iter().flatten();
+                let mut refusals = operations.filter_map(|report| report["refusal"].as_str());
+                match refusals.any(|refusal| refusal.contains(text)) {
+                    true => Ok(()),
+                    false => Err(told()),
+                }
+            }
+            Expected::Harmless(_, check) => {
+                check(seen).map_err(|fault| format!("{fault}; {}", told()))
+            }
+        }
+    }
+}
+
+/// The beginning of a text.
+pub fn excerpt(text: &str) -> &str {
+    &text[..text.floor_char_boundary(600)]
+}
+
+/// The fixture with this script.
+pub fn scripted(script: &Value) -> Vec<u8> {
+    static FIXTURE: LazyLock<(Vec<u8>, usize)> = LazyLock::new(|| {
+        let bytes = component("hostile");
+        let mark = bytes.windows(MARK.len()).position(|window| window == MARK);
+        let start = mark.unwrap() + MARK.len();
+        (bytes, start)
+    });
+    let (bytes, start) = &*FIXTURE;
+    let script = script.to_string();
+    let room = bytes[*start..].iter().take_while(|byte| **byte == b' ').count();
+    assert!(
+        script.len() <= room,
+        "the script has {} bytes, and there is room for {room}",
+        script.len()
+    );
+    let mut bytes = bytes.clone();
+    bytes[*start..*start + script.len()].copy_from_slice(script.as_bytes());
+    bytes
+}
+
+/// The fixture with this id and these operations of its action `act`.
+pub fn acting(id: &str, operations: Value) -> Vec<u8> {
+    scripted(&json!({ "id": id, "operations": operations }))
+}
+
+/// A component with the section of a nested component, and with as many instances of it.
+pub fn with_nested(component: &[u8], nested: &str, instances: usize) -> Vec<u8> {
+    let nested = wat::parse_str(nested).unwrap();
+    let mut bytes = component.to_vec();
+    bytes.push(4);
+    leb128(&mut bytes, nested.len());
+    bytes.extend(nested);
+    for _ in 0..instances {
+        // An instance section (5) of one instance, which is made by instantiating (0) the component with
+        // index 0 and no arguments.
+        bytes.extend([5, 4, 1, 0, 0, 0]);
+    }
+    bytes
+}
+
+/// A component with a custom section.
+pub fn with_custom_section(component: &[u8], name: &str, content: &[u8]) -> Vec<u8> {
+    let mut bytes = component.to_vec();
+    bytes.push(0);
+    leb128(&mut bytes, 1 + name.len() + content.len());
+    bytes.push(name.len() as u8);
+    bytes.extend(name.as_bytes());
+    bytes.extend(content);
+    bytes
+}
+
+fn leb128(bytes: &mut Vec<u8>, mut number: usize) {
+    while number >= 0x80 {
+        bytes.push((number & 0x7f) as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+/// A component signed with the key of this name, which is created if it is not there.
+pub fn signed(folder: &Path, key: &str, component: &[u8]) -> Vec<u8> {
+    let (key, file) = (folder.join(key), folder.join("to-sign.wasm"));
+    let run = |arguments: &[&str]| {
+        let output = command(folder).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    if !key.exists() {
+        run(&["keygen", key.to_str().unwrap()]);
+    }
+    std::fs::write(&file, component).unwrap();
+    run(&["sign", file.to_str().unwrap(), "--key", key.to_str().unwrap()]);
+    std::fs::read(file).unwrap()
+}
