@@ -62,10 +62,10 @@ pub struct Part<T> {
 
 /// Exports what is stored about the calling person, and returns the export's id.
 pub fn export(action: &str, about: &impl Serialize) -> Result<String, HostError> {
-    host::export(action, &crate::to_json(about))
+    host::request_export(action, &crate::to_json(about))
 }
 
 /// Erases the calling person after the commit. It cannot be undone.
 pub fn erase() -> Result<(), HostError> {
-    host::erase()
+    host::request_erasure()
 }

@@ -20,11 +20,11 @@ pub(super) const INTERFACE: Interface =
 const ABOUT_BYTES: usize = 4096;
 
 impl people::Host for CallState {
-    async fn export(&mut self, action: String, about: String) -> Reply<String> {
+    async fn request_export(&mut self, action: String, about: String) -> Reply<String> {
         Ok(self.export_person(action, &about))
     }
 
-    async fn erase(&mut self) -> Reply<()> {
+    async fn request_erasure(&mut self) -> Reply<()> {
         Ok(self.erase_person())
     }
 }
