@@ -117,6 +117,15 @@ pub(crate) fn values_in(value: &Value) -> u64 {
     }
 }
 
+/// Returns the number of values in a value of a schema, with which an instance is compared.
+fn compared(value: &Value) -> u64 {
+    match value {
+        Value::Object(fields) => 1 + fields.values().map(|field| 1 + compared(field)).sum::<u64>(),
+        Value::Array(items) => 1 + items.iter().map(compared).sum::<u64>(),
+        _ => 1,
+    }
+}
+
 fn values_in_text(text: &str) -> u64 {
     1 + text.len() as u64 / BYTES_PER_VALUE
 }
@@ -359,7 +368,7 @@ fn own_visits(fields: &Map<String, Value>) -> Result<u64, String> {
     let mut visits: u64 = 1;
     for (name, value) in fields {
         visits = visits.saturating_add(match (name.as_str(), value) {
-            ("enum" | "const" | "required" | "dependentRequired", value) => values_in(value) / 4,
+            ("enum" | "const" | "required" | "dependentRequired", value) => compared(value) / 4,
             ("properties", Value::Object(list)) => list.len() as u64 / 4,
             // A regular expression of the instance would be compiled.
             ("format", Value::String(format)) if format == "regex" => {

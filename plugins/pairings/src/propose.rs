@@ -6,13 +6,12 @@ use crate::{
     kept::*,
     life::*,
     refusals::*,
-    tell::{self, Notice},
+    tell::Notice,
     turn,
     types::*,
     views::*,
 };
 use people_kit::{
-    listings::Card,
     pairings::Origin,
     text::{Faults, Lines, public},
     threads::{self, Intent, Post},

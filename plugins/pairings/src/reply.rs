@@ -7,7 +7,7 @@ use crate::{
     life::*,
     propose::{self, text},
     refusals::*,
-    tell::{self, Notice},
+    tell::Notice,
     turn,
     types::*,
     views::*,
