@@ -88,14 +88,18 @@ impl Host {
     }
 }
 
+/// An item of an export.
+#[derive(Serialize)]
+struct Item<'i, T> {
+    kind: &'static str,
+    #[serde(flatten)]
+    item: &'i T,
+}
+
 /// Returns the items of an export, each with its kind.
 fn items(data: &PersonalData) -> Vec<Value> {
     fn of<T: Serialize>(kind: &'static str, items: &[T]) -> impl Iterator<Item = Value> {
-        items.iter().map(move |item| {
-            let mut item = json!(item);
-            item["kind"] = json!(kind);
-            item
-        })
+        items.iter().map(move |item| json!(Item { kind, item }))
     }
     of("document", &data.documents)
         .chain(of("event", &data.events))

@@ -434,7 +434,7 @@ impl Store {
         self.exclusively(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
             let row = store.row(&mut transaction, generation.to).await?;
-            if !row.is_some_and(|(state, ..)| state == "filling") {
+            if row.is_none_or(|(state, ..)| state != "filling") {
                 transaction.roll_back().await?;
                 return Ok(());
             }
