@@ -15,7 +15,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("proposing-and-replying", 2, "7e1a4fb86ed9d553"),
     ("meetings-and-calendar", 3, "7104fd4f132903a1"),
     ("credits", 3, "a82104ba460a9675"),
-    ("events-and-webhooks", 2, "831ec37032d984b0"),
+    ("events-and-webhooks", 3, "64efb51767459bea"),
     ("privacy", 3, "c0c6510ac461512d"),
     ("safety-and-fairness", 4, "436c3c86ebb15530"),
 ];
