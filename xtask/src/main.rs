@@ -79,7 +79,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     postgres::provide()?;
     debian::provide_shellcheck()?;
     clients::provide()?;
-    let mut tests = cargo_command(&["test", "--workspace"]);
+    let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);
     if let Some(folder) = run::memory_folder() {
         tests.env("TMPDIR", folder);
     }

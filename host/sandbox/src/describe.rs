@@ -56,12 +56,19 @@ impl Sandbox {
             .instantiate_pre(&prepared.component)
             .and_then(AnyCapabilityPre::new)
             .map_err(host)?;
-        let mut store = self.store(Arc::from("describe"), Arc::new(context), None);
-        let call = async {
-            let instance = pre.instantiate_async(&mut store).await?;
-            instance.call_describe(&mut store).await
-        };
-        match tokio::time::timeout(self.options.limits.call_wall_time(), call).await {
+        let (mut store, long) = self.store(Arc::from("describe"), Arc::new(context), None);
+        let time = self.options.limits.call_wall_time();
+        let (result, store) = self
+            .long_calls
+            .run(long, async move {
+                let call = async {
+                    let instance = pre.instantiate_async(&mut store).await?;
+                    instance.call_describe(&mut store).await
+                };
+                (tokio::time::timeout(time, call).await, store)
+            })
+            .await;
+        match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
             Ok(Err(error)) => Err(self.explain(&error, store.data()).into()),
             Ok(Ok(descriptor)) => Ok(descriptor.into()),

@@ -5,6 +5,7 @@ use crate::{
     contract::AnyCapabilityPre,
     imports::{Import, ImportKind},
     interfaces::INTERFACES,
+    long::LongCalls,
     state::CallState,
 };
 use portolan_vocabulary::Limits;
@@ -53,6 +54,7 @@ pub struct Sandbox {
     pub(super) options: SandboxOptions,
     pub(super) calls: Semaphore,
     pub(super) compilations: Semaphore,
+    pub(super) long_calls: LongCalls,
     linker: Linker<CallState>,
     pooled: bool,
 }
@@ -104,7 +106,8 @@ impl Sandbox {
         let calls = Semaphore::new(limits.concurrent_calls as usize);
         // Two, so that a large component does not delay a small one.
         let compilations = Semaphore::new(2);
-        Ok(Self { engine, linker, calls, compilations, pooled, options })
+        let long_calls = LongCalls::start()?;
+        Ok(Self { engine, linker, calls, compilations, long_calls, pooled, options })
     }
 
     pub fn limits(&self) -> &Limits {

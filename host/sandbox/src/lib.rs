@@ -11,6 +11,7 @@
 //! - `compile`: the child process that compiles
 //! - `permit`: how many calls run at once
 //! - `run`: one call, its limits, and why it ended without an answer
+//! - `long`: where a call goes on that computes for long
 //! - `describe`: the run that asks a component for its descriptor
 //! - `answer`, `error`: how a call can end
 //! - `context`: what a call knows of itself and of its host
@@ -44,6 +45,7 @@ mod grant;
 mod imports;
 mod interfaces;
 mod log;
+mod long;
 mod memory;
 mod permit;
 mod random;

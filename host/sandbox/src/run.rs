@@ -6,6 +6,7 @@ use crate::{
     contract::types,
     engine::{Prepared, Sandbox},
     error::SandboxError,
+    long::IsLong,
     services::Work,
     state::CallState,
 };
@@ -33,15 +34,22 @@ impl Sandbox {
         (action, input): (&str, &str),
         work: Work,
     ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
-        let mut store = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
-        let caller = caller(context);
-        let call = async {
-            let instance = component.pre.instantiate_async(&mut store).await?;
-            let call =
-                instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, component.call)?;
-            Ok(call.call_async(&mut store, (&caller, action, input)).await?.0)
-        };
-        let result = tokio::time::timeout(self.options.limits.call_wall_time(), call).await;
+        let (mut store, long) = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
+        let (pre, function) = (component.pre.clone(), component.call);
+        let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
+        let time = self.options.limits.call_wall_time();
+        let (result, store) = self
+            .long_calls
+            .run(long, async move {
+                let call = async {
+                    let instance = pre.instantiate_async(&mut store).await?;
+                    let call =
+                        instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, function)?;
+                    Ok(call.call_async(&mut store, (&caller, &action, &input)).await?.0)
+                };
+                (tokio::time::timeout(time, call).await, store)
+            })
+            .await;
         let answer = match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime),
             Ok(Err(error)) => Err(self.explain(&error, store.data())),
@@ -60,16 +68,16 @@ impl Sandbox {
         capability: Arc<str>,
         context: Arc<CallContext>,
         work: Option<Work>,
-    ) -> Store<CallState> {
+    ) -> (Store<CallState>, IsLong) {
         let limits = &self.options.limits;
         let state = CallState::new(capability, context, limits.call_memory_bytes as usize, work);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         // Twice the limit, so that an answer a little too large is measured and not cut off.
         store.set_hostcall_fuel(limits.call_output_bytes as usize * 2);
-        store.set_epoch_deadline(1);
-        store.epoch_deadline_async_yield_and_update(1);
-        store
+        let long = IsLong::default();
+        long.watch(&mut store);
+        (store, long)
     }
 
     /// Tells why a guest ended without an answer.
