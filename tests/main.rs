@@ -47,6 +47,7 @@ mod cases {
     mod feeds_changed;
     mod feeds_sent;
     mod feeds_served;
+    mod frozen;
     mod handoffs;
     mod histories;
     mod hostile;

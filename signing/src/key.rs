@@ -20,6 +20,13 @@ pub enum KeyError {
         "{0} is not a signing key: a key has 64 hexadecimal digits, as `portolan keygen` writes it"
     )]
     NotAKey(String),
+    #[error(
+        "{file} is not a succession of keys, as `portolan keygen --succeeds` writes it",
+        file = .0.display()
+    )]
+    NotASuccession(PathBuf),
+    #[error("the key has {0} predecessors, and more are not permitted")]
+    TooManySuccessions(usize),
     #[error("there are no random bytes: {0}")]
     NoRandomness(getrandom::Error),
     #[error("the folder for settings is unknown: set HOME, or PORTOLAN_SIGNING_KEY")]
@@ -96,18 +103,19 @@ fn settings() -> Result<PathBuf, KeyError> {
 }
 
 fn parse(text: &str) -> Option<SigningKey> {
-    let digits = text.trim();
-    if digits.len() != 64 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return None;
-    }
-    let mut seed = [0; 32];
-    for (index, byte) in seed.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(digits.get(index * 2..index * 2 + 2)?, 16).ok()?;
-    }
-    Some(SigningKey::from_bytes(&seed))
+    let seed = from_hex(text.trim())?;
+    Some(SigningKey::from_bytes(seed.as_slice().try_into().ok()?))
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Reads pairs of hexadecimal digits.
+pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |pair: &[u8; 2]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
+    rest.is_empty().then(|| pairs.iter().map(byte).collect())?
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -233,8 +233,15 @@ impl<'a> Witness<'a> {
             ("balance", agent.result("agent_credits", json!({ "action": "balance" })).await),
             ("statement", agent.result("agent_credits", json!({ "action": "statement" })).await),
             ("conversation", agent.result("conversations", messages).await),
-            ("inbox", self.ada.reader.page("wait=0&cursor=0&limit=100").await["events"].clone()),
+            ("inbox", Value::Array(self.inbox().await)),
         ]
+    }
+
+    /// Her events, without what the host tells everybody of its catalog.
+    async fn inbox(&self) -> Vec<Value> {
+        let page = self.ada.reader.page("wait=0&cursor=0&limit=100").await;
+        let events = page["events"].as_array().into_iter().flatten();
+        events.filter(|event| event["type"] != "catalog.changed").cloned().collect()
     }
 }
 

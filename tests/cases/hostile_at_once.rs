@@ -22,8 +22,15 @@ fn is_full() -> bool {
 }
 
 /// The attackers of the short form.
-const FEW: [&str; 6] =
-    ["spins", "allocates", "recurses", "log_flood", "answer_breaks_schema", "many_reads"];
+const FEW: [&str; 7] = [
+    "spins",
+    "allocates",
+    "recurses",
+    "log_flood",
+    "answer_breaks_schema",
+    "many_reads",
+    "timer_chain",
+];
 /// How many calls of each attacker are made at once.
 const AT_ONCE: usize = 8;
 /// The least time from one call of an attacker to its next.

@@ -99,13 +99,13 @@ pub const IMPORTS: &[Attack] = &[
         wat::parse_str(format!("(component {import})")).unwrap()
     }),
     Attack::new(
-        "imports_by_the_thousand",
-        "imports five thousand interfaces with long names",
+        "imports_by_the_hundred",
+        "imports nine hundred interfaces with long names",
         Refused("unknown_import"),
         |_| {
             let long = "a".repeat(200);
             let import = |number: usize| format!("(import \"a:{long}/b{number}\" (instance))");
-            let imports: String = (0..5_000).map(import).collect();
+            let imports: String = (0..900).map(import).collect();
             wat::parse_str(format!("(component {imports})")).unwrap()
         },
     ),
@@ -124,7 +124,7 @@ pub const SECTIONS: &[Attack] = &[
     Attack::new(
         "exports_by_the_thousand",
         "exports a hundred thousand types",
-        Refused("invalid"),
+        Refused("contract_mismatch"),
         |_| exporting(100_000),
     ),
     Attack::new(

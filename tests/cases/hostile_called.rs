@@ -220,16 +220,22 @@ pub const INVOKED: &[Attack] = &[
     ),
     Attack::new(
         "declared_read",
-        "declares a read, and calls it for its caller",
-        Harmless("permitted: it reads what its caller may read, and its catalog entry says so", |seen| {
+        "declares a read of another publisher, which it would call for its caller",
+        Refused("pending_approval"),
+        |_| with_invocation("declared_read", ("agent_credits", "balance"), 1),
+    ),
+    Attack::new(
+        "permitted_read",
+        "calls for its caller a read that the operator has permitted",
+        Harmless("it reads what its caller may read, and the operator's view says so", |seen| {
             let loaded = seen.status["loaded"].as_array().into_iter().flatten();
-            let mut own = loaded.filter(|row| row["id"] == "declared_read");
+            let mut own = loaded.filter(|row| row["id"] == "permitted_read");
             match own.any(|row| row["invokes"] == json!(["agent_credits.balance"])) {
                 true if seen.reply.status == 200 => Ok(()),
                 _ => Err("it is not in the operator's view".to_owned()),
             }
         }),
-        |_| with_invocation("declared_read", ("agent_credits", "balance"), 1),
+        |_| with_invocation("permitted_read", ("agent_credits", "balance"), 1),
     ),
     Attack::new(
         "calls_in_a_circle",

@@ -299,15 +299,28 @@ pub const TIMERS: &[Attack] = &[
     Attack::new(
         "timer_without_end",
         "sets a timer for the last millisecond that a number can hold",
-        Harmless("it is set, and never due", |seen| {
-            let report = &seen.reply.body["result"]["operations"][0];
-            if report["done"] == 1 { Ok(()) } else { Err(format!("it is not set: {report}")) }
-        }),
+        Operation("is after the year 9999"),
         |_| {
             let set = json!({
                 "op": "timer", "name": "last", "at": u64::MAX, "action": "due", "input": {},
             });
             scheduling("timer_without_end", set)
+        },
+    ),
+    Attack::new(
+        "timer_chain",
+        "sets a timer that is due at once and sets itself again, for ever",
+        Harmless("it takes turns with the timers of others", |seen| {
+            let report = &seen.reply.body["result"]["operations"][0];
+            if report["done"] == 1 { Ok(()) } else { Err(format!("it is not set: {report}")) }
+        }),
+        |_| {
+            let set = json!({
+                "op": "timer", "name": "again", "after_ms": 0, "action": "due", "input": {},
+            });
+            let due = json!({ "name": "due", "access": "internal", "operations": [set] });
+            let act = json!({ "name": "act", "operations": [set] });
+            scripted(&json!({ "id": "timer_chain", "actions": [act, due] }))
         },
     ),
     Attack::new(

@@ -1,5 +1,6 @@
 //! Documents that get another form when a new version of their capability is installed.
 
+use crate::cases::personal::export;
 use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply, component, postgres};
 use serde_json::{Value, json};
 use std::{
@@ -134,7 +135,12 @@ async fn a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired(
     let expected = [("bad".to_owned(), true), ("worse".to_owned(), true)];
     assert_eq!(quarantined(&host).await, expected);
     let shown = host.operate(&place("bad")).await.body;
-    assert_eq!(shown["document"], json!({ "title": "broken", "code": "bad" }));
+    let document = &shown["document"];
+    assert_eq!((&document["title"], &document["code"]), (&json!("broken"), &json!("bad")));
+    // The person whose document it is has it in their export.
+    let exported = export(&host, document["keeper"].as_str().unwrap()).await;
+    let has = |id: &str| exported.text.contains(&format!("\"id\":\"{id}\""));
+    assert!(has("bad") && has("worse"), "{}", exported.text);
     assert_eq!((&shown["version"], &shown["reason"]), (&json!(1), &json!("it is broken")));
     // What a call could not write is refused, and the document stays in quarantine.
     let taken = json!({ "name": "Mended", "code": "code 3" });

@@ -134,6 +134,43 @@ async fn a_signature_binds_an_id_to_a_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_publisher_changes_its_key_by_a_statement_of_the_old_one() {
+    let folder = Options::with(&[]).folder();
+    let keys = folder.path().to_owned();
+    let template = component("template");
+    let first = signed(&keys, "old.key", &template);
+    let after = signed(&keys, "old.key", &versions(&template, "1.4.0"));
+    let stranger = signed(&keys, "new.key", &versions(&template, "1.3.0"));
+    let named = |name: &str| keys.join(name).to_str().unwrap().to_owned();
+    portolan(&keys, &["keygen", &named("successor.key"), "--succeeds", &named("old.key")]);
+    let succeeded = signed(&keys, "successor.key", &versions(&template, "1.3.0"));
+    portolan(&keys, &["keygen", &named("third.key"), "--succeeds", &named("successor.key")]);
+    let third = signed(&keys, "third.key", &versions(&template, "1.5.0"));
+
+    let host = Host::start_in(folder).await;
+    let refused = async |content: &[u8]| {
+        host.drop_in("template.wasm", content);
+        host.wait_for("publisher_mismatch", |status| {
+            find(status, "refused", "file", "template.wasm")
+                .is_some_and(|row| row["reason"] == "publisher_mismatch")
+        })
+        .await;
+    };
+    host.drop_in("template.wasm", &first);
+    host.loaded("template_000", "1.2.0").await;
+    refused(&stranger).await;
+    host.drop_in("template.wasm", &succeeded);
+    host.loaded("template_000", "1.3.0").await;
+    // The id has passed to the new key, and does not come back.
+    refused(&after).await;
+    let recorded = host.operate("/audit?capability=template_000&action=publisher:succeed").await;
+    assert_eq!(recorded.body["entries"].as_array().unwrap().len(), 1, "{}", recorded.text);
+    // A host that missed a key learns of all of them from the last one.
+    host.drop_in("template.wasm", &third);
+    host.loaded("template_000", "1.5.0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_trusted_keys_are_loaded_if_the_operator_says_so() {
     let keys = Options::with(&[]).folder();
     let template = component("template");

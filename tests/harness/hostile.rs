@@ -129,22 +129,22 @@ pub fn excerpt(text: &str) -> &str {
 
 /// The fixture with this script.
 pub fn scripted(script: &Value) -> Vec<u8> {
-    static FIXTURE: LazyLock<(Vec<u8>, usize)> = LazyLock::new(|| {
-        let bytes = component("hostile");
-        let mark = bytes.windows(MARK.len()).position(|window| window == MARK);
-        let start = mark.unwrap() + MARK.len();
-        (bytes, start)
-    });
-    let (bytes, start) = &*FIXTURE;
+    static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| component("hostile"));
+    stamped(FIXTURE.clone(), script)
+}
+
+/// The bytes of a build of the fixture, with this script.
+pub fn stamped(mut bytes: Vec<u8>, script: &Value) -> Vec<u8> {
+    let mark = bytes.windows(MARK.len()).position(|window| window == MARK);
+    let start = mark.unwrap() + MARK.len();
     let script = script.to_string();
-    let room = bytes[*start..].iter().take_while(|byte| **byte == b' ').count();
+    let room = bytes[start..].iter().take_while(|byte| **byte == b' ').count();
     assert!(
         script.len() <= room,
         "the script has {} bytes, and there is room for {room}",
         script.len()
     );
-    let mut bytes = bytes.clone();
-    bytes[*start..*start + script.len()].copy_from_slice(script.as_bytes());
+    bytes[start..start + script.len()].copy_from_slice(script.as_bytes());
     bytes
 }
 

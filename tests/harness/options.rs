@@ -75,6 +75,10 @@ clerk = [
 ]
 ledger = ["invoke:notes.add_internal", "invoke:notes.guess"]
 notes = ["subscribe:ledger.transferred"]
+permitted_read = ["invoke:agent_credits.balance"]
+other_arguments = ["invoke:agent_credits.balance"]
+calls_in_a_circle = ["invoke:called_in_a_circle.act"]
+called_in_a_circle = ["invoke:calls_in_a_circle.act"]
 spender = [
     "invoke:agent_credits.capture", "invoke:agent_credits.expire", "invoke:agent_credits.freeze",
     "invoke:agent_credits.hold", "invoke:agent_credits.issue_code", "invoke:agent_credits.on_claimed",

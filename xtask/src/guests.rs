@@ -2,7 +2,7 @@
 
 use crate::run::{cargo, metadata, run, say, target_folder, workspace};
 use anyhow::{Context as _, Result};
-use portolan_signing::{SigningKey, sign, user_key};
+use portolan_signing::{SigningKey, Succession, sign, user_key};
 use serde_json::Value;
 use std::{
     fs,
@@ -77,7 +77,7 @@ fn build(packages: &[String], target: &str, into: &Path, key: Option<&SigningKey
                 .with_context(|| format!("{package} cannot be made a component"))?,
         };
         let component = match key {
-            Some(key) => sign(&component, key)?,
+            Some(key) => sign(&component, key, &Succession::default())?,
             None => component,
         };
         write_component(&component, &into.join(&name))?;

@@ -42,11 +42,17 @@ impl Catalog {
     }
 
     /// Records that a capability's id and namespaces are its publisher's. Another node may have recorded
-    /// another publisher in the meantime.
+    /// another publisher in the meantime. The id of a key that the publisher's key succeeds becomes the
+    /// publisher's, with its permissions; the namespaces stay with both keys, because other capabilities of
+    /// the publisher may still be signed with the old one.
     pub(super) async fn claim_names(&self, candidate: &Capability) -> Result<(), LoadError> {
         let (now, publisher) = (self.options.clock.now(), candidate.publisher.to_string());
         let owner = self.store.claim_id(&candidate.id, &publisher, now).await?;
         ensure_owner(candidate, &owner)?;
+        if owner.publisher != publisher {
+            self.store.succeed(&candidate.id, &owner.publisher, &publisher).await?;
+            self.record_decision(&candidate.id, &publisher, "publisher:succeed").await?;
+        }
         for namespace in namespaces(candidate) {
             let owner = self.store.claim_namespace(namespace, &publisher).await?;
             ensure_own_namespace(candidate, namespace, &owner)?;
@@ -90,8 +96,7 @@ fn ensure_own_id(
     if let Some(owner) = installed.get(id) {
         return ensure_owner(candidate, owner);
     }
-    let publisher = candidate.publisher.to_string();
-    let mut others = installed.iter().filter(|(_, owner)| owner.publisher != publisher);
+    let mut others = installed.iter().filter(|(_, owner)| !is_own(candidate, &owner.publisher));
     match others.find(|(other, _)| skeleton(other) == skeleton(id)) {
         Some((other, _)) => Err(LoadError::LooksAlike { id: id.to_owned(), other: other.clone() }),
         None => Ok(()),
@@ -99,11 +104,17 @@ fn ensure_own_id(
 }
 
 fn ensure_owner(candidate: &Capability, owner: &Installed) -> Result<(), LoadError> {
-    if owner.publisher == candidate.publisher.to_string() {
+    if is_own(candidate, &owner.publisher) {
         return Ok(());
     }
     let owner = owner.publisher.clone();
     Err(LoadError::PublisherMismatch { candidate: Box::new(Candidate::new(candidate)), owner })
+}
+
+/// Whether what belongs to this owner belongs to the capability's publisher, or to a key that it succeeds.
+fn is_own(candidate: &Capability, owner: &str) -> bool {
+    let mut keys = std::iter::once(&candidate.publisher).chain(&candidate.predecessors);
+    keys.any(|publisher| publisher.to_string() == owner)
 }
 
 fn ensure_own_namespace(
@@ -111,7 +122,7 @@ fn ensure_own_namespace(
     namespace: &str,
     owner: &str,
 ) -> Result<(), LoadError> {
-    if owner == candidate.publisher.to_string() {
+    if is_own(candidate, owner) {
         return Ok(());
     }
     Err(LoadError::NamespaceTaken {

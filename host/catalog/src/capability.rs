@@ -5,6 +5,7 @@ use crate::{
     call_schema::schema_document,
     document::Document,
     tool::ToolSchemas,
+    trust::Origin,
 };
 use portolan_sandbox::{PlatformAction, PlatformComponent, Prepared};
 use portolan_store::Collections;
@@ -23,6 +24,8 @@ pub struct Capability {
     /// The size of the component's file in bytes.
     pub size: u64,
     pub publisher: Publisher,
+    /// The publishers whose keys the publisher's key succeeds.
+    pub(super) predecessors: Vec<Publisher>,
     pub prepared: Prepared,
     pub actions: Vec<Action>,
     /// Empty until the capability is admitted, because only then the collections belong to it.
@@ -55,8 +58,9 @@ impl Capability {
         schemas: Vec<Schemas>,
         prepared: Prepared,
         (digest, size): (Digest, u64),
-        publisher: Publisher,
+        origin: Origin,
     ) -> Self {
+        let Origin { publisher, predecessors } = origin;
         let actions: Vec<_> = descriptor
             .actions
             .iter()
@@ -74,12 +78,20 @@ impl Capability {
             digest,
             size,
             publisher,
+            predecessors,
             prepared,
             actions,
             collections,
             schema,
             tool,
         }
+    }
+
+    /// Returns whether this is by the same publisher as another capability, perhaps with another key.
+    pub(super) fn same_publisher(&self, other: &Self) -> bool {
+        self.publisher == other.publisher
+            || self.predecessors.contains(&other.publisher)
+            || other.predecessors.contains(&self.publisher)
     }
 
     pub fn major_version(&self) -> u64 {

@@ -49,7 +49,7 @@ impl Catalog {
             permissions = permissions.join(" "),
             "permissions are granted"
         );
-        self.record_decision(id, &publisher, "approve").await?;
+        self.record_decision(id, &publisher, "operator:approve").await?;
         self.decided.notify_one();
         Ok(permissions)
     }
@@ -62,7 +62,7 @@ impl Catalog {
         let Candidate { publisher, namespaces, .. } = candidate;
         let publisher = publisher.to_string();
         self.store.adopt(id, &namespaces, &publisher, self.options.clock.now()).await?;
-        self.record_decision(id, &publisher, "adopt").await?;
+        self.record_decision(id, &publisher, "operator:adopt").await?;
         self.decided.notify_one();
         Ok(publisher)
     }
@@ -74,19 +74,20 @@ impl Catalog {
             return Err(DecisionError::NothingToDecide(id.to_owned()));
         };
         self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
-        self.record_decision(id, &publisher, "rollback").await?;
+        self.record_decision(id, &publisher, "operator:rollback").await?;
         self.decided.notify_one();
         Ok(())
     }
 
-    /// Records a decision in the audit log, with the publisher in place of a version.
-    async fn record_decision(
+    /// Records a decision of the operator or of a publisher in the audit log, with the publisher in place of
+    /// a version.
+    pub(super) async fn record_decision(
         &self,
         id: &str,
         publisher: &str,
         decision: &str,
     ) -> Result<(), DbError> {
-        tracing::info!(id, publisher, decision, "the operator has decided");
+        tracing::info!(id, publisher, decision, "a decision about a component is recorded");
         let now = self.options.clock.now();
         let audit = AuditRecord {
             at: now,
@@ -97,7 +98,7 @@ impl Catalog {
             capability: id.to_owned(),
             version: publisher.to_owned(),
             digest: String::new(),
-            action: format!("operator:{decision}"),
+            action: decision.to_owned(),
             outcome: "ok".to_owned(),
             duration_us: 0,
         };

@@ -1,8 +1,14 @@
 //! From a file to a capability: read, compile, prepare, describe, check.
 
-use crate::{capability::Capability, check::check, file, refusal::LoadError, trust::Trust};
+use crate::{
+    capability::Capability,
+    check::check,
+    file,
+    refusal::LoadError,
+    trust::{Origin, Trust},
+};
 use portolan_sandbox::{PrepareError, Sandbox};
-use portolan_vocabulary::{Descriptor, Digest, Publisher};
+use portolan_vocabulary::{Descriptor, Digest};
 use std::{
     path::Path,
     sync::Arc,
@@ -38,8 +44,8 @@ pub(super) async fn load(
     if serving == Some(digest) {
         return Ok(None);
     }
-    let publisher = trust.publisher(&bytes, file)?;
-    build(sandbox, digest, bytes, publisher).await.map(Some)
+    let origin = trust.origin(&bytes, file)?;
+    build(sandbox, digest, bytes, origin).await.map(Some)
 }
 
 /// Inspects a component that is in no catalog, for `portolan check`. `file` is the name of its file.
@@ -58,10 +64,10 @@ pub async fn inspect(
             return Err(LoadError::TooLarge { size: size as u64, limit });
         }
         file::ensure_preamble(&bytes)?;
-        let publisher = trust.publisher(&bytes, file)?;
+        let origin = trust.origin(&bytes, file)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
-        build(sandbox, digest, bytes, publisher).await
+        build(sandbox, digest, bytes, origin).await
     };
     let capability = capability.await;
     Inspection { digest, size, compiled_in, capability }
@@ -71,7 +77,7 @@ async fn build(
     sandbox: &Arc<Sandbox>,
     digest: Digest,
     bytes: Vec<u8>,
-    publisher: Publisher,
+    origin: Origin,
 ) -> Result<Capability, LoadError> {
     let mut artifact = sandbox.compile(digest, &bytes).await?;
     let prepare = |artifact: std::path::PathBuf| {
@@ -93,7 +99,7 @@ async fn build(
     let limits = sandbox.limits().clone();
     blocking(move || {
         let schemas = check(&descriptor, &limits).map_err(LoadError::Descriptor)?;
-        Ok(Capability::new(descriptor, schemas, prepared, (digest, size), publisher))
+        Ok(Capability::new(descriptor, schemas, prepared, (digest, size), origin))
     })
     .await
 }

@@ -108,15 +108,12 @@ pub(super) fn needed<'a>(
     needed
 }
 
-/// Whether a nested call needs the operator's permission: it is more than a read of another publisher's
-/// capability, or an internal action that does not name the caller.
+/// Whether a nested call needs the operator's permission: it is a call of another publisher's capability, or
+/// of an internal action that does not name the caller. A read needs it too, because it runs in the name of
+/// the person whose agent called, and answers with what only that person may see.
 fn needs_permission(caller: &Capability, callee: &Capability, action: &ActionDescriptor) -> bool {
-    let same_publisher = caller.publisher == callee.publisher;
-    match action.access {
-        Access::Read => false,
-        Access::Internal => !same_publisher || !action.callers.iter().any(|id| **id == *caller.id),
-        Access::Write | Access::Events | Access::Open => !same_publisher,
-    }
+    let names_caller = action.callers.iter().any(|id| **id == *caller.id);
+    !caller.same_publisher(callee) || (action.access == Access::Internal && !names_caller)
 }
 
 /// Whether an event of another publisher is not for everybody. Of the host's own events, only the changes
@@ -124,7 +121,7 @@ fn needs_permission(caller: &Capability, callee: &Capability, action: &ActionDes
 fn is_sensitive(publisher: Option<&Capability>, subscriber: &Capability, event_type: &str) -> bool {
     match publisher {
         None => subscriber.publisher != Publisher::Host && event_type != CATALOG_CHANGED,
-        Some(publisher) if publisher.publisher == subscriber.publisher => false,
+        Some(publisher) if publisher.same_publisher(subscriber) => false,
         Some(publisher) => publisher
             .descriptor
             .publishes

@@ -1,6 +1,6 @@
 //! Who published a component, and whose components this host loads.
 
-use portolan_signing::{PublicKey, SignatureError, proven_key};
+use portolan_signing::{PublicKey, SignatureError, Signer, signer};
 use portolan_vocabulary::Publisher;
 
 /// Which publishers' components are loaded.
@@ -10,6 +10,14 @@ pub struct Trust {
     pub host: Option<PublicKey>,
     /// The only other keys whose components are loaded; `None` loads those of any key, and unsigned ones.
     pub only: Option<Vec<PublicKey>>,
+}
+
+/// Who published a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) publisher: Publisher,
+    /// The publishers whose keys the publisher's key succeeds.
+    pub(super) predecessors: Vec<Publisher>,
 }
 
 /// Why a component is not loaded, whatever it contains.
@@ -25,24 +33,36 @@ pub enum Untrusted {
 
 impl Trust {
     /// Returns who published a component. `file` is the name of its file.
-    pub(super) fn publisher(&self, bytes: &[u8], file: &str) -> Result<Publisher, Untrusted> {
-        let publisher = match proven_key(bytes)? {
-            Some(key) if Some(key) == self.host => Publisher::Host,
-            Some(key) => Publisher::Key(key),
-            None => Publisher::Unsigned(file.strip_suffix(".wasm").unwrap_or(file).to_owned()),
+    pub(super) fn origin(&self, bytes: &[u8], file: &str) -> Result<Origin, Untrusted> {
+        let Some(Signer { key, predecessors }) = signer(bytes)? else {
+            let name = file.strip_suffix(".wasm").unwrap_or(file).to_owned();
+            return match self.only {
+                Some(_) => Err(Untrusted::Unsigned),
+                None => {
+                    let publisher = Publisher::Unsigned(name);
+                    Ok(Origin { publisher, predecessors: Vec::new() })
+                }
+            };
         };
-        match (&publisher, &self.only) {
-            (Publisher::Unsigned(_), Some(_)) => Err(Untrusted::Unsigned),
-            (Publisher::Key(key), Some(only)) if !only.contains(key) => Err(Untrusted::Key),
-            _ => Ok(publisher),
+        if Some(key) == self.host {
+            return Ok(Origin { publisher: Publisher::Host, predecessors: Vec::new() });
         }
+        // Who trusts a key trusts those that it names as its successors.
+        let is_trusted = |only: &Vec<PublicKey>| {
+            predecessors.iter().chain([&key]).any(|known| only.contains(known))
+        };
+        if !self.only.as_ref().is_none_or(is_trusted) {
+            return Err(Untrusted::Key);
+        }
+        let predecessors = predecessors.into_iter().map(Publisher::Key).collect();
+        Ok(Origin { publisher: Publisher::Key(key), predecessors })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portolan_signing::{SigningKey, sign};
+    use portolan_signing::{SigningKey, Succession, sign};
 
     fn key(seed: u8) -> SigningKey {
         SigningKey::from_bytes(&[seed; 32])
@@ -55,9 +75,11 @@ mod tests {
     #[test]
     fn a_component_is_loaded_if_its_publisher_is_trusted() {
         let component = b"\0asm\x0d\0\x01\0\0\x05\x04note".as_slice();
-        let signed = |seed: u8| sign(component, &key(seed)).unwrap();
+        let signed = |seed: u8| sign(component, &key(seed), &Succession::default()).unwrap();
         let any = Trust { host: Some(public(1)), only: None };
-        let publisher = |trust: &Trust, bytes: &[u8]| trust.publisher(bytes, "weather.wasm");
+        let publisher = |trust: &Trust, bytes: &[u8]| {
+            trust.origin(bytes, "weather.wasm").map(|origin| origin.publisher)
+        };
         assert_eq!(publisher(&any, component), Ok(Publisher::Unsigned("weather".into())));
         assert_eq!(publisher(&any, &signed(1)), Ok(Publisher::Host));
         assert_eq!(publisher(&any, &signed(2)), Ok(Publisher::Key(public(2))));
@@ -66,6 +88,11 @@ mod tests {
         assert_eq!(publisher(&few, &signed(1)), Ok(Publisher::Host));
         assert_eq!(publisher(&few, &signed(2)), Ok(Publisher::Key(public(2))));
         assert_eq!(publisher(&few, &signed(3)), Err(Untrusted::Key));
+        let succession = Succession::default().followed(&key(2), &public(4)).unwrap();
+        let succeeded = sign(component, &key(4), &succession).unwrap();
+        assert_eq!(publisher(&few, &succeeded), Ok(Publisher::Key(public(4))));
+        let origin = any.origin(&succeeded, "weather.wasm").unwrap();
+        assert_eq!(origin.predecessors, [Publisher::Key(public(2))]);
         let mut changed = signed(2);
         changed[10] ^= 1;
         assert_eq!(publisher(&any, &changed), Err(SignatureError::Invalid.into()));

@@ -54,6 +54,7 @@ impl Usage {
             Quota::Timers => self.timers,
             Quota::OwnerDocumentsPerDay
             | Quota::OwnerBytesPerDay
+            | Quota::EventBytesPerDay
             | Quota::InboxEventsPerMinute
             | Quota::LogBytesPerMinute => 0,
         }

@@ -14,6 +14,7 @@ pub enum Quota {
     Timers,
     OwnerDocumentsPerDay,
     OwnerBytesPerDay,
+    EventBytesPerDay,
     InboxEventsPerMinute,
     LogBytesPerMinute,
 }
@@ -28,13 +29,14 @@ pub struct QuotaRow {
     pub least: u64,
 }
 
-const ROWS: [QuotaRow; 8] = [
+const ROWS: [QuotaRow; 9] = [
     row(Quota::Documents, "documents", 5_000_000, 0),
     row(Quota::DocumentsAndTombstones, "documents_and_tombstones", 20_000_000, 0),
     row(Quota::Bytes, "bytes", 4 << 30, 0),
     row(Quota::Timers, "timers", 250_000, 0),
     row(Quota::OwnerDocumentsPerDay, "owner_documents_per_day", 50_000, 1),
     row(Quota::OwnerBytesPerDay, "owner_bytes_per_day", 256 << 20, 1),
+    row(Quota::EventBytesPerDay, "event_bytes_per_day", 256 << 20, 1),
     row(Quota::InboxEventsPerMinute, "inbox_events_per_minute", 600, 1),
     row(Quota::LogBytesPerMinute, "log_bytes_per_minute", 1 << 20, 1),
 ];

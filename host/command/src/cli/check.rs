@@ -141,7 +141,7 @@ fn permissions(capability: &Capability) {
     }
     if !descriptor.invokes.is_empty() || !descriptor.subscriptions.is_empty() {
         line!(
-            "  a host asks its operator about calls of other publishers' capabilities, unless they read, and about their sensitive events"
+            "  a host asks its operator about calls of other publishers' capabilities and about their sensitive events"
         );
     }
 }

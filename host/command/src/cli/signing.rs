@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use portolan_signing::{create_key, read_key, sign};
+use portolan_signing::{Succession, create_key, read_key, sign};
 use portolan_vocabulary::Publisher;
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -12,6 +12,9 @@ pub(super) struct Keygen {
     /// The new file, which only you may read
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// The file with your key so far: the new key succeeds it, and FILE.succession says so
+    #[arg(long, value_name = "FILE")]
+    succeeds: Option<PathBuf>,
 }
 
 /// Arguments of `portolan sign`.
@@ -30,8 +33,17 @@ pub(super) struct Sign {
 
 impl Keygen {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let previous = match &self.succeeds {
+            Some(previous) => Some((read_key(previous)?, Succession::read(previous)?)),
+            None => None,
+        };
         let key = create_key(&self.file).context("the key is not created")?;
-        line!("{}", Publisher::Key(key.verifying_key().to_bytes()));
+        let public = key.verifying_key().to_bytes();
+        line!("{}", Publisher::Key(public));
+        if let Some((previous, succession)) = previous {
+            let file = succession.followed(&previous, &public)?.write(&self.file)?;
+            line!("{} says that it succeeds your key so far: keep both together", file.display());
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -39,7 +51,7 @@ impl Keygen {
 impl Sign {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let Self { component, key, output } = self;
-        let key = read_key(&key)?;
+        let (key, succession) = (read_key(&key)?, Succession::read(&key)?);
         let bytes =
             fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
         anyhow::ensure!(
@@ -47,7 +59,8 @@ impl Sign {
             "{} is not WebAssembly: name the component's file",
             component.display()
         );
-        let signed = sign(&bytes, &key).with_context(|| component.display().to_string())?;
+        let signed =
+            sign(&bytes, &key, &succession).with_context(|| component.display().to_string())?;
         let output = output.unwrap_or(component);
         let unfinished = output.with_extension("unfinished");
         fs::write(&unfinished, signed)

@@ -18,6 +18,8 @@ pub(super) const INTERFACE: Interface =
 
 /// The most timers that one call may change.
 const TIMERS: usize = 100;
+/// The last instant of a timer: the end of the year 9999, after which RFC 3339 has no text.
+const LATEST: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 
 impl timers::Host for CallState {
     async fn set(&mut self, name: String, at: u64, action: String, input: String) -> Reply<()> {
@@ -46,6 +48,10 @@ impl CallState {
         }
         self.ensure_room(input.len())?;
         let at = Timestamp::from_millis(at);
+        if at > LATEST {
+            let message = "a timer's time is after the year 9999: it is in milliseconds since 1970";
+            return Err(HostError::Invalid(message.to_owned()));
+        }
         let work = self.writable_work()?;
         work.unit.change_timer(key, TimerChange::Set { setting, at, action, input });
         Ok(())

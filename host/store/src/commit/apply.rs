@@ -156,7 +156,7 @@ impl<'a> Applied<'a> {
         for (key, change) in &self.timers {
             match change {
                 Some(TimerChange::Set { setting, at, action, input }) => {
-                    let at = at.as_millis();
+                    let at = signed(at.as_millis());
                     let [capability, name, mode] = parts(key);
                     set.push(json!([capability, name, mode, setting, action, input, at, at, 0]));
                 }

@@ -75,7 +75,7 @@ impl<'a> QuotaState<'a> {
         self.rates.keep(self.buckets, self.now);
     }
 
-    /// Takes from their buckets the unit's events to each inbox, and what its caller's owner adds.
+    /// Takes from their buckets the unit's events, in all and to each inbox, and what its caller's owner adds.
     fn take(&self, changes: &Changes) -> Result<BTreeMap<RateKey, Bucket>, ExceededQuota> {
         let mut taken = BTreeMap::new();
         for ((key, period), (amount, at)) in self.amounts(changes) {
@@ -112,6 +112,8 @@ impl<'a> QuotaState<'a> {
                 let (quota, at) = (Quota::InboxEventsPerMinute, event.occurred_at);
                 add(quota, MINUTE, &event.capability, agent, 1, at);
             }
+            let bytes = (event.event_type.len() + event.subject.len() + event.data.len()) as u64;
+            add(Quota::EventBytesPerDay, DAY, &event.capability, "", bytes, event.occurred_at);
         }
         let caller =
             changes.audit.iter().find_map(|record| Some((record.owner_id.as_ref()?, record.at)));

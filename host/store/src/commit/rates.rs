@@ -9,7 +9,7 @@ use std::{
 /// From this number on, the buckets that are full again are removed.
 const BUCKETS: usize = 4_096;
 
-/// A quota of a capability, for one inbox or one owner: whose it is, is the last part.
+/// A quota of a capability: the last part is the inbox or the owner, or empty for the whole capability.
 pub(super) type RateKey = (Quota, String, String);
 
 #[derive(Debug, Clone, Default)]

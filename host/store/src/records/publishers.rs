@@ -113,6 +113,34 @@ impl Store {
         Ok(())
     }
 
+    /// Gives an id with its permissions to another key of its publisher. It has no effect if the id is no
+    /// longer the previous key's.
+    pub async fn succeed(&self, id: &str, previous: &str, next: &str) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query(
+                "DELETE FROM grants WHERE capability_id = $1 AND publisher = $3 AND permission IN
+                 (SELECT permission FROM grants WHERE capability_id = $1 AND publisher = $2)",
+            )
+            .bind(id)
+            .bind(previous)
+            .bind(next)
+            .execute(&mut *transaction)
+            .await?;
+            for statement in [
+                "UPDATE grants SET publisher = $3 WHERE capability_id = $1 AND publisher = $2",
+                "UPDATE publishers SET publisher = $3 WHERE capability_id = $1 AND publisher = $2",
+            ] {
+                sqlx::query(statement)
+                    .bind(id)
+                    .bind(previous)
+                    .bind(next)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+        });
+        Ok(())
+    }
+
     /// Gives an id, and namespaces of events that are not the host publisher's, to another publisher. What
     /// was permitted to the previous one is no longer permitted.
     pub async fn adopt(

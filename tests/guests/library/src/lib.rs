@@ -7,10 +7,14 @@ struct Book {
     title: String,
     /// At most one book has it.
     code: String,
+    /// Who wrote it down.
+    keeper: Option<String>,
 }
 
-const BOOKS: Collection<Book> =
-    Collection::new("books").index("title", &["title"]).unique("code", &["code"]).nobody();
+const BOOKS: Collection<Book> = Collection::new("books")
+    .index("title", &["title"])
+    .unique("code", &["code"])
+    .people(&[portolan_sdk::documents::Person::delete("keeper")]);
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Put {
@@ -67,8 +71,9 @@ struct Library;
 impl Library {
     /// Write a book.
     #[action(access = write)]
-    fn put(_call: &Call, input: Put) -> Result<Saved, LibraryError> {
-        let book = Book { title: input.title, code: input.code };
+    fn put(call: &Call, input: Put) -> Result<Saved, LibraryError> {
+        let keeper = call.owner_id().map(ToString::to_string);
+        let book = Book { title: input.title, code: input.code, keeper };
         let revision =
             BOOKS.put(&input.id, &book, Expect::Any).on_duplicate(|_| LibraryError::CodeTaken)?;
         Ok(Saved { revision })
@@ -78,7 +83,8 @@ impl Library {
     #[action(access = write)]
     fn fill(_call: &Call, input: Fill) -> Result<Counted, LibraryError> {
         for number in input.from..input.from + input.count {
-            let book = Book { title: format!("Title {number}"), code: format!("code {number}") };
+            let (title, code) = (format!("Title {number}"), format!("code {number}"));
+            let book = Book { title, code, keeper: None };
             BOOKS.put(&format!("book_{number:08}"), &book, Expect::Any)?;
         }
         Ok(Counted { count: input.count.into() })

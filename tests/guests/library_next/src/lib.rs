@@ -12,6 +12,7 @@ use portolan_sdk::{
 struct OldBook {
     title: String,
     code: String,
+    keeper: Option<String>,
 }
 
 #[document]
@@ -19,10 +20,15 @@ struct Book {
     name: String,
     /// At most one book has it.
     code: String,
+    /// Who wrote it down.
+    keeper: Option<String>,
 }
 
-const BOOKS: Collection<Book> =
-    Collection::new("books").version(2).index("name", &["name"]).unique("code", &["code"]).nobody();
+const BOOKS: Collection<Book> = Collection::new("books")
+    .version(2)
+    .index("name", &["name"])
+    .unique("code", &["code"])
+    .people(&[portolan_sdk::documents::Person::delete("keeper")]);
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Put {
@@ -79,8 +85,9 @@ struct Library;
 impl Library {
     /// Write a book.
     #[action(access = write)]
-    fn put(_call: &Call, input: Put) -> Result<Saved, LibraryError> {
-        let book = Book { name: input.title, code: input.code };
+    fn put(call: &Call, input: Put) -> Result<Saved, LibraryError> {
+        let keeper = call.owner_id().map(ToString::to_string);
+        let book = Book { name: input.title, code: input.code, keeper };
         let revision =
             BOOKS.put(&input.id, &book, Expect::Any).on_duplicate(|_| LibraryError::CodeTaken)?;
         Ok(Saved { revision })
@@ -90,7 +97,8 @@ impl Library {
     #[action(access = write)]
     fn fill(_call: &Call, input: Fill) -> Result<Counted, LibraryError> {
         for number in input.from..input.from + input.count {
-            let book = Book { name: format!("Title {number}"), code: format!("code {number}") };
+            let (title, code) = (format!("Title {number}"), format!("code {number}"));
+            let book = Book { name: title, code, keeper: None };
             BOOKS.put(&format!("book_{number:08}"), &book, Expect::Any)?;
         }
         Ok(Counted { count: input.count.into() })
@@ -123,10 +131,10 @@ impl Library {
     /// Give books of version 1 their names.
     #[action(access = internal, idempotent)]
     fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
-        Ok(input.each(|OldBook { title, code }| match title.as_str() {
+        Ok(input.each(|OldBook { title, code, keeper }| match title.as_str() {
             "broken" => Err("it is broken".to_owned()),
-            "odd" => Ok(json!({ "number": 1, "code": code })),
-            _ => Ok(json!({ "name": title, "code": code })),
+            "odd" => Ok(json!({ "number": 1, "code": code, "keeper": keeper })),
+            _ => Ok(json!({ "name": title, "code": code, "keeper": keeper })),
         }))
     }
 }

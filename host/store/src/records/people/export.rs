@@ -1,6 +1,6 @@
 //! The export of all that is stored about a person.
 
-use super::pattern;
+use super::{Row, pattern};
 use crate::{connection::read, error::DbError, integers::unsigned, store::Store};
 use portolan_vocabulary::Timestamp;
 use serde::Serialize;
@@ -79,28 +79,54 @@ impl Store {
                 let rows = self.documents_naming(person, after).await?;
                 let Some((collection, id, _)) = rows.last() else { break };
                 after = Some((*collection, id.clone()));
-                for (collection, id, body) in rows {
-                    if !seen.insert((collection, id.clone())) {
-                        continue;
+                for row in rows {
+                    if seen.insert((row.0, row.1.clone())) {
+                        documents.extend(self.personal_document(row, ids).await?);
                     }
-                    let Some(declared) = self.declared(collection).await? else { continue };
-                    let Ok(mut document) = serde_json::from_str::<Value>(&body) else { continue };
-                    if let Some(people) = declared.people() {
-                        if !people.names(&id, &document, ids) {
-                            continue;
-                        }
-                        people.hide_others(&id, &mut document, ids);
-                    }
-                    documents.push(PersonalDocument {
-                        capability: declared.capability,
-                        collection: declared.name,
-                        id,
-                        document,
-                    });
+                }
+            }
+        }
+        seen.clear();
+        for person in ids {
+            for row in self.quarantined_naming(person).await? {
+                if seen.insert((row.0, row.1.clone())) {
+                    documents.extend(self.personal_document(row, ids).await?);
                 }
             }
         }
         Ok(documents)
+    }
+
+    /// Returns a document as a person may see it, if it names them where its collection declares people.
+    async fn personal_document(
+        &self,
+        (collection, id, body): Row,
+        ids: &[String],
+    ) -> Result<Option<PersonalDocument>, DbError> {
+        let Some(declared) = self.declared(collection).await? else { return Ok(None) };
+        let Ok(mut document) = serde_json::from_str::<Value>(&body) else { return Ok(None) };
+        if let Some(people) = declared.people() {
+            if !people.names(&id, &document, ids) {
+                return Ok(None);
+            }
+            people.hide_others(&id, &mut document, ids);
+        }
+        let (capability, collection) = (declared.capability, declared.name);
+        Ok(Some(PersonalDocument { capability, collection, id, document }))
+    }
+
+    /// Returns the documents whose text or id contains this id and that are kept in quarantine, outside
+    /// their collections.
+    async fn quarantined_naming(&self, id: &str) -> Result<Vec<Row>, DbError> {
+        Ok(read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT CAST(collection AS BIGINT), id, body FROM quarantined_documents
+                 WHERE body IS NOT NULL AND (body LIKE $1 OR id LIKE $1) ORDER BY collection, id",
+            )
+            .bind(pattern(id))
+            .fetch_all(pool)
+            .await?
+        }))
     }
 
     async fn personal_events(&self, ids: &[String]) -> Result<Vec<PersonalEvent>, DbError> {
