@@ -54,7 +54,7 @@ impl Succession {
             Err(error) => return Err(KeyError::File(path, error)),
         };
         let statements = from_hex(text.trim()).and_then(|bytes| Self::decode(&bytes).ok());
-        statements.ok_or_else(|| KeyError::NotASuccession(path))
+        statements.ok_or(KeyError::NotASuccession(path))
     }
 
     /// Writes the succession of a key beside it. It is not secret.

@@ -21,7 +21,7 @@ async fn a_component_with_the_first_sdk_works() {
         agent.result("notes", json!({ "action": "put", "id": id, "note": note })).await;
     }
     let found = agent.result("notes", json!({ "action": "find", "text": "mountains" })).await;
-    assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{found:#}");
+    assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found:#}");
     let get = |id: &str| json!({ "action": "get", "id": id });
     agent.result("notes", get("sea")).await;
     agent.call("notes", get("lake")).await.refused(404, "note_not_found");
@@ -39,7 +39,7 @@ async fn every_function_of_the_contract_is_there() {
         { "op": "caller" },
         { "op": "put", "collection": "things", "id": "one", "body": { "kind": "a", "text": "sea" } },
         { "op": "get", "collection": "things", "id": "one" },
-        { "op": "find", "collection": "things", "filter": { "kind": "a" }, "limit": 10 },
+        { "op": "find", "collection": "things", "filter": { "kind": { "eq": "a" } }, "limit": 10 },
         { "op": "delete", "collection": "things", "id": "one" },
         { "op": "publish", "type": "frozen.told", "to": "all", "subject": "one", "data": {} },
         { "op": "timer", "name": "soon", "after_ms": 60_000, "action": "due", "input": {} },

@@ -132,8 +132,8 @@ async fn bo(host: &Host) -> Person<'_> {
 impl Person<'_> {
     /// A call whose answer is kept for its key.
     async fn keyed(&self, capability: &str, mut body: Value) -> Value {
-        let key = format!("{capability} {}", body["action"]);
-        body["idempotency_key"] = json!(key.replace('"', ""));
+        let number: u64 = rand::rng().random();
+        body["idempotency_key"] = json!(format!("{capability} {number}"));
         self.agent().result(capability, body).await
     }
 
@@ -183,7 +183,7 @@ async fn pair(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> Str
 async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut Canaries) {
     let send = json!({
         "thread_id": thread_id, "text": canaries.plant("message"),
-        "client_msg_id": "the first",
+        "client_msg_id": "first",
     });
     let message = ada.talked("send", send).await;
     let edited = ada.says(thread_id, "What was written first").await;
@@ -214,8 +214,7 @@ async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut
         body
     };
     bo.met("counter", about(json!({ "slots": [slot(120)] }))).await;
-    let reason = canaries.plant("reason against a counter");
-    ada.met("decline_counter", about(json!({ "reason": reason }))).await;
+    ada.met("decline_counter", about(json!({ "reason": "Too late" }))).await;
     bo.accepts(&bo.looks(&meeting).await, 0).await;
     let report = json!({
         "subject_id": meeting["meeting_id"], "reason": "other", "text": "See for yourself.",

@@ -155,14 +155,16 @@ pub fn dump(url: &str) -> Vec<u8> {
     output.stdout
 }
 
-/// The folder of `initdb` and `postgres`: on Debian outside the search path, one for each version.
+const PROGRAMS: [&str; 3] = ["initdb", "pg_dump", "postgres"];
+
+/// The folder of the programs that tests use: on Debian outside the search path, one for each version.
 fn programs() -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let folders = versions.map(|version| version.path().join("bin"));
     let searched = std::env::var_os("PATH").unwrap_or_default();
     let mut found: Vec<_> = std::env::split_paths(&searched)
         .chain(folders)
-        .filter(|folder| folder.join("initdb").exists())
+        .filter(|folder| PROGRAMS.iter().all(|program| folder.join(program).exists()))
         .collect();
     found.sort();
     found.pop().unwrap_or_else(|| panic!("install PostgreSQL 15 or newer, or run cargo xtask test"))

@@ -10,10 +10,10 @@ use crate::{
     file::Fingerprint,
     folder::{fingerprints, watcher},
     load::load,
-    migration::{MigrationStatus, Progress, Step},
+    migration::{Progress, Step},
     refusal::LoadError,
     snapshot::Snapshot,
-    status::{CHANGES, Change},
+    status::{CHANGES, Change, MigrationStatus},
 };
 use notify::RecommendedWatcher;
 use portolan_store::{Generation, Installed};

@@ -3,13 +3,15 @@
 //! The component's internal action `migrate` gets the documents, some at a time, in a sandbox without any
 //! service. The store keeps the outcome in another generation of the collection; see `Generation`.
 
-use crate::{capability::Capability, catalog::Catalog, refusal::LoadError};
+use crate::{
+    capability::Capability, catalog::Catalog, refusal::LoadError, status::MigrationStatus,
+};
 use portolan_sandbox::{
     CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Work,
 };
 use portolan_store::{DbError, Generation, Migrated, OldDocument, Outdated, Unit};
 use portolan_vocabulary::{Access, Caller, Timestamp, new_request_id};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -37,19 +39,6 @@ pub(super) enum Step {
     Migrate(Outdated),
     /// The generation before the serving one serves again, because nothing was written since.
     Revive(Generation),
-}
-
-/// How far the migration of a collection is.
-#[derive(Debug, Clone, Serialize)]
-pub struct MigrationStatus {
-    pub file: String,
-    pub id: String,
-    pub collection: String,
-    pub test_mode: bool,
-    pub from: u32,
-    pub to: u32,
-    pub documents: u64,
-    pub migrated: u64,
 }
 
 /// The progress of a migration, for the operator.

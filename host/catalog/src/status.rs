@@ -1,6 +1,6 @@
 //! The status of the catalog, for the operator.
 
-use crate::{migration::MigrationStatus, problem::Problem, refusal::LoadError, roles::RoleStatus};
+use crate::{problem::Problem, refusal::LoadError, roles::RoleStatus};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Serialize;
 
@@ -55,6 +55,19 @@ pub struct Refused {
     /// The version that this file's earlier content still serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub still_serving: Option<String>,
+}
+
+/// How far the migration of a collection is.
+#[derive(Debug, Clone, Serialize)]
+pub struct MigrationStatus {
+    pub file: String,
+    pub id: String,
+    pub collection: String,
+    pub test_mode: bool,
+    pub from: u32,
+    pub to: u32,
+    pub documents: u64,
+    pub migrated: u64,
 }
 
 /// One change of the catalog.

@@ -222,7 +222,9 @@ impl HostServices for Frame {
         revision: u64,
         reason: String,
     ) {
-        self.host.report_unreadable(&self.capability.id, (collection, id, revision), reason);
+        let host = &self.host;
+        let recorded = (host.store.clone(), host.clock.now());
+        host.unreadable.report(recorded, &self.capability.id, (collection, id, revision), reason);
     }
 
     fn may_log(&self, bytes: usize) -> bool {

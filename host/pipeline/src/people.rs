@@ -36,6 +36,10 @@ impl Host {
         match request.map_err(|_| Failure::new(ErrorCode::MalformedJson))? {
             PeopleRequest::Erase { owner_id } => {
                 self.erase_person(&owner_id).await?;
+                self.remove(work).await?;
+                // The request names the person too.
+                self.store.merge_log().await?;
+                return Ok(());
             }
             PeopleRequest::Export { export_id, owner_id, about } => {
                 let data = self.store.export_person(&owner_id).await?;

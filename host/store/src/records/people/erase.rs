@@ -69,6 +69,15 @@ struct Erasure<'e> {
 }
 
 impl Store {
+    /// Writes what the write-ahead log of SQLite contains into the database, and empties the log: then
+    /// neither has what was deleted.
+    pub async fn merge_log(&self) -> Result<(), DbError> {
+        let Backend::Sqlite(sqlite) = &*self.inner.backend else { return Ok(()) };
+        let _guard = sqlite.lock_writer().await?;
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&sqlite.others).await?;
+        Ok(())
+    }
+
     /// Erases a person: deletes or redacts all that is stored about them, and records the digest of the
     /// owner's id. The records of the agents and the owner go last: a second erasure, or the next start
     /// of the host, continues one that was cut off.
@@ -358,7 +367,7 @@ impl Erasure<'_> {
     /// both by itself, and neither is in a dump.
     async fn forget_words(&self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
-        let Backend::Sqlite(sqlite) = backend else { return Ok(()) };
+        let Backend::Sqlite(_) = backend else { return Ok(()) };
         for collection in &self.collections {
             let Some(declared) = self.store.declared(*collection).await? else { continue };
             let layout = self.store.layout(*collection, &declared)?;
@@ -371,9 +380,7 @@ impl Erasure<'_> {
                 sqlx::query(AssertSqlSafe(sql)).execute(&mut *transaction).await?.rows_affected()
             });
         }
-        let _guard = sqlite.lock_writer().await?;
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&sqlite.others).await?;
-        Ok(())
+        self.store.merge_log().await
     }
 }
 
