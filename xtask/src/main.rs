@@ -86,11 +86,6 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     if full {
         tests.env("PORTOLAN_TEST_FULL", "1");
     }
-    if std::env::var_os("RUST_TEST_THREADS").is_none() {
-        // Most tests wait for a host most of the time.
-        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        tests.env("RUST_TEST_THREADS", (2 * processors).to_string());
-    }
     if let Some(filter) = filter {
         return run::run(tests.arg(filter));
     }

@@ -12,6 +12,7 @@ use portolan_vocabulary::Limits;
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 use tokio::sync::Semaphore;
@@ -62,7 +63,8 @@ pub struct Sandbox {
 /// A component that is ready to be called.
 pub struct Prepared {
     pub(super) component: Component,
-    pub(super) pre: InstancePre<CallState>,
+    /// Shared with the calls, which can outlive the borrow of this value.
+    pub(super) pre: Arc<InstancePre<CallState>>,
     /// The index of the export `call`, because a search by name would cost every call.
     pub(super) call: ComponentExportIndex,
     pub(super) calls: Semaphore,
@@ -147,7 +149,7 @@ impl Sandbox {
             .get_export_index(None, "call")
             .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
         let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
-        Ok(Prepared { component, pre, call, calls, imports })
+        Ok(Prepared { component, pre: Arc::new(pre), call, calls, imports })
     }
 
     /// Loads an artifact. One that loads without a pool but not with it is valid, and too large for the

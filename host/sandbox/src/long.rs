@@ -59,7 +59,7 @@ impl LongCalls {
         long: IsLong,
         call: impl Future<Output = T> + Send + 'static,
     ) -> T {
-        let mut call = Box::pin(call.in_current_span());
+        let mut call = Box::pin(call);
         let short = poll_fn(|context| match call.as_mut().poll(context) {
             Poll::Ready(answer) => Poll::Ready(Some(answer)),
             Poll::Pending if long.0.load(Ordering::Relaxed) => Poll::Ready(None),
@@ -75,6 +75,7 @@ impl LongCalls {
             let _entered = own.enter();
             call.as_mut().poll(context)
         });
+        let rest = rest.in_current_span();
         match AbortOnDropHandle::new(runtime.spawn(rest)).await {
             Ok(answer) => answer,
             Err(error) => match error.try_into_panic() {

@@ -35,7 +35,7 @@ impl Sandbox {
         work: Work,
     ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
         let (mut store, long) = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
-        let (pre, function) = (component.pre.clone(), component.call);
+        let (pre, function) = (Arc::clone(&component.pre), component.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let time = self.options.limits.call_wall_time();
         let (result, store) = self
