@@ -31,8 +31,8 @@ const FEW: [&str; 7] = [
     "many_reads",
     "timer_chain",
 ];
-/// How many calls of each attacker are made at once.
-const AT_ONCE: usize = 8;
+/// How many calls of attackers are made at once.
+const AT_ONCE: usize = 56;
 /// The least time from one call of an attacker to its next.
 const PAUSE: Duration = Duration::from_millis(200);
 /// How many agents make ordinary calls.
@@ -145,7 +145,7 @@ async fn attack(
     let mut tasks = JoinSet::new();
     for name in attackers {
         let url = format!("{}/v1/capabilities/{name}/call", host.url);
-        for _ in 0..AT_ONCE {
+        for _ in 0..AT_ONCE.div_ceil(attackers.len()) {
             let (client, token) = (host.client.clone(), attacker.token.clone());
             let (url, stopped) = (url.clone(), stopped.clone());
             tasks.spawn(async move {

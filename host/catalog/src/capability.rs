@@ -4,6 +4,7 @@ use crate::{
     action::{Action, Schemas},
     call_schema::schema_document,
     document::Document,
+    schema_cost::values_in_fields,
     tool::ToolSchemas,
     trust::Origin,
 };
@@ -50,6 +51,20 @@ pub struct Input {
     pub fields: Value,
     pub dry_run: bool,
     pub idempotency_key: Option<String>,
+}
+
+impl Selected<'_> {
+    /// Returns whether the check of the body may delay the other tasks of its thread.
+    pub fn takes_long(&self) -> bool {
+        self.action.schemas.input.takes_long(values_in_fields(&self.body))
+    }
+
+    /// Returns the body with its action.
+    pub fn into_body(self) -> Map<String, Value> {
+        let Self { action, mut body } = self;
+        body.insert("action".to_owned(), Value::String(action.descriptor.name.clone()));
+        body
+    }
 }
 
 impl Capability {

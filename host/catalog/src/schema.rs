@@ -4,8 +4,7 @@
 use crate::schema_cost::{BYTES_PER_VALUE, Cost, values_in};
 use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
-use std::{num::NonZero, sync::LazyLock, thread::available_parallelism};
-use tokio::{runtime::Handle, sync::Semaphore, task::block_in_place};
+use tokio::task::block_in_place;
 
 /// The most violations that one refusal lists.
 const VIOLATIONS: usize = 20;
@@ -17,10 +16,6 @@ const DEPTH: usize = 64;
 const MAX_VISITS: u64 = 10_000_000;
 /// The most visits of a check that delays the other tasks of its thread.
 const INLINE_VISITS: u64 = 100_000;
-
-/// The permits of larger checks. They take at most half of the processors.
-static LARGE_CHECKS: LazyLock<Semaphore> =
-    LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZero::get) / 2).max(1)));
 
 /// The reason why a schema is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -87,17 +82,18 @@ impl Schema {
         self.validator.is_valid(instance)
     }
 
-    /// Returns what is wrong with an instance, as the `conflict` of a failure; none if it is valid. A check
-    /// that may take long waits for a permit, and other tasks leave this thread meanwhile.
+    /// Returns whether the check of an instance with so many values may delay the other tasks of its thread.
+    pub(super) fn takes_long(&self, values: u64) -> bool {
+        self.cost.visits(values) > INLINE_VISITS
+    }
+
+    /// Returns what is wrong with an instance, as the `conflict` of a failure; none if it is valid. Other
+    /// tasks leave this thread during a check that takes long.
     pub fn violations(&self, instance: &Value) -> Option<Value> {
-        if self.cost.visits(values_in(instance)) <= INLINE_VISITS {
-            return self.find_violations(instance);
+        match self.takes_long(values_in(instance)) {
+            true => block_in_place(|| self.find_violations(instance)),
+            false => self.find_violations(instance),
         }
-        block_in_place(|| {
-            let runtime = Handle::try_current();
-            let _permit = runtime.map(|runtime| runtime.block_on(LARGE_CHECKS.acquire()));
-            self.find_violations(instance)
-        })
     }
 
     fn find_violations(&self, instance: &Value) -> Option<Value> {

@@ -107,14 +107,17 @@ impl Cost {
 /// `propertyNames` visits them, and texts count by their lengths, because patterns visit their characters.
 pub(crate) fn values_in(value: &Value) -> u64 {
     match value {
-        Value::Object(fields) => {
-            let field = |(name, field): (&String, &Value)| values_in_text(name) + values_in(field);
-            1 + fields.iter().map(field).sum::<u64>()
-        }
+        Value::Object(fields) => values_in_fields(fields),
         Value::Array(items) => 1 + items.iter().map(values_in).sum::<u64>(),
         Value::String(text) => values_in_text(text),
         _ => 1,
     }
+}
+
+/// Returns the number of values in an object with these members.
+pub(crate) fn values_in_fields(fields: &Map<String, Value>) -> u64 {
+    let field = |(name, field): (&String, &Value)| values_in_text(name) + values_in(field);
+    1 + fields.iter().map(field).sum::<u64>()
 }
 
 /// Returns the number of values in a value of a schema, with which an instance is compared.

@@ -56,7 +56,15 @@ impl Host {
         let selected = capability.select(call.body?)?;
         let action = selected.action;
         *spent = self.permit(&call.caller, action.descriptor.access)?;
-        let input = capability.check_input(selected, call.idempotency_key)?;
+        let key = call.idempotency_key;
+        let input = match selected.takes_long() {
+            false => capability.check_input(selected, key)?,
+            true => {
+                let (capability, body) = (Arc::clone(capability), selected.into_body());
+                let check = move || capability.check_input(capability.select(body)?, key);
+                self.sandbox.compute(check).await?
+            }
+        };
         let keyed = self.keyed(&call.caller, capability, action, &input)?;
         let test_mode = call.caller.test_mode;
         let context = CallContext::new(

@@ -9,8 +9,11 @@ use crate::{
 };
 use portolan_sandbox::{GuestAnswer, Work};
 use portolan_store::Unit;
-use portolan_vocabulary::{Access, Failure};
+use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::sync::Arc;
+
+/// The bytes of an answer from which on its check would delay other calls.
+const LARGE_ANSWER: usize = 32 << 10;
 
 impl Host {
     /// Runs an action once. `read_only` forbids writes, because the calling action may not write.
@@ -35,6 +38,16 @@ impl Host {
         let (ending, work) = run.await;
         let asked_to_keep = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match ending {
+            Ok(ending) if ending.size() > LARGE_ANSWER => {
+                let (capability, name) = (Arc::clone(capability), name.to_owned());
+                let (request, passed) = (Arc::clone(&context.request_id), frame.passed());
+                let check = move || {
+                    let unknown = || Failure::new(ErrorCode::UnknownAction);
+                    let action = capability.action(&name).ok_or_else(unknown)?;
+                    check_answer(&capability, action, ending, &request, &passed)
+                };
+                self.sandbox.compute(check).await
+            }
             Ok(ending) => {
                 check_answer(capability, action, ending, &context.request_id, &frame.passed())
             }

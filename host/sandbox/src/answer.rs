@@ -20,7 +20,7 @@ pub enum GuestAnswer {
 
 impl GuestAnswer {
     /// Returns the number of bytes of all its texts.
-    pub(super) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         match self {
             Self::Success { output, next } => output.len() + optional(next),

@@ -58,19 +58,19 @@ impl Sandbox {
             .map_err(host)?;
         let (mut store, long) = self.store(Arc::from("describe"), Arc::new(context), None);
         let time = self.options.limits.call_wall_time();
-        let (result, store) = self
+        let (result, state) = self
             .long_calls
             .run(long, async move {
                 let call = async {
                     let instance = pre.instantiate_async(&mut store).await?;
                     instance.call_describe(&mut store).await
                 };
-                (tokio::time::timeout(time, call).await, store)
+                (tokio::time::timeout(time, call).await, store.into_data())
             })
             .await;
         match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
-            Ok(Err(error)) => Err(self.explain(&error, store.data()).into()),
+            Ok(Err(error)) => Err(self.explain(&error, &state).into()),
             Ok(Ok(descriptor)) => Ok(descriptor.into()),
         }
     }

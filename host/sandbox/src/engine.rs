@@ -22,7 +22,7 @@ use wasmtime::{
 };
 
 /// The interval at which a running component is interrupted, so that other calls and the time-out can proceed.
-const EPOCH: Duration = Duration::from_millis(5);
+const EPOCH: Duration = Duration::from_millis(2);
 
 /// The memory that stays mapped in a slot between calls; the rest is returned to the system.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
@@ -114,6 +114,12 @@ impl Sandbox {
 
     pub fn limits(&self) -> &Limits {
         &self.options.limits
+    }
+
+    /// Runs a computation that may take long, and that nobody else should wait for: in the threads of long
+    /// calls.
+    pub async fn compute<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        self.long_calls.compute(work).await
     }
 
     /// Returns whether instances come from the pool.

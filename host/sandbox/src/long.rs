@@ -15,7 +15,10 @@ use std::{
     },
     task::Poll,
 };
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::{
+    runtime::{Builder, Handle, Runtime},
+    task::JoinHandle,
+};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 use wasmtime::{Store, UpdateDeadline};
@@ -76,14 +79,29 @@ impl LongCalls {
             call.as_mut().poll(context)
         });
         let rest = rest.in_current_span();
-        match AbortOnDropHandle::new(runtime.spawn(rest)).await {
-            Ok(answer) => answer,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                // Only the end of the runtime cancels the task, and nobody waits then.
-                Err(_cancelled) => std::future::pending().await,
-            },
+        finished(runtime.spawn(rest)).await
+    }
+
+    /// Runs a computation in the threads of long calls.
+    pub(super) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        match &self.runtime {
+            Some(runtime) => finished(runtime.spawn(async move { work() })).await,
+            None => work(),
         }
+    }
+}
+
+async fn finished<T>(task: JoinHandle<T>) -> T {
+    match AbortOnDropHandle::new(task).await {
+        Ok(answer) => answer,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Only the end of the runtime cancels the task, and nobody waits then.
+            Err(_cancelled) => std::future::pending().await,
+        },
     }
 }
 

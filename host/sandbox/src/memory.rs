@@ -23,6 +23,11 @@ impl MemoryLimit {
         self.denied
     }
 
+    /// Returns the bytes that the sandbox holds.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
     /// Returns what is left beside the sandbox's memory and `held` more bytes; none if these exceed the
     /// limit.
     pub(super) fn room(&self, held: usize) -> Option<usize> {

@@ -23,6 +23,9 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
 type Answers = (Result<types::Success, types::Failure>,);
 
+/// The bytes of a sandbox's memory whose release would delay other calls.
+const LARGE_MEMORY: usize = 8 << 20;
+
 impl Sandbox {
     /// Runs one action, and gives its work back as far as it came. Dropping the future ends the
     /// sandbox. The caller holds a permit; a nested call runs under that of the outermost call.
@@ -50,17 +53,20 @@ impl Sandbox {
                 (tokio::time::timeout(time, call).await, store)
             })
             .await;
+        let mut state = match store.data().memory.used() > LARGE_MEMORY {
+            true => self.compute(move || store.into_data()).await,
+            false => store.into_data(),
+        };
         let answer = match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime),
-            Ok(Err(error)) => Err(self.explain(&error, store.data())),
+            Ok(Err(error)) => Err(self.explain(&error, &state)),
             Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
-        let mut work = store.into_data().work;
-        if let Some(work) = &mut work {
+        if let Some(work) = &mut state.work {
             // What the host itself reads is not part of the sandbox's memory.
             work.unit.set_room(usize::MAX);
         }
-        (answer, work)
+        (answer, state.work)
     }
 
     pub(super) fn store(
