@@ -29,7 +29,7 @@ pub enum KeyError {
     TooManySuccessions(usize),
     #[error("there are no random bytes: {0}")]
     NoRandomness(getrandom::Error),
-    #[error("the folder for settings is unknown: set HOME, or PORTOLAN_SIGNING_KEY")]
+    #[error("the configuration directory is unknown; set HOME or XDG_CONFIG_HOME")]
     NoHome,
 }
 

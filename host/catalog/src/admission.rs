@@ -158,7 +158,7 @@ fn is_older(version: &str, other: &str) -> bool {
     }
 }
 
-/// Returns the same text for ids that people confuse: other separators, and characters that look alike.
+/// Returns the skeleton of an id: ids that differ only in separators or in characters that look alike have the same.
 fn skeleton(id: &str) -> String {
     let alike = |character: char| match character {
         '.' | '-' | '_' => '_',

@@ -1,4 +1,4 @@
-//! The bodies of a capability's calls as JSON Schema.
+//! The JSON Schema of the request bodies that a capability accepts.
 
 use crate::{action::Action, document::Document, schema::hoist};
 use portolan_vocabulary::{Access, Descriptor};

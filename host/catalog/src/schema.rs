@@ -12,9 +12,9 @@ const VIOLATIONS: usize = 20;
 const EXPECTED_BYTES: usize = 600;
 /// The greatest depth of a schema.
 const DEPTH: usize = 64;
-/// The most visits of a schema that is not too complex, for the largest instance that is permitted.
+/// A schema is refused if the check of the largest permitted instance could apply its subschemas more often.
 const MAX_VISITS: u64 = 10_000_000;
-/// The most visits of a check that delays the other tasks of its thread.
+/// A check that could apply subschemas more often leaves the threads that serve requests.
 const INLINE_VISITS: u64 = 100_000;
 
 /// The reason why a schema is refused.

@@ -25,9 +25,9 @@ pub(super) struct Origin {
 pub enum Untrusted {
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    #[error("it is not signed, and this host loads only signed components")]
+    #[error("the component is not signed, and this host loads only signed components")]
     Unsigned,
-    #[error("it is signed with a key that this host does not trust")]
+    #[error("the component is signed with a key that this host does not trust")]
     Key,
 }
 

@@ -6,7 +6,7 @@ use url::Url;
 const URL_BYTES: usize = 2_000;
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The hosts to which a client may redirect people, besides those of the loopback interface.
+/// The hosts that clients' redirect URIs may have, besides those of the loopback interface.
 #[derive(Debug, Clone, Default)]
 pub struct RedirectHosts(Vec<String>);
 

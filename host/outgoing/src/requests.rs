@@ -14,7 +14,7 @@ use std::{
 };
 use url::Url;
 
-/// The time-out of a request, with its answer.
+/// The time-out of a request, including the reading of its response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why a request failed.

@@ -134,11 +134,11 @@ pub enum RecordsError {
     Folder(#[from] std::io::Error),
     #[error("a document cannot be read: {0}")]
     Document(#[from] serde_json::Error),
-    #[error("the feed {0} cannot be searched")]
+    #[error("no collection is declared for the feed {0}")]
     Unknown(&'static str),
-    #[error("the records of the feeds: {0}")]
+    #[error("cannot write the records of the feeds: {0}")]
     State(#[from] StateError),
-    #[error("the records of the feeds: {0}")]
+    #[error("the database of the records of the feeds failed: {0}")]
     Db(#[from] Arc<DbError>),
     #[error("the records of the feeds were changed while they were written")]
     Changed,

@@ -124,7 +124,7 @@ pub struct TimerKey {
 #[derive(Debug, Clone)]
 pub enum TimerChange {
     Set {
-        /// The id of this setting; a timer that is set again gets a new one.
+        /// Identifies this setting of the timer. Setting the timer again creates a new id.
         setting: String,
         at: Timestamp,
         action: String,

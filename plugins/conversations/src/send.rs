@@ -96,8 +96,8 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the message that was sent under one of these MACs of an id. If there was none, this holds
-/// until the commit, because every sender writes the thread.
+/// Returns the message that was already sent with this `client_msg_id`, which is given as its MACs. No
+/// concurrent call can send one unnoticed: each sender writes the thread, so their commits would conflict.
 fn sent_before(sent_as: &[String]) -> Result<Option<Stored<Message>>> {
     if sent_as.is_empty() {
         return Ok(None);

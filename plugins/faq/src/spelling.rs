@@ -24,7 +24,8 @@ pub(crate) fn did_you_mean(query: &str, words: &[Word]) -> Option<String> {
     changed.then(|| corrected.trim().to_owned())
 }
 
-/// Returns the most similar word for one that neither the entries nor the stop words contain.
+/// Returns the word of the entries that is most similar to an unknown one; `None` if the word is known, or
+/// nothing is similar enough.
 fn correction(form: &str) -> Option<&'static str> {
     let known = analysis::is_stop_word(form) || entry::term(&analysis::stem(form)).is_some();
     if known || form.contains(|character: char| !character.is_alphabetic()) {

@@ -48,8 +48,8 @@ pub(crate) fn about(node: &Node) -> Vec<Criterion> {
     criteria
 }
 
-/// Returns the criterion for an attribute. Free text is for people to read and is not compared;
-/// lists of tags can be.
+/// Returns the criterion for an attribute; `None` for free text, which is not compared, and where
+/// `x-criterion` is false. Lists of short texts are compared.
 fn attribute(name: &str, property: &Value) -> Option<Criterion> {
     if property.get("x-criterion") == Some(&Value::Bool(false)) {
         return None;

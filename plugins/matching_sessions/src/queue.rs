@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most pages of the index that one call reads.
 const MOST_PAGES: usize = 3;
-/// A batch is chosen from this many times its size, the least shown listings first.
+/// How many candidates are considered for a batch, as a multiple of its size.
 const CHOICE: usize = 3;
 /// The most ids in one query.
 const CHUNK: usize = 100;

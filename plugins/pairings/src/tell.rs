@@ -21,7 +21,7 @@ impl Notice {
         Self { event, summary, next: get(&pairing.id), is_anonymous: false }
     }
 
-    /// Makes the conversation the next step.
+    /// Sets the next step to reading the pairing's conversation.
     pub(crate) fn in_thread(mut self, pairing: &Stored<Pairing>) -> Self {
         if let Some(thread_id) = &pairing.value.thread_id {
             self.next = read_thread(thread_id);

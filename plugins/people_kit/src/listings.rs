@@ -125,7 +125,7 @@ pub struct Profile {
     /// The beginning of the description, without its markup.
     pub excerpt: String,
     pub attributes: Map<String, Value>,
-    /// The attributes as keys that `listing_taxonomy` made.
+    /// The keys by which searches find the attributes, made by `listing_taxonomy`.
     pub facts: Vec<String>,
     pub criteria: Criteria,
     /// The place, rounded as it is public.

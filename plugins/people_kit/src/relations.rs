@@ -78,7 +78,7 @@ pub const ALLOWED: Invocation<Question, Verdict> = Invocation::new("social_permi
 /// `social_relationships hidden`
 pub const HIDDEN: Invocation<Whom, Hidden> = Invocation::new("social_relationships", "hidden");
 
-/// States and removes relations in the unit of work of this call.
+/// Adds and removes relations in the unit of work of this call.
 pub fn relate(write: Vec<Tuple>, delete: Vec<Tuple>) -> Result<(), Refusal> {
     RELATE.call(&Relate { write, delete })
 }

@@ -60,7 +60,7 @@ pub(crate) enum SignalError {
 
 pub(crate) type Result<T, E = SignalError> = std::result::Result<T, E>;
 
-/// Returns the call that reads a signal with all statements about it.
+/// Returns the call that reads a signal with what people stated about it.
 pub(crate) fn get(signal_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("signal_id", signal_id)
 }

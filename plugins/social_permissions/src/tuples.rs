@@ -118,8 +118,8 @@ impl Tuples for Store {
     }
 }
 
-/// The tuples that the caller may know of other subjects: without blocks by others, and without
-/// members of sets that the caller is not in.
+/// The stored tuples as the caller may see them: of blocks only the caller's own, and of sets only those
+/// that contain the caller or that the caller governs.
 pub(crate) struct Known<'a>(pub(crate) &'a mut Store);
 
 impl Known<'_> {

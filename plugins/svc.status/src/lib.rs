@@ -66,7 +66,7 @@ struct Deprecations {
 struct Deprecation {
     id: String,
     version: String,
-    /// The sunset: when it stops answering, in milliseconds since the Unix epoch.
+    /// The sunset: when this version stops answering, in milliseconds since the Unix epoch.
     sunset_at_ms: Option<u64>,
     /// The capability to use instead.
     successor: Option<String>,

@@ -112,7 +112,7 @@ pub(crate) struct Accept {
 #[input]
 pub(crate) struct AcceptCounter {
     pub(crate) meeting_id: Id,
-    /// One of the slots of the meeting's `counter`.
+    /// A slot of the counter-proposal (`counter`).
     pub(crate) slot_id: SlotId,
     pub(crate) expected_version: Option<Version>,
 }

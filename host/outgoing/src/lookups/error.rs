@@ -8,7 +8,7 @@ pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 /// The reason why a look-up failed. Callers may read the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
-    #[error("The DNS does not answer.")]
+    #[error("The DNS resolver does not answer.")]
     NoDns,
     #[error("The DNS cannot resolve this name now.")]
     Refused,

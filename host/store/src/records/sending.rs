@@ -103,8 +103,8 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
-    /// Returns the deliveries that may be sent to a webhook now, the oldest first: challenges, and
-    /// the first of each subject if the webhook is active and not backing off.
+    /// Returns the due deliveries of a webhook, the oldest first. Challenges are always due. Of the events,
+    /// only the first pending delivery of each subject is, while the webhook is active and not backing off.
     pub async fn due_deliveries(
         &self,
         webhook: &Webhook,

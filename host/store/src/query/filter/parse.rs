@@ -25,7 +25,7 @@ pub enum FilterError {
     TooDeep { at: String },
     #[error("the filter has more than {MAX_COMPARISONS} comparisons, the most allowed")]
     TooManyComparisons,
-    #[error("{at}: {count} values, at most {MAX_VALUES} are allowed")]
+    #[error("{at} has {count} values; at most {MAX_VALUES} are allowed")]
     TooManyValues { at: String, count: usize },
     #[error("{at}: {error}, so no document can have it")]
     Key { at: String, error: KeyError },
@@ -315,6 +315,6 @@ mod tests {
         assert!(error(many(101)).contains("more than 100 comparisons"));
         let listed = |count: usize| json!({"price": {"in": vec![1; count]}});
         parse(&listed(200));
-        assert_eq!(error(listed(201)), "filter/price/in: 201 values, at most 200 are allowed");
+        assert_eq!(error(listed(201)), "filter/price/in has 201 values; at most 200 are allowed");
     }
 }
