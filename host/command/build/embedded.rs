@@ -61,7 +61,7 @@ fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
     for found in fs::read_dir(folder)? {
         let path = found?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let extension = name.rsplit_once('.').map(|(_, extension)| extension).unwrap_or_default();
+        let extension = name.rsplit('.').next().unwrap_or_default();
         if path.is_dir() {
             if !LEFT_OUT.contains(&name.as_str()) && !name.starts_with('.') {
                 collect(&path, files)?;

@@ -49,6 +49,10 @@ enum Command {
     Check(check::Check),
     /// Write a component's reference in Markdown: its states, actions and errors
     Describe(describe::Describe),
+    /// Create a capability in a folder of its own, with its cases for `portolan test`
+    New(author::New),
+    /// Build the component of a project in Rust, JavaScript, TypeScript or Python
+    Build(author::Build),
     /// Write the WIT package of the contract, for toolchains that make components
     Wit(author::Wit),
     /// Make a component of a core module that was built for the contract
@@ -109,6 +113,8 @@ impl Arguments {
             Command::Serve(flags) => serve::serve(&flags, wrap),
             Command::Check(check) => check.run(),
             Command::Describe(describe) => describe.run(),
+            Command::New(new) => new.run(),
+            Command::Build(build) => build.run(),
             Command::Wit(wit) => wit.run(),
             Command::Componentize(componentize) => componentize.run(),
             Command::Call(call) => call.run(),

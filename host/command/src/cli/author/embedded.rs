@@ -20,3 +20,8 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let written = written.and_then(|()| std::fs::write(path, text));
     written.with_context(|| format!("cannot write {}", path.display()))
 }
+
+/// Returns the text of one embedded file.
+pub(super) fn file(path: &str) -> Option<&'static str> {
+    FILES.iter().find(|(other, _)| *other == path).map(|(_, text)| *text)
+}
