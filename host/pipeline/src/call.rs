@@ -26,6 +26,12 @@ pub struct Call<'a> {
     pub request_id: Arc<str>,
 }
 
+/// What a call asks of its capability.
+pub(super) struct Asked {
+    pub(super) body: Result<Map<String, Value>, Failure>,
+    pub(super) idempotency_key: Option<String>,
+}
+
 /// The outcome of a call, and what is left of the caller's rates.
 #[derive(Debug)]
 pub struct Called {
@@ -52,11 +58,9 @@ impl Host {
         let started = Instant::now();
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
+        let asked = Asked { body: call.body, idempotency_key: call.idempotency_key };
         let capability = snapshot.find(call.capability, now)?;
-        let selected = capability.select(call.body?)?;
-        let action = selected.action;
-        *spent = self.permit(&call.caller, action.descriptor.access)?;
-        let input = capability.check_input(selected, call.idempotency_key)?;
+        let (action, input) = self.admit(capability, &call.caller, asked, spent)?;
         let keyed = self.keyed(&call.caller, capability, action, &input)?;
         let test_mode = call.caller.test_mode;
         let context = CallContext::new(
@@ -92,7 +96,21 @@ impl Host {
         Ok(Answer { result, meta, next })
     }
 
-    fn keyed(
+    /// Selects the action that a body names, and checks permission and input.
+    pub(super) fn admit<'c>(
+        &self,
+        capability: &'c Capability,
+        caller: &AgentCaller,
+        asked: Asked,
+        spent: &mut Vec<Spent>,
+    ) -> Result<(&'c Action, Input), Failure> {
+        let selected = capability.select(asked.body?)?;
+        let action = selected.action;
+        *spent = self.permit(caller, action.descriptor.access)?;
+        Ok((action, capability.check_input(selected, asked.idempotency_key)?))
+    }
+
+    pub(super) fn keyed(
         &self,
         caller: &AgentCaller,
         capability: &Capability,
