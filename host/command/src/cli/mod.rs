@@ -53,6 +53,8 @@ enum Command {
     New(author::New),
     /// Build the component of a project in Rust, JavaScript, TypeScript or Python
     Build(author::Build),
+    /// Run the cases of a capability in the sandbox
+    Test(author::Test),
     /// Write the WIT package of the contract, for toolchains that make components
     Wit(author::Wit),
     /// Make a component of a core module that was built for the contract
@@ -115,6 +117,7 @@ impl Arguments {
             Command::Describe(describe) => describe.run(),
             Command::New(new) => new.run(),
             Command::Build(build) => build.run(),
+            Command::Test(test) => test.run(),
             Command::Wit(wit) => wit.run(),
             Command::Componentize(componentize) => componentize.run(),
             Command::Call(call) => call.run(),

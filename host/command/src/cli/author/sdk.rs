@@ -1,10 +1,10 @@
 //! The folder of the SDKs: unpacked from the binary, and linked into a project.
 
-use super::embedded;
+use super::{cache, embedded};
 use anyhow::Context as _;
 use portolan_vocabulary::Digest;
 use std::{
-    env, fs,
+    fs,
     io::ErrorKind,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
@@ -48,7 +48,7 @@ pub(super) fn link(project: &Path, sdk: &Path) -> anyhow::Result<()> {
 /// Unpacks the files, unless a folder of the same content is in the cache.
 fn unpacked() -> anyhow::Result<PathBuf> {
     let files = files();
-    let cache = cache()?;
+    let cache = cache::folder()?;
     let folder = cache.join(format!("sdk-{}", name_of(&files)));
     if folder.exists() {
         return Ok(folder);
@@ -78,12 +78,4 @@ fn files() -> Vec<(String, &'static str)> {
 fn name_of(files: &[(String, &str)]) -> String {
     let text: String = files.iter().map(|(path, text)| format!("{path}\0{text}\0")).collect();
     Digest::of(text.as_bytes()).hex().chars().take(16).collect()
-}
-
-fn cache() -> anyhow::Result<PathBuf> {
-    let given = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-    given("XDG_CACHE_HOME")
-        .or_else(|| Some(given("HOME")?.join(".cache")))
-        .map(|folder| folder.join("portolan"))
-        .context("there is no folder for the SDK; set HOME or XDG_CACHE_HOME, or give --sdk")
 }
