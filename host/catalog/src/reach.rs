@@ -74,7 +74,8 @@ impl Capability {
             return Ok(());
         }
         let Invocation { capability, action } = invocation;
-        let message = format!("{} does not declare that it invokes {capability} {action}.", self.id);
+        let message =
+            format!("{} does not declare that it invokes {capability} {action}.", self.id);
         Err(Failure::new(ErrorCode::NotPermitted).message(message))
     }
 }

@@ -159,9 +159,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: Parts) -> anyhow::Resu
     let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
-    Ok(Host::new(
-        identity, catalog, sandbox, store, events, feeds, sms, lookups, rates, clock,
-    ))
+    Ok(Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates, clock))
 }
 
 async fn open_catalog(

@@ -115,7 +115,11 @@ impl Frame {
     }
 
     /// Ensures that the running action may make a nested call, as far as its own capability decides.
-    pub(super) fn ensure_declared(&self, via: &[String], callee: &Invocation) -> Result<(), Failure> {
+    pub(super) fn ensure_declared(
+        &self,
+        via: &[String],
+        callee: &Invocation,
+    ) -> Result<(), Failure> {
         ensure_nestable(via, &callee.capability)?;
         self.capability.ensure_declared(callee)
     }

@@ -14,8 +14,8 @@ use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_sandbox::{CallContext, HostServices, NestedCall, NestedCallFuture, People};
 use portolan_store::{
-    Attachments, Collection, CollectionId, Document, Expectation, NewEvent, StateError, TimerChange,
-    Unit, Verdict,
+    Attachments, Collection, CollectionId, Document, Expectation, NewEvent, StateError,
+    TimerChange, Unit, Verdict,
     query::{Query, Request},
 };
 use portolan_vocabulary::{
@@ -192,7 +192,9 @@ fn declared(
     let capability = snapshot.capabilities.get(capability);
     let found =
         capability.and_then(|capability| capability.collections.of(test_mode).get(collection));
-    found.cloned().ok_or_else(|| StateError::Invalid(format!("there is no collection {collection}")))
+    found
+        .cloned()
+        .ok_or_else(|| StateError::Invalid(format!("there is no collection {collection}")))
 }
 
 impl Effects {

@@ -75,7 +75,7 @@ impl Project {
     pub(super) fn build(&self, release: bool, output: &Path) -> anyhow::Result<()> {
         let component = match self.language {
             Language::Rust => rust::build(self, release)?,
-            Language::Js | Language::Ts => javascript::build(self, release)?,
+            Language::Js | Language::Ts => javascript::build(self)?,
             Language::Python => python::build(self)?,
         };
         let unfinished = output.with_extension("unfinished");
@@ -92,7 +92,7 @@ impl Project {
     }
 
     /// Returns a folder for what is made on the way to the component.
-    fn scratch(&self) -> anyhow::Result<PathBuf> {
+    pub(super) fn scratch(&self) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join(".portolan/build");
         std::fs::create_dir_all(&folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;

@@ -38,7 +38,8 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
     }
     let messages = CARGO.output(&mut cargo)?;
     let module = core_module(&String::from_utf8_lossy(&messages), folder)?;
-    let module = std::fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
+    let module =
+        std::fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
     componentize(&module).context("the built module cannot be made a component")
 }
 

@@ -1,12 +1,14 @@
 //! The programs of other projects that a build needs.
 
 use std::{
+    env,
+    ffi::OsString,
     io::ErrorKind,
     path::Path,
     process::{Command, Output, Stdio},
 };
 
-/// A program, and the command that installs it.
+/// A program, and how it is installed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
@@ -14,14 +16,13 @@ pub(super) struct Tool {
 }
 
 impl Tool {
-    /// Starts a command line of the program, which is taken from the project's own folder of programs if it
-    /// is there.
+    /// Returns a command that finds programs in the project's own folders first.
     pub(super) fn command(self, project: &Path) -> Command {
-        let own = project.join("node_modules/.bin").join(self.name);
-        match own.canonicalize() {
-            Ok(own) => Command::new(own),
-            Err(_) => Command::new(self.name),
+        let mut command = Command::new(self.name);
+        if let Some(path) = search_path(project) {
+            command.env("PATH", path);
         }
+        command
     }
 
     /// Runs the program and returns its standard output. Its errors pass through.
@@ -37,10 +38,17 @@ impl Tool {
         Ok(stdout)
     }
 
-    /// Runs the program; what it prints goes to standard error.
+    /// Runs the program. What it prints to standard output is left out.
     pub(super) fn run(self, command: &mut Command) -> anyhow::Result<()> {
-        let printed = self.output(command)?;
-        eprint!("{}", String::from_utf8_lossy(&printed));
-        Ok(())
+        self.output(command).map(drop)
     }
+}
+
+/// Returns the folders of programs: those of the project's packages and of its virtual environment, then those
+/// of the environment.
+fn search_path(project: &Path) -> Option<OsString> {
+    let own = ["node_modules/.bin", ".venv/bin"].map(|folder| project.join(folder));
+    let own = own.into_iter().filter_map(|folder| folder.canonicalize().ok());
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(own.chain(env::split_paths(&path))).ok()
 }

@@ -25,7 +25,9 @@ fn document(writer: &mut Writer<Vec<u8>>, verdicts: &[Verdict]) -> io::Result<()
         .with_attribute(("tests", verdicts.len().to_string().as_str()))
         .with_attribute(("failures", failures.to_string().as_str()))
         .with_attribute(("time", seconds(time).as_str()));
-    suite.write_inner_content(|writer| verdicts.iter().try_for_each(|verdict| case(writer, verdict)))?;
+    suite.write_inner_content(|writer| {
+        verdicts.iter().try_for_each(|verdict| case(writer, verdict))
+    })?;
     Ok(())
 }
 
@@ -42,9 +44,8 @@ fn case(writer: &mut Writer<Vec<u8>>, verdict: &Verdict) -> io::Result<()> {
     let text: String = verdict.differences.iter().map(ToString::to_string).collect();
     element.write_inner_content(|writer| {
         let failure = writer.create_element("failure").with_attribute(("message", "it differs"));
-        failure.write_inner_content(|writer| {
-            writer.write_event(Event::Text(BytesText::new(&text)))
-        })?;
+        failure
+            .write_inner_content(|writer| writer.write_event(Event::Text(BytesText::new(&text))))?;
         Ok(())
     })?;
     Ok(())

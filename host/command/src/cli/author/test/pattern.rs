@@ -122,7 +122,8 @@ mod tests {
             differences(pattern, came),
             ["output.n", "output.list", "output.more", "output.id"]
         );
-        let nested = differences(json!([{ "a": [0, { "b": 1 }] }]), json!([{ "a": [0, { "b": 2 }] }]));
+        let nested =
+            differences(json!([{ "a": [0, { "b": 1 }] }]), json!([{ "a": [0, { "b": 2 }] }]));
         assert_eq!(nested, ["output[0].a[1].b"]);
     }
 

@@ -135,7 +135,11 @@ impl Stage {
         };
         let host = open_pipeline(&config, parts).await?;
         if let Some(refused) = host.catalog.status().refused.first() {
-            anyhow::bail!("the component is refused: {}; to fix it: {}", refused.message, refused.fix);
+            anyhow::bail!(
+                "the component is refused: {}; to fix it: {}",
+                refused.message,
+                refused.fix
+            );
         }
         Ok(Opened { host, _stop: sender, _folder: folder })
     }

@@ -39,9 +39,10 @@ pub(super) fn came(
         Ok((output, Some(next))) => json!({ "output": output, "next": next }),
         Err(failure) => json!({ "error": error(failure) }),
     };
-    let timers = effects.timers.iter().map(|(at, action, input)| {
-        json!({ "action": action, "at": at, "input": parsed(input) })
-    });
+    let timers = effects
+        .timers
+        .iter()
+        .map(|(at, action, input)| json!({ "action": action, "at": at, "input": parsed(input) }));
     Map::from_iter([
         ("expect".to_owned(), expect),
         ("after".to_owned(), Value::Object(after)),
