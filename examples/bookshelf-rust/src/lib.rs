@@ -32,9 +32,8 @@ const BOOKS: Collection<Book> = Collection::new("books")
     .text(&["title", "author"])
     .nobody();
 /// A loan has the id of its book.
-const LOANS: Collection<Loan> = Collection::new("loans")
-    .index("owner", &["owner_id"])
-    .people(&[Person::delete("owner_id")]);
+const LOANS: Collection<Loan> =
+    Collection::new("loans").index("owner", &["owner_id"]).people(&[Person::delete("owner_id")]);
 const BALANCE: Invocation<Value, Balance> = Invocation::new("agent_credits", "balance");
 const BORROWED: Event<Value> = Event::new("bookshelf.borrowed");
 const DUE: Event<Value> = Event::new("bookshelf.due");
@@ -149,7 +148,8 @@ impl Bookshelf {
         let loans = LOANS.get_many(page.documents().map(|book| book.id.clone()))?;
         let (books, next_cursor) = page.into_parts();
         let due_at = loans.into_iter().map(|loan| Some(loan?.value.due_at));
-        let shown = |(book, due_at): (Stored<Book>, _)| Shown { id: book.id, book: book.value, due_at };
+        let shown =
+            |(book, due_at): (Stored<Book>, _)| Shown { id: book.id, book: book.value, due_at };
         Ok(Items { items: books.into_iter().zip(due_at).map(shown).collect(), next_cursor })
     }
 
