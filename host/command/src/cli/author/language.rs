@@ -48,11 +48,8 @@ impl Language {
                 ("host/command/templates/rust", ""),
                 ("examples/bookshelf-rust/src", "src"),
             ],
-            Self::Js => {
+            Self::Js | Self::Ts => {
                 &[ALL, CASES, ("host/command/templates/js", ""), ("examples/bookshelf-js", "")]
-            }
-            Self::Ts => {
-                &[ALL, CASES, ("host/command/templates/ts", ""), ("examples/bookshelf-ts", "")]
             }
             Self::Python => &[
                 ALL,

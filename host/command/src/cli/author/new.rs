@@ -61,13 +61,21 @@ fn ensure_empty(folder: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Returns the files of a new project.
-fn template(language: Language) -> impl Iterator<Item = (PathBuf, &'static str)> {
+/// Returns the files of a new project: their paths and texts.
+fn template(language: Language) -> impl Iterator<Item = (PathBuf, String)> {
     let parts = language.template().iter().flat_map(|(from, into)| {
         embedded::below(from).map(move |(path, text)| (Path::new(into).join(path), text))
     });
-    parts.map(|(path, text)| match path.ends_with("gitignore") {
-        true => (path.with_file_name(".gitignore"), text),
-        false => (path, text),
+    parts.map(move |(path, text)| {
+        let path = path.to_string_lossy();
+        let path = if path == "gitignore" { ".gitignore" } else { &path };
+        // JavaScript is TypeScript, too.
+        match language {
+            Language::Ts => {
+                let typed = |text: &str| text.replace("index.js", "index.ts");
+                (typed(path).into(), typed(text))
+            }
+            _ => (path.into(), text.to_owned()),
+        }
     })
 }

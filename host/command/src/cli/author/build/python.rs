@@ -1,26 +1,46 @@
-//! Builds a project in Python: componentize-py makes the component.
+//! Builds a project in Python: the SDK checks its declaration, and componentize-py makes the component.
 
 use super::{Project, tool::Tool};
+use anyhow::Context as _;
+use std::fs;
+use toml::{Table, Value};
 
+const PYTHON: Tool = Tool { name: "python3", install: "see https://www.python.org" };
 const COMPONENTIZE: Tool =
     Tool { name: "componentize-py", install: "pip install componentize-py==0.25.1" };
 /// The module that a project begins with.
-const ENTRY: &str = "app";
+const MODULE: &str = "app";
+/// The world of a project that names no other.
+const WORLD: &str = "capability";
 
 pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
-    let component = project.scratch()?.join("component.wasm");
-    let mut componentize = COMPONENTIZE.command(&project.folder);
-    componentize
-        .arg("--wit-path")
-        .arg(project.sdk.join("wit"))
-        .args(["--world", "capability", "componentize", "--stub-wasi"])
-        .arg("--python-path")
-        .arg(&project.folder)
-        .arg("--python-path")
-        .arg(project.sdk.join("sdk/python"))
-        .arg("--output")
-        .arg(&component)
-        .arg(ENTRY);
+    let worlds = worlds(project)?;
+    let folder = project.folder.canonicalize()?;
+    let sdk = project.sdk.join("sdk/python");
+    let mut check = PYTHON.command(&folder);
+    check.current_dir(&folder).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", &sdk);
+    check.args(["-m", "portolan_sdk", "check"]).arg(format!("{MODULE}.py"));
+    PYTHON.run(&mut check)?;
+    let component = project.scratch()?.canonicalize()?.join("component.wasm");
+    let mut componentize = COMPONENTIZE.command(&folder);
+    componentize.current_dir(&folder).args(["--quiet", "--wit-path"]).arg(project.sdk.join("wit"));
+    worlds.iter().for_each(|world| drop(componentize.args(["--world", world])));
+    componentize.args(["componentize", MODULE, "--python-path", ".", "--python-path"]).arg(sdk);
+    componentize.arg("--output").arg(&component);
     COMPONENTIZE.run(&mut componentize)?;
-    Ok(std::fs::read(component)?)
+    Ok(fs::read(component)?)
+}
+
+/// Returns the worlds of the contract whose interfaces the component imports: those of `[tool.portolan]` in
+/// pyproject.toml, such as `worlds = ["lookup-capability"]`.
+fn worlds(project: &Project) -> anyhow::Result<Vec<String>> {
+    let file = project.folder.join("pyproject.toml");
+    let usual = || vec![WORLD.to_owned()];
+    let Ok(text) = fs::read_to_string(&file) else { return Ok(usual()) };
+    let table: Table = text.parse().with_context(|| file.display().to_string())?;
+    let named = table.get("tool").and_then(|tool| tool.get("portolan")?.get("worlds"));
+    Ok(match named.and_then(Value::as_array) {
+        Some(worlds) => worlds.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        None => usual(),
+    })
 }
