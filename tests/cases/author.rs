@@ -1,11 +1,12 @@
 //! The commands for authors of capabilities.
 
+use crate::cases::clients::installed;
 use crate::harness::{binary, command, component, guests};
 use serde_json::{Value, json};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Output,
+    process::{Command, Output},
 };
 use tempfile::TempDir;
 
@@ -18,6 +19,10 @@ fn workspace() -> PathBuf {
 
 /// Runs the binary in a folder, with a cache that all tests share and without a network.
 fn run(folder: &Path, arguments: &[&str]) -> Output {
+    author_command(folder, arguments).output().unwrap()
+}
+
+fn author_command(folder: &Path, arguments: &[&str]) -> Command {
     let target = binary().parent().unwrap().parent().unwrap();
     let mut command = command(folder);
     let kept = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
@@ -28,7 +33,11 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
         .env("CARGO_TARGET_DIR", target.join("author-target"))
         .env("CARGO_NET_OFFLINE", "true")
         .stderr(std::process::Stdio::piped());
-    command.output().unwrap()
+    command
+}
+
+fn environment(name: &str) -> String {
+    std::env::var(name).unwrap_or_default()
 }
 
 fn out(output: &Output) -> String {
@@ -159,6 +168,24 @@ fn a_new_project_in_rust_is_built_and_passes_its_cases() {
     fs::write(&source, text.replace("timers::cancel", "timers::forget")).unwrap();
     let wrong = fails(&project, &["build"]);
     assert_contains(&wrong, &[&format!("src/lib.rs:{line}:"), "forget", "cargo failed"]);
+}
+
+#[test]
+fn new_projects_in_other_languages_pass_the_same_cases() {
+    let (clients, folder) = (installed(), TempDir::new().unwrap());
+    let programs = ["node_modules/.bin", "python/bin"].map(|programs| clients.join(programs));
+    let path = environment("PATH");
+    let path = programs.into_iter().chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(path).unwrap();
+    for language in ["js", "ts", "python"] {
+        let name = format!("lending_{language}");
+        succeeds(folder.path(), &["new", &name, "--lang", language]);
+        let mut test = author_command(&folder.path().join(&name), &["test"]);
+        let tested = test.env("PATH", &path).env("PYTHONPATH", clients.join("python")).output();
+        let tested = tested.unwrap();
+        assert!(tested.status.success(), "{language}: {}{}", out(&tested), err(&tested));
+        assert_contains(&out(&tested), &["40 passed, 0 failed"]);
+    }
 }
 
 #[test]

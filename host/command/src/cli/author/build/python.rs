@@ -2,7 +2,7 @@
 
 use super::{Project, tool::Tool};
 use anyhow::Context as _;
-use std::fs;
+use std::{env, ffi::OsString, fs, path::Path};
 use toml::{Table, Value};
 
 const PYTHON: Tool = Tool { name: "python3", install: "see https://www.python.org" };
@@ -18,7 +18,10 @@ pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
     let folder = project.folder.canonicalize()?;
     let sdk = project.sdk.join("sdk/python");
     let mut check = PYTHON.command(&folder);
-    check.current_dir(&folder).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONPATH", &sdk);
+    check
+        .current_dir(&folder)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYTHONPATH", python_path(&sdk)?);
     check.args(["-m", "portolan_sdk", "check"]).arg(format!("{MODULE}.py"));
     PYTHON.run(&mut check)?;
     let component = project.scratch()?.canonicalize()?.join("component.wasm");
@@ -29,6 +32,13 @@ pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
     componentize.arg("--output").arg(&component);
     COMPONENTIZE.run(&mut componentize)?;
     Ok(fs::read(component)?)
+}
+
+/// Returns where the check finds modules: the SDK first.
+fn python_path(sdk: &Path) -> anyhow::Result<OsString> {
+    let given = env::var_os("PYTHONPATH").unwrap_or_default();
+    let given = env::split_paths(&given).filter(|path| !path.as_os_str().is_empty());
+    Ok(env::join_paths([sdk.to_owned()].into_iter().chain(given))?)
 }
 
 /// Returns the worlds of the contract whose interfaces the component imports: those of `[tool.portolan]` in
