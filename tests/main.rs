@@ -21,6 +21,7 @@ mod cases {
     mod agent_listings_away;
     mod agent_listings_found;
     mod agent_listings_orgs;
+    mod author;
     mod authorize;
     mod calendar;
     mod calendar_booked;

@@ -1,4 +1,5 @@
-//! Installs what the programs in tests/clients use: OAuth clients by other authors, and a browser.
+//! Installs what the programs in tests/clients use: OAuth clients by other authors, and a browser. And what
+//! builds capabilities in JavaScript and Python.
 
 use crate::{
     debian,

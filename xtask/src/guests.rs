@@ -2,6 +2,7 @@
 
 use crate::run::{cargo, metadata, run, say, target_folder, workspace};
 use anyhow::{Context as _, Result};
+use portolan_componentize::componentize;
 use portolan_signing::{SigningKey, Succession, sign, user_key};
 use serde_json::Value;
 use std::{
@@ -9,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
     process::Command,
 };
-use wit_component::ComponentEncoder;
 
 /// The target of components that import nothing but the contract.
 const LEAN: &str = "wasm32-unknown-unknown";
@@ -83,11 +83,6 @@ fn build(packages: &[String], target: &str, into: &Path, key: Option<&SigningKey
         write_component(&component, &into.join(&name))?;
     }
     Ok(())
-}
-
-/// Makes a component of a core module with the contract's type sections, without unused imports.
-fn componentize(module: &[u8]) -> Result<Vec<u8>> {
-    ComponentEncoder::default().module(module)?.validate(true).encode()
 }
 
 /// Writes a component by a rename, so that a host that watches the folder sees whole files. A file with

@@ -1,4 +1,4 @@
-//! From a file to a capability: read, compile, prepare, describe, check.
+//! From a file to a capability: read, screen, compile, prepare, describe, check.
 
 use crate::{
     capability::Capability,
@@ -7,7 +7,7 @@ use crate::{
     refusal::LoadError,
     trust::{Origin, Trust},
 };
-use portolan_sandbox::{PrepareError, Sandbox};
+use portolan_sandbox::{PrepareError, Sandbox, screen};
 use portolan_vocabulary::{Descriptor, Digest};
 use std::{
     path::Path,
@@ -45,6 +45,7 @@ pub(super) async fn load(
         return Ok(None);
     }
     let origin = trust.origin(&bytes, file)?;
+    screen(&bytes)?;
     build(sandbox, digest, bytes, origin).await.map(Some)
 }
 
@@ -65,6 +66,7 @@ pub async fn inspect(
         }
         file::ensure_preamble(&bytes)?;
         let origin = trust.origin(&bytes, file)?;
+        screen(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
         build(sandbox, digest, bytes, origin).await

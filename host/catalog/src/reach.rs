@@ -29,10 +29,7 @@ impl Snapshot {
     ) -> Result<(), Failure> {
         let (from, to, name) = (&caller.id, &callee.id, &action.descriptor.name);
         let invocation = Invocation { capability: to.to_string(), action: name.clone() };
-        if !caller.descriptor.invokes.contains(&invocation) {
-            let message = format!("{from} does not declare that it invokes {to} {name}.");
-            return Err(Failure::new(ErrorCode::NotPermitted).message(message));
-        }
+        caller.ensure_declared(&invocation)?;
         if needs_permission(caller, callee, &action.descriptor)
             && !self.grants.permit(from, &Permission::Invoke(invocation))
         {
@@ -67,6 +64,19 @@ impl Snapshot {
             }
         }
         subscribers
+    }
+}
+
+impl Capability {
+    /// Ensures that it declares this nested call.
+    pub fn ensure_declared(&self, invocation: &Invocation) -> Result<(), Failure> {
+        if self.descriptor.invokes.contains(invocation) {
+            return Ok(());
+        }
+        let Invocation { capability, action } = invocation;
+        let message =
+            format!("{} does not declare that it invokes {capability} {action}.", self.id);
+        Err(Failure::new(ErrorCode::NotPermitted).message(message))
     }
 }
 

@@ -174,7 +174,7 @@ impl LoadError {
                     .to_owned()
             },
             Self::NotWasm => "build a component: cargo build --target wasm32-wasip2".to_owned(),
-            Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `wasm-tools component new` on it".to_owned(),
+            Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `portolan componentize` on it".to_owned(),
             Self::NativeCode => "drop the .wasm component itself; the host compiles it and trusts no native code but its own".to_owned(),
             Self::Compile(CompileError::Invalid(_))
             | Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "build and copy it again; it is damaged or cut short".to_owned(),

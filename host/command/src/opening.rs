@@ -49,65 +49,17 @@ impl OpenHost {
         let HostResources { mut listening, clock, sandbox, trusted, stop } = resources;
         let public = listening.public.local_addr()?;
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
-        let keys = secret_keys(config)?;
-        let quotas = config.quotas.clone();
-        let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
-        let assigned = |role| config.roles.assigned(role).map(str::to_owned);
-        let settings = Settings {
+        let admin_port = listening.admin.local_addr()?.port();
+        let parts = Parts {
             public_url: public_url.clone(),
-            access_seconds: config.tokens.access_seconds,
-            refresh_days: config.tokens.refresh_days,
-            redirects: config.redirect_hosts.clone(),
-            phone_verification: assigned(Role::PhoneVerification),
-        };
-        let admin = listening.admin.local_addr()?;
-        let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin.port())?;
-        let identity =
-            Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
-        let events = Events::new(
-            store.clone(),
-            &public_url,
-            outgoing,
-            config.webhooks.clone(),
-            assigned(Role::WebhookManagement),
-            stop.clone(),
-            clock.clone(),
-        );
-        let catalog =
-            open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
-        create_data_folder(config)?;
-        let erasures = config.data_dir.join(ERASURES);
-        let erased = store.use_erasure_list(&erasures, clock.now()).await?;
-        if erased > 0 {
-            tracing::info!(erased, "erased people whom the database still contained");
-        }
-        let about = About {
-            public_url: public_url.clone(),
-            mcp_url: identity.mcp_audience().to_owned(),
-            scopes: SCOPES.to_vec(),
-            provider: config.provider.clone(),
-        };
-        let records = config.data_dir.join("records");
-        let records = RecordsFolder::open(records.clone(), keys)
-            .with_context(|| format!("cannot create the folder {}", records.display()))?;
-        let options =
-            FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock: clock.clone() };
-        let feeds = Feeds::start(options, stop.clone()).await;
-        let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
-        let sms = Sms::new(config.sms.clone(), &public_url)?;
-        let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
-        let host = Host::new(
-            identity,
-            catalog,
-            sandbox,
-            store.clone(),
-            events,
-            feeds,
-            sms,
-            lookups,
-            rates,
+            admin_port,
             clock,
-        );
+            sandbox,
+            trusted,
+            stop: stop.clone(),
+        };
+        let host = open_pipeline(config, parts).await?;
+        let store = host.store.clone();
         let proxies = Proxies(config.trusted_proxies.clone());
         let operator = operator_access(config)?;
         listening.socket = OperatorSocket::open(&config.data_dir)?;
@@ -146,6 +98,68 @@ impl OpenHost {
         store.close().await;
         Ok(())
     }
+}
+
+/// What the parts of a host are opened with, beside the configuration.
+pub(crate) struct Parts {
+    pub(crate) public_url: String,
+    /// The operator's port, to which nothing of this host connects.
+    pub(crate) admin_port: u16,
+    pub(crate) clock: Clock,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) trusted: Vec<Certificate>,
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+/// Opens the database, loads the catalog and the feeds, and returns the host that runs calls.
+pub(crate) async fn open_pipeline(config: &Config, parts: Parts) -> anyhow::Result<Arc<Host>> {
+    let Parts { public_url, admin_port, clock, sandbox, trusted, stop } = parts;
+    let keys = secret_keys(config)?;
+    let quotas = config.quotas.clone();
+    let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
+    let assigned = |role| config.roles.assigned(role).map(str::to_owned);
+    let settings = Settings {
+        public_url: public_url.clone(),
+        access_seconds: config.tokens.access_seconds,
+        refresh_days: config.tokens.refresh_days,
+        redirects: config.redirect_hosts.clone(),
+        phone_verification: assigned(Role::PhoneVerification),
+    };
+    let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin_port)?;
+    let identity =
+        Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+    let events = Events::new(
+        store.clone(),
+        &public_url,
+        outgoing,
+        config.webhooks.clone(),
+        assigned(Role::WebhookManagement),
+        stop.clone(),
+        clock.clone(),
+    );
+    let catalog = open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
+    create_data_folder(config)?;
+    let erasures = config.data_dir.join(ERASURES);
+    let erased = store.use_erasure_list(&erasures, clock.now()).await?;
+    if erased > 0 {
+        tracing::info!(erased, "erased people whom the database still contained");
+    }
+    let about = About {
+        public_url: public_url.clone(),
+        mcp_url: identity.mcp_audience().to_owned(),
+        scopes: SCOPES.to_vec(),
+        provider: config.provider.clone(),
+    };
+    let records = config.data_dir.join("records");
+    let records = RecordsFolder::open(records.clone(), keys)
+        .with_context(|| format!("cannot create the folder {}", records.display()))?;
+    let options =
+        FeedsOptions { folder: config.feeds_dir.clone(), about, records, clock: clock.clone() };
+    let feeds = Feeds::start(options, stop).await;
+    let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::off() };
+    let sms = Sms::new(config.sms.clone(), &public_url)?;
+    let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
+    Ok(Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates, clock))
 }
 
 async fn open_catalog(

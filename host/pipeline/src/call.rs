@@ -26,6 +26,12 @@ pub struct Call<'a> {
     pub request_id: Arc<str>,
 }
 
+/// What a call asks of its capability.
+pub(super) struct Asked {
+    pub(super) body: Result<Map<String, Value>, Failure>,
+    pub(super) idempotency_key: Option<String>,
+}
+
 /// The outcome of a call, and what is left of the caller's rates.
 #[derive(Debug)]
 pub struct Called {
@@ -52,19 +58,9 @@ impl Host {
         let started = Instant::now();
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
+        let asked = Asked { body: call.body, idempotency_key: call.idempotency_key };
         let capability = snapshot.find(call.capability, now)?;
-        let selected = capability.select(call.body?)?;
-        let action = selected.action;
-        *spent = self.permit(&call.caller, action.descriptor.access)?;
-        let key = call.idempotency_key;
-        let input = match selected.takes_long() {
-            false => capability.check_input(selected, key)?,
-            true => {
-                let (capability, body) = (Arc::clone(capability), selected.into_body());
-                let check = move || capability.check_input(capability.select(body)?, key);
-                self.sandbox.compute(check).await?
-            }
-        };
+        let (action, input) = self.admit(capability, &call.caller, asked, spent).await?;
         let keyed = self.keyed(&call.caller, capability, action, &input)?;
         let test_mode = call.caller.test_mode;
         let context = CallContext::new(
@@ -100,7 +96,31 @@ impl Host {
         Ok(Answer { result, meta, next })
     }
 
-    fn keyed(
+    /// Selects the action that a body names, and checks permission and input.
+    pub(super) async fn admit<'c>(
+        &self,
+        capability: &'c Arc<Capability>,
+        caller: &AgentCaller,
+        asked: Asked,
+        spent: &mut Vec<Spent>,
+    ) -> Result<(&'c Action, Input), Failure> {
+        let Asked { body, idempotency_key } = asked;
+        let selected = capability.select(body?)?;
+        let action = selected.action;
+        *spent = self.permit(caller, action.descriptor.access)?;
+        let input = match selected.takes_long() {
+            false => capability.check_input(selected, idempotency_key)?,
+            true => {
+                let (capability, body) = (Arc::clone(capability), selected.into_body());
+                let check =
+                    move || capability.check_input(capability.select(body)?, idempotency_key);
+                self.sandbox.compute(check).await?
+            }
+        };
+        Ok((action, input))
+    }
+
+    pub(super) fn keyed(
         &self,
         caller: &AgentCaller,
         capability: &Capability,

@@ -7,7 +7,7 @@ use crate::{
     host::Host,
     nested::Frame,
 };
-use portolan_sandbox::{GuestAnswer, Work};
+use portolan_sandbox::{GuestAnswer, HostServices, Work};
 use portolan_store::Unit;
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::sync::Arc;
@@ -23,15 +23,33 @@ impl Host {
         unit: Unit,
         read_only: bool,
     ) -> Executed {
-        let Execution { snapshot, capability, action, context, input } = execution;
+        let frame = self.frame(execution);
+        let services = Arc::<Frame>::clone(&frame);
+        self.execute_with(execution, (frame, services), unit, read_only).await
+    }
+
+    /// Returns the frame of a run.
+    pub(super) fn frame(self: &Arc<Self>, execution: Execution<'_>) -> Arc<Frame> {
+        let Execution { snapshot, capability, action, .. } = execution;
         let name = action.descriptor.name.as_str();
-        let frame =
-            Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name);
+        Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name)
+    }
+
+    /// Runs an action once with these services around its frame.
+    pub(super) async fn execute_with(
+        self: &Arc<Self>,
+        execution: Execution<'_>,
+        (frame, services): (Arc<Frame>, Arc<dyn HostServices>),
+        unit: Unit,
+        read_only: bool,
+    ) -> Executed {
+        let Execution { capability, action, context, input, .. } = execution;
+        let name = action.descriptor.name.as_str();
         let work = Work {
             unit,
             collections: Arc::clone(capability.collections.of(context.caller.test_mode())),
             read_only: read_only || action.descriptor.access == Access::Read,
-            services: Arc::<Frame>::clone(&frame),
+            services,
         };
         let run =
             self.sandbox.run(&capability.prepared, &capability.id, context, (name, input), work);

@@ -15,6 +15,7 @@
 //! - `logs`: how much capabilities may log; `unreadable`: the documents that they cannot read
 //! - `documents`: documents in quarantine, for the operator
 //! - `people`: the erasure of a person
+//! - `rehearse`: one action as an author's test describes it
 //! - `meters`: counters for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
@@ -36,6 +37,7 @@ mod outcome;
 mod people;
 mod permission;
 mod rates;
+mod rehearse;
 mod run;
 mod system;
 mod unreadable;
@@ -49,3 +51,4 @@ pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;
 pub use rates::{Rates, Spent};
+pub use rehearse::{Callees, Effects, Rehearsal, Rehearsed};

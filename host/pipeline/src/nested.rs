@@ -13,7 +13,7 @@ use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
 use portolan_store::CollectionId;
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Invocation};
 use serde_json::{Value, json};
 use std::{
     net::IpAddr,
@@ -114,8 +114,18 @@ impl Frame {
         (self.ending(outcome, keep_writes), Some(work))
     }
 
+    /// Ensures that the running action may make a nested call, as far as its own capability decides.
+    pub(super) fn ensure_declared(
+        &self,
+        via: &[String],
+        callee: &Invocation,
+    ) -> Result<(), Failure> {
+        ensure_nestable(via, &callee.capability)?;
+        self.capability.ensure_declared(callee)
+    }
+
     /// Returns the outcome in the form for the calling component.
-    fn ending(&self, outcome: Outcome, keep_writes: bool) -> GuestAnswer {
+    pub(super) fn ending(&self, outcome: Outcome, keep_writes: bool) -> GuestAnswer {
         match outcome {
             Ok((output, next)) => {
                 let next = next.map(|next| next.to_string());

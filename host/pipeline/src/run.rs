@@ -54,7 +54,7 @@ impl Done {
 }
 
 /// The outcome of one attempt at a call.
-enum Attempt {
+pub(super) enum Attempt {
     Done(Outcome, Option<Vec<Emitted>>),
     /// The read set changed before the commit.
     Conflict(ConflictKey),
@@ -63,7 +63,7 @@ enum Attempt {
 }
 
 impl Run<'_> {
-    fn execution(&self) -> Execution<'_> {
+    pub(super) fn execution(&self) -> Execution<'_> {
         Execution {
             snapshot: self.snapshot,
             capability: self.capability,
@@ -173,7 +173,7 @@ impl Host {
     }
 
     /// Commits the writes of a run. A run without writes is validated if it has read more than once.
-    async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
+    pub(super) async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
         let Executed { outcome, keep_writes, unit } = executed;
         let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
         let keep = !run.dry_run && (outcome.is_ok() || keep_writes);

@@ -26,6 +26,12 @@ impl CallContext {
         Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
     }
 
+    /// Gives the call's randomness this seed in place of one that is drawn.
+    #[must_use]
+    pub fn with_seed(self, seed: [u8; 32]) -> Self {
+        Self { seed: OnceLock::from(seed), ..self }
+    }
+
     /// Returns the context of a call that `capability` makes within this one. The seed is drawn from
     /// the outer call's randomness, so that the nested call is repeatable too.
     pub(super) fn nested(&self, capability: &str, seed: [u8; 32]) -> Self {

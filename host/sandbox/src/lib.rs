@@ -8,6 +8,7 @@
 //! # Modules, in reading order
 //!
 //! - `engine`: the engine, its pool, and how an artifact becomes a [`Prepared`] component
+//! - `screen`: a look at imports and exports before anything is compiled
 //! - `compile`: the child process that compiles
 //! - `permit`: how many calls run at once
 //! - `run`: one call, its limits, and why it ended without an answer
@@ -50,6 +51,7 @@ mod memory;
 mod permit;
 mod random;
 mod run;
+mod screen;
 mod services;
 mod state;
 mod wasi;
@@ -64,4 +66,5 @@ pub use error::SandboxError;
 pub use grant::Grant;
 pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
+pub use screen::screen;
 pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};

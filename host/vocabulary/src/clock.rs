@@ -10,9 +10,11 @@ use std::{
 };
 use tokio::{sync::watch, time::timeout};
 
-/// The system's time, plus what tests have advanced it by. Clones are one clock.
+/// The system's time, or a time that stands, plus what it was advanced by. Clones are one clock.
 #[derive(Debug, Clone)]
 pub struct Clock {
+    /// None for a clock that follows the operating system's.
+    standing_at: Option<Timestamp>,
     advanced_ms: Arc<AtomicU64>,
     advances: watch::Sender<()>,
 }
@@ -20,13 +22,19 @@ pub struct Clock {
 impl Clock {
     /// The clock of the operating system.
     pub fn system() -> Self {
-        Self { advanced_ms: Arc::default(), advances: watch::Sender::new(()) }
+        Self { standing_at: None, advanced_ms: Arc::default(), advances: watch::Sender::new(()) }
+    }
+
+    /// A clock that stands at this time until it is advanced.
+    pub fn standing_at(time: Timestamp) -> Self {
+        Self { standing_at: Some(time), ..Self::system() }
     }
 
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         let advanced = self.advanced_ms.load(Ordering::SeqCst);
-        Timestamp::now().plus(Duration::from_millis(advanced))
+        let time = self.standing_at.unwrap_or_else(Timestamp::now);
+        time.plus(Duration::from_millis(advanced))
     }
 
     /// Moves this clock forward, for everything that shares it, and wakes what sleeps by it.
@@ -47,7 +55,10 @@ impl Clock {
                 return;
             }
             // An error would mean that the sender is gone, but this clock holds it.
-            let _ended = timeout(Duration::from_millis(left), advances.changed()).await;
+            match self.standing_at {
+                None => drop(timeout(Duration::from_millis(left), advances.changed()).await),
+                Some(_) => drop(advances.changed().await),
+            }
         }
     }
 }
@@ -61,6 +72,20 @@ impl Default for Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_standing_clock_moves_only_when_it_is_advanced() {
+        let clock = Clock::standing_at(Timestamp::from_millis(1_000));
+        let sleeper = clock.clone();
+        let sleeping =
+            tokio::spawn(async move { sleeper.sleep_until(Timestamp::from_millis(1_001)).await });
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(!sleeping.is_finished());
+        assert_eq!(clock.now().as_millis(), 1_000);
+        clock.advance(Duration::from_millis(1));
+        sleeping.await.unwrap();
+        assert_eq!(clock.now().as_millis(), 1_001);
+    }
 
     #[tokio::test]
     async fn an_advance_moves_every_clone_and_wakes_sleepers() {

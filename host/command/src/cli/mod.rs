@@ -5,6 +5,7 @@
 mod output;
 
 mod audit;
+mod author;
 mod call;
 mod catalog;
 mod check;
@@ -48,6 +49,16 @@ enum Command {
     Check(check::Check),
     /// Write a component's reference in Markdown: its states, actions and errors
     Describe(describe::Describe),
+    /// Create a capability in a folder of its own, with its cases for `portolan test`
+    New(author::New),
+    /// Build the component of a project in Rust, JavaScript, TypeScript or Python
+    Build(author::Build),
+    /// Run the cases of a capability in the sandbox
+    Test(author::Test),
+    /// Write the WIT package of the contract, for toolchains that make components
+    Wit(author::Wit),
+    /// Make a component of a core module that was built for the contract
+    Componentize(author::Componentize),
     /// Call a capability of a running host
     Call(call::Call),
     /// Show the capabilities of a running host and the files that it has refused, or decide about them
@@ -104,6 +115,11 @@ impl Arguments {
             Command::Serve(flags) => serve::serve(&flags, wrap),
             Command::Check(check) => check.run(),
             Command::Describe(describe) => describe.run(),
+            Command::New(new) => new.run(),
+            Command::Build(build) => build.run(),
+            Command::Test(test) => test.run(),
+            Command::Wit(wit) => wit.run(),
+            Command::Componentize(componentize) => componentize.run(),
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
             Command::Rollback(rollback) => rollback.run(),

@@ -67,6 +67,12 @@ impl Config {
         Self::check(Written::read(file, flags)?)
     }
 
+    /// The default settings with these folders and without rate limits, whatever this machine has set.
+    pub(crate) fn for_tests(data_dir: PathBuf, catalog_dir: PathBuf) -> Result<Self, ConfigError> {
+        let rate_limits = Switch::Off;
+        Self::check(Written { data_dir, catalog_dir, rate_limits, ..Written::default() })
+    }
+
     fn check(written: Written) -> Result<Self, ConfigError> {
         let mut faults = Vec::new();
         let listen = address("listen", &written.listen, &mut faults);

@@ -2,6 +2,7 @@
 
 use super::unit_of_work::Unit;
 use crate::effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey};
+use std::collections::BTreeMap;
 
 impl Unit {
     pub fn publish(&mut self, event: NewEvent) {
@@ -25,6 +26,11 @@ impl Unit {
     /// Returns this call's latest change of a timer.
     pub fn timer_change(&self, key: &TimerKey) -> Option<&TimerChange> {
         self.layers.iter().rev().find_map(|layer| layer.timers.get(key))
+    }
+
+    /// Returns this call's latest change of each timer.
+    pub fn timer_changes(&self) -> BTreeMap<&TimerKey, &TimerChange> {
+        self.layers.iter().flat_map(|layer| &layer.timers).collect()
     }
 
     /// Returns the events that were published and not rolled back, in order.

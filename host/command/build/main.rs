@@ -1,9 +1,18 @@
-//! Takes the public key of the host's own publisher into the binary: `PORTOLAN_PUBLISHER` (64 hexadecimal
-//! digits), or the one that `cargo xtask` keeps for this user.
+//! Takes into the binary what it cannot find at run time: the public key of the host's own publisher, and the
+//! files that authors of capabilities need.
 
-use std::{env, fs, path::PathBuf};
+mod embedded;
 
-fn main() {
+use std::{env, error::Error, fs, path::PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    take_publisher_key();
+    embedded::write()
+}
+
+/// Takes the public key of the host's own publisher: `PORTOLAN_PUBLISHER` (64 hexadecimal digits), or the one
+/// that `cargo xtask` keeps for this user.
+fn take_publisher_key() {
     for name in ["PORTOLAN_PUBLISHER", "XDG_CONFIG_HOME", "HOME"] {
         println!("cargo::rerun-if-env-changed={name}");
     }

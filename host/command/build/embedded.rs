@@ -1,0 +1,106 @@
+//! Writes the table of embedded files: the contract, the SDKs, and the templates of `portolan new`.
+
+use std::{
+    collections::BTreeSet,
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
+use toml::{Table, Value};
+
+/// The folders whose files are embedded under the same path.
+const FOLDERS: [&str; 11] = [
+    "wit",
+    "sdk/codes",
+    "sdk/rust",
+    "sdk/rust-macros",
+    "sdk/js",
+    "sdk/python",
+    "examples/bookshelf-cases",
+    "examples/bookshelf-rust",
+    "examples/bookshelf-js",
+    "examples/bookshelf-python",
+    "host/command/templates",
+];
+/// The packages of the SDK for Rust.
+const RUST_SDK: [&str; 3] = ["sdk/codes", "sdk/rust", "sdk/rust-macros"];
+/// Folders of dependencies, of built files and of tests, which nobody needs to build a capability.
+const LEFT_OUT: [&str; 7] =
+    ["node_modules", "target", "tests", "test", "build", "dist", "__pycache__"];
+const EXTENSIONS: [&str; 11] =
+    ["wit", "toml", "rs", "json", "js", "mjs", "ts", "py", "md", "typed", "gitignore"];
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Writes `embedded.rs`: the paths and texts of all embedded files, in the order of their paths.
+pub(super) fn write() -> Result<()> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let mut files = BTreeSet::new();
+    for folder in FOLDERS.map(|folder| workspace.join(folder)) {
+        if folder.exists() {
+            println!("cargo::rerun-if-changed={}", folder.display());
+            collect(&folder, &mut files)?;
+        }
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let manifest = out.join("sdk.toml");
+    fs::write(&manifest, sdk_manifest(&workspace)?)?;
+    let mut table = entry(Path::new("Cargo.toml"), &manifest);
+    for file in &files {
+        table += &entry(file.strip_prefix(&workspace)?, file);
+    }
+    Ok(fs::write(out.join("embedded.rs"), format!("&[\n{table}]\n"))?)
+}
+
+fn entry(path: &Path, file: &Path) -> String {
+    format!("({:?}, include_str!({:?})),\n", path.to_string_lossy(), file.to_string_lossy())
+}
+
+fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
+    for found in fs::read_dir(folder)? {
+        let path = found?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let extension = name.rsplit('.').next().unwrap_or_default();
+        if path.is_dir() {
+            if !LEFT_OUT.contains(&name.as_str()) && !name.starts_with('.') {
+                collect(&path, files)?;
+            }
+        } else if EXTENSIONS.contains(&extension) {
+            files.insert(path);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the manifest of a workspace that has only the SDK: what its packages inherit from this one. Its
+/// warnings are no business of those who use it.
+fn sdk_manifest(workspace: &Path) -> Result<String> {
+    let root = manifest(&workspace.join("Cargo.toml"))?;
+    let root = root.get("workspace").and_then(Value::as_table).ok_or("no workspace")?;
+    let mut used = BTreeSet::new();
+    for package in RUST_SDK {
+        let manifest = manifest(&workspace.join(package).join("Cargo.toml"))?;
+        let dependencies = manifest.get("dependencies").and_then(Value::as_table);
+        used.extend(dependencies.into_iter().flat_map(|table| table.keys().cloned()));
+    }
+    let field = |name: &str| root.get(name).cloned().ok_or(format!("the workspace has no {name}"));
+    let mut dependencies = field("dependencies")?;
+    if let Some(table) = dependencies.as_table_mut() {
+        table.retain(|name, _| used.contains(name));
+    }
+    let no_warnings = Table::from_iter([("warnings".to_owned(), Value::from("allow"))]);
+    let inherited = Table::from_iter([
+        ("resolver".to_owned(), field("resolver")?),
+        ("members".to_owned(), RUST_SDK.to_vec().into()),
+        ("package".to_owned(), field("package")?),
+        ("dependencies".to_owned(), dependencies),
+        ("lints".to_owned(), Table::from_iter([("rust".to_owned(), no_warnings.into())]).into()),
+    ]);
+    Ok(Table::from_iter([("workspace".to_owned(), Value::Table(inherited))]).to_string())
+}
+
+fn manifest(path: &Path) -> Result<Table> {
+    println!("cargo::rerun-if-changed={}", path.display());
+    Ok(fs::read_to_string(path)?.parse()?)
+}

@@ -1,0 +1,96 @@
+//! Builds a project in Rust: cargo, then the component without unused imports.
+
+use super::{Project, tool::Tool};
+use anyhow::Context as _;
+use portolan_componentize::componentize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const CARGO: Tool = Tool { name: "cargo", install: "see https://rustup.rs" };
+const RUSTC: Tool = Tool { name: "rustc", install: "see https://rustup.rs" };
+/// The target of components that import nothing but the contract.
+const TARGET: &str = "wasm32-unknown-unknown";
+/// Optimised a little, because the host compiles less code then, with the lines of the source.
+const DEV: (&str, &[&str]) =
+    ("portolan-dev", &[r#"inherits="dev""#, "opt-level=1", r#"debug="line-tables-only""#]);
+/// Small, without the names that nothing reads.
+const RELEASE: (&str, &[&str]) = (
+    "portolan-release",
+    &[
+        r#"inherits="release""#,
+        r#"opt-level="s""#,
+        r#"lto="fat""#,
+        "codegen-units=1",
+        r#"panic="abort""#,
+        r#"strip="symbols""#,
+    ],
+);
+
+pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>> {
+    let folder = &project.folder;
+    ensure_target(folder)?;
+    let (profile, settings) = if release { RELEASE } else { DEV };
+    let mut cargo = CARGO.command(folder);
+    cargo.current_dir(folder).args(["build", "--lib", "--target", TARGET, "--profile", profile]);
+    cargo.arg("--message-format=json-render-diagnostics");
+    for setting in settings {
+        cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
+    }
+    let messages = CARGO.output(&mut cargo)?;
+    let module = core_module(&String::from_utf8_lossy(&messages), folder)?;
+    let module =
+        std::fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
+    componentize(&module).context("the built module cannot be made a component")
+}
+
+/// Ensures that the compiler has the target.
+fn ensure_target(folder: &Path) -> anyhow::Result<()> {
+    let mut rustc = RUSTC.command(folder);
+    rustc.current_dir(folder).args(["--print", "target-libdir", "--target", TARGET]);
+    let libraries = RUSTC.output(&mut rustc)?;
+    anyhow::ensure!(
+        Path::new(String::from_utf8_lossy(&libraries).trim()).exists(),
+        "the compile target {TARGET} is missing; install it: rustup target add {TARGET}"
+    );
+    Ok(())
+}
+
+/// Returns the module that cargo has built from the library of the project.
+fn core_module(messages: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+    let manifest = folder.join("Cargo.toml").canonicalize()?;
+    let module = |message: &str| {
+        let message: Value = serde_json::from_str(message).ok()?;
+        let is_own = Path::new(message.get("manifest_path")?.as_str()?) == manifest;
+        let files = message.get("filenames")?.as_array()?.iter().filter_map(Value::as_str);
+        files.filter(|file| is_own && file.ends_with(".wasm")).map(PathBuf::from).next()
+    };
+    messages.lines().find_map(module).context(
+        "cargo has built no WebAssembly module; add `crate-type = [\"cdylib\"]` to [lib] in Cargo.toml",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_of_the_project_itself_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = folder.path().join("Cargo.toml");
+        std::fs::write(&manifest, "").unwrap();
+        let manifest = manifest.canonicalize().unwrap();
+        let message = |manifest: &Path, file: &str| {
+            serde_json::json!({ "manifest_path": manifest, "filenames": [file] }).to_string()
+        };
+        let messages = [
+            message(Path::new("/other/Cargo.toml"), "/target/other.wasm"),
+            message(&manifest, "/target/libshelf.rlib"),
+            "no message".to_owned(),
+            message(&manifest, "/target/shelf.wasm"),
+        ];
+        let module = core_module(&messages.join("\n"), folder.path()).unwrap();
+        assert_eq!(module, Path::new("/target/shelf.wasm"));
+        let error = core_module(&messages[1], folder.path()).unwrap_err();
+        assert!(error.to_string().contains("crate-type"), "{error}");
+    }
+}

@@ -1,0 +1,62 @@
+//! The languages of the SDKs: how a project of each is recognised, and what its template consists of.
+
+use clap::ValueEnum;
+use std::path::Path;
+
+/// The language of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Language {
+    Rust,
+    /// JavaScript
+    Js,
+    /// TypeScript
+    Ts,
+    Python,
+}
+
+/// The files by which a project is recognised.
+const MARKS: [(&str, Language); 6] = [
+    ("Cargo.toml", Language::Rust),
+    ("index.ts", Language::Ts),
+    ("index.js", Language::Js),
+    ("package.json", Language::Js),
+    ("app.py", Language::Python),
+    ("pyproject.toml", Language::Python),
+];
+
+impl Language {
+    /// Returns the language of the project in a folder.
+    pub(super) fn of(folder: &Path) -> anyhow::Result<Self> {
+        let mark = MARKS.iter().find(|(file, _)| folder.join(file).is_file());
+        mark.map(|(_, language)| *language).ok_or_else(|| {
+            anyhow::anyhow!(
+                "{} has none of {}; create a project with `portolan new NAME --lang rust`",
+                folder.display(),
+                MARKS.map(|(file, _)| file).join(", ")
+            )
+        })
+    }
+
+    /// Returns the embedded folders of its template, each with its folder in the project.
+    pub(super) fn template(self) -> &'static [(&'static str, &'static str)] {
+        const ALL: (&str, &str) = ("host/command/templates/all", "");
+        const CASES: (&str, &str) = ("examples/bookshelf-cases", "cases");
+        match self {
+            Self::Rust => &[
+                ALL,
+                CASES,
+                ("host/command/templates/rust", ""),
+                ("examples/bookshelf-rust/src", "src"),
+            ],
+            Self::Js | Self::Ts => {
+                &[ALL, CASES, ("host/command/templates/js", ""), ("examples/bookshelf-js", "")]
+            }
+            Self::Python => &[
+                ALL,
+                CASES,
+                ("host/command/templates/python", ""),
+                ("examples/bookshelf-python", ""),
+            ],
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The folder of the SDKs: unpacked from the binary, and linked into a project.
+
+use super::{cache, embedded};
+use anyhow::Context as _;
+use portolan_vocabulary::Digest;
+use std::{
+    fs,
+    io::ErrorKind,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+/// What the binary contains of the folder, beside `Cargo.toml`.
+const PARTS: [&str; 2] = ["sdk", "wit"];
+/// Where a project finds the folder.
+const LINK: &str = ".portolan/sdk";
+
+/// Returns a folder with the SDKs in `sdk` and the contract in `wit`: the given one, or the one that this
+/// binary contains, unpacked into the user's cache.
+pub(super) fn folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let Some(folder) = given else { return unpacked() };
+    for part in PARTS {
+        anyhow::ensure!(
+            folder.join(part).is_dir(),
+            "{} has no folder {part}; give --sdk the root of a checkout of Portolan",
+            folder.display()
+        );
+    }
+    Ok(folder.canonicalize()?)
+}
+
+/// Links the folder into a project, where its manifest and its editor find it under the same name on every
+/// machine.
+pub(super) fn link(project: &Path, sdk: &Path) -> anyhow::Result<()> {
+    let link = project.join(LINK);
+    if fs::read_link(&link).is_ok_and(|present| present == sdk) {
+        return Ok(());
+    }
+    let linked = fs::create_dir_all(project.join(".portolan"))
+        .and_then(|()| match fs::remove_file(&link) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        })
+        .and_then(|()| symlink(sdk, &link));
+    linked.with_context(|| format!("cannot link {}", link.display()))
+}
+
+/// Unpacks the files, unless a folder of the same content is in the cache.
+fn unpacked() -> anyhow::Result<PathBuf> {
+    let files = files();
+    let cache = cache::folder()?;
+    let folder = cache.join(format!("sdk-{}", name_of(&files)));
+    if folder.exists() {
+        return Ok(folder);
+    }
+    fs::create_dir_all(&cache).with_context(|| format!("cannot create {}", cache.display()))?;
+    let unfinished = tempfile::Builder::new().prefix(".sdk").tempdir_in(&cache)?;
+    for (path, text) in &files {
+        embedded::write(&unfinished.path().join(path), text)?;
+    }
+    // Another process may have unpacked the same meanwhile.
+    match fs::rename(unfinished.path(), &folder) {
+        Err(error) if !folder.exists() => {
+            Err(error).with_context(|| format!("cannot create {}", folder.display()))
+        }
+        _ => Ok(folder),
+    }
+}
+
+fn files() -> Vec<(String, &'static str)> {
+    let below = |part: &'static str| {
+        embedded::below(part).map(move |(path, text)| (format!("{part}/{path}"), text))
+    };
+    let manifest = embedded::file("Cargo.toml").map(|text| ("Cargo.toml".to_owned(), text));
+    manifest.into_iter().chain(PARTS.into_iter().flat_map(below)).collect()
+}
+
+fn name_of(files: &[(String, &str)]) -> String {
+    let text: String = files.iter().map(|(path, text)| format!("{path}\0{text}\0")).collect();
+    Digest::of(text.as_bytes()).hex().chars().take(16).collect()
+}

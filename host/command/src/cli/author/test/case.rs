@@ -1,0 +1,168 @@
+//! A case as it is written: one call, what is there before, and what is expected of it.
+
+use portolan_vocabulary::{AgentCaller, Caller, SCOPES, Timestamp};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The agent of the caller `agent`, and its person.
+const AGENT: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+const CLIENT: &str = "cli_01JZX8Q4M2N6P7R8S9T0V1W2X5";
+/// The time of a case that names none: 2026-01-01T00:00:00Z.
+const TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+/// The member of a document that gives its id.
+pub(super) const ID: &str = "$id";
+
+/// One call of an action, with everything that decides its outcome.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Case {
+    pub(super) name: String,
+    caller: Option<WrittenCaller>,
+    #[serde(default)]
+    mode: Mode,
+    at: Option<Timestamp>,
+    #[serde(default)]
+    seed: u64,
+    /// The documents of each collection before the call.
+    #[serde(default)]
+    pub(super) before: BTreeMap<String, Vec<Map<String, Value>>>,
+    pub(super) action: String,
+    #[serde(default)]
+    pub(super) input: Map<String, Value>,
+    pub(super) idempotency_key: Option<String>,
+    #[serde(default)]
+    pub(super) calls: Vec<Stub>,
+    pub(super) expect: Option<Expected>,
+    /// The documents of each collection after the call.
+    pub(super) after: Option<Map<String, Value>>,
+    pub(super) events: Option<Value>,
+    pub(super) timers: Option<Value>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum WrittenCaller {
+    Named(NamedCaller),
+    Agent(WrittenAgent),
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NamedCaller {
+    /// An agent that nobody has claimed.
+    Anonymous,
+    /// An agent that a person has claimed.
+    Agent,
+    /// The host itself.
+    System,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenAgent {
+    agent: String,
+    owner: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    #[default]
+    Live,
+    Test,
+}
+
+/// The answer of another capability to a nested call.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stub {
+    pub(super) capability: String,
+    pub(super) action: String,
+    /// What the input must match.
+    pub(super) input: Option<Value>,
+    pub(super) output: Option<Value>,
+    pub(super) error: Option<StubError>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StubError {
+    pub(super) code: String,
+    pub(super) message: Option<String>,
+    pub(super) retryable: Option<bool>,
+    pub(super) conflict: Option<Value>,
+    pub(super) next: Option<Value>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Expected {
+    pub(super) output: Option<Value>,
+    pub(super) next: Option<Value>,
+    pub(super) error: Option<Value>,
+}
+
+impl Case {
+    pub(super) fn time(&self) -> Timestamp {
+        self.at.unwrap_or(TIME)
+    }
+
+    pub(super) fn test_mode(&self) -> bool {
+        self.mode == Mode::Test
+    }
+
+    pub(super) fn seed(&self) -> [u8; 32] {
+        let mut seed = [0; 32];
+        for (byte, given) in seed.iter_mut().zip(self.seed.to_le_bytes()) {
+            *byte = given;
+        }
+        seed
+    }
+
+    /// Returns the caller: the one that the case names, or else the host itself for an internal action and a
+    /// claimed agent for others.
+    pub(super) fn caller(&self, internal: bool) -> Caller {
+        let (agent, owner) = match &self.caller {
+            Some(WrittenCaller::Agent(written)) => (&*written.agent, written.owner.as_deref()),
+            Some(WrittenCaller::Named(NamedCaller::Anonymous)) => (AGENT, None),
+            Some(WrittenCaller::Named(NamedCaller::Agent)) => (AGENT, Some(OWNER)),
+            None if !internal => (AGENT, Some(OWNER)),
+            Some(WrittenCaller::Named(NamedCaller::System)) | None => {
+                return Caller::System { test_mode: self.test_mode() };
+            }
+        };
+        Caller::Agent(AgentCaller {
+            agent_id: Arc::from(agent),
+            client_id: Arc::from(CLIENT),
+            owner_id: owner.map(Arc::from),
+            agent_name: None,
+            scopes: SCOPES.iter().map(ToString::to_string).collect(),
+            test_mode: self.test_mode(),
+            address: None,
+        })
+    }
+
+    /// Returns what is wrong with the case itself.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let is_unclear = |stub: &Stub| stub.output.is_some() == stub.error.is_some();
+        if self.calls.iter().any(is_unclear) {
+            return Some("each of `calls` has either an `output` or an `error`");
+        }
+        match &self.expect {
+            Some(Expected { output, error, .. }) if output.is_some() == error.is_some() => {
+                Some("`expect` has either an `output` or an `error`")
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether nothing is compared, as in a case that is to be recorded.
+    pub(super) fn compares_nothing(&self) -> bool {
+        self.expect.is_none()
+            && self.after.is_none()
+            && self.events.is_none()
+            && self.timers.is_none()
+    }
+}

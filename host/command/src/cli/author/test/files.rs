@@ -1,0 +1,110 @@
+//! The files of cases: each has one case, or a list of them.
+
+use super::{case::Case, pattern::recorded};
+use anyhow::Context as _;
+use serde_json::{Map, Value};
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// A file with its cases.
+#[derive(Debug)]
+pub(super) struct CaseFile {
+    path: PathBuf,
+    /// The position among the files.
+    number: usize,
+    cases: Vec<Arc<Case>>,
+    written: Value,
+    changed: bool,
+}
+
+/// Where a case is written.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The position of its file, and its own position in it.
+    pub(super) file: usize,
+    pub(super) index: usize,
+    path: PathBuf,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(formatter)
+    }
+}
+
+/// Reads the cases of a folder, in the order of the names of their files.
+pub(super) fn read(folder: &Path) -> anyhow::Result<Vec<CaseFile>> {
+    let entries = fs::read_dir(folder).with_context(|| {
+        format!("cannot read the cases in {}; name their folder with --cases", folder.display())
+    })?;
+    let mut paths = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .with_context(|| format!("cannot read {}", folder.display()))?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    anyhow::ensure!(!paths.is_empty(), "{} has no file *.json", folder.display());
+    paths.into_iter().enumerate().map(|(number, path)| CaseFile::read(number, path)).collect()
+}
+
+impl CaseFile {
+    fn read(number: usize, path: PathBuf) -> anyhow::Result<Self> {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {name}"))?;
+        let written: Value =
+            serde_json::from_str(&text).with_context(|| format!("{name} is not JSON"))?;
+        let list = match &written {
+            Value::Array(cases) => cases.clone(),
+            case => vec![case.clone()],
+        };
+        let cases = list.into_iter().enumerate().map(|(index, value)| {
+            let title = value.get("name").and_then(Value::as_str).map(str::to_owned);
+            let title = title.unwrap_or_else(|| format!("number {}", index + 1));
+            let case: Case = serde_json::from_value(value)
+                .with_context(|| format!("{name}: the case {title:?} cannot be read"))?;
+            match case.fault() {
+                Some(fault) => anyhow::bail!("{name}: the case {title:?}: {fault}"),
+                None => Ok(Arc::new(case)),
+            }
+        });
+        let cases = cases.collect::<anyhow::Result<_>>()?;
+        Ok(Self { path, number, cases, written, changed: false })
+    }
+
+    pub(super) fn cases(&self) -> impl Iterator<Item = (Place, Arc<Case>)> {
+        self.cases.iter().enumerate().map(|(index, case)| {
+            let place = Place { file: self.number, index, path: self.path.clone() };
+            (place, Arc::clone(case))
+        })
+    }
+
+    /// Records what came in a case: in the parts that it has, or in all parts if it has none.
+    pub(super) fn record(&mut self, index: usize, came: &Map<String, Value>) {
+        let compares_nothing = self.cases.get(index).is_some_and(|case| case.compares_nothing());
+        let written = match &mut self.written {
+            Value::Array(cases) => cases.get_mut(index),
+            case => Some(case),
+        };
+        let Some(Value::Object(written)) = written else { return };
+        for (part, came) in came {
+            match written.get_mut(part) {
+                Some(pattern) => *pattern = recorded(pattern, came),
+                None if compares_nothing => drop(written.insert(part.clone(), came.clone())),
+                None => {}
+            }
+        }
+        self.changed = true;
+    }
+
+    /// Writes the file if a case has changed.
+    pub(super) fn write(&self) -> anyhow::Result<()> {
+        if !self.changed {
+            return Ok(());
+        }
+        let text = format!("{:#}\n", self.written);
+        fs::write(&self.path, text).with_context(|| format!("cannot write {}", self.path.display()))
+    }
+}

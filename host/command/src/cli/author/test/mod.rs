@@ -1,0 +1,179 @@
+//! `portolan test`: runs the cases of a capability in the sandbox, each on a database of its own.
+//!
+//! - `case`: a case as it is written
+//! - `files`: the files of cases
+//! - `pattern`: what a part of a case matches, and how it differs from what came
+//! - `stubs`: the answers of other capabilities
+//! - `stage`: the host that a case runs on
+//! - `verdict`: a run case: what came, and what is different
+//! - `junit`: the verdicts as a file for other programs
+
+mod case;
+mod files;
+mod junit;
+mod pattern;
+mod stage;
+mod stubs;
+mod verdict;
+
+use super::build::Project;
+use crate::cli::check::report;
+use anyhow::Context as _;
+use clap::Args;
+use files::CaseFile;
+use stage::Stage;
+use std::{
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Instant,
+};
+use tokio::sync::Semaphore;
+use tracing_subscriber::EnvFilter;
+use verdict::Verdict;
+
+/// The cases that run at once.
+const AT_ONCE: usize = 4;
+/// What is shown of the log: what the capability logs, and why it trapped.
+const LOG: &str = "warn,portolan_sandbox=info";
+
+/// Arguments of `portolan test`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Test {
+    /// A component, or the folder of a project, which is built first
+    #[arg(value_name = "FILE.wasm or FOLDER", default_value = ".")]
+    target: PathBuf,
+    /// The folder of the cases [default: cases, beside the component or in the project]
+    #[arg(long, value_name = "FOLDER")]
+    cases: Option<PathBuf>,
+    /// Run only cases whose name contains this text
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    /// Write what came into the cases that differ from it
+    #[arg(long)]
+    update: bool,
+    /// Write the results to a file in the format of JUnit
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// A folder with the SDKs, such as a checkout of Portolan [default: the SDKs in this binary]
+    #[arg(long, value_name = "FOLDER")]
+    sdk: Option<PathBuf>,
+}
+
+impl Test {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
+        let (component, project) = self.component()?;
+        let cases = self.cases.clone().unwrap_or_else(|| project.join("cases"));
+        let mut files = files::read(&cases)?;
+        log();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let verdicts = runtime.block_on(run(&component, &files, self.only.as_deref()))?;
+        // What still runs belongs to hosts that are no longer needed.
+        runtime.shutdown_background();
+        let Some((verdicts, elapsed_ms)) = verdicts else { return Ok(ExitCode::FAILURE) };
+        anyhow::ensure!(!verdicts.is_empty(), "no case in {} has this name", cases.display());
+        if let Some(file) = &self.junit {
+            junit::write(file, &verdicts)?;
+        }
+        if self.update {
+            return update(&mut files, &verdicts);
+        }
+        Ok(summarize(&verdicts, elapsed_ms))
+    }
+
+    /// Returns the component, which is built if the target is a project, and the folder that it belongs to.
+    fn component(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
+        let target = &self.target;
+        if !target.is_dir() {
+            let folder = target.parent().unwrap_or(Path::new("")).to_owned();
+            return Ok((target.clone(), folder));
+        }
+        let project = Project::open(target, self.sdk.as_deref())?;
+        let component = project.scratch()?.join("tested.wasm");
+        project.build(false, &component)?;
+        Ok((component, target.clone()))
+    }
+}
+
+/// Writes the log to standard error. Standard output has the results.
+fn log() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_target(false)
+        .init();
+}
+
+/// Runs the cases in their order and prints the outcome of each. Returns none if the component is not fit for
+/// a host, which is reported then.
+async fn run(
+    component: &Path,
+    files: &[CaseFile],
+    only: Option<&str>,
+) -> anyhow::Result<Option<(Vec<Verdict>, u128)>> {
+    let stage = match Stage::open(component).await? {
+        Ok(stage) => Arc::new(stage),
+        Err(inspection) => {
+            report(&inspection);
+            return Ok(None);
+        }
+    };
+    let started = Instant::now();
+    let turns = Arc::new(Semaphore::new(AT_ONCE));
+    let cases = files.iter().flat_map(CaseFile::cases);
+    let chosen = cases.filter(|(_, case)| only.is_none_or(|text| case.name.contains(text)));
+    let running: Vec<_> = chosen
+        .map(|(place, case)| {
+            let (stage, turns) = (Arc::clone(&stage), Arc::clone(&turns));
+            tokio::spawn(async move {
+                let _turn = turns.acquire().await;
+                stage.run(place, case).await
+            })
+        })
+        .collect();
+    let mut verdicts = Vec::new();
+    for verdict in running {
+        let verdict = verdict.await??;
+        print(&verdict);
+        verdicts.push(verdict);
+    }
+    Ok(Some((verdicts, started.elapsed().as_millis())))
+}
+
+fn print(verdict: &Verdict) {
+    let (name, place) = (&verdict.name, &verdict.place);
+    if verdict.passed() {
+        line!("ok    {name}");
+        return;
+    }
+    line!("FAIL  {name} ({place})");
+    for difference in &verdict.differences {
+        line!("{}", difference.to_string().trim_end());
+    }
+}
+
+fn summarize(verdicts: &[Verdict], elapsed_ms: u128) -> ExitCode {
+    let passed = verdicts.iter().filter(|verdict| verdict.passed()).count();
+    let failed = verdicts.len() - passed;
+    line!("{passed} passed, {failed} failed in {elapsed_ms} ms");
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Writes what came into the cases that differ from it.
+fn update(files: &mut [CaseFile], verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
+    let mut changed = 0;
+    for verdict in verdicts.iter().filter(|verdict| !verdict.passed()) {
+        let file = files.get_mut(verdict.place.file).context("the case is in a file")?;
+        file.record(verdict.place.index, &verdict.came);
+        changed += 1;
+    }
+    for file in files {
+        file.write()?;
+    }
+    line!("{changed} cases are updated; read them before you keep them");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,147 @@
+//! What a part of a case matches, and how it differs from what came.
+//!
+//! An object matches if each of its members does; a list matches in length and order. The texts `$any`,
+//! `$id` and `$time` match any value, id and time.
+
+use portolan_vocabulary::Timestamp;
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// A place at which something else came than was expected.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Difference {
+    /// Names and positions, such as `expect.output.items[0].title`.
+    pub(super) at: String,
+    pub(super) expected: String,
+    pub(super) came: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, expected, came } = self;
+        writeln!(formatter, "      {at}")?;
+        writeln!(formatter, "        expected  {expected}")?;
+        writeln!(formatter, "        came      {came}")
+    }
+}
+
+/// Adds every place below `at` in which the value does not match the pattern.
+pub(super) fn compare(at: &str, pattern: &Value, came: &Value, differences: &mut Vec<Difference>) {
+    match (pattern, came) {
+        (Value::Object(pattern), Value::Object(came)) => {
+            for (name, pattern) in pattern {
+                let at = format!("{at}.{name}");
+                match came.get(name) {
+                    Some(came) => compare(&at, pattern, came, differences),
+                    None => differences.push(difference(&at, pattern, "nothing")),
+                }
+            }
+        }
+        (Value::Array(patterns), Value::Array(values)) if patterns.len() == values.len() => {
+            for (index, (pattern, came)) in patterns.iter().zip(values).enumerate() {
+                compare(&format!("{at}[{index}]"), pattern, came, differences);
+            }
+        }
+        _ if matches_value(pattern, came) => {}
+        _ => differences.push(difference(at, pattern, &came.to_string())),
+    }
+}
+
+fn difference(at: &str, pattern: &Value, came: &str) -> Difference {
+    Difference { at: at.to_owned(), expected: pattern.to_string(), came: came.to_owned() }
+}
+
+/// Returns whether a value matches a pattern.
+pub(super) fn matches(pattern: &Value, came: &Value) -> bool {
+    let mut differences = Vec::new();
+    compare("", pattern, came, &mut differences);
+    differences.is_empty()
+}
+
+fn matches_value(pattern: &Value, came: &Value) -> bool {
+    match pattern.as_str() {
+        Some("$any") => true,
+        Some("$id") => came.as_str().is_some_and(|id| !id.is_empty()),
+        Some("$time") => is_time(came),
+        _ if pattern.is_number() => pattern.as_f64() == came.as_f64(),
+        _ => pattern == came,
+    }
+}
+
+/// Returns whether a value is a time: RFC 3339, or milliseconds since 1970.
+fn is_time(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.parse::<Timestamp>().is_ok(),
+        value => value.is_u64(),
+    }
+}
+
+/// Returns a pattern for what came that compares the same members as before. What matches stays as it is
+/// written.
+pub(super) fn recorded(pattern: &Value, came: &Value) -> Value {
+    if matches(pattern, came) {
+        return pattern.clone();
+    }
+    match (pattern, came) {
+        (Value::Object(pattern), Value::Object(came)) => {
+            let kept = pattern.iter().filter_map(|(name, pattern)| {
+                Some((name.clone(), recorded(pattern, came.get(name)?)))
+            });
+            let kept: Map<String, Value> = kept.collect();
+            // Nothing that was compared is there, as when a refusal came in place of an output.
+            Value::Object(if kept.is_empty() { came.clone() } else { kept })
+        }
+        (Value::Array(patterns), Value::Array(values)) if patterns.len() == values.len() => {
+            patterns.iter().zip(values).map(|(pattern, came)| recorded(pattern, came)).collect()
+        }
+        _ => came.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn differences(pattern: Value, came: Value) -> Vec<String> {
+        let mut differences = Vec::new();
+        compare("output", &pattern, &came, &mut differences);
+        differences.into_iter().map(|difference| difference.at).collect()
+    }
+
+    #[test]
+    fn only_named_members_are_compared_and_lists_whole() {
+        let came = json!({ "id": "b_1", "n": 1, "list": [1, 2], "at": "2026-03-01T09:00:00.000Z" });
+        assert!(differences(json!({ "n": 1.0, "list": [1, 2] }), came.clone()).is_empty());
+        assert!(
+            differences(json!({ "id": "$id", "at": "$time", "n": "$any" }), came.clone())
+                .is_empty()
+        );
+        let pattern = json!({ "n": 2, "list": [1], "more": null, "id": "$time", "at": "$id" });
+        assert_eq!(
+            differences(pattern, came),
+            ["output.n", "output.list", "output.more", "output.id"]
+        );
+        let nested =
+            differences(json!([{ "a": [0, { "b": 1 }] }]), json!([{ "a": [0, { "b": 2 }] }]));
+        assert_eq!(nested, ["output[0].a[1].b"]);
+    }
+
+    #[test]
+    fn a_number_does_not_match_what_is_none() {
+        assert!(!matches(&json!(1), &json!("1")));
+        assert!(!matches(&json!("$time"), &json!("yesterday")));
+        assert!(!matches(&json!("$id"), &json!("")));
+    }
+
+    #[test]
+    fn what_matches_stays_as_it_is_written() {
+        let pattern = json!({ "id": "$id", "title": "Old", "gone": 1 });
+        let came = json!({ "id": "book_1", "title": "New", "more": true });
+        assert_eq!(recorded(&pattern, &came), json!({ "id": "$id", "title": "New" }));
+        let refused = json!({ "error": { "code": "taken" } });
+        assert_eq!(recorded(&json!({ "output": {} }), &refused), refused);
+        let lists = recorded(&json!(["$any", 1]), &json!([5, 2]));
+        assert_eq!(lists, json!(["$any", 2]));
+    }
+}

@@ -1,0 +1,191 @@
+//! The host that a case runs on: the real one without its addresses, with a database of its own and a clock
+//! that stands.
+
+use super::{
+    case::{Case, ID},
+    files::Place,
+    stubs::Stubs,
+    verdict::{self, Verdict},
+};
+use crate::{
+    cli::author::cache,
+    config::{Config, publisher_key},
+    opening::{Parts, open_pipeline},
+};
+use anyhow::Context as _;
+use portolan_catalog::{Capability, Inspection, Permission, Trust, inspect};
+use portolan_pipeline::{Host, Rehearsal, Rehearsed};
+use portolan_sandbox::{ImportKind, Sandbox, SandboxOptions};
+use portolan_vocabulary::{Access, Clock, Limits, Timestamp, new_identifier};
+use serde_json::{Map, Value};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Instant, SystemTime},
+};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+/// The compiled components that are kept for later runs.
+const KEPT_ARTIFACTS: usize = 16;
+/// The file of the component in the catalog of a case.
+const FILE: &str = "tested.wasm";
+
+/// A component that is fit for a host, and what hosts are opened with.
+#[derive(Debug)]
+pub(super) struct Stage {
+    sandbox: Arc<Sandbox>,
+    component: PathBuf,
+    id: String,
+    internal: BTreeSet<String>,
+    collections: Vec<String>,
+    permissions: BTreeSet<Permission>,
+}
+
+/// A host with what it lives on.
+struct Opened {
+    host: Arc<Host>,
+    _stop: watch::Sender<bool>,
+    _folder: TempDir,
+}
+
+impl Stage {
+    /// Inspects the component. The inner error says why a host would refuse it.
+    pub(super) async fn open(component: &Path) -> anyhow::Result<Result<Self, Box<Inspection>>> {
+        let name = component.display();
+        let bytes = fs::read(component).with_context(|| format!("cannot read {name}"))?;
+        let artifacts = cache::folder()?.join("artifacts");
+        let sandbox = Arc::new(Sandbox::new(SandboxOptions {
+            limits: Limits::default(),
+            artifacts: artifacts.clone(),
+            compiler: std::env::current_exe()?,
+        })?);
+        remove_old(&artifacts);
+        let trust = Trust { host: publisher_key(), only: None };
+        let inspection = inspect(&sandbox, &trust, FILE, bytes).await;
+        let Ok(capability) = &inspection.capability else { return Ok(Err(Box::new(inspection))) };
+        let internal = capability
+            .actions
+            .iter()
+            .filter(|action| action.descriptor.access == Access::Internal)
+            .map(|action| action.descriptor.name.clone());
+        let collections = capability.descriptor.collections.iter();
+        Ok(Ok(Self {
+            component: component.to_owned(),
+            id: capability.id.to_string(),
+            internal: internal.collect(),
+            collections: collections.map(|collection| collection.name.clone()).collect(),
+            permissions: permissions(capability),
+            sandbox,
+        }))
+    }
+
+    /// Runs a case.
+    pub(super) async fn run(&self, place: Place, case: Arc<Case>) -> anyhow::Result<Verdict> {
+        let started = Instant::now();
+        let opened = self.host(case.time()).await?;
+        let host = &opened.host;
+        let test_mode = case.test_mode();
+        let failed = |what: &str| format!("{place}: the case {:?}: {what}", case.name);
+        for (collection, documents) in &case.before {
+            let documents: Vec<_> = documents.iter().enumerate().map(written).collect();
+            let put = host.put_documents((&self.id, test_mode), collection, &documents).await;
+            put.with_context(|| failed(&format!("before.{collection}")))?;
+        }
+        let stubs = Arc::new(Stubs::new(case.calls.clone()));
+        let rehearsal = Rehearsal {
+            capability: &self.id,
+            caller: case.caller(self.internal.contains(&case.action)),
+            action: &case.action,
+            input: case.input.clone(),
+            idempotency_key: case.idempotency_key.clone(),
+            seed: case.seed(),
+            callees: Arc::<Stubs>::clone(&stubs),
+        };
+        let Rehearsed { outcome, effects } = host.rehearse(rehearsal).await;
+        let after = self.documents(host, test_mode).await?;
+        let came = verdict::came(outcome, &effects, after);
+        let mut differences = verdict::differences(&case, &came);
+        differences.extend(stubs.differences());
+        host.store.close().await;
+        let (name, time) = (case.name.clone(), started.elapsed());
+        Ok(Verdict { name, place, came, differences, time })
+    }
+
+    async fn host(&self, at: Timestamp) -> anyhow::Result<Opened> {
+        let folder = tempfile::tempdir()?;
+        let catalog = folder.path().join("catalog");
+        fs::create_dir(&catalog)?;
+        let file = catalog.join(FILE);
+        if fs::hard_link(&self.component, &file).is_err() {
+            fs::copy(&self.component, &file)?;
+        }
+        let mut config = Config::for_tests(folder.path().join("data"), catalog)?;
+        config.grants.0.insert(self.id.clone(), self.permissions.clone());
+        let (sender, stop) = watch::channel(false);
+        let parts = Parts {
+            public_url: "http://portolan.test".to_owned(),
+            admin_port: config.admin_listen.port(),
+            clock: Clock::standing_at(at),
+            sandbox: Arc::clone(&self.sandbox),
+            trusted: Vec::new(),
+            stop,
+        };
+        let host = open_pipeline(&config, parts).await?;
+        if let Some(refused) = host.catalog.status().refused.first() {
+            anyhow::bail!(
+                "the component is refused: {}; to fix it: {}",
+                refused.message,
+                refused.fix
+            );
+        }
+        Ok(Opened { host, _stop: sender, _folder: folder })
+    }
+
+    /// Returns the documents of every collection.
+    async fn documents(&self, host: &Host, test_mode: bool) -> anyhow::Result<Map<String, Value>> {
+        let mut all = Map::new();
+        for collection in &self.collections {
+            let documents = host.documents((&self.id, test_mode), collection).await?;
+            all.insert(collection.clone(), documents.into_iter().map(verdict::document).collect());
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the id and the body of a document that a case has; one without an id gets one from its position.
+fn written((index, document): (usize, &Map<String, Value>)) -> (String, String) {
+    let mut body = document.clone();
+    let id = match body.shift_remove(ID) {
+        Some(Value::String(id)) => id,
+        _ => new_identifier("doc", Timestamp::from_millis(0), index as u128),
+    };
+    (id, Value::Object(body).to_string())
+}
+
+/// Returns what the component may do beyond what every component may: all that it asks for.
+fn permissions(capability: &Capability) -> BTreeSet<Permission> {
+    let imports = capability.prepared.imports().iter();
+    let interfaces = imports.filter_map(|import| match import.kind {
+        ImportKind::Sensitive(grant) => Some(Permission::Interface(grant)),
+        _ => None,
+    });
+    let subscriptions = capability.descriptor.subscriptions.iter();
+    let subscribed = subscriptions.map(|one| Permission::Subscribe(one.event_type.clone()));
+    interfaces.chain(subscribed).collect()
+}
+
+/// Removes compiled components but the newest ones. What cannot be removed stays.
+fn remove_old(artifacts: &Path) {
+    let entries = fs::read_dir(artifacts).into_iter().flatten().flatten();
+    let mut files: Vec<(SystemTime, PathBuf)> = entries
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    files.sort();
+    let old = files.len().saturating_sub(KEPT_ARTIFACTS);
+    for (_, path) in files.into_iter().take(old) {
+        let _removed = fs::remove_file(path);
+    }
+}

@@ -1,0 +1,136 @@
+//! A run case: what came of it, and what is different from what was expected.
+
+use super::{
+    case::{Case, Expected, ID},
+    files::Place,
+    pattern::{Difference, compare},
+};
+use portolan_pipeline::Effects;
+use portolan_store::{Audience, Document, NewEvent};
+use portolan_vocabulary::Failure;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// The outcome of one case.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    pub(super) name: String,
+    pub(super) place: Place,
+    /// The parts of the case as they came.
+    pub(super) came: Map<String, Value>,
+    pub(super) differences: Vec<Difference>,
+    pub(super) time: Duration,
+}
+
+impl Verdict {
+    pub(super) fn passed(&self) -> bool {
+        self.differences.is_empty()
+    }
+}
+
+/// Returns the parts of a case as they came.
+pub(super) fn came(
+    outcome: Result<(Value, Option<Value>), Failure>,
+    effects: &Effects,
+    after: Map<String, Value>,
+) -> Map<String, Value> {
+    let expect = match outcome {
+        Ok((output, None)) => json!({ "output": output }),
+        Ok((output, Some(next))) => json!({ "output": output, "next": next }),
+        Err(failure) => json!({ "error": error(failure) }),
+    };
+    let timers = effects
+        .timers
+        .iter()
+        .map(|(at, action, input)| json!({ "action": action, "at": at, "input": parsed(input) }));
+    Map::from_iter([
+        ("expect".to_owned(), expect),
+        ("after".to_owned(), Value::Object(after)),
+        ("events".to_owned(), effects.events.iter().map(event).collect()),
+        ("timers".to_owned(), timers.collect()),
+    ])
+}
+
+fn error(failure: Failure) -> Value {
+    let Failure { error_code, message, retryable, conflict, next, kind: _ } = failure;
+    let members = [
+        ("code", Some(json!(error_code))),
+        ("message", Some(json!(message))),
+        ("retryable", Some(json!(retryable))),
+        ("conflict", conflict.map(|conflict| *conflict)),
+        ("next", next.map(|next| *next)),
+    ];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn event(event: &NewEvent) -> Value {
+    let to = match &event.audience {
+        Audience::Agent(id) => json!({ "agent": id }),
+        Audience::Owner(id) => json!({ "owner": id }),
+        Audience::Capabilities | Audience::Listeners | Audience::Webhook { .. } => {
+            json!("capabilities")
+        }
+    };
+    let (name, subject) = (&event.event_type, &event.subject);
+    json!({ "type": name, "subject": subject, "to": to, "data": parsed(&event.data) })
+}
+
+/// Returns a document as a case writes it.
+pub(super) fn document(document: Document) -> Value {
+    let mut written = Map::from_iter([(ID.to_owned(), Value::String(document.id))]);
+    if let Value::Object(members) = parsed(&document.body) {
+        written.extend(members);
+    }
+    Value::Object(written)
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// Compares the parts that a case has with what came.
+pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Difference> {
+    let expect = case.expect.as_ref().map(expected);
+    let after = case.after.clone().map(Value::Object);
+    let parts = [
+        ("expect", expect),
+        ("after", after),
+        ("events", case.events.clone()),
+        ("timers", case.timers.clone()),
+    ];
+    let mut differences = Vec::new();
+    for (name, pattern) in parts {
+        if let (Some(pattern), Some(came)) = (pattern, came.get(name)) {
+            compare_part(name, &pattern, came, &mut differences);
+        }
+    }
+    if case.compares_nothing() {
+        differences.push(Difference {
+            at: "expect".to_owned(),
+            expected: "what is to come; `portolan test --update` records it".to_owned(),
+            came: came.get("expect").map(Value::to_string).unwrap_or_default(),
+        });
+    }
+    differences
+}
+
+/// Compares a part. An outcome of the other kind is shown whole.
+fn compare_part(name: &str, pattern: &Value, came: &Value, differences: &mut Vec<Difference>) {
+    let other_kind = ["output", "error"]
+        .into_iter()
+        .any(|kind| name == "expect" && pattern.get(kind).is_some() && came.get(kind).is_none());
+    match other_kind {
+        true => differences.push(Difference {
+            at: name.to_owned(),
+            expected: pattern.to_string(),
+            came: came.to_string(),
+        }),
+        false => compare(name, pattern, came, differences),
+    }
+}
+
+fn expected(expected: &Expected) -> Value {
+    let Expected { output, next, error } = expected.clone();
+    let members = [("output", output), ("next", next), ("error", error)];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
