@@ -53,7 +53,8 @@
 //!
 //! [`documents`] stores data, [`migration`] gives stored documents a new form, [`states`] declares states and transitions, and an [`entity`] is a document
 //! with states. [`pages`] has lists, [`limits`] quotas, [`events`] published events, [`feeds`] the host's
-//! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption.
+//! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption,
+//! [`log`] messages for the operator.
 //! All effects of a call are committed together when it succeeds. If it is refused, traps or times out,
 //! none is.
 
@@ -70,6 +71,7 @@ mod heap;
 mod host_error;
 pub mod invoke;
 pub mod limits;
+pub mod log;
 pub mod lookups;
 pub mod migration;
 pub mod pages;
@@ -111,7 +113,7 @@ pub mod prelude {
         id, input,
         invoke::Invocation,
         limits::{DailyLimit, Day, Limit, Window, quota},
-        message, output,
+        log, message, output,
         pages::{Items, PageInput},
         prompts::{Argument, Prompt},
         states::{Machine, Transition},
