@@ -66,6 +66,7 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
         assert_eq!(agent.result("misbehaves", json!({ "action": "behaves" })).await["number"], 1);
     }
     assert!(host.log().contains("the dog ate it"), "the author's panic is in the operator's log");
+    assert!(host.log().contains("call stack exhausted"), "recursion is called so");
     let flood = host
         .log()
         .lines()

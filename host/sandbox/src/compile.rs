@@ -2,7 +2,7 @@
 
 use crate::{
     artifact::with_checksum,
-    engine::{Sandbox, config},
+    engine::{Backtraces, Sandbox, config},
 };
 use portolan_vocabulary::Digest;
 use std::{
@@ -75,9 +75,12 @@ impl Sandbox {
     }
 
     async fn compile_in_child(&self, wasm: &[u8], output: &Path) -> Result<(), CompileError> {
-        let mut child = Command::new(&self.options.compiler)
-            .arg("compile-component")
-            .arg(output)
+        let mut command = Command::new(&self.options.compiler);
+        command.arg("compile-component").arg(output);
+        if self.options.backtraces == Backtraces::Source {
+            command.arg("--source-lines");
+        }
+        let mut child = command
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -121,13 +124,13 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
 
 /// Compiles the component on standard input into the file and returns the exit status: what the child
 /// process runs.
-pub fn compile_from_stdin(output: &Path) -> i32 {
+pub fn compile_from_stdin(output: &Path, backtraces: Backtraces) -> i32 {
     let limited =
         rlimit::setrlimit(rlimit::Resource::AS, COMPILER_MEMORY_BYTES, COMPILER_MEMORY_BYTES);
     let compiled = limited.map_err(anyhow::Error::from).and_then(|()| {
         let mut wasm = Vec::new();
         std::io::stdin().read_to_end(&mut wasm)?;
-        Ok((Engine::new(&config(None))?, wasm))
+        Ok((Engine::new(&config(None, backtraces))?, wasm))
     });
     let (engine, wasm) = match compiled {
         Ok(ready) => ready,

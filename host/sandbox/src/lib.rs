@@ -13,7 +13,7 @@
 //! - `run`: one call, its limits, and why it ended without an answer
 //! - `long`: where a call goes on that computes for long
 //! - `describe`: the run that asks a component for its descriptor
-//! - `answer`, `error`: how a call can end
+//! - `answer`, `error`, `trap`: how a call can end
 //! - `context`: what a call knows of itself and of its host
 //! - `services`: the unit of work and the services that the pipeline provides
 //! - `state`: the data of one sandbox, made of `memory`, `random`, `log` and `wasi`
@@ -52,6 +52,7 @@ mod random;
 mod run;
 mod services;
 mod state;
+mod trap;
 mod wasi;
 
 pub use answer::GuestAnswer;
@@ -59,9 +60,10 @@ pub use compile::{CompileError, compile_from_stdin};
 pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use describe::DescribeError;
 pub use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
-pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
+pub use engine::{Backtraces, PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use error::SandboxError;
 pub use grant::Grant;
 pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
 pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};
+pub use trap::{Frame, GuestTrap};

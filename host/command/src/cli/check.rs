@@ -4,7 +4,7 @@ use crate::{cli::client::block_on, config::publisher_key};
 use anyhow::Context as _;
 use clap::Args;
 use portolan_catalog::{Capability, Inspection, Problem, Trust, inspect, undeclared_people};
-use portolan_sandbox::{ImportKind, Sandbox, SandboxOptions};
+use portolan_sandbox::{Backtraces, ImportKind, Sandbox, SandboxOptions};
 use portolan_vocabulary::{Invocation, Limits, Publisher};
 use std::{
     path::{Path, PathBuf},
@@ -45,6 +45,7 @@ pub(super) async fn inspect_file(file: &Path) -> anyhow::Result<Inspection> {
         limits: Limits::default(),
         artifacts: scratch.path().to_owned(),
         compiler: std::env::current_exe()?,
+        backtraces: Backtraces::Source,
     })?;
     let trust = Trust { host: publisher_key(), only: None };
     let name = file.file_name().unwrap_or_default().to_string_lossy();

@@ -27,6 +27,7 @@ mod timers;
 use crate::config::Flags;
 use clap::{Parser, Subcommand};
 use portolan_mcp::{Server, ServerHandler};
+use portolan_sandbox::Backtraces;
 use std::{path::PathBuf, process::ExitCode};
 
 /// A host for capabilities: WebAssembly components that carry their own schema.
@@ -86,7 +87,12 @@ enum Command {
     Restore(database::Restore),
     /// Compile a component from standard input; `serve` runs this in a process of its own
     #[command(hide = true)]
-    CompileComponent { output: PathBuf },
+    CompileComponent {
+        output: PathBuf,
+        /// Keep the debug information, for traps with source lines
+        #[arg(long)]
+        source_lines: bool,
+    },
 }
 
 impl Arguments {
@@ -122,8 +128,9 @@ impl Arguments {
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
             Command::Restore(restore) => restore.run(),
-            Command::CompileComponent { output } => {
-                let status = portolan_sandbox::compile_from_stdin(&output);
+            Command::CompileComponent { output, source_lines } => {
+                let backtraces = if source_lines { Backtraces::Source } else { Backtraces::Names };
+                let status = portolan_sandbox::compile_from_stdin(&output, backtraces);
                 return ExitCode::from(u8::try_from(status).unwrap_or(1));
             }
         };
