@@ -95,6 +95,26 @@ async fn wasi_is_provided_and_empty() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_component_prints_is_logged() {
+    let host = hostile().await;
+    let agent = host.agent().await;
+    agent.result("wasi_probe", json!({ "action": "look" })).await;
+    agent.result("wasi_probe", json!({ "action": "floods_output" })).await;
+    let log = host.log();
+    let line = |text: &str| log.lines().find(|line| line.contains(text)).unwrap_or_default();
+    for (text, level) in [
+        ("the probe looks around", "INFO"),
+        ("it finds nothing", "INFO"),
+        ("the probe complains", "WARN"),
+        ("36 more messages of this call are left out", "WARN"),
+    ] {
+        let line = line(text);
+        assert!(line.contains(level) && line.contains("wasi_probe"), "{text}: {log}");
+    }
+    assert!(!line("flood 31").is_empty() && line("flood 32").is_empty(), "half of 64 are printed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn misbehaviour_leaves_no_memory_and_no_thread_behind() {
     let host = Process::start(options());
     let agent = host.agent().await;

@@ -16,7 +16,7 @@
 //! - `answer`, `error`, `trap`: how a call can end
 //! - `context`: what a call knows of itself and of its host
 //! - `services`: the unit of work and the services that the pipeline provides
-//! - `state`: the data of one sandbox, made of `memory`, `random`, `log` and `wasi`
+//! - `state`: the data of one sandbox, made of `memory`, `random`, `log`, and `wasi` with its `output`
 //! - `interfaces`: the host functions, one module for each interface, and the table of them
 //! - `imports`, `grant`: which imports are open and which need a grant; they derive from the table
 //! - `contract`: the bindings that are generated from `wit/`
@@ -47,6 +47,7 @@ mod interfaces;
 mod log;
 mod long;
 mod memory;
+mod output;
 mod permit;
 mod random;
 mod run;

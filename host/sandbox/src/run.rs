@@ -39,7 +39,7 @@ impl Sandbox {
         let (pre, function) = (Arc::clone(&component.pre), component.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let time = self.options.limits.call_wall_time();
-        let (result, store) = self
+        let (result, mut store) = self
             .long_calls
             .run(long, async move {
                 let call = async {
@@ -56,6 +56,7 @@ impl Sandbox {
             Ok(Err(error)) => Err(self.explain(&error, store.data())),
             Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
+        store.data_mut().finish_log();
         let mut work = store.into_data().work;
         if let Some(work) = &mut work {
             // What the host itself reads is not part of the sandbox's memory.
