@@ -104,6 +104,7 @@ fn sandbox(limits: &Limits) -> anyhow::Result<Arc<Sandbox>> {
         artifacts: kept_artifacts().to_owned(),
         compiler: binary().to_owned(),
         backtraces: Backtraces::Names,
+        compile_cache: None,
     })?);
     if *limits == Limits::default() {
         // Nearly every host has these: kept until the tests are over.

@@ -63,6 +63,8 @@ pub struct SandboxOptions {
     /// The program that compiles components: this one, started with `compile-component`.
     pub compiler: PathBuf,
     pub backtraces: Backtraces,
+    /// The folder of the compile cache: for authors, never for a host.
+    pub compile_cache: Option<PathBuf>,
 }
 
 /// The engine, the linker of components, and the permits of their calls.

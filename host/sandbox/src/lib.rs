@@ -8,7 +8,7 @@
 //! # Modules, in reading order
 //!
 //! - `engine`: the engine, its pool, and how an artifact becomes a [`Prepared`] component
-//! - `compile`: the child process that compiles
+//! - `compile`, `cache`: the child process that compiles, and what it keeps for authors
 //! - `permit`: how many calls run at once
 //! - `run`: one call, its limits, and why it ended without an answer
 //! - `long`: where a call goes on that computes for long
@@ -35,6 +35,7 @@
 
 mod answer;
 mod artifact;
+mod cache;
 mod compile;
 mod context;
 mod contract;
@@ -57,7 +58,7 @@ mod trap;
 mod wasi;
 
 pub use answer::GuestAnswer;
-pub use compile::{CompileError, compile_from_stdin};
+pub use compile::{CompileError, CompileRequest, compile_from_stdin};
 pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use describe::DescribeError;
 pub use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};

@@ -121,6 +121,7 @@ impl BenchHost {
             artifacts: folder.path().join("artifacts"),
             compiler: std::env::current_exe()?,
             backtraces: Backtraces::Names,
+            compile_cache: None,
         })?);
         // The routes below are served here, so the host needs no address of its own.
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;

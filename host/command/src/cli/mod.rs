@@ -5,6 +5,7 @@
 mod output;
 
 mod audit;
+mod cache;
 mod call;
 mod catalog;
 mod check;
@@ -27,7 +28,7 @@ mod timers;
 use crate::config::Flags;
 use clap::{Parser, Subcommand};
 use portolan_mcp::{Server, ServerHandler};
-use portolan_sandbox::Backtraces;
+use portolan_sandbox::{Backtraces, CompileRequest};
 use std::{path::PathBuf, process::ExitCode};
 
 /// A host for capabilities: WebAssembly components that carry their own schema.
@@ -92,6 +93,9 @@ enum Command {
         /// Keep the debug information, for traps with source lines
         #[arg(long)]
         source_lines: bool,
+        /// Keep the machine code of single functions in this file
+        #[arg(long)]
+        cache: Option<PathBuf>,
     },
 }
 
@@ -128,9 +132,10 @@ impl Arguments {
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
             Command::Restore(restore) => restore.run(),
-            Command::CompileComponent { output, source_lines } => {
+            Command::CompileComponent { output, source_lines, cache } => {
                 let backtraces = if source_lines { Backtraces::Source } else { Backtraces::Names };
-                let status = portolan_sandbox::compile_from_stdin(&output, backtraces);
+                let request = CompileRequest { output, backtraces, cache };
+                let status = portolan_sandbox::compile_from_stdin(request);
                 return ExitCode::from(u8::try_from(status).unwrap_or(1));
             }
         };

@@ -64,6 +64,7 @@ async fn run<S: ServerHandler + Send + 'static>(
         artifacts: config.data_dir.join("artifacts"),
         compiler: std::env::current_exe()?,
         backtraces: Backtraces::Names,
+        compile_cache: None,
     })?);
     sandbox.clean_artifacts();
     let (clock, trusted) = (Clock::system(), Vec::new());
