@@ -55,6 +55,7 @@
 //! with states. [`pages`] has lists, [`limits`] quotas, [`events`] published events, [`feeds`] the host's
 //! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption,
 //! [`log`] messages for the operator.
+//! `test`, a feature for tests, is a world in which actions run without a host.
 //! All effects of a call are committed together when it succeeds. If it is refused, traps or times out,
 //! none is.
 
@@ -69,6 +70,8 @@ pub mod feeds;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
 mod heap;
 mod host_error;
+#[cfg(not(target_arch = "wasm32"))]
+mod imports;
 pub mod invoke;
 pub mod limits;
 pub mod log;
@@ -80,6 +83,8 @@ pub mod patch;
 pub mod prompts;
 pub mod secrets;
 pub mod states;
+#[cfg(all(feature = "test", not(target_arch = "wasm32")))]
+pub mod test;
 pub mod time;
 pub mod timers;
 
