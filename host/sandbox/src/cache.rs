@@ -94,7 +94,8 @@ impl FunctionCache {
         let mut room = most;
         let (used, unused): (Vec<_>, Vec<_>) =
             self.entries.iter().partition(|(key, _)| seen.used.contains(*key));
-        let stored = |(key, range): (&Key, &Range<usize>)| Some((*key, self.bytes.get(range.clone())?));
+        let stored =
+            |(key, range): (&Key, &Range<usize>)| Some((*key, self.bytes.get(range.clone())?));
         let added = seen.added.iter().map(|(key, code)| (*key, code.as_slice()));
         let kept = used.into_iter().filter_map(stored).chain(added);
         for (key, code) in kept.chain(unused.into_iter().filter_map(stored)) {

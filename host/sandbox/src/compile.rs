@@ -121,7 +121,9 @@ impl Sandbox {
         let stderr = stderr.trim();
         match finished.status.code() {
             Some(0) => {
-                cache.as_deref().map(cache::remove_others);
+                if let Some(file) = &cache {
+                    cache::remove_others(file);
+                }
                 Ok(())
             }
             Some(INVALID) => Err(CompileError::Invalid(stderr.to_owned())),

@@ -18,7 +18,8 @@ use std::{
 };
 use tokio::sync::Semaphore;
 use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails,
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+    WasmBacktraceDetails,
     component::{Component, ComponentExportIndex, InstancePre, Linker},
 };
 
@@ -180,7 +181,8 @@ impl Sandbox {
             Err(error) => return Err(PrepareError::Artifact(error.to_string())),
         }
         load(&self.engine, artifact).map_err(|error| {
-            let without_pool = Engine::new(&config(None, self.options.backtraces)).map(|engine| load(&engine, artifact));
+            let without_pool = Engine::new(&config(None, self.options.backtraces))
+                .map(|engine| load(&engine, artifact));
             match without_pool {
                 Ok(Ok(_valid)) => PrepareError::ExceedsLimits(format!("{error:#}")),
                 _ => PrepareError::Artifact(format!("{error:#}")),
@@ -219,10 +221,7 @@ fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
 }
 
 /// Code generation is the same with and without a pool, so artifacts fit both.
-pub(super) fn config(
-    pool: Option<PoolingAllocationConfig>,
-    backtraces: Backtraces,
-) -> Config {
+pub(super) fn config(pool: Option<PoolingAllocationConfig>, backtraces: Backtraces) -> Config {
     let mut config = Config::new();
     let details = match backtraces {
         Backtraces::Names => WasmBacktraceDetails::Disable,

@@ -144,8 +144,7 @@ fn is_recursion(frames: &[Frame]) -> bool {
 
 /// Returns the address of a fault. wasmtime 48 keeps the type that has it private.
 fn faulted_at(error: &Error) -> Option<u64> {
-    let texts = error.chain().map(ToString::to_string);
-    texts.into_iter().find_map(|text| {
+    error.chain().map(ToString::to_string).find_map(|text| {
         let address = text.strip_prefix("memory fault at wasm address 0x")?;
         u64::from_str_radix(address.split(' ').next()?, 16).ok()
     })

@@ -28,10 +28,10 @@ pub use crate::imports::{
     context, documents, events, feeds, identity, inbox, invoke, lookups, people, platform, secrets,
     sms, timers, webhooks,
 };
-pub use portolan::capability::{description, types};
 #[cfg(target_arch = "wasm32")]
 pub use portolan::capability::{
     context, documents, events, feeds, identity, inbox, invoke, lookups, people, platform, secrets,
     sms, timers, webhooks,
 };
+pub use portolan::capability::{description, types};
 pub use types::{AgentCaller, HostError};

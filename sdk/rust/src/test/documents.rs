@@ -67,7 +67,7 @@ impl imports::Documents for State {
         collection: &str,
         ids: &[String],
     ) -> Result<Vec<Option<Document>>, HostError> {
-        ids.iter().map(|id| self.get(collection, id)).collect()
+        ids.iter().map(|id| imports::Documents::get(self, collection, id)).collect()
     }
 
     fn find(&mut self, collection: &str, query: &Query) -> Result<Page, HostError> {
@@ -155,12 +155,7 @@ impl imports::Documents for State {
         self.write(collection, id, body, expect)
     }
 
-    fn delete(
-        &mut self,
-        collection: &str,
-        id: &str,
-        expect: Expectation,
-    ) -> Result<(), HostError> {
+    fn delete(&mut self, collection: &str, id: &str, expect: Expectation) -> Result<(), HostError> {
         self.ensure_writable()?;
         self.shape(collection)?;
         let stored = self.stored(collection, id);
@@ -188,7 +183,8 @@ impl State {
     #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
     pub(super) fn learn(&mut self, declaration: &description::Collection) {
         let name = &declaration.name;
-        let shape = shape(declaration).unwrap_or_else(|fault| panic!("the collection {name}: {fault}"));
+        let shape =
+            shape(declaration).unwrap_or_else(|fault| panic!("the collection {name}: {fault}"));
         self.shapes.insert(name.clone(), shape);
     }
 
@@ -273,9 +269,7 @@ fn expected(stored: &Stored, expect: Expectation) -> Result<(), HostError> {
     let holds = match expect {
         Expectation::Any => true,
         Expectation::Absent => stored.content.is_none(),
-        Expectation::Revision(revision) => {
-            stored.content.is_some() && stored.revision == revision
-        }
+        Expectation::Revision(revision) => stored.content.is_some() && stored.revision == revision,
     };
     holds.then_some(()).ok_or(HostError::Conflict)
 }

@@ -1,9 +1,6 @@
 //! Keys of a world, for signatures, encryption and cursors.
 
-use chacha20poly1305::{
-    KeyInit as _, XChaCha20Poly1305, XNonce,
-    aead::Aead as _,
-};
+use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305, XNonce, aead::Aead as _};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 

@@ -266,7 +266,9 @@ impl imports::Invoke for State {
         if !self.is_declared_invocation(capability, action) {
             return Err(Failure {
                 code: "not_permitted".to_owned(),
-                message: format!("This capability does not list {capability}.{action} in `invokes`."),
+                message: format!(
+                    "This capability does not list {capability}.{action} in `invokes`."
+                ),
                 conflict: None,
                 next: None,
                 keep_writes: false,
@@ -274,7 +276,9 @@ impl imports::Invoke for State {
         }
         let key = (capability.to_owned(), action.to_owned());
         let Some(answers) = self.answers.get_mut(&key) else {
-            panic!("{capability}.{action} is called: give the world its answer with `answer` or `refuse`");
+            panic!(
+                "{capability}.{action} is called: give the world its answer with `answer` or `refuse`"
+            );
         };
         // The last answer is given again and again.
         let answer = match answers.len() {
@@ -294,7 +298,7 @@ impl imports::Secrets for State {
     }
 
     fn macs(&mut self, data: &[u8]) -> Result<Vec<Vec<u8>>, HostError> {
-        Ok(vec![self.mac(data)?])
+        Ok(vec![imports::Secrets::mac(self, data)?])
     }
 
     fn seal(&mut self, data: &[u8]) -> Result<Vec<u8>, HostError> {

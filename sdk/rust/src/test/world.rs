@@ -206,10 +206,7 @@ impl World {
             .unwrap_or_else(|error| panic!("the output of {action} is not JSON: {error}")))
     }
 
-    fn attempt<T>(
-        &mut self,
-        run: impl FnOnce() -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+    fn attempt<T>(&mut self, run: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
         let before = self.state.borrow().effects.clone();
         let installed = imports::install(self.state.clone());
         let answer = run();
