@@ -156,10 +156,13 @@ mod tests {
     use crate::engine::{Backtraces, config};
     use wasmtime::{Engine, Instance, Module, Store};
 
-    /// Runs the export `run` of a module and returns how it trapped.
+    /// Runs the export `run` of a module with debug information, and returns how it trapped.
     fn trapped(wat: &str, backtraces: Backtraces) -> GuestTrap {
         let engine = Engine::new(&config(None, backtraces)).unwrap();
-        let module = Module::new(&engine, wat::parse_str(wat).unwrap()).unwrap();
+        let mut parser = wat::Parser::new();
+        parser.generate_dwarf(wat::GenerateDwarf::Lines);
+        let wasm = parser.parse_str(Some("shop.wat".as_ref()), wat).unwrap();
+        let module = Module::new(&engine, wasm).unwrap();
         let mut store = Store::new(&engine, ());
         store.set_epoch_deadline(u64::MAX / 2);
         let instance = Instance::new(&mut store, &module, &[]).unwrap();
@@ -177,6 +180,17 @@ mod tests {
         );
         let unreachable = Trap::UnreachableCodeReached.to_string();
         assert_eq!(trap.to_string(), format!("{unreachable}; in shop::price, called by run"));
+    }
+
+    #[test]
+    fn an_author_is_told_the_lines() {
+        let wat = "(module\n  (func $price\n    unreachable)\n  (func (export \"run\")\n    call $price))";
+        let places = |backtraces| -> Vec<_> {
+            trapped(wat, backtraces).frames.into_iter().map(|frame| frame.place).collect()
+        };
+        let lines = ["shop.wat:3:5", "shop.wat:5:5"].map(|place| Some(place.to_owned()));
+        assert_eq!(places(Backtraces::Source), lines);
+        assert_eq!(places(Backtraces::Names), [None, None]);
     }
 
     #[test]
