@@ -66,6 +66,7 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
         assert_eq!(agent.result("misbehaves", json!({ "action": "behaves" })).await["number"], 1);
     }
     assert!(host.log().contains("the dog ate it"), "the author's panic is in the operator's log");
+    assert!(host.log().contains("call stack exhausted"), "recursion is called so");
     let flood = host
         .log()
         .lines()
@@ -91,6 +92,26 @@ async fn wasi_is_provided_and_empty() {
     assert_eq!((&found["environment"], &found["arguments"]), (&json!(0), &json!(0)));
     assert_eq!((&found["files"], &found["sockets"]), (&json!(false), &json!(false)));
     assert_eq!(found["now"], found["wasi_now"], "one clock, and it stands still during the call");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_component_prints_is_logged() {
+    let host = hostile().await;
+    let agent = host.agent().await;
+    agent.result("wasi_probe", json!({ "action": "look" })).await;
+    agent.result("wasi_probe", json!({ "action": "floods_output" })).await;
+    let log = host.log();
+    let line = |text: &str| log.lines().find(|line| line.contains(text)).unwrap_or_default();
+    for (text, level) in [
+        ("the probe looks around", "INFO"),
+        ("it finds nothing", "INFO"),
+        ("the probe complains", "WARN"),
+        ("36 more messages of this call are left out", "WARN"),
+    ] {
+        let line = line(text);
+        assert!(line.contains(level) && line.contains("wasi_probe"), "{text}: {log}");
+    }
+    assert!(!line("flood 31").is_empty() && line("flood 32").is_empty(), "half of 64 are printed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use portolan_command::{
 };
 use portolan_http::Listening;
 use portolan_outgoing::Certificate;
-use portolan_sandbox::{Sandbox, SandboxOptions};
+use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_vocabulary::{Clock, Limits};
 use std::{
     fs::{File, OpenOptions},
@@ -103,6 +103,8 @@ fn sandbox(limits: &Limits) -> anyhow::Result<Arc<Sandbox>> {
         limits: limits.clone(),
         artifacts: kept_artifacts().to_owned(),
         compiler: binary().to_owned(),
+        backtraces: Backtraces::Names,
+        compile_cache: None,
     })?);
     if *limits == Limits::default() {
         // Nearly every host has these: kept until the tests are over.

@@ -2,14 +2,15 @@
 
 use crate::{
     artifact::with_checksum,
-    engine::{Sandbox, config},
+    cache::{self, FunctionCache, create_private},
+    engine::{Backtraces, Sandbox, config},
 };
 use portolan_vocabulary::Digest;
 use std::{
     io::Read as _,
-    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     process::Stdio,
+    sync::Arc,
 };
 use tokio::{io::AsyncWriteExt as _, process::Command};
 use wasmtime::Engine;
@@ -74,10 +75,27 @@ impl Sandbox {
         self.options.artifacts.join(format!("{}-{}.artifact", digest.hex(), self.compatibility()))
     }
 
+    /// Returns the file of the compile cache; none if there is no cache, or if its folder cannot be used.
+    fn cache_file(&self) -> Option<PathBuf> {
+        let folder = self.options.compile_cache.as_deref()?;
+        cache::file(folder, &self.compatibility())
+            .inspect_err(|error| {
+                tracing::warn!(%error, folder = %folder.display(), "the compile cache cannot be used");
+            })
+            .ok()
+    }
+
     async fn compile_in_child(&self, wasm: &[u8], output: &Path) -> Result<(), CompileError> {
-        let mut child = Command::new(&self.options.compiler)
-            .arg("compile-component")
-            .arg(output)
+        let mut command = Command::new(&self.options.compiler);
+        command.arg("compile-component").arg(output);
+        if self.options.backtraces == Backtraces::Source {
+            command.arg("--source-lines");
+        }
+        let cache = self.cache_file();
+        if let Some(cache) = &cache {
+            command.arg("--cache").arg(cache);
+        }
+        let mut child = command
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -102,7 +120,12 @@ impl Sandbox {
         let stderr = String::from_utf8_lossy(&finished.stderr);
         let stderr = stderr.trim();
         match finished.status.code() {
-            Some(0) => Ok(()),
+            Some(0) => {
+                if let Some(file) = &cache {
+                    cache::remove_others(file);
+                }
+                Ok(())
+            }
             Some(INVALID) => Err(CompileError::Invalid(stderr.to_owned())),
             _ => {
                 tracing::warn!(status = %finished.status, "the compiler failed: {stderr}");
@@ -112,34 +135,53 @@ impl Sandbox {
     }
 }
 
-/// Creates the folder for this user alone: artifacts are run as native code, so no other user may
-/// put one there.
-fn create_private(folder: &Path) -> std::io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
+/// What the child process is to do.
+#[derive(Debug)]
+pub struct CompileRequest {
+    /// The file of the artifact.
+    pub output: PathBuf,
+    pub backtraces: Backtraces,
+    /// The file of the compile cache.
+    pub cache: Option<PathBuf>,
 }
 
-/// Compiles the component on standard input into the file and returns the exit status: what the child
-/// process runs.
-pub fn compile_from_stdin(output: &Path) -> i32 {
+/// Compiles the component on standard input and returns the exit status: what the child process runs.
+pub fn compile_from_stdin(request: CompileRequest) -> i32 {
     let limited =
         rlimit::setrlimit(rlimit::Resource::AS, COMPILER_MEMORY_BYTES, COMPILER_MEMORY_BYTES);
-    let compiled = limited.map_err(anyhow::Error::from).and_then(|()| {
+    let cache = request.cache.map(|file| Arc::new(FunctionCache::open(file)));
+    let ready = limited.map_err(anyhow::Error::from).and_then(|()| {
         let mut wasm = Vec::new();
         std::io::stdin().read_to_end(&mut wasm)?;
-        Ok((Engine::new(&config(None))?, wasm))
+        Ok((compiling_engine(request.backtraces, cache.clone())?, wasm))
     });
-    let (engine, wasm) = match compiled {
+    let (engine, wasm) = match ready {
         Ok(ready) => ready,
         Err(error) => return fail(&error, 1),
     };
-    match engine.precompile_component(&wasm) {
-        Ok(artifact) => match std::fs::write(output, with_checksum(artifact)) {
-            Ok(()) => 0,
-            Err(error) => fail(&error.into(), 1),
-        },
-        Err(error) => fail(&error.into(), INVALID),
+    let artifact = match engine.precompile_component(&wasm) {
+        Ok(artifact) => artifact,
+        Err(error) => return fail(&error.into(), INVALID),
+    };
+    if let Err(error) = std::fs::write(request.output, with_checksum(artifact)) {
+        return fail(&error.into(), 1);
     }
+    if let Some(cache) = cache {
+        // The next compilation takes longer without it, and that is all.
+        let _written = cache.write();
+    }
+    0
+}
+
+fn compiling_engine(
+    backtraces: Backtraces,
+    cache: Option<Arc<FunctionCache>>,
+) -> anyhow::Result<Engine> {
+    let mut config = config(None, backtraces);
+    if let Some(cache) = cache {
+        config.enable_incremental_compilation(cache)?;
+    }
+    Ok(Engine::new(&config)?)
 }
 
 #[expect(clippy::print_stderr, reason = "standard error is how the child tells its parent why")]

@@ -58,7 +58,7 @@ impl Sandbox {
             .map_err(host)?;
         let (mut store, long) = self.store(Arc::from("describe"), Arc::new(context), None);
         let time = self.options.limits.call_wall_time();
-        let (result, state) = self
+        let (result, mut state) = self
             .long_calls
             .run(long, async move {
                 let call = async {
@@ -68,6 +68,7 @@ impl Sandbox {
                 (tokio::time::timeout(time, call).await, store.into_data())
             })
             .await;
+        state.finish_log();
         match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
             Ok(Err(error)) => Err(self.explain(&error, &state).into()),

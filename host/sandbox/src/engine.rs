@@ -11,6 +11,7 @@ use crate::{
 use portolan_vocabulary::Limits;
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -18,6 +19,7 @@ use std::{
 use tokio::sync::Semaphore;
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
+    WasmBacktraceDetails,
     component::{Component, ComponentExportIndex, InstancePre, Linker},
 };
 
@@ -39,6 +41,20 @@ pub const MAX_CORE_INSTANCES: u32 = 64;
 pub const MAX_MEMORIES: u32 = 16;
 pub const MAX_TABLES: u32 = 64;
 
+/// The most frames that the engine collects when a guest traps. More than are kept, because some are of a
+/// panic's own machinery.
+const FRAMES: usize = 48;
+
+/// What is known of the functions that were running when a guest trapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backtraces {
+    /// Their names: for a host.
+    Names,
+    /// Also file, line and column, from the component's debug information: for authors. Its artifacts are
+    /// larger, and reading the debug information takes memory.
+    Source,
+}
+
 /// The options of a sandbox.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
@@ -47,6 +63,9 @@ pub struct SandboxOptions {
     pub artifacts: PathBuf,
     /// The program that compiles components: this one, started with `compile-component`.
     pub compiler: PathBuf,
+    pub backtraces: Backtraces,
+    /// The folder of the compile cache: for authors, never for a host.
+    pub compile_cache: Option<PathBuf>,
 }
 
 /// The engine, the linker of components, and the permits of their calls.
@@ -94,10 +113,10 @@ impl Sandbox {
     pub fn new(options: SandboxOptions) -> anyhow::Result<Self> {
         let limits = &options.limits;
         let mut pooled = true;
-        let engine = Engine::new(&config(Some(pool(limits)))).or_else(|error| {
+        let engine = Engine::new(&config(Some(pool(limits)), options.backtraces)).or_else(|error| {
             tracing::warn!(%error, "the address space is too small for a pool of sandboxes; every call allocates its own, which is slower");
             pooled = false;
-            Engine::new(&config(None))
+            Engine::new(&config(None, options.backtraces))
         })?;
         let mut linker = Linker::new(&engine);
         for interface in INTERFACES {
@@ -168,7 +187,8 @@ impl Sandbox {
             Err(error) => return Err(PrepareError::Artifact(error.to_string())),
         }
         load(&self.engine, artifact).map_err(|error| {
-            let without_pool = Engine::new(&config(None)).map(|engine| load(&engine, artifact));
+            let without_pool = Engine::new(&config(None, self.options.backtraces))
+                .map(|engine| load(&engine, artifact));
             match without_pool {
                 Ok(Ok(_valid)) => PrepareError::ExceedsLimits(format!("{error:#}")),
                 _ => PrepareError::Artifact(format!("{error:#}")),
@@ -207,13 +227,18 @@ fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
 }
 
 /// Code generation is the same with and without a pool, so artifacts fit both.
-pub(super) fn config(pool: Option<PoolingAllocationConfig>) -> Config {
+pub(super) fn config(pool: Option<PoolingAllocationConfig>, backtraces: Backtraces) -> Config {
     let mut config = Config::new();
+    let details = match backtraces {
+        Backtraces::Names => WasmBacktraceDetails::Disable,
+        Backtraces::Source => WasmBacktraceDetails::Enable,
+    };
     config
         .concurrency_support(false)
         .epoch_interruption(true)
         .memory_init_cow(true)
-        .wasm_backtrace_max_frames(None);
+        .wasm_backtrace_max_frames(NonZeroUsize::new(FRAMES))
+        .wasm_backtrace_details(details);
     if let Some(pool) = pool {
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     }

@@ -1,5 +1,6 @@
 //! The reasons why a sandbox has no answer, and the failure for each.
 
+use crate::trap::GuestTrap;
 use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
 use serde_json::json;
 
@@ -11,7 +12,7 @@ pub enum SandboxError {
     #[error("out of time")]
     OutOfTime,
     #[error("trapped: {0}")]
-    Trapped(String),
+    Trapped(Box<GuestTrap>),
     #[error("asked for more memory than {0} bytes")]
     OutOfMemory(u64),
     #[error("answered with more than {0} bytes")]
@@ -46,10 +47,11 @@ mod tests {
 
     #[test]
     fn every_error_of_a_sandbox_has_its_code() {
+        let trap = GuestTrap { reason: "secret".to_owned(), ..GuestTrap::default() };
         let answers = [
             (SandboxError::Busy, "capability_unavailable", true),
             (SandboxError::OutOfTime, "capability_timeout", true),
-            (SandboxError::Trapped("secret".to_owned()), "capability_trapped", false),
+            (SandboxError::Trapped(Box::new(trap)), "capability_trapped", false),
             (SandboxError::OutOfMemory(1), "capability_trapped", false),
             (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
             (SandboxError::Host("secret".to_owned()), "internal_error", true),

@@ -9,15 +9,15 @@
 //!
 //! - `engine`: the engine, its pool, and how an artifact becomes a [`Prepared`] component
 //! - `screen`: a look at imports and exports before anything is compiled
-//! - `compile`: the child process that compiles
+//! - `compile`, `cache`: the child process that compiles, and what it keeps for authors
 //! - `permit`: how many calls run at once
 //! - `run`: one call, its limits, and why it ended without an answer
 //! - `long`: where a call goes on that computes for long
 //! - `describe`: the run that asks a component for its descriptor
-//! - `answer`, `error`: how a call can end
+//! - `answer`, `error`, `trap`: how a call can end
 //! - `context`: what a call knows of itself and of its host
 //! - `services`: the unit of work and the services that the pipeline provides
-//! - `state`: the data of one sandbox, made of `memory`, `random`, `log` and `wasi`
+//! - `state`: the data of one sandbox, made of `memory`, `random`, `log`, and `wasi` with its `output`
 //! - `interfaces`: the host functions, one module for each interface, and the table of them
 //! - `imports`, `grant`: which imports are open and which need a grant; they derive from the table
 //! - `contract`: the bindings that are generated from `wit/`
@@ -36,6 +36,7 @@
 
 mod answer;
 mod artifact;
+mod cache;
 mod compile;
 mod context;
 mod contract;
@@ -48,23 +49,26 @@ mod interfaces;
 mod log;
 mod long;
 mod memory;
+mod output;
 mod permit;
 mod random;
 mod run;
 mod screen;
 mod services;
 mod state;
+mod trap;
 mod wasi;
 
 pub use answer::GuestAnswer;
-pub use compile::{CompileError, compile_from_stdin};
+pub use compile::{CompileError, CompileRequest, compile_from_stdin};
 pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use describe::DescribeError;
+pub use engine::{Backtraces, PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
-pub use engine::{PrepareError, Prepared, Sandbox, SandboxOptions};
 pub use error::SandboxError;
 pub use grant::Grant;
 pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
 pub use screen::screen;
 pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};
+pub use trap::{Frame, GuestTrap};

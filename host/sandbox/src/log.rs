@@ -13,14 +13,29 @@ const LAST_WORDS_BYTES: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct GuestLog {
     messages: u32,
+    left_out: u32,
     last_words: Vec<u8>,
 }
 
 impl GuestLog {
     /// Returns the message as one line for the log; none when the call has used up its messages.
     pub(super) fn admit(&mut self, message: &str) -> Option<String> {
-        self.messages = self.messages.saturating_add(1);
-        (self.messages <= MESSAGES).then(|| one_line(message, MESSAGE_BYTES))
+        if self.messages == MESSAGES {
+            self.count_left_out(1);
+            return None;
+        }
+        self.messages += 1;
+        Some(one_line(message, MESSAGE_BYTES))
+    }
+
+    /// Counts messages that never came here.
+    pub(super) fn count_left_out(&mut self, messages: u32) {
+        self.left_out = self.left_out.saturating_add(messages);
+    }
+
+    /// Returns the number of messages that were too many.
+    pub(super) fn left_out(&self) -> u32 {
+        self.left_out
     }
 
     /// Appends to the last words as far as the limit allows.
@@ -51,7 +66,7 @@ mod tests {
         assert_eq!(log.admit("a\nb").unwrap(), "a\\nb");
         assert_eq!(log.admit(&"x".repeat(5000)).unwrap().len(), MESSAGE_BYTES);
         let admitted = (0..100).filter(|_| log.admit("more").is_some()).count();
-        assert_eq!(admitted, 62);
+        assert_eq!((admitted, log.left_out()), (62, 38));
     }
 
     #[test]

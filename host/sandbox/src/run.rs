@@ -9,6 +9,7 @@ use crate::{
     long::IsLong,
     services::Work,
     state::CallState,
+    trap::GuestTrap,
 };
 use portolan_vocabulary::Caller;
 use std::{char::DecodeUtf16Error, num::TryFromIntError, str::Utf8Error, sync::Arc};
@@ -62,6 +63,7 @@ impl Sandbox {
             Ok(Err(error)) => Err(self.explain(&error, &state)),
             Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
+        state.finish_log();
         if let Some(work) = &mut state.work {
             // What the host itself reads is not part of the sandbox's memory.
             work.unit.set_room(usize::MAX);
@@ -98,14 +100,7 @@ impl Sandbox {
         if is_hostcall_fuel_exhausted(error) {
             return SandboxError::OutputTooLarge(limits.call_output_bytes);
         }
-        let reason = match error.downcast_ref::<Trap>() {
-            Some(trap) => trap.to_string(),
-            None => format!("{error:#}"),
-        };
-        SandboxError::Trapped(match state.last_words() {
-            Some(words) => format!("{reason}: {words}"),
-            None => reason,
-        })
+        SandboxError::Trapped(Box::new(GuestTrap::new(error, state.last_words())))
     }
 
     fn ensure_size(&self, answer: GuestAnswer) -> Result<GuestAnswer, SandboxError> {

@@ -1,7 +1,13 @@
 //! The state of one running guest: the data of its wasmtime store.
 
 use crate::{
-    context::CallContext, log::GuestLog, memory::MemoryLimit, random::CallRandom, services::Work,
+    context::CallContext,
+    contract::context::Level,
+    log::GuestLog,
+    memory::MemoryLimit,
+    output::{Printed, Stream},
+    random::CallRandom,
+    services::Work,
     wasi::EmptyWasi,
 };
 use std::sync::Arc;
@@ -37,9 +43,70 @@ impl CallState {
         }
     }
 
+    /// Writes a message of the component to the operator's log, after what it has printed before.
+    pub(super) fn write_log(&mut self, level: Level, message: &str) {
+        self.log_printed();
+        self.log_message(level, message);
+    }
+
+    /// Writes the finished lines that the component has printed to the operator's log.
+    pub(super) fn log_printed(&mut self) {
+        if let Some(wasi) = &self.wasi {
+            let printed = wasi.output().take_lines();
+            self.log_lines(printed);
+        }
+    }
+
+    /// Writes what is left of the component's messages when it has ended, and the number of those that were
+    /// too many.
+    pub(super) fn finish_log(&mut self) {
+        if let Some(wasi) = &self.wasi {
+            let printed = wasi.output().take_all();
+            self.log_lines(printed);
+        }
+        let left_out = self.log.left_out();
+        if left_out > 0 {
+            self.emit(Level::Warn, &format!("{left_out} more messages of this call are left out"));
+        }
+    }
+
+    fn log_lines(&mut self, printed: Printed) {
+        for (stream, line) in printed.lines {
+            let level = match stream {
+                Stream::Out => Level::Info,
+                Stream::Error => Level::Warn,
+            };
+            self.log_message(level, &line);
+        }
+        self.log.count_left_out(printed.left_out);
+    }
+
+    fn log_message(&mut self, level: Level, message: &str) {
+        if let Some(message) = self.log.admit(message) {
+            self.emit(level, &message);
+        }
+    }
+
+    fn emit(&self, level: Level, message: &str) {
+        // A component that describes itself has no services, and logs for its author.
+        let services = self.work.as_ref().map(|work| &work.services);
+        if services.is_some_and(|services| !services.may_log(message.len())) {
+            return;
+        }
+        let (capability, request) = (&*self.capability, &*self.context.request_id);
+        match level {
+            Level::Trace => tracing::trace!(capability, request, "{message}"),
+            Level::Debug => tracing::debug!(capability, request, "{message}"),
+            Level::Info => tracing::info!(capability, request, "{message}"),
+            Level::Warn => tracing::warn!(capability, request, "{message}"),
+            Level::Error => tracing::error!(capability, request, "{message}"),
+        }
+    }
+
     /// Returns what the component said before it trapped, for its author.
     pub(super) fn last_words(&self) -> Option<String> {
-        self.log.last_words(|| self.wasi.as_ref().map(|wasi| wasi.stderr()).unwrap_or_default())
+        let stderr = || self.wasi.as_ref().map(|wasi| wasi.output().stderr());
+        self.log.last_words(|| stderr().unwrap_or_default())
     }
 }
 

@@ -66,7 +66,7 @@ impl Write {
         &self,
         collection: CollectionId,
     ) -> impl Iterator<Item = UniqueKey> + '_ {
-        self.entry.iter().flat_map(move |entry| entry.unique_keys(collection))
+        self.entry.iter().flat_map(move |entry| UniqueKey::of(entry, collection))
     }
 
     /// Returns by how much it changes what its collection takes.

@@ -1,5 +1,6 @@
 //! A document: its keys, its stored form, and the form that a call sees.
 
+use portolan_query::Entry;
 use portolan_vocabulary::Timestamp;
 
 /// A collection's number in the database.
@@ -19,6 +20,16 @@ pub(crate) struct UniqueKey {
     /// The position of the unique index among those of the collection.
     pub(crate) place: usize,
     pub(crate) key: String,
+}
+
+impl UniqueKey {
+    /// Returns the values of a document that no other document of the collection may have.
+    pub(crate) fn of(entry: &Entry, collection: CollectionId) -> impl Iterator<Item = Self> + '_ {
+        let places = entry.uniques.iter().enumerate();
+        places.flat_map(move |(place, keys)| {
+            keys.iter().map(move |key| Self { collection, place, key: key.clone() })
+        })
+    }
 }
 
 /// A document as it is stored.

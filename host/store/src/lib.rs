@@ -11,8 +11,7 @@
 //! - `usage`: what documents and timers take, and the quotas of that.
 //! - `connection`: the open database, its transactions and prepared statements, batched reads of
 //!   single documents, and backups.
-//! - [`query`]: declared shapes, index keys, filters, text, geo, cursors, and the statements that
-//!   queries become.
+//! - [`query`]: declarations, the tables of indexes, and the statements that queries become.
 //! - `changes`: the read set and the write set of a unit of work that has ended.
 //! - `commit`: group commit: validation, the writes, fan-out of events to inboxes and webhooks, and
 //!   the signals that announce a commit.
@@ -67,7 +66,7 @@ pub use effects::{
     TimerKey,
 };
 pub use error::{DbError, StateError};
-pub use query::{Collection, Collections, shape};
+pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
     ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS, Migrated, OldDocument,
@@ -76,7 +75,7 @@ pub use records::{
     SigningKeyRecord,
 };
 pub use store::Store;
-pub use unit::{Counted, Hit, Page, Unit};
+pub use unit::{Hit, Page, Unit};
 pub use url::DatabaseUrl;
 pub use usage::{ExceededQuota, Usage};
 pub use webhook::{Delivery, DeliveryOutcome, Health, Webhook, WebhookState};

@@ -157,7 +157,7 @@ impl PhoneBinding {
 
     /// Make the new number valid.
     #[action(access = internal)]
-    fn complete_change(call: &Call, input: OwnerId) -> Result<(), BindError> {
+    fn complete_change(_call: &Call, input: OwnerId) -> Result<(), BindError> {
         let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(()) };
         let Some(next) = owner.value.next.take() else { return Ok(()) };
         match identity::rebind(&input.owner_id, &next.person_key) {
@@ -166,7 +166,7 @@ impl PhoneBinding {
                 (owner.value.sealed, owner.value.masked) = (next.sealed, next.masked);
             }
             // Another person has claimed an agent with the number in the meantime.
-            Err(HostError::Conflict) => call.log("a new number belongs to somebody else by now"),
+            Err(HostError::Conflict) => log::warn!("a new number belongs to somebody else by now"),
             Err(error) => return Err(BindError::from(error)),
         }
         OWNERS.save(&mut owner)?;

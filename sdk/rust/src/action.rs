@@ -3,7 +3,7 @@
 use crate::{
     answer::{Outcome, Refusal, Refusals},
     contract::{
-        Descriptor, Failure, Success, context,
+        Descriptor, Failure, Success,
         description::{
             Access, Action, Annotation, Collection, Error, Invocation, Prompt, Publication,
             StateMachine, Status, Subscription,
@@ -200,8 +200,9 @@ pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(deserializer).map(Some)
 }
 
-/// Sends the text of a panic to the host before the sandbox ends.
+/// Sends the text of a panic to the host before the sandbox ends. Where there is no host, Rust reports it.
 pub fn report_panics() {
+    #[cfg(target_arch = "wasm32")]
     std::panic::set_hook(Box::new(|panic| {
         for part in panic.to_string().as_bytes().chunks(64) {
             let mut numbers = part.chunks(8).map(|bytes| {
@@ -210,7 +211,7 @@ pub fn report_panics() {
                 u64::from_le_bytes(padded)
             });
             let mut next = || numbers.next().unwrap_or(0);
-            context::last_words(context::Words {
+            crate::contract::context::last_words(crate::contract::context::Words {
                 a: next(),
                 b: next(),
                 c: next(),

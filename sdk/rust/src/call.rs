@@ -72,9 +72,9 @@ impl Call {
         context::new_id(prefix)
     }
 
-    /// A line for the operator.
-    pub fn log(&self, message: &str) {
-        context::log(Level::Info, message);
+    /// Writes a message to the operator's log. The macros of [`log`](crate::log) format one.
+    pub fn log(&self, level: Level, message: &str) {
+        context::log(level, message);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The contract as generated from `wit/`: the layer under the typed one.
 //!
 //! Linking removes unused interfaces. A host loads a capability that uses an interface of
-//! `wit/sensitive.wit` only with its operator's grant.
+//! `wit/sensitive.wit` only with its operator's grant. Off WebAssembly, the imports go to the world of the
+//! running test.
 #![allow(
     unsafe_code,
     missing_debug_implementations,
@@ -22,8 +23,15 @@ wit_bindgen::generate!({
     default_bindings_module: "portolan_sdk::contract",
 });
 
-pub use portolan::capability::{
-    context, description, documents, events, feeds, identity, inbox, invoke, lookups, people,
-    platform, secrets, sms, timers, types, webhooks,
+#[cfg(not(target_arch = "wasm32"))]
+pub use crate::imports::{
+    context, documents, events, feeds, identity, inbox, invoke, lookups, people, platform, secrets,
+    sms, timers, webhooks,
 };
+#[cfg(target_arch = "wasm32")]
+pub use portolan::capability::{
+    context, documents, events, feeds, identity, inbox, invoke, lookups, people, platform, secrets,
+    sms, timers, webhooks,
+};
+pub use portolan::capability::{description, types};
 pub use types::{AgentCaller, HostError};

@@ -3,7 +3,13 @@
 //! With `?`, a [`HostError`] becomes a refusal with a common code. [`RefuseOn`] names a better refusal for
 //! an expected error.
 
-use crate::{answer::Refusal, contract::HostError};
+use crate::{
+    answer::Refusal,
+    contract::{
+        HostError,
+        context::{Level, log},
+    },
+};
 use portolan_codes::ErrorCode;
 
 impl From<HostError> for Refusal {
@@ -34,22 +40,20 @@ impl From<HostError> for Refusal {
 
 /// Logs the error for the operator, because callers only learn that the capability has a fault.
 fn report(error: &HostError) {
-    #[cfg(target_arch = "wasm32")]
-    {
-        use crate::contract::context::{Level, log};
-        // The duplicate value and the id of its document may be personal data, so they are not logged.
-        let message = match error {
-            HostError::Duplicate(_) => "a unique key is taken, and the capability has no answer",
-            HostError::Invalid(what) => what.as_str(),
-            HostError::Conflict
-            | HostError::BadCursor
-            | HostError::Limit(_)
-            | HostError::Unavailable(_) => return,
-        };
-        log(Level::Error, &format!("the host refused: {message}"));
-    }
     #[cfg(not(target_arch = "wasm32"))]
-    let _ = error;
+    if !crate::imports::has_world() {
+        return;
+    }
+    // The duplicate value and the id of its document may be personal data, so they are not logged.
+    let message = match error {
+        HostError::Duplicate(_) => "a unique key is taken, and the capability has no answer",
+        HostError::Invalid(what) => what.as_str(),
+        HostError::Conflict
+        | HostError::BadCursor
+        | HostError::Limit(_)
+        | HostError::Unavailable(_) => return,
+    };
+    log(Level::Error, &format!("the host refused: {message}"));
 }
 
 /// Turns an expected error of the host into a refusal of the capability.

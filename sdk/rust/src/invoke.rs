@@ -101,13 +101,18 @@ fn decode<T: DeserializeOwned>(output: &str) -> serde_json::Result<T> {
 
 /// Returns the callee's refusal without its `keep_writes`, because the caller decides about its own writes.
 fn passed_on(failure: Failure) -> Refusal {
+    Refusal { keep_writes: false, ..refusal(failure) }
+}
+
+/// Returns the refusal of an answer.
+pub(crate) fn refusal(failure: Failure) -> Refusal {
     let parse = |text: String| serde_json::from_str(&text).ok();
     Refusal {
         code: failure.code,
         message: failure.message,
         conflict: failure.conflict.and_then(parse).map(Box::new),
         next: failure.next.and_then(|text| serde_json::from_str(&text).ok()).map(Box::new),
-        keep_writes: false,
+        keep_writes: failure.keep_writes,
     }
 }
 

@@ -53,7 +53,9 @@
 //!
 //! [`documents`] stores data, [`migration`] gives stored documents a new form, [`states`] declares states and transitions, and an [`entity`] is a document
 //! with states. [`pages`] has lists, [`limits`] quotas, [`events`] published events, [`feeds`] the host's
-//! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption.
+//! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption,
+//! [`log`] messages for the operator.
+//! `test`, a feature for tests, is a world in which actions run without a host.
 //! All effects of a call are committed together when it succeeds. If it is refused, traps or times out,
 //! none is.
 
@@ -68,8 +70,11 @@ pub mod feeds;
 #[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
 mod heap;
 mod host_error;
+#[cfg(not(target_arch = "wasm32"))]
+mod imports;
 pub mod invoke;
 pub mod limits;
+pub mod log;
 pub mod lookups;
 pub mod migration;
 pub mod pages;
@@ -78,6 +83,8 @@ pub mod patch;
 pub mod prompts;
 pub mod secrets;
 pub mod states;
+#[cfg(all(feature = "test", not(target_arch = "wasm32")))]
+pub mod test;
 pub mod time;
 pub mod timers;
 
@@ -111,7 +118,7 @@ pub mod prelude {
         id, input,
         invoke::Invocation,
         limits::{DailyLimit, Day, Limit, Window, quota},
-        message, output,
+        log, message, output,
         pages::{Items, PageInput},
         prompts::{Argument, Prompt},
         states::{Machine, Transition},

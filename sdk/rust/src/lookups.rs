@@ -26,8 +26,8 @@
 //!
 //!     /// Record the texts of a site.
 //!     #[action(access = internal)]
-//!     fn seen(call: &Call, answer: Answered<Site>) -> Result<NoOutput, Refusal> {
-//!         call.log(&format!("{} has {} texts", answer.about.domain, answer.found.len()));
+//!     fn seen(_call: &Call, answer: Answered<Site>) -> Result<NoOutput, Refusal> {
+//!         log::info!("{} has {} texts", answer.about.domain, answer.found.len());
 //!         Ok(NoOutput {})
 //!     }
 //! }

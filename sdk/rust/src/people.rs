@@ -26,8 +26,8 @@
 //!
 //!     /// Keep a part of an export.
 //!     #[action(access = internal)]
-//!     fn keep(call: &Call, part: Part<For>) -> Result<NoOutput, Refusal> {
-//!         call.log(&format!("part {} has {} items", part.part, part.items.len()));
+//!     fn keep(_call: &Call, part: Part<For>) -> Result<NoOutput, Refusal> {
+//!         log::info!("part {} has {} items", part.part, part.items.len());
 //!         Ok(NoOutput {})
 //!     }
 //!

@@ -32,8 +32,8 @@
 //!
 //!     /// Ask for a book.
 //!     #[action(access = internal)]
-//!     fn overdue(call: &Call, input: Loan) -> Result<NoOutput, Refusal> {
-//!         call.log(&format!("{} is overdue", input.book));
+//!     fn overdue(_call: &Call, input: Loan) -> Result<NoOutput, Refusal> {
+//!         log::info!("{} is overdue", input.book);
 //!         Ok(NoOutput {})
 //!     }
 //! }

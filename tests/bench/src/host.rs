@@ -16,7 +16,7 @@ use portolan_command::{
 use portolan_http::{App, Listening, Refusal, RequestId, accept, dispatcher, read_body};
 use portolan_identity::{Credentials, IdentityError, Registration};
 use portolan_pipeline::{Answer, Call, Meta, ensure_permitted};
-use portolan_sandbox::{Sandbox, SandboxOptions};
+use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_store::DatabaseUrl;
 use portolan_vocabulary::{AgentCaller, Clock, ErrorCode, Failure, Limits, Retention};
 use std::{path::PathBuf, sync::Arc};
@@ -120,6 +120,8 @@ impl BenchHost {
             limits: limits.clone(),
             artifacts: folder.path().join("artifacts"),
             compiler: std::env::current_exe()?,
+            backtraces: Backtraces::Names,
+            compile_cache: None,
         })?);
         // The routes below are served here, so the host needs no address of its own.
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;

@@ -1,10 +1,13 @@
 //! `portolan check`.
 
-use crate::{cli::client::block_on, config::publisher_key};
+use crate::{
+    cli::{cache::compile_cache, client::block_on},
+    config::publisher_key,
+};
 use anyhow::Context as _;
 use clap::Args;
 use portolan_catalog::{Capability, Inspection, Problem, Trust, inspect, undeclared_people};
-use portolan_sandbox::{ImportKind, Sandbox, SandboxOptions};
+use portolan_sandbox::{Backtraces, ImportKind, Sandbox, SandboxOptions};
 use portolan_vocabulary::{Invocation, Limits, Publisher};
 use std::{
     path::{Path, PathBuf},
@@ -45,6 +48,8 @@ pub(super) async fn inspect_file(file: &Path) -> anyhow::Result<Inspection> {
         limits: Limits::default(),
         artifacts: scratch.path().to_owned(),
         compiler: std::env::current_exe()?,
+        backtraces: Backtraces::Source,
+        compile_cache: compile_cache(),
     })?;
     let trust = Trust { host: publisher_key(), only: None };
     let name = file.file_name().unwrap_or_default().to_string_lossy();

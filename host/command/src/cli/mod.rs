@@ -6,6 +6,7 @@ mod output;
 
 mod audit;
 mod author;
+mod cache;
 mod call;
 mod catalog;
 mod check;
@@ -28,6 +29,7 @@ mod timers;
 use crate::config::Flags;
 use clap::{Parser, Subcommand};
 use portolan_mcp::{Server, ServerHandler};
+use portolan_sandbox::{Backtraces, CompileRequest};
 use std::{path::PathBuf, process::ExitCode};
 
 /// A host for capabilities: WebAssembly components that carry their own schema.
@@ -97,7 +99,15 @@ enum Command {
     Restore(database::Restore),
     /// Compile a component from standard input; `serve` runs this in a process of its own
     #[command(hide = true)]
-    CompileComponent { output: PathBuf },
+    CompileComponent {
+        output: PathBuf,
+        /// Keep the debug information, for traps with source lines
+        #[arg(long)]
+        source_lines: bool,
+        /// Keep the machine code of single functions in this file
+        #[arg(long)]
+        cache: Option<PathBuf>,
+    },
 }
 
 impl Arguments {
@@ -138,8 +148,10 @@ impl Arguments {
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),
             Command::Restore(restore) => restore.run(),
-            Command::CompileComponent { output } => {
-                let status = portolan_sandbox::compile_from_stdin(&output);
+            Command::CompileComponent { output, source_lines, cache } => {
+                let backtraces = if source_lines { Backtraces::Source } else { Backtraces::Names };
+                let request = CompileRequest { output, backtraces, cache };
+                let status = portolan_sandbox::compile_from_stdin(request);
                 return ExitCode::from(u8::try_from(status).unwrap_or(1));
             }
         };

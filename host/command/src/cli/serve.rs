@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use portolan_http::Listening;
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::sms::SmsPort;
-use portolan_sandbox::{Sandbox, SandboxOptions};
+use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_vocabulary::Clock;
 use std::{
     io::{IsTerminal as _, Write as _},
@@ -63,6 +63,8 @@ async fn run<S: ServerHandler + Send + 'static>(
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),
         compiler: std::env::current_exe()?,
+        backtraces: Backtraces::Names,
+        compile_cache: None,
     })?);
     sandbox.clean_artifacts();
     let (clock, trusted) = (Clock::system(), Vec::new());

@@ -45,20 +45,7 @@ impl context::Host for CallState {
     }
 
     fn log(&mut self, level: context::Level, message: String) -> Result<()> {
-        let Some(message) = self.log.admit(&message) else { return Ok(()) };
-        // A component that describes itself has no services, and logs for its author.
-        let services = self.work.as_ref().map(|work| &work.services);
-        if services.is_some_and(|services| !services.may_log(message.len())) {
-            return Ok(());
-        }
-        let (capability, request) = (&*self.capability, &*self.context.request_id);
-        match level {
-            context::Level::Trace => tracing::trace!(capability, request, "{message}"),
-            context::Level::Debug => tracing::debug!(capability, request, "{message}"),
-            context::Level::Info => tracing::info!(capability, request, "{message}"),
-            context::Level::Warn => tracing::warn!(capability, request, "{message}"),
-            context::Level::Error => tracing::error!(capability, request, "{message}"),
-        }
+        self.write_log(level, &message);
         Ok(())
     }
 

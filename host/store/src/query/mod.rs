@@ -1,34 +1,22 @@
-//! Queries over JSON documents: the keys that both databases sort by, matching in memory for
-//! documents that a call has written, and the statements for those that the database has.
+//! Queries over the documents of both databases: declarations, tables and statements. What a query means is
+//! in `portolan_query`, which also answers it in memory, for documents that a call has written.
 
 mod collection;
-pub mod cursor;
 mod declaration;
-mod entry;
-mod filter;
-pub mod geo;
-pub mod key;
 mod layout;
-mod order;
-mod path;
 mod recent;
-mod request;
 mod search;
 mod select;
-mod shape;
-pub mod text;
 
 pub(crate) use collection::Layouts;
 pub use collection::{Collection, Collections};
-pub use cursor::CursorInvalid;
 pub(crate) use declaration::declaration_text;
 pub use declaration::shape;
-pub use entry::{Entry, EntryError, MAX_ELEMENTS, MAX_WORDS};
-pub use filter::{Bound, Filter, FilterError};
 pub(crate) use layout::Layout;
-pub use order::{Direction, Order, OrderBy, Placed, SortValue};
-pub use path::Path;
-pub use request::{Found, MAX_ORDER, Query, QueryError, Request};
-pub(crate) use search::{Row, Search, is_counted};
-pub(crate) use select::MAX_COUNTED_PATHS;
-pub use shape::{Shape, ShapeError};
+pub use portolan_query::{
+    Bound, Counted, CursorInvalid, Direction, Entry, EntryError, Filter, FilterError, Found,
+    MAX_COUNTED_PATHS, MAX_ELEMENTS, MAX_ORDER, MAX_WORDS, Order, OrderBy, Path, Placed, Query,
+    QueryError, Request, Shape, ShapeError, SortValue, cursor, geo, is_counted, key, most_frequent,
+    text,
+};
+pub(crate) use search::{Row, Search};

@@ -1,7 +1,7 @@
 //! Queries over the documents that the database has.
 
 use super::{
-    Collection, Filter, Layout, OrderBy, Path, Placed, Query, key,
+    Collection, Filter, Layout, OrderBy, Path, Placed, Query, is_counted,
     recent::{RANKED, Recent, SAMPLE},
     select::Select,
 };
@@ -42,11 +42,6 @@ struct CountRow {
     key1: Option<String>,
     key2: Option<String>,
     key3: Option<String>,
-}
-
-/// Returns whether values of this key are counted: those of texts, numbers and booleans.
-pub(crate) fn is_counted(key: &str) -> bool {
-    key::is_present(key) && key < key::COMPOSITE
 }
 
 /// The queries of one collection in the database.

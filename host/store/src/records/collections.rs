@@ -2,7 +2,7 @@
 
 use crate::{
     connection::{Transaction, read, transact},
-    document::CollectionId,
+    document::{CollectionId, UniqueKey},
     error::DbError,
     query::{Collection, Collections, Layout, declaration_text},
     store::Store,
@@ -179,7 +179,7 @@ impl Store {
                 entries.push((id.as_str(), entry));
             }
             let uniques = entries.iter().flat_map(|(id, entry)| {
-                let keys = entry.unique_keys(collection);
+                let keys = UniqueKey::of(entry, collection);
                 keys.map(move |key| json!([collection.0, key.place, key.key, id]))
             });
             let written = transaction.run(&statements.put_unique_keys, uniques.collect()).await;

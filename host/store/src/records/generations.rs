@@ -681,7 +681,7 @@ impl Store {
                 Outcome::Written { body, entry } => {
                     documents.push(row(Some(body)));
                     entries.push((id.as_str(), Some(entry)));
-                    let keys = entry.unique_keys(to);
+                    let keys = UniqueKey::of(entry, to);
                     uniques.extend(keys.map(|key| json!([to.0, key.place, key.key, id])));
                 }
                 Outcome::Quarantined(reason) => {
@@ -880,7 +880,7 @@ impl Outcome {
             Self::Written { entry, .. } => Some(entry),
             _ => None,
         };
-        entry.into_iter().flat_map(move |entry| entry.unique_keys(collection))
+        entry.into_iter().flat_map(move |entry| UniqueKey::of(entry, collection))
     }
 }
 

@@ -6,16 +6,12 @@ use crate::{
     error::StateError,
     integers::unsigned,
     query::{
-        Collection, Entry, Filter, MAX_COUNTED_PATHS, Order, OrderBy, Path, Placed, Query, Row,
-        Search, SortValue, cursor, geo::distance_m, is_counted, key,
+        Collection, Counted, Entry, Filter, MAX_COUNTED_PATHS, Order, OrderBy, Path, Placed, Query,
+        Row, Search, SortValue, cursor, geo::distance_m, is_counted, most_frequent,
     },
 };
 use portolan_vocabulary::Timestamp;
-use serde_json::Value;
-use std::collections::BTreeMap;
 
-/// The most values of a path that are returned.
-const VALUES: usize = 100;
 /// A document that a query found.
 #[derive(Debug, Clone)]
 pub struct Hit {
@@ -31,13 +27,6 @@ pub struct Page {
     pub hits: Vec<Hit>,
     /// The cursor of the next page.
     pub next: Option<String>,
-}
-
-/// A value of a path, and the number of documents that have it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Counted {
-    pub value: Value,
-    pub count: u64,
 }
 
 /// A hit before the page is cut, with its position in the order.
@@ -185,14 +174,6 @@ impl Unit {
         }
         found
     }
-}
-
-fn most_frequent(counts: BTreeMap<String, u64>) -> Vec<Counted> {
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by(|(one, more), (other, fewer)| fewer.cmp(more).then_with(|| one.cmp(other)));
-    counts.truncate(VALUES);
-    let counted = |(key, count): (String, u64)| Counted { value: key::value(&key), count };
-    counts.into_iter().map(counted).collect()
 }
 
 impl Candidate {

@@ -9,5 +9,5 @@ mod timers;
 mod unit_of_work;
 
 pub(crate) use documents::DOCUMENT_BYTES;
-pub use find::{Counted, Hit, Page};
+pub use find::{Hit, Page};
 pub use unit_of_work::Unit;

@@ -19,7 +19,7 @@ const MOST_INDEXES: usize = 16;
 pub struct Collection<T> {
     name: &'static str,
     indexes: [Index; MOST_INDEXES],
-    declared: usize,
+    count: usize,
     text: &'static [&'static str],
     geo: Option<(&'static str, &'static str)>,
     version: u32,
@@ -53,7 +53,7 @@ impl<T> Collection<T> {
         Self {
             name,
             indexes: [Index { name: "", paths: &[], unique: false }; MOST_INDEXES],
-            declared: 0,
+            count: 0,
             text: &[],
             geo: None,
             version: 1,
@@ -120,12 +120,19 @@ impl<T> Collection<T> {
 
     #[expect(clippy::indexing_slicing, reason = "one index too many fails to compile")]
     const fn with(mut self, index: Index) -> Self {
-        self.indexes[self.declared] = index;
-        self.declared += 1;
+        self.indexes[self.count] = index;
+        self.count += 1;
         self
     }
 
     pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns the name for the host. The world of a test learns the declaration here.
+    fn declared(&self) -> &'static str {
+        #[cfg(not(target_arch = "wasm32"))]
+        host::declare(self.declaration());
         self.name
     }
 
@@ -139,7 +146,7 @@ impl<T> Collection<T> {
         };
         description::Collection {
             name: self.name.into(),
-            indexes: self.indexes.iter().take(self.declared).map(index).collect(),
+            indexes: self.indexes.iter().take(self.count).map(index).collect(),
             text: owned(self.text),
             geo: self.geo.map(|(latitude, longitude)| description::Geo {
                 latitude: latitude.into(),
@@ -160,7 +167,7 @@ impl<T> Collection<T> {
 
     /// Deletes a document. A missing document is an error only if a revision is expected.
     pub fn delete(&self, id: &str, expect: Expect) -> Result<(), HostError> {
-        host::delete(self.name, id, expect)
+        host::delete(self.declared(), id, expect)
     }
 
     /// Counts what the query finds by the values of each of at most four indexed paths, the most
@@ -171,13 +178,13 @@ impl<T> Collection<T> {
         paths: [&str; PATHS],
         query: Query,
     ) -> Result<[Vec<Counted>; PATHS], HostError> {
-        let counts = host::count_by(self.name, &query.into(), &paths.map(str::to_owned))?;
+        let counts = host::count_by(self.declared(), &query.into(), &paths.map(str::to_owned))?;
         Ok(counted(counts))
     }
 
     /// Counts the documents that match the filter, or all documents.
     pub fn count(&self, filter: impl Into<Option<Filter>>) -> Result<u64, HostError> {
-        host::count(self.name, filter.into().map(|filter| filter.to_string()).as_deref())
+        host::count(self.declared(), filter.into().map(|filter| filter.to_string()).as_deref())
     }
 }
 
@@ -185,7 +192,7 @@ impl<T: Serialize> Collection<T> {
     /// Writes a whole document and returns its new revision. [`HostError::Conflict`] if the expectation
     /// does not hold.
     pub fn put(&self, id: &str, value: &T, expect: Expect) -> Result<u64, HostError> {
-        host::put(self.name, id, &crate::to_json(value), expect)
+        host::put(self.declared(), id, &crate::to_json(value), expect)
     }
 
     /// Writes a document that was made by [`Stored::new`], or was read and changed.
@@ -217,7 +224,7 @@ impl<T> Stored<T> {
 impl<T: DeserializeOwned> Collection<T> {
     /// The document of this id, or none. [`HostError::Invalid`] if it does not fit `T`.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
-        let Some(document) = host::get(self.name, id)? else { return Ok(None) };
+        let Some(document) = host::get(self.declared(), id)? else { return Ok(None) };
         let unreadable = || HostError::Invalid(format!("a document in {} does not fit", self.name));
         self.readable(document).map(Some).ok_or_else(unreadable)
     }
@@ -237,7 +244,7 @@ impl<T: DeserializeOwned> Collection<T> {
         ids: impl IntoIterator<Item = I>,
     ) -> Result<Vec<Option<Stored<T>>>, HostError> {
         let ids: Vec<String> = ids.into_iter().map(Into::into).collect();
-        let found = host::get_many(self.name, &ids)?.into_iter();
+        let found = host::get_many(self.declared(), &ids)?.into_iter();
         Ok(found.map(|document| self.readable(document?)).collect())
     }
 
@@ -265,7 +272,7 @@ impl<T: DeserializeOwned> Collection<T> {
     }
 
     fn page(&self, query: &host::Query) -> Result<Page<T>, HostError> {
-        Ok(page(host::find(self.name, query)?, |document| self.readable(document)))
+        Ok(page(host::find(self.declared(), query)?, |document| self.readable(document)))
     }
 
     /// Parses a document. One that does not fit is reported to the host.
@@ -273,7 +280,7 @@ impl<T: DeserializeOwned> Collection<T> {
         let (id, revision) = (document.id.clone(), document.revision);
         let report = |reason: String| {
             // The call goes on without the document even if the report cannot be made.
-            let _reported = host::report_unreadable(self.name, &id, revision, &reason);
+            let _reported = host::report_unreadable(self.declared(), &id, revision, &reason);
         };
         parse(document).map_err(report).ok()
     }

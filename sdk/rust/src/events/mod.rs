@@ -29,8 +29,8 @@
 //!
 //!     /// Note that another shop has closed.
 //!     #[action(access = internal, on = "other_shop.closed")]
-//!     fn on_closed(call: &Call, event: Happened<Sale>) -> Result<NoOutput, Refusal> {
-//!         call.log(&format!("{} closed", event.subject));
+//!     fn on_closed(_call: &Call, event: Happened<Sale>) -> Result<NoOutput, Refusal> {
+//!         log::info!("{} closed", event.subject);
 //!         Ok(NoOutput {})
 //!     }
 //! }

@@ -26,8 +26,9 @@ impl WasiProbe {
     #[action(access = read)]
     #[expect(clippy::disallowed_methods, reason = "it asks WASI for the time")]
     fn look(call: &Call) -> Result<Found, Infallible> {
-        println!("nobody reads this");
-        eprintln!("nor this");
+        print!("the probe looks ");
+        println!("around\nit finds nothing");
+        eprintln!("the probe complains");
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Ok(Found {
             environment: std::env::vars().count(),
@@ -37,6 +38,16 @@ impl WasiProbe {
             wasi_now: u64::try_from(since.as_millis()).unwrap_or(0),
             now: call.now(),
         })
+    }
+
+    /// Print more lines than are logged.
+    #[action(access = read)]
+    fn floods_output(call: &Call) -> Result<NoOutput, Infallible> {
+        for number in 0..50 {
+            println!("flood {number}");
+            call.log(log::Level::Debug, "flood");
+        }
+        Ok(NoOutput {})
     }
 
     /// Sleep in a host call for an hour.

@@ -1,7 +1,6 @@
 //! The commands for authors of capabilities.
 
 mod build;
-mod cache;
 mod componentize;
 mod embedded;
 mod language;

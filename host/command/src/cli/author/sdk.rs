@@ -1,6 +1,7 @@
 //! The folder of the SDKs: unpacked from the binary, and linked into a project.
 
-use super::{cache, embedded};
+use super::embedded;
+use crate::cli::cache;
 use anyhow::Context as _;
 use portolan_vocabulary::Digest;
 use std::{

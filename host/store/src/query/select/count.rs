@@ -1,12 +1,11 @@
 //! Statements that count documents, and documents by value.
 
-use super::super::{Filter, Path, Query};
+use super::super::{Filter, MAX_COUNTED_PATHS, Path, Query};
 use super::{Part, Select, column};
 use sea_query::{Alias, Expr, ExprTrait as _, JoinType, SelectStatement};
 
-/// The most documents whose values are counted, and the most paths that are counted at once.
+/// The most documents whose values are counted.
 const COUNTED: u64 = 10_000;
-pub(crate) const MAX_COUNTED_PATHS: usize = 4;
 
 impl Select<'_> {
     /// Counts the matching documents.

@@ -12,7 +12,6 @@ use super::{
     recent::RANKED,
 };
 use crate::connection::Backend;
-pub(crate) use count::MAX_COUNTED_PATHS;
 use parts::column;
 pub(crate) use parts::{Part, Select};
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};

@@ -8,7 +8,7 @@ use super::{
     verdict::{self, Verdict},
 };
 use crate::{
-    cli::author::cache,
+    cli::cache,
     config::{Config, publisher_key},
     opening::{Parts, open_pipeline},
 };

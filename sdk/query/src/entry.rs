@@ -6,7 +6,6 @@ use super::{
     key::{self, KeyError},
     text,
 };
-use crate::document::{CollectionId, UniqueKey};
 use serde_json::Value;
 
 /// The most elements that a path with `[]` indexes in one document.
@@ -47,19 +46,6 @@ pub enum EntryError {
     NotDegrees(Path),
     #[error("{latitude} and {longitude}: {error}")]
     Position { latitude: Path, longitude: Path, error: GeoError },
-}
-
-impl Entry {
-    /// Returns the values that no other document of the collection may have.
-    pub(crate) fn unique_keys(
-        &self,
-        collection: CollectionId,
-    ) -> impl Iterator<Item = UniqueKey> + '_ {
-        let places = self.uniques.iter().enumerate();
-        places.flat_map(move |(place, keys)| {
-            keys.iter().map(move |key| UniqueKey { collection, place, key: key.clone() })
-        })
-    }
 }
 
 impl Shape {

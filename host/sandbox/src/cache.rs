@@ -1,0 +1,260 @@
+//! The compile cache of an author's commands: the machine code of single functions, so that a component of
+//! which little has changed is compiled in a fraction of the time.
+//!
+//! It is one file, which is read as a whole, and replaced as a whole when a compilation has added to it. An
+//! entry is the compiler's key of a function, a length, a checksum and the code. Only the process that
+//! compiles reads and writes it; a host that serves has none.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    io::Write as _,
+    ops::Range,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+use wasmtime::CacheStore;
+
+/// The most bytes of the file.
+const MOST_BYTES: usize = 256 << 20;
+/// The end of the file's name, after the engine's compatibility.
+const SUFFIX: &str = ".functions";
+/// The bits of a file's mode that let other users write to it.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// The compiler's key of a function: a SHA-256 hash of the function and of the settings.
+type Key = [u8; 32];
+
+/// The cache while a component is compiled.
+#[derive(Debug)]
+pub(super) struct FunctionCache {
+    file: PathBuf,
+    bytes: Vec<u8>,
+    entries: BTreeMap<Key, Range<usize>>,
+    seen: Mutex<Seen>,
+}
+
+/// What the compilation has used and added.
+#[derive(Debug, Default)]
+struct Seen {
+    used: BTreeSet<Key>,
+    added: BTreeMap<Key, Vec<u8>>,
+}
+
+/// Creates the folder for this user alone, and returns the file in it for an engine.
+pub(super) fn file(folder: &Path, compatibility: &str) -> std::io::Result<PathBuf> {
+    create_private(folder)?;
+    Ok(folder.join(format!("{compatibility}{SUFFIX}")))
+}
+
+/// Removes the files of other engines.
+pub(super) fn remove_others(file: &Path) {
+    let folder = file.parent().map(std::fs::read_dir).into_iter().flatten();
+    for entry in folder.flatten().flatten() {
+        let path = entry.path();
+        if path != file && entry.file_name().to_string_lossy().ends_with(SUFFIX) {
+            // Another process may have removed it.
+            let _removed = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Creates a folder for this user alone: what is in it is run as native code, so no other user may put
+/// anything there.
+pub(super) fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))
+}
+
+impl FunctionCache {
+    /// Reads the file; the cache is empty if there is none, or one that somebody else could have written.
+    pub(super) fn open(file: PathBuf) -> Self {
+        let bytes = match is_ours(&file) {
+            true => std::fs::read(&file).unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let entries = entries(&bytes);
+        Self { file, bytes, entries, seen: Mutex::default() }
+    }
+
+    /// Writes the file anew if something was added: first what was used, so that the rest is dropped when
+    /// there is too much.
+    pub(super) fn write(&self) -> std::io::Result<()> {
+        self.write_at_most(MOST_BYTES)
+    }
+
+    fn write_at_most(&self, most: usize) -> std::io::Result<()> {
+        let seen = self.seen();
+        if seen.added.is_empty() {
+            return Ok(());
+        }
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        let mut file = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
+        let mut room = most;
+        let (used, unused): (Vec<_>, Vec<_>) =
+            self.entries.iter().partition(|(key, _)| seen.used.contains(*key));
+        let stored =
+            |(key, range): (&Key, &Range<usize>)| Some((*key, self.bytes.get(range.clone())?));
+        let added = seen.added.iter().map(|(key, code)| (*key, code.as_slice()));
+        let kept = used.into_iter().filter_map(stored).chain(added);
+        for (key, code) in kept.chain(unused.into_iter().filter_map(stored)) {
+            let entry = header(&key, code);
+            let Some(rest) = room.checked_sub(entry.len() + code.len()) else { break };
+            file.write_all(&entry)?;
+            file.write_all(code)?;
+            room = rest;
+        }
+        file.persist(&self.file).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CacheStore for FunctionCache {
+    fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
+        let key = Key::try_from(key).ok()?;
+        let code = self.bytes.get(self.entries.get(&key)?.clone())?;
+        self.seen().used.insert(key);
+        Some(Cow::Borrowed(code))
+    }
+
+    fn insert(&self, key: &[u8], code: Vec<u8>) -> bool {
+        let Ok(key) = Key::try_from(key) else { return false };
+        self.seen().added.insert(key, code);
+        true
+    }
+}
+
+/// Returns whether this is a file of this user that no other user can write.
+fn is_ours(file: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    std::fs::symlink_metadata(file).is_ok_and(|found| {
+        found.is_file() && found.uid() == own && found.mode() & WRITABLE_BY_OTHERS == 0
+    })
+}
+
+/// What comes before the code of an entry.
+fn header(key: &Key, code: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(code.len()).unwrap_or(u32::MAX);
+    [key.as_slice(), &length.to_le_bytes(), &checksum(key, code).to_le_bytes()].concat()
+}
+
+fn checksum(key: &Key, code: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(key);
+    hasher.update(code);
+    hasher.finalize()
+}
+
+/// Returns where the code of each intact entry is. After a damaged one nothing is certain.
+fn entries(bytes: &[u8]) -> BTreeMap<Key, Range<usize>> {
+    let mut found = BTreeMap::new();
+    let mut rest = bytes;
+    while let Some((key, code, after)) = first_entry(rest) {
+        let start = bytes.len() - after.len() - code.len();
+        found.insert(*key, start..start + code.len());
+        rest = after;
+    }
+    found
+}
+
+fn first_entry(bytes: &[u8]) -> Option<(&Key, &[u8], &[u8])> {
+    let (key, rest) = bytes.split_first_chunk()?;
+    let (length, rest) = rest.split_first_chunk()?;
+    let (sum, rest) = rest.split_first_chunk()?;
+    let (code, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    (checksum(key, code) == u32::from_le_bytes(*sum)).then_some((key, code, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Key = [1; 32];
+    const TWO: Key = [2; 32];
+    const THREE: Key = [3; 32];
+
+    fn cache() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(&folder.path().join("cache"), "engine").unwrap();
+        let first = FunctionCache::open(file.clone());
+        assert!(first.get(&ONE).is_none());
+        first.insert(&ONE, b"first".to_vec());
+        first.insert(&TWO, b"second".to_vec());
+        first.write().unwrap();
+        (folder, file)
+    }
+
+    fn code(cache: &FunctionCache, key: &Key) -> Option<String> {
+        cache.get(key).map(|code| String::from_utf8_lossy(&code).into_owned())
+    }
+
+    #[test]
+    fn what_one_compilation_adds_the_next_one_finds() {
+        let (_folder, file) = cache();
+        let second = FunctionCache::open(file.clone());
+        assert_eq!(code(&second, &TWO).as_deref(), Some("second"));
+        second.insert(&THREE, b"third".to_vec());
+        second.write().unwrap();
+        let third = FunctionCache::open(file);
+        let found = [ONE, TWO, THREE].map(|key| code(&third, &key));
+        assert_eq!(found, ["first", "second", "third"].map(|code| Some(code.to_owned())));
+    }
+
+    #[test]
+    fn what_was_not_used_is_dropped_first() {
+        let (_folder, file) = cache();
+        let second = FunctionCache::open(file.clone());
+        second.get(&TWO).unwrap();
+        second.insert(&THREE, b"third".to_vec());
+        let header = header(&ONE, b"").len();
+        second.write_at_most(2 * header + "second".len() + "third".len()).unwrap();
+        let third = FunctionCache::open(file);
+        assert_eq!(third.entries.keys().collect::<Vec<_>>(), [&TWO, &THREE]);
+    }
+
+    #[test]
+    fn a_damaged_entry_and_those_after_it_are_not_used() {
+        let (_folder, file) = cache();
+        let written = std::fs::read(&file).unwrap();
+        for bit in 0..written.len() * 8 {
+            let mut damaged = written.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&file, &damaged).unwrap();
+            let cache = FunctionCache::open(file.clone());
+            let first = bit / 8 < written.len() - header(&TWO, b"second").len() - "second".len();
+            assert_eq!(code(&cache, &ONE).is_some(), !first, "bit {bit}");
+            assert_eq!(code(&cache, &TWO), None, "bit {bit}");
+        }
+        std::fs::write(&file, &written[..written.len() - 1]).unwrap();
+        assert_eq!(FunctionCache::open(file).entries.len(), 1);
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_is_not_read() {
+        let (folder, file) = cache();
+        let mode = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode));
+        mode(0o620).unwrap();
+        assert!(FunctionCache::open(file.clone()).entries.is_empty());
+        mode(0o600).unwrap();
+        assert_eq!(FunctionCache::open(file.clone()).entries.len(), 2);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert!(FunctionCache::open(link).entries.is_empty());
+        let mode = std::fs::metadata(file.parent().unwrap()).unwrap().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn the_files_of_other_engines_are_removed() {
+        let (folder, first) = cache();
+        let second = file(&folder.path().join("cache"), "newer").unwrap();
+        std::fs::write(&second, b"").unwrap();
+        remove_others(&second);
+        assert!(!first.exists() && second.exists());
+    }
+}

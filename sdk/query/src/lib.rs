@@ -1,0 +1,34 @@
+//! Queries over JSON documents: which documents a collection's index admits, which of them a query finds,
+//! and in which order. The host's store and the SDK's tests share it, so a query means the same in both.
+//!
+//! # Modules, in reading order
+//!
+//! - `path`, `shape`: the indexed parts of a collection's documents
+//! - `key`, `text`, `geo`: the forms in which values, words and positions are indexed
+//! - `entry`: the index entry of one document
+//! - `filter`, `order`, `request`: queries
+//! - `count`: how many documents have each value
+//! - `cursor`: where the next page starts
+//!
+//! It reads no clock, no file and no network.
+
+mod count;
+pub mod cursor;
+mod entry;
+mod filter;
+pub mod geo;
+pub mod key;
+mod order;
+mod path;
+mod request;
+mod shape;
+pub mod text;
+
+pub use count::{Counted, MAX_COUNTED_PATHS, is_counted, most_frequent};
+pub use cursor::CursorInvalid;
+pub use entry::{Entry, EntryError, MAX_ELEMENTS, MAX_WORDS};
+pub use filter::{Bound, Filter, FilterError};
+pub use order::{Direction, Order, OrderBy, Placed, SortValue};
+pub use path::Path;
+pub use request::{Found, MAX_ORDER, Query, QueryError, Request};
+pub use shape::{Shape, ShapeError};

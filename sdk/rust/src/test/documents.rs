@@ -1,0 +1,320 @@
+//! The documents of a world, by the rules of the host.
+
+use super::state::State;
+use crate::{
+    contract::{
+        HostError, description,
+        documents::{Counted, Direction, Document, Expectation, Hit, Page, Query},
+    },
+    imports,
+};
+use portolan_query::{
+    Entry, MAX_COUNTED_PATHS, Path, Request, Shape, cursor, geo, is_counted, most_frequent,
+};
+use serde_json::Value;
+use std::{collections::BTreeMap, fmt};
+
+const ID_BYTES: usize = 128;
+const DOCUMENT_BYTES: usize = 256 << 10;
+
+/// The collections of a world, by name.
+pub(super) type Collections = BTreeMap<String, BTreeMap<String, Stored>>;
+
+/// A document, or what is left of a deleted one: its revision.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stored {
+    revision: u64,
+    content: Option<Content>,
+}
+
+#[derive(Debug, Clone)]
+struct Content {
+    body: String,
+    entry: Entry,
+    created_at: u64,
+    updated_at: u64,
+}
+
+impl Stored {
+    fn document(&self, id: &str) -> Option<Document> {
+        let content = self.content.as_ref()?;
+        Some(Document {
+            id: id.to_owned(),
+            revision: self.revision,
+            body: content.body.clone(),
+            created_at: content.created_at,
+            updated_at: content.updated_at,
+        })
+    }
+}
+
+impl imports::Documents for State {
+    /// Learns a collection from the code that uses it. A capability that is known has declared its own.
+    fn declare(&mut self, declaration: description::Collection) {
+        if self.descriptor.is_none() {
+            self.learn(&declaration);
+        }
+    }
+
+    fn get(&mut self, collection: &str, id: &str) -> Result<Option<Document>, HostError> {
+        self.shape(collection)?;
+        let stored = self.effects.collections.get(collection).and_then(|found| found.get(id));
+        Ok(stored.and_then(|stored| stored.document(id)))
+    }
+
+    fn get_many(
+        &mut self,
+        collection: &str,
+        ids: &[String],
+    ) -> Result<Vec<Option<Document>>, HostError> {
+        ids.iter().map(|id| imports::Documents::get(self, collection, id)).collect()
+    }
+
+    fn find(&mut self, collection: &str, query: &Query) -> Result<Page, HostError> {
+        let checked = check(self.shape(collection)?, query)?;
+        let (key, digest) = (self.keys.cursor, checked.digest(collection));
+        let after = match &query.cursor {
+            Some(text) => Some(
+                cursor::open(&[key], &digest, text, checked.order.len())
+                    .map_err(|_| HostError::BadCursor)?,
+            ),
+            None => None,
+        };
+        let mut found = Vec::new();
+        for (id, document, entry) in self.present(collection) {
+            let Some(facts) = checked.matches(entry) else { continue };
+            let place = checked.place(entry, facts, id.to_owned());
+            let is_earlier = |after| place.compare(after, &checked.order).is_le();
+            if !after.as_ref().is_some_and(is_earlier) {
+                let relevance = query.text.as_ref().map(|_| 0.0);
+                let distance_m = facts.distance_m();
+                found.push((place, Hit { document, relevance, distance_m }));
+            }
+        }
+        found.sort_by(|(one, _), (other, _)| one.compare(other, &checked.order));
+        let limit = query.limit as usize;
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| more);
+        let next = last.map(|(place, _)| cursor::seal(&key, &digest, place));
+        Ok(Page { hits: found.into_iter().map(|(_, hit)| hit).collect(), next })
+    }
+
+    fn count(&mut self, collection: &str, filter: Option<&str>) -> Result<u64, HostError> {
+        let shape = self.shape(collection)?;
+        let filter = filter
+            .map(|filter| portolan_query::Filter::parse(filter, shape.paths()))
+            .transpose()
+            .map_err(|error| invalid(&error))?;
+        let fits = |entry: &Entry| {
+            filter.as_ref().is_none_or(|filter| filter.matches(shape.paths(), &entry.keys))
+        };
+        Ok(self.present(collection).filter(|(_, _, entry)| fits(entry)).count() as u64)
+    }
+
+    fn count_by(
+        &mut self,
+        collection: &str,
+        query: &Query,
+        paths: &[String],
+    ) -> Result<Vec<Vec<Counted>>, HostError> {
+        let shape = self.shape(collection)?;
+        let checked = check(shape, query)?;
+        if paths.len() > MAX_COUNTED_PATHS {
+            let text = format!("at most {MAX_COUNTED_PATHS} paths are counted at once");
+            return Err(HostError::Invalid(text));
+        }
+        let entries: Vec<_> = self.present(collection).map(|(_, _, entry)| entry).collect();
+        let matching: Vec<_> =
+            entries.into_iter().filter(|entry| checked.matches(entry).is_some()).collect();
+        let counted = |path: &String| {
+            let place = shape.paths().iter().position(|declared| declared.as_str() == path);
+            let undeclared = || format!("there is no index over {path}: declare one");
+            let place = place.ok_or_else(|| HostError::Invalid(undeclared()))?;
+            let mut counts = BTreeMap::<String, u64>::new();
+            let keys = matching.iter().filter_map(|entry| entry.keys.get(place)).flatten();
+            for key in keys.filter(|key| is_counted(key)) {
+                *counts.entry(key.clone()).or_default() += 1;
+            }
+            let counts = most_frequent(counts).into_iter();
+            let counted = counts
+                .map(|counted| Counted { value: counted.value.to_string(), count: counted.count });
+            Ok(counted.collect())
+        };
+        paths.iter().map(counted).collect()
+    }
+
+    fn put(
+        &mut self,
+        collection: &str,
+        id: &str,
+        body: &str,
+        expect: Expectation,
+    ) -> Result<u64, HostError> {
+        self.ensure_writable()?;
+        self.write(collection, id, body, expect)
+    }
+
+    fn delete(&mut self, collection: &str, id: &str, expect: Expectation) -> Result<(), HostError> {
+        self.ensure_writable()?;
+        self.shape(collection)?;
+        let stored = self.stored(collection, id);
+        expected(stored, expect)?;
+        if stored.content.take().is_some() {
+            stored.revision += 1;
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
+    fn report_unreadable(
+        &mut self,
+        collection: &str,
+        id: &str,
+        _revision: u64,
+        reason: &str,
+    ) -> Result<(), HostError> {
+        panic!("the document {id} of {collection} cannot be read: {reason}");
+    }
+}
+
+impl State {
+    /// Adds a collection with what its index covers.
+    #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
+    pub(super) fn learn(&mut self, declaration: &description::Collection) {
+        let name = &declaration.name;
+        let shape =
+            shape(declaration).unwrap_or_else(|fault| panic!("the collection {name}: {fault}"));
+        self.shapes.insert(name.clone(), shape);
+    }
+
+    /// Writes a document, also outside of a call.
+    pub(super) fn write(
+        &mut self,
+        collection: &str,
+        id: &str,
+        body: &str,
+        expect: Expectation,
+    ) -> Result<u64, HostError> {
+        let now = self.now;
+        let shape = self.shape(collection)?;
+        if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
+            let text =
+                format!("a document's id has 1 to {ID_BYTES} bytes and no control characters");
+            return Err(HostError::Invalid(text));
+        }
+        if body.len() > DOCUMENT_BYTES {
+            let text = format!("the document {id} is larger than {DOCUMENT_BYTES} bytes");
+            return Err(HostError::Limit(text));
+        }
+        let value = match serde_json::from_str(body) {
+            Ok(value @ Value::Object(_)) => value,
+            _ => {
+                return Err(HostError::Invalid(format!("the body of {id} is not a JSON object")));
+            }
+        };
+        let entry = shape.entry(&value).map_err(|error| invalid(&error))?;
+        let holder = self.holder(collection, id, &entry);
+        let stored = self.stored(collection, id);
+        expected(stored, expect)?;
+        if let Some(holder) = holder {
+            return Err(HostError::Duplicate(holder));
+        }
+        let created_at = stored.content.as_ref().map_or(now, |content| content.created_at);
+        stored.revision += 1;
+        stored.content =
+            Some(Content { body: body.to_owned(), entry, created_at, updated_at: now });
+        Ok(stored.revision)
+    }
+
+    /// Returns the documents of a collection, ordered by id.
+    pub(super) fn all(&self, collection: &str) -> Vec<Document> {
+        self.present(collection).map(|(_, document, _)| document).collect()
+    }
+
+    fn shape(&self, collection: &str) -> Result<&Shape, HostError> {
+        let undeclared = || format!("the collection {collection} is not declared: declare it");
+        self.shapes.get(collection).ok_or_else(|| HostError::Invalid(undeclared()))
+    }
+
+    fn stored(&mut self, collection: &str, id: &str) -> &mut Stored {
+        let collection = self.effects.collections.entry(collection.to_owned()).or_default();
+        collection.entry(id.to_owned()).or_default()
+    }
+
+    /// Returns the documents of a collection that exist, ordered by id.
+    fn present(&self, collection: &str) -> impl Iterator<Item = (&str, Document, &Entry)> {
+        let stored = self.effects.collections.get(collection).into_iter().flatten();
+        stored.filter_map(|(id, stored)| {
+            Some((id.as_str(), stored.document(id)?, &stored.content.as_ref()?.entry))
+        })
+    }
+
+    /// Returns another document with one of the unique values of this one.
+    fn holder(&self, collection: &str, id: &str, entry: &Entry) -> Option<String> {
+        let shares = |other: &Entry| {
+            let mut indexes = entry.uniques.iter().zip(&other.uniques);
+            indexes.any(|(own, others)| own.iter().any(|value| others.contains(value)))
+        };
+        let mut others = self.present(collection).filter(|(other, _, _)| *other != id);
+        others.find(|(_, _, other)| shares(other)).map(|(id, _, _)| id.to_owned())
+    }
+}
+
+fn invalid(error: &dyn fmt::Display) -> HostError {
+    HostError::Invalid(error.to_string())
+}
+
+fn expected(stored: &Stored, expect: Expectation) -> Result<(), HostError> {
+    let holds = match expect {
+        Expectation::Any => true,
+        Expectation::Absent => stored.content.is_none(),
+        Expectation::Revision(revision) => stored.content.is_some() && stored.revision == revision,
+    };
+    holds.then_some(()).ok_or(HostError::Conflict)
+}
+
+/// Returns what the index of a collection covers.
+fn shape(declaration: &description::Collection) -> Result<Shape, String> {
+    let path = |text: &String| Path::parse(text).ok_or_else(|| format!("{text} is not a path"));
+    let paths = |texts: &[String]| texts.iter().map(path).collect::<Result<Vec<_>, _>>();
+    let indexes = &declaration.indexes;
+    let all: Vec<_> = indexes.iter().map(|index| paths(&index.paths)).collect::<Result<_, _>>()?;
+    let uniques = indexes.iter().zip(&all).filter(|(index, _)| index.unique);
+    let uniques = uniques.map(|(_, paths)| paths.clone()).collect();
+    let geo = match &declaration.geo {
+        Some(geo) => Some((path(&geo.latitude)?, path(&geo.longitude)?)),
+        None => None,
+    };
+    Shape::new(all.concat(), uniques, paths(&declaration.text)?, geo)
+        .map_err(|error| error.to_string())
+}
+
+/// Checks a query against the index of its collection.
+fn check(shape: &Shape, query: &Query) -> Result<portolan_query::Query, HostError> {
+    let near =
+        query.near.map(|near| geo::Circle::new(near.latitude, near.longitude, near.radius_m));
+    let within =
+        query.within.map(|area| geo::Rectangle::new(area.south, area.west, area.north, area.east));
+    let order: Vec<_> = query
+        .order
+        .iter()
+        .map(|order| {
+            let direction = match order.direction {
+                Direction::Ascending => portolan_query::Direction::Ascending,
+                Direction::Descending => portolan_query::Direction::Descending,
+            };
+            (order.path.as_str(), direction)
+        })
+        .collect();
+    let request = Request {
+        filter: query.filter.as_deref(),
+        text: query.text.as_deref(),
+        near: near.transpose().map_err(|error| invalid(&error))?,
+        within: within.transpose().map_err(|error| invalid(&error))?,
+        order: &order,
+        limit: query.limit,
+        unchecked: query.unchecked,
+    };
+    portolan_query::Query::new(shape, request).map_err(|error| invalid(&error))
+}
