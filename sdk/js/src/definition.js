@@ -1,7 +1,7 @@
 // Checks a definition while the component is built, and reports everything that is wrong with it at once.
 
 import { unknownFields } from "./problems.js";
-import { isSchema, object, violation } from "./schema.js";
+import { exampleOf, isSchema, object, violation } from "./schema.js";
 
 const ACCESSES = ["read", "write", "events", "open", "internal"];
 const CAPABILITY = [
@@ -26,8 +26,7 @@ function split(text = "") {
 export function toAction(name, given) {
   const [title, description] = split(given.description);
   const input = toSchema(given.input);
-  const withoutInput = Object.keys(input.properties ?? {}).length === 0;
-  const examples = given.examples ?? (given.example === undefined ? [] : [given.example]);
+  const examples = given.examples ?? [given.example ?? exampleOf(input)];
   return {
     given,
     name,
@@ -40,8 +39,8 @@ export function toAction(name, given) {
     emits: given.emits ?? [],
     on: [].concat(given.on ?? []),
     callers: given.callers ?? [],
-    examples: examples.length === 0 && withoutInput ? [{}] : examples,
-    idempotent: given.idempotent ?? false,
+    examples: examples.filter((example) => example !== undefined),
+    idempotent: given.idempotent ?? given.access === "read",
     destructive: given.destructive ?? false,
     costCredits: given.costCredits ?? 0,
     deprecated: given.deprecated ?? null,
@@ -98,7 +97,7 @@ function checkRun(at, run) {
 function checkErrors(at, { errors = [] }) {
   if (!Array.isArray(errors)) return [`${at}.errors is not a list: write [BookTaken].`];
   return errors.flatMap((error, index) =>
-    error?.declaration ? [] : [`${at}.errors[${index}] is not a refusal: declare it with refusal(code, { kind, message }).`],
+    error?.declaration ? [] : [`${at}.errors[${index}] is not a refusal: declare it with refusal(code, kind, message).`],
   );
 }
 
@@ -110,7 +109,7 @@ function checkSchema(at, schema) {
 }
 
 function checkExamples(at, { given, input, examples }) {
-  if (examples.length === 0 && given.access !== "internal") return [`${at}.example is missing: give an input that agents can copy.`];
+  if (examples.length === 0 && given.access !== "internal") return [`${at}.example is missing: give an input that agents can copy, or the fields of the input an example.`];
   return examples.flatMap((example, index) => {
     const [pointer, what] = violation(input, example) ?? [];
     return what ? [`${at}.example ${index + 1} does not fit the input: ${pointer || "it"} ${what}.`] : [];

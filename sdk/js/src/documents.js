@@ -33,8 +33,10 @@ function checkCollection(name, declared) {
   return problems;
 }
 
+/** Indexes by name, or a list of paths with one index each. */
 function toIndexes(unique, declared = {}) {
-  return Object.entries(declared).map(([name, paths]) => ({ name, paths: [].concat(paths), unique }));
+  const named = Array.isArray(declared) ? declared.map((path) => [path.replace(/[^A-Za-z0-9_]+/g, "_"), path]) : Object.entries(declared);
+  return named.map(([name, paths]) => ({ name, paths: [].concat(paths), unique }));
 }
 
 function toPerson(person) {
@@ -76,6 +78,13 @@ class Collection {
   get(id) {
     const found = request(() => host.get(this.name, this.#id(id)));
     return found ? toDocument(found) : null;
+  }
+
+  /** Returns the document, or throws `new Missing()`. */
+  require(id, Missing) {
+    const found = this.get(id);
+    if (!found) throw new Missing();
+    return found;
   }
 
   getMany(ids) {

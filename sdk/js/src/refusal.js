@@ -27,13 +27,13 @@ export class Refusal extends Error {
 }
 
 /**
- * Declares an error code as a class: `const BookTaken = refusal("book_taken", { kind: "conflict", message: "…" })`.
+ * Declares an error code as a class: `const BookTaken = refusal("book_taken", "conflict", "This book is borrowed.")`.
  * An action lists it in `errors` and throws `new BookTaken({ next, conflict })`.
  */
-export function refusal(code, declared) {
-  const problems = checkRefusal(code, declared);
+export function refusal(code, kind, message, declared = {}) {
+  const problems = checkRefusal(code, kind, message, declared);
   if (problems.length > 0) throw new TypeError(problems.join("\n"));
-  const { kind, message, description = message, retryable = false } = declared;
+  const { description = message, retryable = false } = declared;
   return class extends Refusal {
     static declaration = { code, kind: kind.replaceAll("_", "-"), retryable, description };
 
@@ -52,15 +52,15 @@ export function refusal(code, declared) {
   };
 }
 
-function checkRefusal(code, declared) {
+function checkRefusal(code, kind, message, declared) {
   const at = `refusal ${code}`;
-  const problems = unknownFields(at, declared, ["kind", "retryable", "description", ...DETAILS]);
+  const problems = unknownFields(at, declared, ["retryable", "description", "conflict", "next", "keepWrites"]);
   if (!/^[a-z][a-z0-9_]*$/.test(code)) problems.push(`${at} is not snake_case: use lower-case letters, digits and _.`);
   if (COMMON_CODES.includes(code)) {
     problems.push(`${at} is one of the host's common codes: throw refuse("${code}", message), or choose another name.`);
   }
-  if (!KINDS.includes(declared.kind)) problems.push(`${at}.kind is not a kind of error: use ${KINDS.join(", ")}.`);
-  if (!declared.message) problems.push(`${at}.message is missing: write one sentence for callers.`);
+  if (!KINDS.includes(kind)) problems.push(`${at} has the kind ${kind}, which is not a kind of error: use ${KINDS.join(", ")}.`);
+  if (!message) problems.push(`${at} has no message: write one sentence for callers.`);
   return problems;
 }
 

@@ -3,12 +3,13 @@
 import { unknownFields } from "./problems.js";
 
 const OPTIONAL = Symbol("optional");
-const COMMON = ["description", "default"];
+const COMMON = ["description", "default", "example"];
 
 function options(helper, known, given = {}) {
   const [problem] = unknownFields(`${helper}()`, given, [...COMMON, ...known]);
   if (problem) throw new TypeError(problem);
-  return given;
+  const { example, ...rest } = given;
+  return example === undefined ? rest : { ...rest, examples: [example] };
 }
 
 /** Leaves out what is undefined. */
@@ -33,10 +34,11 @@ export const boolean = (given) => ({ type: "boolean", ...options("boolean", [], 
 /** A time as RFC 3339 text, as `new Date().toISOString()` writes it. */
 export const time = (given) => ({ type: "string", format: "date-time", ...options("time", [], given) });
 
-/** An id: of this prefix, as `call.newId(prefix)` makes it, or without a prefix any text of 1 to 64 characters. */
-export function id(prefix, given) {
+/** An id: a text of 1 to 64 characters, or with `prefix` what `call.newId(prefix)` makes. */
+export function id(given) {
+  const { prefix, ...rest } = options("id", ["prefix"], given);
   const form = prefix === undefined ? { minLength: 1, maxLength: 64 } : { pattern: `^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$` };
-  return { type: "string", ...form, ...options("id", [], given) };
+  return { type: "string", ...form, ...rest };
 }
 
 /** One of some texts. */
@@ -72,6 +74,14 @@ export const anything = (given) => options("anything", [], given);
 /** Whether a value is a schema, or an object of fields for `object`. */
 export const isSchema = (value) =>
   ["type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"].some((key) => typeof value[key] === "string" || Array.isArray(value[key]));
+
+/** An example of an object, from its own examples or those and the defaults of its fields; undefined without. */
+export function exampleOf({ examples, properties = {}, required = [] }) {
+  if (examples) return examples[0];
+  const given = Object.entries(properties).filter(([, field]) => field.examples);
+  const made = Object.fromEntries(given.map(([name, field]) => [name, field.examples[0]]));
+  return required.every((name) => name in made) ? made : undefined;
+}
 
 const TYPES = {
   string: (value) => typeof value === "string",
