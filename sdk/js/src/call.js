@@ -1,10 +1,9 @@
 // The running call: its caller, time, randomness and identifiers.
 
-import * as context from "portolan:capability/context";
+import * as host from "portolan:capability/context";
+import { now, randomBytes } from "./context.js";
 import { text } from "./problems.js";
 import { refuse } from "./refusal.js";
-import { randomBytes } from "./runtime/random.js";
-import { now } from "./runtime/time.js";
 
 export class Call {
   /** The calling agent, or null if the host itself calls (a timer, an event, a look-up). */
@@ -36,11 +35,11 @@ export class Call {
 
   /** The OAuth client of the agent's token, or null. */
   get clientId() {
-    return context.clientId();
+    return host.clientId();
   }
 
   get testMode() {
-    return context.testMode();
+    return host.testMode();
   }
 
   /** Milliseconds since the Unix epoch, the same for the whole call. */
@@ -55,6 +54,6 @@ export class Call {
 
   /** A new sortable identifier: the prefix, an underscore and a ULID. */
   newId(prefix) {
-    return context.newId(text("the prefix of an id", prefix));
+    return host.newId(text("the prefix of an id", prefix));
   }
 }

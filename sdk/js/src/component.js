@@ -2,7 +2,7 @@
 
 import "./runtime/index.js";
 import { Capability } from "./capability.js";
-import { begin } from "./runtime/running.js";
+import { begin } from "./context.js";
 import { describeError, reportTrap } from "./trap.js";
 
 export { setSourceMap } from "./trap.js";

@@ -1,8 +1,8 @@
 // `console` as the operator's log. While the component is built, nothing is written.
 
 import * as context from "portolan:capability/context";
+import { isRunning } from "../context.js";
 import { describeError } from "../trap.js";
-import { isRunning } from "./running.js";
 
 function show(value) {
   if (typeof value === "string") return value;

@@ -1,23 +1,11 @@
 // The call's randomness as that of `Math.random` and `crypto`.
 
-import * as context from "portolan:capability/context";
-import { requireRunning } from "./running.js";
+import { randomBytes } from "../context.js";
 
-const AT_ONCE = 4096;
 const POOL = 256;
 
 let pool = new Uint8Array(0);
 let used = 0;
-
-/** Unpredictable bytes, the same again if the host repeats the call. */
-export function randomBytes(length) {
-  requireRunning("Randomness");
-  const bytes = new Uint8Array(length);
-  for (let at = 0; at < length; at += AT_ONCE) {
-    bytes.set(context.random(Math.min(AT_ONCE, length - at)), at);
-  }
-  return bytes;
-}
 
 /** Bytes for small draws, which are requested many at a time. */
 function draw(length) {

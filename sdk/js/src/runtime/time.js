@@ -1,13 +1,6 @@
 // The call's time as that of `Date` and `performance`.
 
-import * as context from "portolan:capability/context";
-import { requireRunning } from "./running.js";
-
-/** The instant of the call in milliseconds since the Unix epoch. */
-export function now() {
-  requireRunning("The time");
-  return context.now();
-}
+import { now } from "../context.js";
 
 const NativeDate = Date;
 
