@@ -62,14 +62,14 @@ export class Capability {
     };
   }
 
-  /** Runs an action: returns the contract's success, or throws its failure. Anything else that it throws is a trap. */
+  /** Runs an action: returns the contract's `{ success }` or `{ failure }`. Anything that it throws is a trap. */
   call(caller, name, input) {
     const action = this.#actions.get(name);
     try {
       const given = withDefaults(action.input, JSON.parse(input));
-      return toSuccess(action, action.run(new Call(caller), given));
+      return { success: toSuccess(action, action.run(new Call(caller), given)) };
     } catch (error) {
-      throw toRefusal(action, error);
+      return { failure: toFailure(toRefusal(action, error)) };
     }
   }
 }
@@ -112,17 +112,17 @@ function toSuccess(action, returned) {
   return { output: json, next: next && JSON.stringify(next) };
 }
 
-/** The failure of a refusal; any other error unchanged. */
+/** The refusal that an error means; throws any other error. */
 function toRefusal(action, error) {
   if (error instanceof HostError) {
     if (error.isMistake) console.error(error);
-    return toFailure(error.toRefusal());
+    return error.toRefusal();
   }
-  if (!(error instanceof Refusal)) return error;
+  if (!(error instanceof Refusal)) throw error;
   const declared = action.errors.some((one) => one.declaration.code === error.code);
   if (!declared && !error.passedOn && !COMMON_CODES.includes(error.code)) {
     const message = `${action.name} refused with ${error.code}, which it does not declare: add its class to actions.${action.name}.errors.`;
-    return new TypeError(message, { cause: error });
+    throw new TypeError(message, { cause: error });
   }
-  return toFailure(error);
+  return error;
 }

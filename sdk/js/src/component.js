@@ -17,12 +17,18 @@ export function component(capability) {
     describe: () => descriptor,
     call(caller, action, input) {
       begin();
-      try {
-        return capability.call(caller, action, input);
-      } catch (error) {
-        if (error instanceof Error) reportTrap(`${action}: ${describeError(error)}`);
-        throw error;
-      }
+      const { success, failure } = run(capability, caller, action, input);
+      if (failure) throw failure;
+      return success;
     },
   };
+}
+
+function run(capability, caller, action, input) {
+  try {
+    return capability.call(caller, action, input);
+  } catch (error) {
+    reportTrap(`${action}: ${describeError(error)}`);
+    throw error;
+  }
 }

@@ -51,6 +51,9 @@ export function array(items, given) {
 
 /** An object of exactly these fields. All are required but those of `optional` and those with a default. */
 export function object(fields, given) {
+  for (const [name, field] of Object.entries(fields)) {
+    if (typeof field !== "object" || field === null) throw new TypeError(`the field ${name} of an object is ${typeof field}: give a schema, such as string().`);
+  }
   const required = Object.keys(fields).filter((name) => !fields[name][OPTIONAL] && !("default" in fields[name]));
   return { type: "object", properties: fields, required, additionalProperties: false, ...options("object", [], given) };
 }

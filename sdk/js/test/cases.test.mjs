@@ -23,13 +23,9 @@ function callerOf({ action, caller }) {
 }
 
 function answer(one) {
-  try {
-    const { output } = bookshelf.call(callerOf(one), one.action, JSON.stringify(one.input));
-    return { output: JSON.parse(output) };
-  } catch (failure) {
-    if (failure instanceof Error) throw failure;
-    return { error: { ...failure, next: failure.next && JSON.parse(failure.next) } };
-  }
+  const { success, failure } = bookshelf.call(callerOf(one), one.action, JSON.stringify(one.input));
+  if (success) return { output: JSON.parse(success.output) };
+  return { error: { ...failure, next: failure.next && JSON.parse(failure.next) } };
 }
 
 function assertMatches(expected, actual, at) {
