@@ -37,4 +37,4 @@ function randomUUID() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-globalThis.crypto = { getRandomValues, randomUUID };
+Object.defineProperty(globalThis, "crypto", { value: { getRandomValues, randomUUID }, configurable: true, writable: true });

@@ -4,7 +4,9 @@
 const PORTS = { "http:": "80", "https:": "443", "ws:": "80", "wss:": "443", "ftp:": "21" };
 const isSpecial = (protocol) => protocol in PORTS;
 
-const escape = (text, unsafe) => text.replace(unsafe, (character) => encodeURIComponent(character.toWellFormed()));
+// `encodeURIComponent` leaves the apostrophe as it is.
+const escape = (text, unsafe) =>
+  text.replace(unsafe, (character) => (character === "'" ? "%27" : encodeURIComponent(character.toWellFormed())));
 const IN_PATH = /[\x00-\x20"#<>?`{}^\x7f-\u{10ffff}]/gu;
 const IN_QUERY = /[\x00-\x20"#<>'\x7f-\u{10ffff}]/gu;
 const IN_HASH = /[\x00-\x20"<>`\x7f-\u{10ffff}]/gu;
