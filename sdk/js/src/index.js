@@ -9,7 +9,7 @@ export { HostError } from "./host_error.js";
 export { invocation } from "./invoke.js";
 export { Refusal, refusal, refuse, validation } from "./refusal.js";
 export {
-  anything, array, boolean, choice, id, integer, map, nullable, number, object, optional, string, time,
+  anything, array, boolean, choice, id, integer, map, nullable, number, object, optional, schema, string, time,
 } from "./schema.js";
 export * as identity from "./identity.js";
 export * as inbox from "./inbox.js";
@@ -20,6 +20,9 @@ export * as secrets from "./secrets.js";
 export * as sms from "./sms.js";
 export * as timers from "./timers.js";
 export * as webhooks from "./webhooks.js";
+
+/** Types an action for TypeScript. */
+export const action = (definition) => definition;
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

@@ -71,6 +71,9 @@ export function nullable(schema) {
   return simple ? { ...schema, type: [schema.type, "null"] } : compact({ anyOf: [rest, { type: "null" }], description });
 }
 
+/** Any other JSON Schema. The host checks its values. */
+export const schema = (json) => json;
+
 /** Any JSON value. */
 export const anything = (given) => options("anything", [], given);
 
