@@ -38,10 +38,11 @@ impl GuestLog {
         self.left_out
     }
 
-    /// Appends to the last words as far as the limit allows.
+    /// Appends to the last words as far as the limit allows. Zeros are padding: a guest whose numbers
+    /// are exact up to 53 bits, such as one in JavaScript, puts six bytes into each.
     pub(super) fn append_last_words(&mut self, bytes: impl Iterator<Item = u8>) {
         let remaining = LAST_WORDS_BYTES.saturating_sub(self.last_words.len());
-        self.last_words.extend(bytes.take(remaining));
+        self.last_words.extend(bytes.filter(|byte| *byte != 0).take(remaining));
     }
 
     /// Returns the last words as one line, or `stderr` if the guest said none; none if both are
@@ -51,7 +52,7 @@ impl GuestLog {
             [] => stderr(),
             words => String::from_utf8_lossy(words).into_owned(),
         };
-        let text = one_line(text.trim().trim_end_matches('\0'), LAST_WORDS_BYTES);
+        let text = one_line(text.trim(), LAST_WORDS_BYTES);
         (!text.is_empty()).then_some(text)
     }
 }
@@ -74,7 +75,7 @@ mod tests {
         let mut log = GuestLog::default();
         assert_eq!(log.last_words(String::new), None);
         assert_eq!(log.last_words(|| " panicked\n".to_owned()).unwrap(), "panicked");
-        log.append_last_words(b"out of luck\0\0".iter().copied());
+        log.append_last_words(b"out of\0\0 luck\0\0".iter().copied());
         assert_eq!(log.last_words(|| "panicked".to_owned()).unwrap(), "out of luck");
     }
 }

@@ -1,0 +1,10 @@
+// The data of the calling person: its export and its erasure. Sensitive.
+
+import * as host from "portolan:capability/people";
+import { request } from "./host_error.js";
+
+/** Exports it. `action` is run for each part, with `{ export_id, about, part, last, items }`. */
+export const requestExport = (action, about = {}) => request(() => host.requestExport(action, JSON.stringify(about)));
+
+/** Erases the person after the commit. */
+export const requestErasure = () => request(() => host.requestErasure());

@@ -1,0 +1,3 @@
+// Public information about the host.
+
+export { about, limits, components } from "portolan:capability/platform";

@@ -1,0 +1,14 @@
+// Sentences about mistakes in a definition or in what is given to the host.
+
+/** The fields that a definition has and its kind does not know. */
+export function unknownFields(at, given, known) {
+  return Object.keys(given)
+    .filter((name) => !known.includes(name))
+    .map((name) => `${at} has no field ${name}: use ${known.join(", ")}.`);
+}
+
+/** Returns a text, and throws a sentence for anything else, which the contract cannot carry. */
+export function text(what, value) {
+  if (typeof value !== "string") throw new TypeError(`${what} is ${value === null ? "null" : typeof value}: give a text.`);
+  return value;
+}

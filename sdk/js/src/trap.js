@@ -1,0 +1,51 @@
+// The text of a trap: what was thrown, and the author's functions with file and line.
+
+import * as context from "portolan:capability/context";
+import { originalPosition } from "./source_map.js";
+
+/** The most bytes that the host keeps, and those of one part. */
+const MOST_BYTES = 1024;
+const PART = 48;
+// The contract's numbers have 64 bits, and a JavaScript number is exact up to 53: six bytes go into each.
+const BYTES = 6;
+
+let map = null;
+
+/** Sets the source map of the bundle; the build appends the call. */
+export const setSourceMap = (given) => {
+  map = given;
+};
+
+const isOwn = (position) => position.startsWith("@portolan/sdk/") || position.startsWith("component.js:");
+
+/** The frames of a stack as `function (file:line:column)`, the innermost first, without those of the SDK. */
+function frames(stack) {
+  const found = [...stack.matchAll(/^ *at (.*?) ?\(?([^()\s]+):(\d+):(\d+)\)?$/gm)];
+  return found.flatMap(([, name, file, line, column]) => {
+    const position = (map && originalPosition(map, Number(line), Number(column))) ?? `${file}:${line}:${column}`;
+    return isOwn(position) ? [] : [`${name || "<anonymous>"} (${position})`];
+  });
+}
+
+/** One line about anything that was thrown. */
+export function describeError(error) {
+  if (!(error instanceof Error)) return `threw ${typeof error === "object" ? JSON.stringify(error) : String(error)}, which is not an Error`;
+  const where = frames(error.stack ?? "").map((frame) => ` at ${frame}`);
+  const cause = error.cause === undefined ? "" : ` caused by ${describeError(error.cause)}`;
+  return `${error.name}: ${error.message}${where.join("")}${cause}`;
+}
+
+/** Hands the text to the host, as the reason of the trap that follows. */
+export function reportTrap(text) {
+  const bytes = new TextEncoder().encode(text).slice(0, MOST_BYTES);
+  for (let at = 0; at < bytes.length; at += PART) context.lastWords(words(bytes.slice(at, at + PART)));
+}
+
+function words(bytes) {
+  const part = {};
+  [..."abcdefgh"].forEach((name, at) => {
+    const own = bytes.slice(at * BYTES, (at + 1) * BYTES);
+    part[name] = own.reduceRight((number, byte) => number * 256 + byte, 0);
+  });
+  return part;
+}
