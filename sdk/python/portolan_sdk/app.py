@@ -15,6 +15,7 @@ from .faults import DeclarationError, Fault
 from .migration import Migrated, Migration, migrated
 from .refusals import KINDS, Answer, Common, Refusal
 from .schema import schema_of
+from .shapes import Parameters, is_object
 
 ACCESSES = ("read", "write", "events", "open", "internal")
 
@@ -30,7 +31,7 @@ class _Action:
     emits: tuple
     subscriptions: tuple
     examples: tuple
-    has_input: bool
+    whole: bool
     input: typing.Any
     output: typing.Any
     decode: typing.Callable
@@ -38,7 +39,7 @@ class _Action:
 
 @dataclasses.dataclass
 class Nothing:
-    """The input or output of an action without fields."""
+    """The output of an action without fields."""
 
 
 class App:
@@ -70,7 +71,9 @@ class App:
         idempotent=False, destructive=False, cost_credits=0, name=None, deprecated=None,
         annotations=None,
     ):
-        """Declares a function `(call)` or `(call, input: Input)` that returns an output as an action."""
+        """Declares a function as an action. After `call`, it takes one dataclass, or a parameter for each
+        field of its input; it returns a dataclass or a TypedDict.
+        """
         options = {
             "access": access, "callers": list(callers), "idempotent": idempotent,
             "destructive": destructive, "cost_credits": cost_credits, "deprecated": deprecated,
@@ -145,14 +148,8 @@ class App:
 
     def _add(self, name, function, options, errors, emits, subscriptions, examples):
         hints = typing.get_type_hints(function, include_extras=True)
-        parameters = list(inspect.signature(function).parameters)
         if "return" not in hints:
-            raise Fault(f"The action {name} has no type of its output; write def {name}(…) -> Output.")
-        if len(parameters) == 2 and parameters[1] not in hints:
-            text = f"{parameters[1]} has no type; write {parameters[1]}: Input with a dataclass."
-            raise Fault(text)
-        if len(parameters) not in (1, 2):
-            raise Fault(f"The action {name} takes (call) or (call, input: Input).")
+            raise Fault(f"The action {name} has no type of its output; write def {name}(…) -> Output:")
         if options["access"] not in ACCESSES:
             raise Fault(f"There is no access {options['access']}; use one of {', '.join(ACCESSES)}.")
         if name in self._actions:
@@ -160,12 +157,12 @@ class App:
         for error in errors:
             if not (isinstance(error, type) and issubclass(error, Refusal)):
                 raise Fault(f"{error!r} in errors is no class of Refusal; remove it.")
-        input_type = hints[parameters[1]] if len(parameters) == 2 else Nothing
-        output = Nothing if hints["return"] is type(None) else hints["return"]
+        input_type, whole = _input_type(function, hints)
         schema_of(input_type)  # A type without a schema has no decoder either.
+        output = Nothing if hints["return"] is type(None) else hints["return"]
         self._actions[name] = _Action(
-            name, function, options, errors, emits, subscriptions, examples, len(parameters) == 2,
-            input_type, output, decoder(input_type),
+            name, function, options, errors, emits, subscriptions, examples, whole, input_type, output,
+            decoder(input_type),
         )
 
     @staticmethod
@@ -189,11 +186,12 @@ class App:
 
     def _answer(self, action, call, values):
         try:
-            arguments = [action.decode(values)] if action.has_input else []
+            given = action.decode(values)
         except DecodeError as error:
             raise Refusal.validation(error.pointer, "type", error.expected) from None
         try:
-            return _answer_parts(action.function(call, *arguments))
+            function = action.function
+            return _answer_parts(function(call, given) if action.whole else function(call, **given))
         except Refusal as refusal:
             if not isinstance(refusal, (Common, *action.errors)):
                 text = f"{type(refusal).__name__} is not in the errors of the action {action.name}"
@@ -213,12 +211,21 @@ def paragraphs(text, fault):
     return whole.split("\n\n")[0].replace("\n", " "), whole
 
 
+def _input_type(function, hints):
+    """Returns the type of an input, and whether it is one parameter."""
+    parameters = Parameters(function, hints)
+    types = [field.type for field in parameters.fields]
+    if len(types) == 1 and is_object(types[0]):
+        return types[0], True
+    return parameters, False
+
+
 def _answer_parts(value):
     following = None
     if isinstance(value, Answer):
         value, following = value.output, value.next
     output = to_json({} if value is None else value)
-    return output, following and to_json(following.given())
+    return output, following and to_json(following)
 
 
 def _record(action):

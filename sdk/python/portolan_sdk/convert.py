@@ -62,6 +62,8 @@ def decoder(annotation):
 
 
 def _plain(value):
+    if hasattr(value, "plain"):
+        return value.plain()
     if dataclasses.is_dataclass(value):
         # Shallow: the encoder asks again for each value that it does not know.
         return {json_name(field.name): getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -134,6 +136,7 @@ def _at(key, decode, value):
 
 def _object(annotation):
     cls = typing.get_origin(annotation) or annotation
+    make = cls if dataclasses.is_dataclass(cls) else dict
     fields = [(field, decoder(field.type)) for field in fields_of(annotation)]
 
     def decode(value):
@@ -145,7 +148,7 @@ def _object(annotation):
                 given[field.attribute] = _at(field.name, decode_field, value[field.name])
             elif field.required:
                 raise DecodeError("there", f"/{field.name}")
-        return cls(**given)
+        return make(**given)
     return decode
 
 

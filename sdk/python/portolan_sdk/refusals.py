@@ -28,7 +28,7 @@ class Next:
     then: str | None = None
     after_s: int | None = None
 
-    def given(self):
+    def plain(self):
         """Returns the parts that are given."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
@@ -56,9 +56,9 @@ class Refusal(Exception):
     code, kind, retryable, keep_writes = "", "", False, False
     next: Next | dict | None = None
 
-    def __init_subclass__(cls, kind="", retryable=False, keep_writes=False, code=None):
+    def __init_subclass__(cls, kind="", retryable=False, keep_writes=False, code=None, next=None):
         cls.code = code or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-        cls.kind, cls.retryable, cls.keep_writes = kind, retryable, keep_writes
+        cls.kind, cls.retryable, cls.keep_writes, cls.next = kind, retryable, keep_writes, next
 
     def __init__(self, next=None, conflict=None):
         self.next, self.conflict = next or self.next, conflict
@@ -82,12 +82,11 @@ class Refusal(Exception):
 
     def failure(self, record):
         """Returns the contract's record of this refusal."""
-        following = self.next.given() if isinstance(self.next, Next) else self.next
         return record(
             code=self.code,
             message=self.message,
             conflict=None if self.conflict is None else to_json(self.conflict),
-            next=None if following is None else to_json(following),
+            next=None if self.next is None else to_json(self.next),
             keep_writes=self.keep_writes,
         )
 

@@ -82,7 +82,7 @@ def _of_field(annotation, field, output, within):
         raise fault if fault.at else Fault(fault.text, cls, field.attribute) from None
     if "description" not in schema:
         text = (
-            f"The field {field.attribute} of {cls.__name__} has no description; "
+            f"{field.attribute} of {cls.__name__} has no description; "
             f'write {field.attribute}: Annotated[{_named(peel(field.type)[0])}, "What it is."].'
         )
         raise Fault(text, cls, field.attribute)

@@ -1,6 +1,7 @@
 """What type hints say about JSON: the fields of dataclasses, and the limits of a value."""
 
 import dataclasses
+import inspect
 import types
 import typing
 from typing import Annotated, Any, TypeVar, Union
@@ -37,7 +38,7 @@ class Keywords(dict):
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """A field of a dataclass."""
+    """A field of an object: of a dataclass, a TypedDict or a function's parameters."""
 
     attribute: str
     name: str
@@ -56,9 +57,19 @@ def peel(annotation):
     return annotation, ()
 
 
+class Parameters:
+    """The parameters of a function after its first one, as the fields of an object."""
+
+    def __init__(self, function, hints):
+        parameters = list(inspect.signature(function).parameters.values())[1:]
+        self.__name__, self.__code__ = function.__name__, function.__code__
+        self.fields = [_parameter(each, hints) for each in parameters]
+
+
 def is_object(annotation):
-    """Returns whether the type is a dataclass, or a generic one with its arguments."""
-    return dataclasses.is_dataclass(typing.get_origin(annotation) or annotation)
+    """Returns whether the type is a dataclass, one with arguments, a TypedDict, or parameters."""
+    cls = typing.get_origin(annotation) or annotation
+    return dataclasses.is_dataclass(cls) or typing.is_typeddict(cls) or isinstance(cls, Parameters)
 
 
 def members(annotation):
@@ -70,12 +81,16 @@ def members(annotation):
 def fields_of(annotation):
     """Returns the fields of a dataclass, with the arguments of a generic one in their places."""
     cls = typing.get_origin(annotation) or annotation
+    if isinstance(cls, Parameters):
+        return cls.fields
     arguments = dict(zip(getattr(cls, "__parameters__", ()), typing.get_args(annotation)))
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError as error:
         text = f"The type {error.name} is unknown; define or import it outside of functions."
         raise Fault(text, cls) from None
+    if typing.is_typeddict(cls):
+        return [_key(name, each, name in cls.__required_keys__) for name, each in hints.items()]
     return [_field(field, _filled(hints[field.name], arguments)) for field in dataclasses.fields(cls)]
 
 
@@ -92,6 +107,20 @@ def _field(field, annotation):
     return Field(field.name, name, annotation, default, default is NO_DEFAULT)
 
 
+def _key(name, annotation, required):
+    if typing.get_origin(annotation) in (typing.Required, typing.NotRequired):
+        annotation = typing.get_args(annotation)[0]
+    return Field(name, name, annotation, NO_DEFAULT, required)
+
+
+def _parameter(parameter, hints):
+    if parameter.name not in hints:
+        raise Fault(f"The parameter {parameter.name} has no type; write {parameter.name}: str.")
+    required = parameter.default is parameter.empty
+    default = NO_DEFAULT if required else parameter.default
+    return Field(parameter.name, json_name(parameter.name), hints[parameter.name], default, required)
+
+
 def _filled(annotation, arguments):
     """Returns the type with the parameters of its generic class replaced."""
     if isinstance(annotation, TypeVar):
@@ -102,6 +131,3 @@ def _filled(annotation, arguments):
     if not getattr(annotation, "__parameters__", ()):
         return annotation
     return annotation[tuple(arguments.get(each, Any) for each in annotation.__parameters__)]
-
-
-
