@@ -176,10 +176,9 @@ class App:
         except Refusal as refusal:
             answer = refusal
         except BaseException as error:
-            sandbox.last_words(sandbox.explain(error))
-            raise
-        finally:
             sandbox.leave()
+            sandbox.trap(error)
+        sandbox.leave()
         if isinstance(answer, Refusal):
             raise records.error(answer.failure(records.failure))
         return records.success(*answer)
@@ -195,7 +194,7 @@ class App:
         except Refusal as refusal:
             if not isinstance(refusal, (Common, *action.errors)):
                 text = f"{type(refusal).__name__} is not in the errors of the action {action.name}"
-                raise TypeError(text) from refusal
+                raise TypeError(text).with_traceback(refusal.__traceback__) from None
             raise
         except HostError as error:
             if error.code == "internal_error":

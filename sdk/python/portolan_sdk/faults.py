@@ -42,7 +42,10 @@ def place(at, field=None):
 def shown(file):
     """Returns a file's name as its author knows it."""
     relative = os.path.relpath(file) if os.path.isabs(file) else file
-    return os.path.basename(file) if relative.startswith("..") else relative
+    if relative.startswith(".."):
+        return os.path.basename(file)
+    # componentize-py mounts each folder of its path as /0, /1 and so on.
+    return re.sub(r"^\d+/", "", relative)
 
 
 def _line_of_function(code):

@@ -3,7 +3,9 @@
 componentize-py stores the interpreter after the app is loaded, and each call starts from that copy.
 """
 
+import _strptime  # noqa: F401 - datetime.strptime imports it when it is called.
 import io
+import itertools
 import sys
 import traceback
 
@@ -12,6 +14,8 @@ from .faults import shown
 
 _MESSAGE_CHARACTERS = 400
 _WORDS = 64
+_FRAMES = 12
+_APP = __file__.replace("sandbox.py", "app.py")
 
 
 class _Lines(io.TextIOBase):
@@ -69,6 +73,14 @@ def connect_logging():
     logging.root.setLevel(1)
 
 
+def trap(error):
+    """Ends the call with one text for the operator: why it traps."""
+    text = explain(error)
+    last_words(text)
+    sys.stderr = None  # The interpreter would print the same again.
+    raise RuntimeError(text) from None
+
+
 def last_words(text):
     """Tells the host why the call traps: 64 bytes at a time, of at most 1024."""
     encoded = text.encode()[:1024]
@@ -79,11 +91,21 @@ def last_words(text):
 
 
 def explain(error):
-    """Returns one sentence about an exception: its message and its frames, the innermost first."""
-    message = f"{type(error).__name__}: {error}"[:_MESSAGE_CHARACTERS]
+    """Returns one sentence about an exception: its message, its frames (innermost first) and its cause."""
+    message = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE_CHARACTERS]
     if isinstance(error, ModuleNotFoundError):
         message += " (a component has no files: import it at the top of a module)"
-    frames = traceback.extract_tb(error.__traceback__, limit=-12)
-    places = [f"{shown(frame.filename)}:{frame.lineno} in {frame.name}" for frame in reversed(frames)]
-    cause = f", because of {type(error.__cause__).__name__}" if error.__cause__ else ""
-    return f"{message}{cause} at {', '.join(places)}"
+    places = _places(error.__traceback__)
+    cause = f", because of {explain(error.__cause__)}" if error.__cause__ else ""
+    return message + (f" at {', '.join(places)}" if places else "") + cause
+
+
+def _places(frames):
+    """Returns the innermost frames, without those of the app's own machinery."""
+    codes = [(frame.f_code, line) for frame, line in traceback.walk_tb(frames)]
+    shown_ones = [
+        f"{shown(code.co_filename)}:{line} in {code.co_name}"
+        for code, line in reversed(codes) if code.co_filename != _APP
+    ]
+    repeated = [(place, len(list(group))) for place, group in itertools.groupby(shown_ones)]
+    return [f"{place} ({n} times)" if n > 1 else place for place, n in repeated[:_FRAMES]]
