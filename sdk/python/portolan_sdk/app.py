@@ -64,7 +64,7 @@ class App:
             "collections": collections, "invokes": invokes, "state_machines": state_machines,
             "prompts": prompts,
         }
-        self._actions, self._faults = {}, []
+        self._actions, self._errors, self._faults = {}, {}, []
 
     def action(
         self, *, access, errors=(), emits=(), on=(), callers=(), example=None, examples=(),
@@ -105,12 +105,11 @@ class App:
         head = self._note(self._place, lambda: self._paragraphs(self._description)) or ("", "")
         actions = [self._note(each.function, lambda: _record(each)) for each in self._actions.values()]
         declared = self._actions.values()
-        errors = {error: None for each in declared for error in each.errors}
         publishes = {event.type: event for each in declared for event in each.emits}
         result = self._head | {"summary": head[0], "description": head[1], "actions": actions} | {
             key: [each.declaration() for each in values] for key, values in self._lists.items()
         } | {
-            "errors": [self._note(error, lambda: _error(error)) for error in errors],
+            "errors": [self._note(error, lambda: _error(error)) for error in self._errors],
             "publishes": [
                 {"event_type": event.type, "sensitive": not event.public} for event in publishes.values()
             ],
@@ -120,7 +119,7 @@ class App:
             ],
         }
         if self._faults:
-            raise DeclarationError(self._faults)
+            raise DeclarationError(sorted(self._faults, key=_by_line))
         return result
 
     def world(self):
@@ -157,6 +156,7 @@ class App:
         for error in errors:
             if not (isinstance(error, type) and issubclass(error, Refusal)):
                 raise Fault(f"{error!r} in errors is no class of Refusal; remove it.")
+            self._errors[error] = None
         input_type, whole = _input_type(function, hints)
         schema_of(input_type)  # A type without a schema has no decoder either.
         output = Nothing if hints["return"] is type(None) else hints["return"]
@@ -242,6 +242,11 @@ def _record(action):
         "emits": [event.type for event in action.emits],
         "examples": [_example(example) for example in examples],
     }
+
+
+def _by_line(sentence):
+    file, line, _ = sentence.split(":", 2)
+    return file, int(line)
 
 
 def _required(annotation):

@@ -66,7 +66,7 @@ def _of_object(annotation, output, within):
     properties, required = {}, []
     for field in fields_of(annotation):
         properties[field.name] = _of_field(annotation, field, output, within)
-        if field.required or output:
+        if field.required or (output and field.default is not NO_DEFAULT):
             required.append(field.name)
     schema = {"type": "object", "properties": properties}
     if required:
