@@ -6,10 +6,15 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Annotated as A, TypedDict
 
-from portolan_sdk import *
+from portolan_sdk import (
+    App, Collection, Duplicate, Event, Invocation, Length, Next, Pattern, Person, Range, Refusal, timers,
+)
 
-Id = A[str, Length(1, 64), "The id of the book."]
-Number = A[int, "How many there are."]
+ID = A[str, Length(1, 64), "The id of the book."]
+WORDS = A[str | None, Length(1, 200), "Words of title or author."]
+LIMIT = A[int, Range(1, 50), "The most books of the page."]
+CURSOR = A[str | None, Length(1, 2000), "Where the page begins; null on the last one."]
+NUMBER = A[int, "How many there are."]
 
 
 @dataclass(kw_only=True)
@@ -22,7 +27,7 @@ class NewBook:
 
 @dataclass(kw_only=True)
 class Book(NewBook):
-    id: Id
+    id: ID
     due_at: A[datetime | None, "When it is due, or null while it is on the shelf."]
 
 
@@ -33,13 +38,17 @@ class Loan:
     reminded: bool = False
 
 
-Found = TypedDict("Found", {"items": A[list[Book], "The books."], "next_cursor": A[str | None, "Where the next page begins."]})
-Overview = TypedDict("Overview", {"books": Number, "borrowed": Number, "yours": Number})
+Found = TypedDict("Found", {"items": A[list[Book], "The books."], "next_cursor": CURSOR})
+Overview = TypedDict("Overview", {"books": NUMBER, "borrowed": NUMBER, "yours": NUMBER})
 Numbers = TypedDict("Numbers", {"numbers": A[list[float], "At least 0 and less than 1."]})
-Reminded = TypedDict("Reminded", {"reminded": A[bool, "Whether an event was published."]})
+Reminded = TypedDict("Reminded", {"reminded": A[bool, "Whether the person was told now."]})
 
 
-class BookNotFound(Refusal, kind="not_found", next=Next("bookshelf", {"action": "find"})):
+def step(action, after_s=None, **fields):
+    return Next("bookshelf", {"action": action} | fields, after_s=after_s)
+
+
+class BookNotFound(Refusal, kind="not_found", next=step("find")):
     """There is no book with this id."""
 
 
@@ -51,19 +60,29 @@ class BookTaken(Refusal, kind="conflict", retryable=True):
     """This book is borrowed."""
 
 
-class NotBorrowed(Refusal, kind="conflict", next=Next("bookshelf", {"action": "overview"})):
+class NotBorrowed(Refusal, kind="conflict", next=step("overview")):
     """You have not borrowed this book."""
 
 
-class DepositMissing(Refusal, kind="payment_required", retryable=True, next=Next("agent_credits", {"action": "balance"}, then="retry_original")):
+TOP_UP = Next("agent_credits", {"action": "balance"}, then="retry_original")
+
+
+class DepositMissing(Refusal, kind="payment_required", retryable=True, next=TOP_UP):
     """There are too few credits for the deposit."""
 
 
-BOOKS = Collection("books", NewBook, people=[], indexes={"title": ["title"]}, unique={"isbn": ["isbn"]}, text=["title", "author"])
-LOANS = Collection("loans", Loan, people=[Person("owner_id", "delete_document")], indexes={"owner": ["owner_id"]})
+BOOKS = Collection(
+    "books", NewBook, people=[], indexes={"title": ["title"]}, unique={"isbn": ["isbn"]},
+    text=["title", "author"],
+)
+BORROWER = Person("owner_id", "delete_document")
+LOANS = Collection("loans", Loan, people=[BORROWER], indexes={"owner": ["owner_id"]})
 BALANCE = Invocation("agent_credits", "balance")
 BORROWED, DUE = Event("bookshelf.borrowed"), Event("bookshelf.due")
-app = App(id="bookshelf", title="Bookshelf", description=__doc__, tags=["example"], collections=[BOOKS, LOANS], invokes=[BALANCE])
+app = App(
+    id="bookshelf", title="Bookshelf", description=__doc__, tags=["example"],
+    collections=[BOOKS, LOANS], invokes=[BALANCE],
+)
 
 
 def load(id):
@@ -77,8 +96,8 @@ def shown(book, loan):
 
 
 def tell(event, id, loan):
-    back = Next("bookshelf", {"action": "give_back", "id": id})
-    event.publish(f"books/{id}", {"id": id, "due_at": loan.due_at, "next": back}, owner=loan.owner_id)
+    data = {"id": id, "due_at": loan.due_at, "next": step("give_back", id=id)}
+    event.publish(f"books/{id}", data, owner=loan.owner_id)
 
 
 @app.action(access="write", errors=[IsbnTaken])
@@ -88,31 +107,31 @@ def add(call, book: NewBook) -> Book:
     try:
         BOOKS.add(id, book)
     except Duplicate as other:
-        raise IsbnTaken(next=Next("bookshelf", {"action": "get", "id": other.id})) from None
+        raise IsbnTaken(next=step("get", id=other.id)) from None
     return Book(**vars(book), id=id, due_at=None)
 
 
 @app.action(access="read", idempotent=True, errors=[BookNotFound])
-def get(call, id: Id) -> Book:
+def get(call, id: ID) -> Book:
     """Read about a book."""
     return shown(*load(id))
 
 
 @app.action(access="read", idempotent=True)
-def find(call, words: A[str | None, Length(1, 200), "Words of title or author."] = None, limit: A[int, Range(1, 50), "The most books."] = 20, cursor: A[str | None, Length(1, 2000), "Where the page begins."] = None) -> Found:
-    """Find books by title."""
+def find(call, words: WORDS = None, limit: LIMIT = 20, cursor: CURSOR = None) -> Found:
+    """Find books, ordered by title."""
     page = BOOKS.find(text=words, order=["title"], limit=limit, cursor=cursor)
     loans = LOANS.get_many(book.id for book in page.documents)
-    return {"items": [shown(*each) for each in zip(page.documents, loans)], "next_cursor": page.next}
+    return {"items": list(map(shown, page.documents, loans)), "next_cursor": page.next}
 
 
 @app.action(access="write", errors=[BookNotFound, BookTaken, DepositMissing], emits=[BORROWED])
-def borrow(call, id: Id) -> Book:
+def borrow(call, id: ID) -> Book:
     """Borrow a book for 14 days."""
     book, taken = load(id)
     if taken:
-        wait = max(0, ceil((taken.value.due_at - call.now).total_seconds()))
-        raise BookTaken(next=Next("bookshelf", {"action": "get", "id": id}, after_s=wait))
+        wait = ceil((taken.value.due_at - call.now).total_seconds())
+        raise BookTaken(next=step("get", id=id, after_s=max(0, wait)))
     if book.value.deposit and BALANCE.call()["available"] < book.value.deposit:
         raise DepositMissing()
     loan = Loan(call.owner_id, call.now + timedelta(days=14))
@@ -123,7 +142,7 @@ def borrow(call, id: Id) -> Book:
 
 
 @app.action(access="write", errors=[BookNotFound, NotBorrowed])
-def give_back(call, id: Id) -> Book:
+def give_back(call, id: ID) -> Book:
     """Give a book back."""
     book, loan = load(id)
     if not loan or loan.value.owner_id != call.owner_id:
@@ -147,7 +166,7 @@ def random(call, count: A[int, Range(1, 100), "How many numbers."] = 1) -> Numbe
 
 
 @app.action(access="internal", idempotent=True, emits=[DUE])
-def remind(call, id: Id) -> Reminded:
+def remind(call, id: ID) -> Reminded:
     """Tell a person that a book is due."""
     loan = LOANS.get(id)
     if not loan or loan.value.reminded or loan.value.due_at > call.now:
