@@ -1,0 +1,38 @@
+"""`python -m portolan_sdk check FILE` prints the faults of a declaration, `describe FILE` the descriptor."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+from .app import App
+from .faults import DeclarationError
+
+
+def main(arguments):
+    match arguments:
+        case [("check" | "describe") as command, file]:
+            return run(command, Path(file))
+    print(__doc__, file=sys.stderr)
+    return 2
+
+
+def run(command, file):
+    """Loads the app of a file, and prints its descriptor or its faults."""
+    sys.path.insert(0, str(file.parent))
+    try:
+        module = importlib.import_module(file.stem)
+        app = next((value for value in vars(module).values() if isinstance(value, App)), None)
+        if not app:
+            print(f"{file}:1: There is no app; write app = App(…).", file=sys.stderr)
+            return 1
+        descriptor = app.descriptor()
+    except DeclarationError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if command == "describe":
+        print(json.dumps(descriptor, indent=2, ensure_ascii=False))
+    return 0
+
+
+sys.exit(main(sys.argv[1:]))

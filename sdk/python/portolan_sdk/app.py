@@ -1,0 +1,269 @@
+"""A capability: its actions, its descriptor, and the component's exports."""
+
+import dataclasses
+import inspect
+import json
+import sys
+import typing
+
+from . import contract, records, sandbox
+from .calls import Call
+from .convert import DecodeError, decoder, to_json
+from .documents import annotations as annotation_records
+from .errors import HostError
+from .faults import DeclarationError, Fault
+from .migration import Migrated, Migration, migrated
+from .refusals import KINDS, Answer, Common, Refusal
+from .schema import schema_of
+from .shapes import Parameters, is_object
+
+ACCESSES = ("read", "write", "events", "open", "internal")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Action:
+    """An action's function with its declaration."""
+
+    name: str
+    function: typing.Callable
+    options: dict
+    errors: tuple
+    emits: tuple
+    subscriptions: tuple
+    examples: tuple
+    whole: bool
+    input: typing.Any
+    output: typing.Any
+    decode: typing.Callable
+
+
+@dataclasses.dataclass
+class Nothing:
+    """The output of an action without fields."""
+
+
+class App:
+    """A capability, from the arguments of its descriptor. `description` is mostly the module's `__doc__`:
+    its first paragraph is the summary.
+    """
+
+    def __init__(
+        self, *, id, title, description, version="1.0.0", tags=(), status="stable", sunset_at=None,
+        successor=None, default_action=None, collections=(), invokes=(), state_machines=(), roles=(),
+        prompts=(), annotations=None,
+    ):
+        caller = sys._getframe(1)
+        self._place = caller.f_code.co_filename, caller.f_lineno
+        self._head = {
+            "id": id, "version": version, "title": title, "tags": list(tags), "status": status,
+            "sunset_at": sunset_at, "successor": successor, "default_action": default_action,
+            "roles": list(roles), "annotations": annotation_records(annotations or {}),
+        }
+        self._description = description
+        self._lists = {
+            "collections": collections, "invokes": invokes, "state_machines": state_machines,
+            "prompts": prompts,
+        }
+        self._actions, self._errors, self._faults = {}, {}, []
+
+    def action(
+        self, *, access, errors=(), emits=(), on=(), callers=(), example=None, examples=(),
+        idempotent=False, destructive=False, cost_credits=0, name=None, deprecated=None,
+        annotations=None,
+    ):
+        """Declares a function as an action. After `call`, it takes one dataclass, or a parameter for each
+        field of its input; it returns a dataclass or a TypedDict.
+        """
+        options = {
+            "access": access, "callers": list(callers), "idempotent": idempotent,
+            "destructive": destructive, "cost_credits": cost_credits, "deprecated": deprecated,
+            "annotations": annotation_records(annotations or {}),
+        }
+        examples = (*examples, *([] if example is None else [example]))
+
+        def declare(function):
+            declared = name or function.__name__
+            self._note(function, lambda: self._add(
+                declared, function, options, tuple(errors), tuple(emits), tuple(on), examples
+            ))
+            return function
+        return declare
+
+    def migrates(self, function):
+        """Declares a function `(collection, document, version)` that returns a document's new form.
+
+        A `ValueError` or `KeyError` puts the document into quarantine. The function uses no host.
+        """
+        def migrate(_call, input: Migration) -> Migrated:
+            return migrated(input, function)
+        migrate.__doc__ = function.__doc__
+        self.action(access="internal", idempotent=True)(migrate)
+        return function
+
+    def descriptor(self):
+        """Returns the descriptor as plain values, or raises every fault of the declaration at once."""
+        head = self._note(self._place, lambda: self._paragraphs(self._description)) or ("", "")
+        actions = [self._note(each.function, lambda: _record(each)) for each in self._actions.values()]
+        declared = self._actions.values()
+        publishes = {event.type: event for each in declared for event in each.emits}
+        result = self._head | {"summary": head[0], "description": head[1], "actions": actions} | {
+            key: [each.declaration() for each in values] for key, values in self._lists.items()
+        } | {
+            "errors": [self._note(error, lambda: _error(error)) for error in self._errors],
+            "publishes": [
+                {"event_type": event.type, "sensitive": not event.public} for event in publishes.values()
+            ],
+            "subscriptions": [
+                {"event_type": event, "action": each.name}
+                for each in declared for event in each.subscriptions
+            ],
+        }
+        if self._faults:
+            raise DeclarationError(sorted(self._faults, key=_by_line))
+        return result
+
+    def world(self):
+        """Returns the component's exports, for the name `WitWorld` of the module that is built."""
+        descriptor = self.descriptor()
+        sandbox.connect_logging()
+        described = records.descriptor(descriptor) if contract.IN_COMPONENT else descriptor
+        app = self
+
+        class WitWorld:
+            def describe(self):
+                return described
+
+            def call(self, caller, action, input):
+                return app._run(caller, action, input)
+        return WitWorld
+
+    def _note(self, at, declare):
+        """Returns what a declaration returns, or keeps its fault."""
+        try:
+            return declare()
+        except Fault as fault:
+            self._faults.append(fault.sentence(at))
+            return None
+
+    def _add(self, name, function, options, errors, emits, subscriptions, examples):
+        hints = typing.get_type_hints(function, include_extras=True)
+        if "return" not in hints:
+            raise Fault(f"The action {name} has no type of its output; write def {name}(…) -> Output:")
+        if options["access"] not in ACCESSES:
+            raise Fault(f"There is no access {options['access']}; use one of {', '.join(ACCESSES)}.")
+        if name in self._actions:
+            raise Fault(f"There are two actions {name}; rename one.")
+        for error in errors:
+            if not (isinstance(error, type) and issubclass(error, Refusal)):
+                raise Fault(f"{error!r} in errors is no class of Refusal; remove it.")
+            self._errors[error] = None
+        input_type, whole = _input_type(function, hints)
+        schema_of(input_type)  # A type without a schema has no decoder either.
+        output = Nothing if hints["return"] is type(None) else hints["return"]
+        self._actions[name] = _Action(
+            name, function, options, errors, emits, subscriptions, examples, whole, input_type, output,
+            decoder(input_type),
+        )
+
+    @staticmethod
+    def _paragraphs(text):
+        return paragraphs(text, 'The app has no description; begin the module with """What it does."""')
+
+    def _run(self, caller, name, input):
+        sandbox.enter(seeded=name != "migrate")
+        try:
+            answer = self._answer(self._actions[name], Call(caller), json.loads(input))
+        except Refusal as refusal:
+            answer = refusal
+        except BaseException as error:
+            sandbox.leave()
+            sandbox.trap(error)
+        sandbox.leave()
+        if isinstance(answer, Refusal):
+            raise records.error(answer.failure(records.failure))
+        return records.success(*answer)
+
+    def _answer(self, action, call, values):
+        try:
+            given = action.decode(values)
+        except DecodeError as error:
+            raise Refusal.validation(error.pointer, "type", error.expected) from None
+        try:
+            function = action.function
+            return _answer_parts(function(call, given) if action.whole else function(call, **given))
+        except Refusal as refusal:
+            if not isinstance(refusal, (Common, *action.errors)):
+                text = f"{type(refusal).__name__} is not in the errors of the action {action.name}"
+                raise TypeError(text).with_traceback(refusal.__traceback__) from None
+            raise
+        except HostError as error:
+            if error.code == "internal_error":
+                sandbox.log("ERROR", f"the host refused: {sandbox.explain(error)}")
+            raise Refusal.common(error.code, error.message) from error
+
+
+def paragraphs(text, fault):
+    """Returns the first paragraph as one line, and the whole text."""
+    if not (text or "").strip():
+        raise Fault(fault)
+    whole = inspect.cleandoc(text).strip()
+    return whole.split("\n\n")[0].replace("\n", " "), whole
+
+
+def _input_type(function, hints):
+    """Returns the type of an input, and whether it is one parameter."""
+    parameters = Parameters(function, hints)
+    types = [field.type for field in parameters.fields]
+    if len(types) == 1 and is_object(types[0]):
+        return types[0], True
+    return parameters, False
+
+
+def _answer_parts(value):
+    following = None
+    if isinstance(value, Answer):
+        value, following = value.output, value.next
+    output = to_json({} if value is None else value)
+    return output, following and to_json(following)
+
+
+def _record(action):
+    fix = f'The action {action.name} has no docstring; write """What it does.""" below its def.'
+    first, whole = paragraphs(action.function.__doc__, fix)
+    rest = whole.partition("\n\n")[2]
+    examples = action.examples or (() if _required(action.input) else ({},))
+    return action.options | {
+        "name": action.name,
+        "title": first.removesuffix("."),
+        "description": rest or first,
+        "input": schema_of(action.input),
+        "output": schema_of(action.output, output=True),
+        "errors": [error.code for error in action.errors],
+        "emits": [event.type for event in action.emits],
+        "examples": [_example(example) for example in examples],
+    }
+
+
+def _by_line(sentence):
+    file, line, _ = sentence.split(":", 2)
+    return file, int(line)
+
+
+def _required(annotation):
+    return schema_of(annotation).get("required")
+
+
+def _example(value):
+    """Returns an example without the fields that it leaves out."""
+    fields = json.loads(to_json(value))
+    return {name: field for name, field in fields.items() if field is not None}
+
+
+def _error(error):
+    fix = f'The refusal {error.__name__} has no docstring; write """Its message.""" below its class.'
+    if error.kind not in KINDS:
+        raise Fault(f'{error.__name__} has no kind; write kind="…" with one of {", ".join(KINDS)}.', error)
+    _, whole = paragraphs(error.__dict__.get("__doc__"), fix)
+    return {
+        "code": error.code, "kind": error.kind, "retryable": error.retryable, "description": whole,
+    }

@@ -1,0 +1,216 @@
+"""The capability's own documents, in typed collections."""
+
+import dataclasses
+import json
+from datetime import datetime
+from typing import Any
+
+from . import contract
+from .contract import ask
+from .convert import DecodeError, decoder, from_millis, to_json
+from .errors import Invalid
+
+
+@dataclasses.dataclass(frozen=True)
+class Person:
+    """A path at which documents name a person (`own_…` or `agt_…`), and what their erasure does:
+
+    `delete_document`, `remove_element` (of the innermost list or dict) or `redact`. The lists are the
+    paths of the fields that tell about the person, by who may know them.
+    """
+
+    path: str
+    erasure: str
+    personal: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
+
+    def declaration(self):
+        audiences = ("personal", "shared", "public")
+        fields = [{"path": path, "audience": each} for each in audiences for path in getattr(self, each)]
+        return {"path": self.path, "erasure": self.erasure, "fields": fields}
+
+
+@dataclasses.dataclass
+class Stored:
+    """A stored document. Its revision counts up from 1 with every write."""
+
+    id: str
+    value: Any
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclasses.dataclass
+class Hit:
+    """A document that a query found. The relevance is of `text`, the distance of `near`."""
+
+    document: Stored
+    relevance: float | None
+    distance_m: float | None
+
+
+@dataclasses.dataclass
+class Page:
+    """One page of hits. `next` is the cursor of the next page, or none on the last one."""
+
+    hits: list[Hit]
+    next: str | None
+
+    @property
+    def documents(self):
+        return [hit.document for hit in self.hits]
+
+
+class Collection:
+    """Documents of one dataclass.
+
+    `indexes` and `unique` map names to paths, such as `{"owner": ["owner_id"]}`; filters and orders use
+    indexed paths only. `people` lists a `Person` for each path that names people; `[]` means that
+    documents name nobody.
+    """
+
+    def __init__(
+        self, name, type, *, people, indexes=None, unique=None, text=(), geo=None, version=1,
+        annotations=None,
+    ):
+        self.name, self.type, self.people, self.version = name, type, people, version
+        self.indexes, self.unique = indexes or {}, unique or {}
+        self.text, self.geo, self.annotations = list(text), geo, annotations or {}
+        self._decode = decoder(type)
+
+    def declaration(self):
+        """Returns the descriptor's record."""
+        kinds = ((self.indexes, False), (self.unique, True))
+        return {
+            "name": self.name,
+            "indexes": [
+                {"name": name, "paths": list(paths), "unique": unique}
+                for indexes, unique in kinds for name, paths in indexes.items()
+            ],
+            "text": self.text,
+            "geo": self.geo and dict(zip(("latitude", "longitude"), self.geo)),
+            "version": self.version,
+            "people": [person.declaration() for person in self.people],
+            "annotations": annotations(self.annotations),
+        }
+
+    def get(self, id):
+        """Returns the document, or None. `Invalid` if it does not have the collection's type."""
+        found = ask(contract.documents.get, self.name, id)
+        document = found and self._read(found)
+        if found and not document:
+            raise Invalid(f"a document in {self.name} does not fit {self.type.__name__}")
+        return document
+
+    def get_many(self, ids):
+        """Returns one document or None for each id, in their order."""
+        found = ask(contract.documents.get_many, self.name, list(ids))
+        return [each and self._read(each) for each in found]
+
+    def find(self, **query):
+        """Returns one page of hits: see `query`. A document that does not fit the type is left out."""
+        return page(ask(contract.documents.find, self.name, query_record(**query)), self._read)
+
+    def all(self, **query):
+        """Returns all documents of a query, page after page."""
+        cursor = None
+        while True:
+            found = self.find(**query, cursor=cursor)
+            yield from found.documents
+            if not (cursor := found.next):
+                return
+
+    def count(self, filter=None):
+        """Counts the documents that satisfy a filter, or all."""
+        return ask(contract.documents.count, self.name, filter and to_json(filter))
+
+    def count_by(self, paths, **query):
+        """Counts the values of each path in a query's result: a list of (value, count) for each path."""
+        return counted(ask(contract.documents.count_by, self.name, query_record(**query), list(paths)))
+
+    def put(self, id, value, revision=None):
+        """Writes a document, and returns its new revision.
+
+        `revision` is the one that the stored document must have, and 0 if there must be none; `Conflict`
+        otherwise. `Duplicate` if a unique value is taken.
+        """
+        return ask(contract.documents.put, self.name, id, to_json(value), _expected(revision))
+
+    def add(self, id, value):
+        """Writes a document that must not exist yet."""
+        return self.put(id, value, revision=0)
+
+    def save(self, stored):
+        """Writes a document that was read and changed; `Conflict` if somebody else changed it since."""
+        stored.revision = self.put(stored.id, stored.value, stored.revision)
+
+    def delete(self, id, revision=None):
+        """Deletes a document. A missing one is an error only if a revision is expected."""
+        ask(contract.documents.delete, self.name, id, _expected(revision))
+
+    def _read(self, document):
+        try:
+            return stored(document, self._decode)
+        except DecodeError as error:
+            reason = f"it is not a {self.type.__name__}: {error}"
+            ask(contract.documents.report_unreadable, self.name, document.id, document.revision, reason)
+            return None
+
+
+def query_record(
+    filter=None, text=None, order=(), limit=100, cursor=None, near=None, within=None, unchecked=False
+):
+    """Returns the contract's record of a query.
+
+    `filter` is a condition on indexed paths, such as `{"price": {"lt": 10}}`. `order` lists paths, with
+    a `-` before a descending one. `near` is (latitude, longitude, metres), `within` (south, west, north,
+    east). `unchecked` leaves the hits out of the commit's validation.
+    """
+    records = contract.documents
+    return records.Query(
+        filter=filter and to_json(filter),
+        text=text,
+        near=near and records.Circle(*near),
+        within=within and records.Rectangle(*within),
+        order=[_order(path) for path in order],
+        limit=limit,
+        cursor=cursor,
+        unchecked=unchecked,
+    )
+
+
+def page(found, read):
+    """Returns a page with its documents read, without those that cannot be."""
+    hits = [Hit(read(hit.document), hit.relevance, hit.distance_m) for hit in found.hits]
+    return Page([hit for hit in hits if hit.document], found.next)
+
+
+def stored(document, decode):
+    """Returns a document of the contract with its body decoded."""
+    value = decode(json.loads(document.body))
+    times = from_millis(document.created_at), from_millis(document.updated_at)
+    return Stored(document.id, value, document.revision, *times)
+
+
+def counted(counts):
+    return [[(json.loads(each.value), each.count) for each in path] for path in counts]
+
+
+def annotations(values):
+    return [{"key": key, "value": value} for key, value in values.items()]
+
+
+def _order(path):
+    direction = contract.documents.Direction
+    if path.startswith("-"):
+        return contract.documents.Order(path[1:], direction.DESCENDING)
+    return contract.documents.Order(path, direction.ASCENDING)
+
+
+def _expected(revision):
+    records = contract.documents
+    if revision is None:
+        return records.Expectation_Any()
+    return records.Expectation_Revision(revision) if revision else records.Expectation_Absent()

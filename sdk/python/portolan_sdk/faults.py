@@ -1,0 +1,61 @@
+"""Faults of a declaration: one sentence each, with the file, the line and the fix."""
+
+import inspect
+import os
+import re
+
+
+class DeclarationError(Exception):
+    """Every fault of a capability's declaration, one in each line."""
+
+    def __init__(self, faults):
+        super().__init__("\n".join(faults))
+        self.faults = faults
+
+
+class Fault(Exception):
+    """One fault, found at a function, a class or a field of a class."""
+
+    def __init__(self, text, at=None, field=None):
+        super().__init__(text)
+        self.text, self.at, self.field = text, at, field
+
+    def sentence(self, fallback):
+        """Returns the fault with its place, or that of `fallback` if it has none."""
+        file, line = place(self.at or fallback, self.field)
+        return f"{file}:{line}: {self.text}"
+
+
+def place(at, field=None):
+    """Returns the file and the line of a pair of both, a function, a class or a field."""
+    if isinstance(at, tuple):
+        return shown(at[0]), at[1]
+    if code := getattr(at, "__code__", None):
+        return shown(code.co_filename), _line_of_function(code)
+    try:
+        lines, first = inspect.getsourcelines(at)
+        return shown(inspect.getsourcefile(at)), first + _offset(lines, field)
+    except (OSError, TypeError):
+        return getattr(at, "__module__", "?"), 1
+
+
+def shown(file):
+    """Returns a file's name as its author knows it."""
+    relative = os.path.relpath(file) if os.path.isabs(file) else file
+    if relative.startswith(".."):
+        return os.path.basename(file)
+    # componentize-py mounts each folder of its path as /0, /1 and so on.
+    return re.sub(r"^\d+/", "", relative)
+
+
+def _line_of_function(code):
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except OSError:
+        return code.co_firstlineno
+    return first + next((at for at, line in enumerate(lines) if line.lstrip().startswith("def ")), 0)
+
+
+def _offset(lines, field):
+    wanted = rf"\s+{field}\s*:" if field else r"\s*class\s"
+    return next((at for at, line in enumerate(lines) if re.match(wanted, line)), 0)
