@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { originalPosition } from "./src/source_map.js";
+import { originalPosition, readSourceMap } from "./src/source_map.js";
 
 const SDK = fileURLToPath(new URL(".", import.meta.url));
 const ENTRIES = ["index.ts", "index.js", "index.mjs", "src/index.ts", "src/index.js"];
@@ -72,7 +72,7 @@ function bundleProject(project, entry, folder) {
   return { file, map, imports: imports.map((one) => one.path).filter((path) => path.startsWith(HOST)) };
 }
 
-/** The map without the names and paths of this machine. */
+/** The map of the project's files, without the paths of this machine. */
 function readMap(file, project, folder) {
   const { sources, mappings } = JSON.parse(readFileSync(file, "utf8"));
   const name = (source) => {
@@ -80,7 +80,7 @@ function readMap(file, project, folder) {
     if (path.startsWith(folder)) return `component.js`;
     return path.startsWith(join(SDK, "src")) ? `@portolan/sdk/${relative(join(SDK, "src"), path)}` : relative(project, path);
   };
-  return { sources: sources.map(name), mappings };
+  return readSourceMap({ sources: sources.map(name), mappings });
 }
 
 /** A world that imports what the bundle imports and nothing else, because a host reads imports as permissions. */
@@ -114,7 +114,7 @@ function explain(text, map) {
   return thrown
     .replace(/\/component\.js:(\d+):(\d+)/g, (position, line, column) => originalPosition(map, Number(line), Number(column)) ?? position)
     .split("\n")
-    .filter((line) => !/@portolan\/sdk\/|component\.js/.test(line))
+    .filter((line) => !line.includes("component.js"))
     .join("\n")
     .trim();
 }
