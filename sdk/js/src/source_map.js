@@ -1,5 +1,8 @@
 // Positions in the bundle as positions in the author's files (source maps, revision 3).
 
+/** What the map calls the entry file that the build writes. */
+export const ENTRY = "portolan-entry.js";
+
 const DIGITS = new Map([..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"].map((digit, value) => [digit, value]));
 
 /** Decodes the numbers of one segment of the mappings (base64 VLQ). */
@@ -20,15 +23,16 @@ function decode(segment) {
 }
 
 /**
- * Reads a source map, as far as it is about the files of the project: for each line of the bundle the numbers
- * column, source, line and column of its segments. Lines of the bundle count from 1, the other numbers from 0.
- * The build does this, so that a trap only looks a position up.
+ * Reads a source map for `originalPosition`: for each line of the bundle the numbers column, source, line and column
+ * of its segments. Source is -1 in what is not the project's. Lines of the bundle count from 1, other numbers from 0.
+ * The build does this, so that a trap only looks its positions up.
  */
 export function readSourceMap({ sources, mappings }) {
-  const wanted = sources.map((source) => !source.startsWith("@portolan/sdk/") && source !== "component.js");
+  const wanted = sources.map((source) => !source.startsWith("@portolan/sdk/") && source !== ENTRY);
   let [source, line, column] = [0, 0, 0];
   const lines = {};
   mappings.split(";").forEach((segments, at) => {
+    const found = [];
     let generated = 0;
     for (const segment of segments.split(",")) {
       const [advance = 0, ...original] = decode(segment);
@@ -37,18 +41,19 @@ export function readSourceMap({ sources, mappings }) {
       source += original[0];
       line += original[1];
       column += original[2];
-      if (wanted[source]) (lines[at + 1] ??= []).push(generated, source, line, column);
+      if (wanted[source]) found.push(generated, source, line, column);
+      else if (found.at(-3) !== -1) found.push(generated, -1, 0, 0);
     }
+    lines[at + 1] = found;
   });
-  return { sources, lines };
+  return { sources: sources.map((source, at) => (wanted[at] ? source : "")), lines };
 }
 
 /** Returns `file:line:column` of a position in the bundle, or null. Lines and columns count from 1. */
 export function originalPosition({ sources, lines }, line, column) {
-  const segments = lines[line];
-  if (!segments) return null;
+  const segments = lines[line] ?? [];
   let at = 0;
   while (at + 4 < segments.length && segments[at + 4] < column) at += 4;
-  const [, source, originalLine, originalColumn] = segments.slice(at, at + 4);
-  return `${sources[source]}:${originalLine + 1}:${originalColumn + 1}`;
+  const [, source = -1, originalLine, originalColumn] = segments.slice(at, at + 4);
+  return source < 0 ? null : `${sources[source]}:${originalLine + 1}:${originalColumn + 1}`;
 }
