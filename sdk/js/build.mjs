@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { originalPosition } from "./src/source_map.js";
+import { ENTRY, originalPosition, readSourceMap } from "./src/source_map.js";
 
 const SDK = fileURLToPath(new URL(".", import.meta.url));
 const ENTRIES = ["index.ts", "index.js", "index.mjs", "src/index.ts", "src/index.js"];
@@ -52,19 +52,18 @@ function entryOf(project) {
 function bundleProject(project, entry, folder) {
   const file = join(folder, "component.js");
   const meta = join(folder, "meta.json");
-  const code = [
+  const input = [
     'import { component, setSourceMap } from "@portolan/sdk/component";',
     `import capability from ${JSON.stringify(entry)};`,
     "export const { describe, call } = component(capability);",
     "export { setSourceMap };",
-  ];
-  writeFileSync(join(folder, "entry.js"), code.join("\n"));
+  ].join("\n");
   run("esbuild", [
-    join(folder, "entry.js"), "--bundle", "--format=esm", "--platform=neutral", "--main-fields=module,main", "--target=es2023",
+    `--sourcefile=${ENTRY}`, "--bundle", "--format=esm", "--platform=neutral", "--main-fields=module,main", "--target=es2023",
     `--alias:@portolan/sdk/component=${join(SDK, "src/component.js")}`, `--alias:@portolan/sdk=${join(SDK, "src/index.js")}`,
-    "--external:portolan:*", "--charset=utf8", "--sourcemap=external", "--sources-content=false", "--log-level=warning",
+    "--external:portolan:*", "--charset=utf8", "--minify-whitespace", "--sourcemap=external", "--sources-content=false", "--log-level=warning",
     `--metafile=${meta}`, `--outfile=${file}`,
-  ], { cwd: project });
+  ], { cwd: project, input, stdio: ["pipe", "inherit", "inherit"] });
   const map = readMap(`${file}.map`, project, folder);
   const { outputs } = JSON.parse(readFileSync(meta, "utf8"));
   const { imports } = Object.entries(outputs).find(([name]) => name.endsWith("component.js"))[1];
@@ -72,15 +71,15 @@ function bundleProject(project, entry, folder) {
   return { file, map, imports: imports.map((one) => one.path).filter((path) => path.startsWith(HOST)) };
 }
 
-/** The map without the names and paths of this machine. */
+/** The map of the project's files, without the paths of this machine. */
 function readMap(file, project, folder) {
   const { sources, mappings } = JSON.parse(readFileSync(file, "utf8"));
   const name = (source) => {
     const path = resolve(folder, source);
-    if (path.startsWith(folder)) return `component.js`;
+    if (basename(path) === ENTRY) return ENTRY;
     return path.startsWith(join(SDK, "src")) ? `@portolan/sdk/${relative(join(SDK, "src"), path)}` : relative(project, path);
   };
-  return { sources: sources.map(name), mappings };
+  return readSourceMap({ sources: sources.map(name), mappings });
 }
 
 /** A world that imports what the bundle imports and nothing else, because a host reads imports as permissions. */
@@ -114,7 +113,7 @@ function explain(text, map) {
   return thrown
     .replace(/\/component\.js:(\d+):(\d+)/g, (position, line, column) => originalPosition(map, Number(line), Number(column)) ?? position)
     .split("\n")
-    .filter((line) => !/@portolan\/sdk\/|component\.js/.test(line))
+    .filter((line) => !line.includes("component.js"))
     .join("\n")
     .trim();
 }

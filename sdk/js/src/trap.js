@@ -11,19 +11,17 @@ const BYTES = 6;
 
 let map = null;
 
-/** Sets the source map of the bundle; the build appends the call. */
+/** Sets what `readSourceMap` returned for the bundle; the build appends the call. */
 export const setSourceMap = (given) => {
   map = given;
 };
 
-const isOwn = (position) => position.startsWith("@portolan/sdk/") || position.startsWith("component.js:");
-
-/** The frames of a stack as `function (file:line:column)`, the innermost first, without those of the SDK. */
+/** The author's frames of a stack as `function (file:line:column)`, the innermost first. */
 function frames(stack) {
   const found = [...stack.matchAll(/^ *at (.*?) ?\(?([^()\s]+):(\d+):(\d+)\)?$/gm)];
   return found.flatMap(([, name, file, line, column]) => {
-    const position = (map && originalPosition(map, Number(line), Number(column))) ?? `${file}:${line}:${column}`;
-    return isOwn(position) ? [] : [`${name || "<anonymous>"} (${position})`];
+    const position = map ? originalPosition(map, Number(line), Number(column)) : `${file}:${line}:${column}`;
+    return position ? [`${name || "<anonymous>"} (${position})`] : [];
   });
 }
 

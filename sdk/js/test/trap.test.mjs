@@ -1,23 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { originalPosition } from "../src/source_map.js";
+import { originalPosition, readSourceMap } from "../src/source_map.js";
 import { describeError, reportTrap, setSourceMap } from "../src/trap.js";
 import { installHost } from "./host.mjs";
 
 // Two lines of the bundle: the first is line 3, column 5 of a.js; the second has a.js 5:1, and from column 9 b.js 2:3.
-const map = { sources: ["a.js", "b.js"], mappings: "AAEI;AAEJ,QCHE" };
+// The third line is the SDK's.
+const map = { sources: ["a.js", "b.js", "@portolan/sdk/trap.js"], mappings: "AAEI;AAEJ,QCHE;ACAA" };
 
 test("positions of the bundle are those of the files", () => {
-  assert.equal(originalPosition(map, 1, 1), "a.js:3:5");
-  assert.equal(originalPosition(map, 2, 3), "a.js:5:1");
-  assert.equal(originalPosition(map, 2, 9), "b.js:2:3");
-  assert.equal(originalPosition(map, 9, 1), null);
+  const lines = readSourceMap(map);
+  assert.equal(originalPosition(lines, 1, 1), "a.js:3:5");
+  assert.equal(originalPosition(lines, 2, 3), "a.js:5:1");
+  assert.equal(originalPosition(lines, 2, 9), "b.js:2:3");
+  assert.equal(originalPosition(lines, 3, 1), null);
+  assert.equal(originalPosition(lines, 9, 1), null);
 });
 
 test("an error is told with its functions and lines", () => {
-  setSourceMap(map);
+  setSourceMap(readSourceMap(map));
   const error = new TypeError("nothing there");
-  error.stack = "    at inner (/component.js:2:10)\n    at outer (/component.js:1:4)\n    at native\n";
+  error.stack = "    at inner (/component.js:2:10)\n    at outer (/component.js:1:4)\n    at call (/component.js:3:4)\n    at native\n";
   assert.equal(describeError(error), "TypeError: nothing there at inner (b.js:2:3) at outer (a.js:3:5)");
   error.cause = "a text";
   assert.match(describeError(error), / caused by threw a text, which is not an Error$/);
