@@ -20,7 +20,7 @@ class DecodeError(Exception):
 
 def to_json(value):
     """Returns the JSON text of a value."""
-    return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def rfc3339(instant):
@@ -74,6 +74,11 @@ def _plain(value):
     if isinstance(value, enum.Enum):
         return value.value
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_ENCODER = json.JSONEncoder(
+    default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+)
 
 
 def _checked(expected, holds):
