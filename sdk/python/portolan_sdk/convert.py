@@ -93,7 +93,7 @@ def _parsed(expected, parse):
     def convert(value):
         try:
             return parse(value)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             raise DecodeError(expected) from None
     return convert
 
@@ -107,7 +107,7 @@ def _instant(text):
     instant = datetime.fromisoformat(text)
     if instant.tzinfo is None:
         raise ValueError
-    return instant
+    return instant.astimezone(timezone.utc)
 
 
 def _integer(value):

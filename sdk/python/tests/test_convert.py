@@ -62,6 +62,7 @@ class ConvertTest(unittest.TestCase):
             (Book, {"title": "A", "from": "2026-03-01", "tags": ["a", None]}, "/tags/1"),
             (dict[str, int], {"a/b~c": "x"}, "/a~1b~0c"),
             (datetime, "2026-03-01T09:00:00", ""),
+            (datetime, "0001-01-01T00:00:00+23:00", ""),
             (int, True, ""),
             (int, 1.5, ""),
             (float, False, ""),
