@@ -3,7 +3,7 @@
 In reading order: `app` declares actions, `shapes` and `schema` turn type hints into JSON Schema, `convert`
 turns JSON into values, `refusals` and `errors` are exceptions, `documents`, `feeds`, `events`, `timers`,
 `invocations`, `secrets`, `lookups` and `people` are what the host offers, `states` and `prompts` are parts of
-the descriptor, and `sandbox` fits Python's own modules to a call.
+the descriptor, `running` has the component's exports, and `sandbox` fits Python's own modules to a call.
 """
 
 from . import contract, feeds, secrets, timers

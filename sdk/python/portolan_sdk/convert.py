@@ -7,7 +7,7 @@ import typing
 from datetime import date, datetime, timezone
 from typing import Any, Literal
 
-from .shapes import fields_of, is_object, json_name, members, peel
+from .shapes import fields_of, is_object, json_name, members, no_json, peel
 
 
 class DecodeError(Exception):
@@ -54,10 +54,12 @@ def decoder(annotation):
         return _checked("one of the values", lambda value: value in arguments)
     if origin is list:
         return _list(decoder(arguments[0]))
-    if origin is dict:
+    if origin is dict and arguments[0] is str:
         return _dict(decoder(arguments[1]))
     if isinstance(base, type) and issubclass(base, enum.Enum):
         return _parsed("one of the values", base)
+    if base not in _SCALARS:
+        raise no_json(base)
     return _SCALARS[base]
 
 
