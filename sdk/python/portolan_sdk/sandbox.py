@@ -76,6 +76,14 @@ def connect_logging():
     root.handlers[:] = [handler]
 
 
+def trap(error):
+    """Ends the call with one text for the operator: why it traps."""
+    text = explain(error)
+    last_words(text)
+    sys.stderr = None  # The interpreter would print the same again.
+    raise RuntimeError(text) from None
+
+
 def last_words(text):
     """Tells the host why the call traps: 64 bytes at a time, of at most 1024."""
     encoded = text.encode()[:1024]
@@ -98,9 +106,9 @@ def explain(error):
 def _places(frames):
     """Returns the innermost frames, without those that run every action."""
     codes = [(frame.f_code, line) for frame, line in traceback.walk_tb(frames)]
-    shown_ones = [
+    named = [
         f"{shown(code.co_filename)}:{line} in {code.co_name}"
         for code, line in reversed(codes) if code.co_filename != _RUNNING
     ]
-    repeated = [(place, len(list(group))) for place, group in itertools.groupby(shown_ones)]
+    repeated = [(place, len(list(group))) for place, group in itertools.groupby(named)]
     return [f"{place} ({n} times)" if n > 1 else place for place, n in repeated[:_FRAMES]]
