@@ -21,7 +21,7 @@ from .states import StateMachine, Transition
 
 __all__ = [
     "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Duplicate", "Event",
-    "Feed", "Happened", "Hit", "HostError", "Invalid", "Invocation", "Keywords", "Length", "Limit", "Next", "Page",
-    "Pattern", "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition",
+    "Feed", "Happened", "Hit", "HostError", "Invalid", "Invocation", "Keywords", "Length", "Limit",
+    "Next", "Page", "Pattern", "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition",
     "Unavailable", "contract", "feeds", "secrets", "timers",
 ]

@@ -47,7 +47,8 @@ class DescriptorTest(unittest.TestCase):
             """Note a closing."""
 
         descriptor = app.descriptor()
-        self.assertEqual((descriptor["summary"], descriptor["description"]), ("Lets rooms.", "Lets rooms.\n\nBy the day."))
+        self.assertEqual(descriptor["summary"], "Lets rooms.")
+        self.assertEqual(descriptor["description"], "Lets rooms.\n\nBy the day.")
         first, second = descriptor["actions"]
         self.assertEqual(
             (first["name"], first["title"], first["description"]), ("take", "Take a room", "For one day.")
@@ -93,7 +94,8 @@ class DescriptorTest(unittest.TestCase):
         self.assertEqual(collection["people"], [{
             "path": "owner_id", "erasure": "redact", "fields": [{"path": "name", "audience": "shared"}],
         }])
-        self.assertEqual((collection["version"], collection["geo"]), (2, {"latitude": "lat", "longitude": "lng"}))
+        self.assertEqual(collection["version"], 2)
+        self.assertEqual(collection["geo"], {"latitude": "lat", "longitude": "lng"})
         self.assertEqual(descriptor["invokes"], [{"capability": "agent_credits", "action": "balance"}])
         self.assertEqual(descriptor["state_machines"][0]["transitions"][0]["from_"], ["free"])
         self.assertEqual(machine.step(State.FREE, "let"), State.LET)
@@ -189,8 +191,8 @@ class TrapsTest(unittest.TestCase):
             text = explain(error)
         self.assertRegex(
             text,
-            r"^ValueError: a b at \S*test_app\.py:\d+ in middle, \S*test_app\.py:\d+ in outer, .* in test_a_trap\S*, "
-            r"because of KeyError: 'absent' at \S*test_app\.py:\d+ in inner, ",
+            r"^ValueError: a b at \S*test_app\.py:\d+ in middle, \S*test_app\.py:\d+ in outer, "
+            r".* in test_a_trap\S*, because of KeyError: 'absent' at \S*test_app\.py:\d+ in inner, ",
         )
 
     def test_repeated_frames_are_counted(self):

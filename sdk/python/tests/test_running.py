@@ -82,15 +82,18 @@ def inner():
 class RunningTest(unittest.TestCase):
     def setUp(self):
         self.context = Context()
-        replaced = {"success": lambda output, following: (output, following), "error": Refused, "failure": dict}
+        answer = lambda output, following: (output, following)
+        replaced = {"success": answer, "error": Refused, "failure": dict}
         for target, values in ((contract, {"context": self.context}), (records, replaced)):
             for name, value in values.items():
                 patch = mock.patch.object(target, name, value, create=True)
                 patch.start()
                 self.addCleanup(patch.stop)
-        handlers, level = logging.root.handlers[:], logging.root.level
-        self.addCleanup(lambda: (logging.root.handlers.__setitem__(slice(None), handlers), logging.root.setLevel(level)))
-        logging.root.handlers[:] = []
+        root = logging.root
+        self.addCleanup(root.setLevel, root.level)
+        handlers = mock.patch.object(root, "handlers", [])
+        handlers.start()
+        self.addCleanup(handlers.stop)
         self.world = app.world()()
 
     def call(self, how):
@@ -111,9 +114,8 @@ class RunningTest(unittest.TestCase):
 
     def test_what_is_printed_is_logged(self):
         self.call("print")
-        self.assertEqual(
-            sorted(self.context.logged), [("ERROR", "four"), ("INFO", "one"), ("INFO", "two"), ("WARN", "three")]
-        )
+        logged = [("ERROR", "four"), ("INFO", "one"), ("INFO", "two"), ("WARN", "three")]
+        self.assertEqual(sorted(self.context.logged), logged)
 
     def test_an_answer_has_a_next_step(self):
         self.assertEqual(self.call("next"), (1, '{"capability":"runs","input":{"action":"act"}}'))
@@ -127,14 +129,16 @@ class RunningTest(unittest.TestCase):
 
     def test_any_other_exception_traps_with_its_frames(self):
         self.assertRegex(
-            self.words("deep"), r"^KeyError: 'absent' at \S+:\d+ in inner, \S+:\d+ in middle, \S+:\d+ in outer, \S+:\d+ in act$"
+            self.words("deep"),
+            r"^KeyError: 'absent' at \S+:\d+ in inner, \S+:\d+ in middle, \S+:\d+ in outer, \S+ in act$",
         )
 
     def test_an_exit_traps(self):
         self.assertRegex(self.words("exit"), r"^SystemExit: +at \S+ in act$")
 
     def test_an_unlisted_refusal_traps(self):
-        self.assertRegex(self.words("unlisted"), r"^TypeError: Unlisted is not in the errors of the action act at \S+ in act$")
+        expected = r"^TypeError: Unlisted is not in the errors of the action act at \S+ in act$"
+        self.assertRegex(self.words("unlisted"), expected)
 
     def test_last_words_are_bounded(self):
         last_words("ä" * 2000)
