@@ -6,7 +6,7 @@ import json
 import sys
 
 from . import contract, records, sandbox
-from .convert import to_json
+from .convert import to_json, to_millis
 from .documents import annotations as annotation_records
 from .faults import DeclarationError, Fault
 from .migration import Migrated, Migration, migrated
@@ -37,7 +37,7 @@ class App:
         self._place = caller.f_code.co_filename, caller.f_lineno
         self._head = {
             "id": id, "version": version, "title": title, "tags": list(tags), "status": status,
-            "sunset_at": sunset_at, "successor": successor, "default_action": default_action,
+            "sunset_at": sunset_at and to_millis(sunset_at), "successor": successor, "default_action": default_action,
             "roles": list(roles), "annotations": annotation_records(annotations or {}),
         }
         self._description = description

@@ -2,6 +2,7 @@
 
 import unittest
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from enum import Enum
 from typing import Annotated, Any, TypedDict
 
@@ -103,6 +104,12 @@ class DescriptorTest(unittest.TestCase):
             machine.step(State.LET, "let")
         self.assertEqual(caught.exception.code, "invalid_transition")
         self.assertEqual(caught.exception.conflict["allowed_actions"], [])
+
+
+    def test_a_sunset_is_an_instant(self):
+        sunset = datetime(2026, 11, 18, tzinfo=timezone.utc)
+        app = app_of(status="deprecated", sunset_at=sunset, successor="halls")
+        self.assertEqual(app.descriptor()["sunset_at"], 1_794_960_000_000)
 
 
 class FaultsTest(unittest.TestCase):
