@@ -1,4 +1,5 @@
 """Lends books from one shelf."""
+# ../bookshelf.md says what it does, ../bookshelf-cases tests it.
 
 import random as chance
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from portolan_sdk import (
 ID = A[str, Length(1, 64), "The id of the book."]
 WORDS = A[str | None, Length(1, 200), "Words of title or author."]
 LIMIT = A[int, Range(1, 50), "The most books of the page."]
-CURSOR = A[str | None, Length(1, 2000), "Where the page begins; null on the last one."]
+CURSOR = A[str | None, Length(1, 2000), "Where the next page begins; null after the last one."]
 NUMBER = A[int, "How many there are."]
 
 
@@ -72,8 +73,8 @@ class DepositMissing(Refusal, kind="payment_required", retryable=True, next=TOP_
 
 
 BOOKS = Collection(
-    "books", NewBook, people=[], indexes={"title": ["title"]}, unique={"isbn": ["isbn"]},
-    text=["title", "author"],
+    "books", NewBook, people=[], text=["title", "author"],
+    indexes={"title": ["title"]}, unique={"isbn": ["isbn"]},
 )
 BORROWER = Person("owner_id", "delete_document")
 LOANS = Collection("loans", Loan, people=[BORROWER], indexes={"owner": ["owner_id"]})
@@ -85,13 +86,7 @@ app = App(
 )
 
 
-def load(id):
-    if book := BOOKS.get(id):
-        return book, LOANS.get(id)
-    raise BookNotFound()
-
-
-def shown(book, loan):
+def shown(book, loan=None):
     return Book(**vars(book.value), id=book.id, due_at=loan and loan.value.due_at)
 
 
@@ -103,18 +98,16 @@ def tell(event, id, loan):
 @app.action(access="write", errors=[IsbnTaken])
 def add(call, book: NewBook) -> Book:
     """Put a book on the shelf."""
-    id = call.new_id("book")
     try:
-        BOOKS.add(id, book)
+        return shown(BOOKS.add(call.new_id("book"), book))
     except Duplicate as other:
         raise IsbnTaken(next=step("get", id=other.id)) from None
-    return Book(**vars(book), id=id, due_at=None)
 
 
 @app.action(access="read", idempotent=True, errors=[BookNotFound])
 def get(call, id: ID) -> Book:
     """Read about a book."""
-    return shown(*load(id))
+    return shown(BOOKS.require(id, BookNotFound), LOANS.get(id))
 
 
 @app.action(access="read", idempotent=True)
@@ -128,34 +121,33 @@ def find(call, words: WORDS = None, limit: LIMIT = 20, cursor: CURSOR = None) ->
 @app.action(access="write", errors=[BookNotFound, BookTaken, DepositMissing], emits=[BORROWED])
 def borrow(call, id: ID) -> Book:
     """Borrow a book for 14 days."""
-    book, taken = load(id)
-    if taken:
+    book = BOOKS.require(id, BookNotFound)
+    if taken := LOANS.get(id):
         wait = ceil((taken.value.due_at - call.now).total_seconds())
         raise BookTaken(next=step("get", id=id, after_s=max(0, wait)))
     if book.value.deposit and BALANCE.call()["available"] < book.value.deposit:
         raise DepositMissing()
-    loan = Loan(call.owner_id, call.now + timedelta(days=14))
-    LOANS.add(id, loan)
-    timers.set(f"due/{id}", loan.due_at, "remind", {"id": id})
-    tell(BORROWED, id, loan)
-    return Book(**vars(book.value), id=id, due_at=loan.due_at)
+    loan = LOANS.add(id, Loan(call.owner_id, call.now + timedelta(days=14)))
+    timers.set(f"due/{id}", loan.value.due_at, "remind", {"id": id})
+    tell(BORROWED, id, loan.value)
+    return shown(book, loan)
 
 
 @app.action(access="write", errors=[BookNotFound, NotBorrowed])
 def give_back(call, id: ID) -> Book:
     """Give a book back."""
-    book, loan = load(id)
+    book, loan = BOOKS.require(id, BookNotFound), LOANS.get(id)
     if not loan or loan.value.owner_id != call.owner_id:
         raise NotBorrowed()
     LOANS.delete(id)
     timers.cancel(f"due/{id}")
-    return shown(book, None)
+    return shown(book)
 
 
 @app.action(access="read", idempotent=True)
 def overview(call) -> Overview:
     """Count the books and the loans."""
-    yours = LOANS.count({"owner_id": {"eq": call.owner_id}}) if call.owner_id else 0
+    yours = LOANS.count({"owner_id": {"eq": call.owner_id}})
     return {"books": BOOKS.count(), "borrowed": LOANS.count(), "yours": yours}
 
 

@@ -3,15 +3,16 @@
 In reading order: `app` declares actions, `shapes` and `schema` turn type hints into JSON Schema, `convert`
 turns JSON into values, `refusals` and `errors` are exceptions, `documents`, `feeds`, `events`, `timers`,
 `invocations`, `secrets`, `lookups` and `people` are what the host offers, `states` and `prompts` are parts of
-the descriptor, and `sandbox` fits Python's own modules to a call.
+the descriptor, `running` has the component's exports, and `sandbox` fits Python's own modules to a call.
 """
 
-from . import feeds, secrets, timers
+from . import contract, feeds, secrets, timers
 from .app import App
 from .calls import Call
 from .documents import Collection, Hit, Page, Person, Stored
 from .errors import BadCursor, Conflict, Duplicate, HostError, Invalid, Limit, Unavailable
 from .events import Event, Happened
+from .feeds import Feed
 from .invocations import Invocation
 from .prompts import Argument, Prompt
 from .refusals import Answer, Next, Refusal
@@ -20,7 +21,7 @@ from .states import StateMachine, Transition
 
 __all__ = [
     "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Duplicate", "Event",
-    "Happened", "Hit", "HostError", "Invalid", "Invocation", "Keywords", "Length", "Limit", "Next", "Page",
-    "Pattern", "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition",
-    "Unavailable", "feeds", "secrets", "timers",
+    "Feed", "Happened", "Hit", "HostError", "Invalid", "Invocation", "Keywords", "Length", "Limit",
+    "Next", "Page", "Pattern", "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition",
+    "Unavailable", "contract", "feeds", "secrets", "timers",
 ]

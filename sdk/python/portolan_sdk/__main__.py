@@ -3,10 +3,11 @@
 import importlib
 import json
 import sys
+import traceback
 from pathlib import Path
 
 from .app import App
-from .faults import DeclarationError
+from .faults import DeclarationError, Fault
 
 
 def main(arguments):
@@ -19,7 +20,7 @@ def main(arguments):
 
 def run(command, file):
     """Loads the app of a file, and prints its descriptor or its faults."""
-    sys.path.insert(0, str(file.parent))
+    sys.path.insert(0, str(file.resolve().parent))
     try:
         module = importlib.import_module(file.stem)
         app = next((value for value in vars(module).values() if isinstance(value, App)), None)
@@ -30,9 +31,20 @@ def run(command, file):
     except DeclarationError as error:
         print(error, file=sys.stderr)
         return 1
+    except Fault as fault:
+        print(fault.sentence(_line_in(file, fault)), file=sys.stderr)
+        return 1
     if command == "describe":
         print(json.dumps(descriptor, indent=2, ensure_ascii=False))
     return 0
 
 
-sys.exit(main(sys.argv[1:]))
+def _line_in(file, fault):
+    """Returns the innermost place in a file from which a fault came."""
+    lines = [line for frame, line in traceback.walk_tb(fault.__traceback__)
+             if frame.f_code.co_filename == str(file.resolve())]
+    return str(file), lines[-1] if lines else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

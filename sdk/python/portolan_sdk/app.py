@@ -1,40 +1,21 @@
-"""A capability: its actions, its descriptor, and the component's exports."""
+"""A capability: its actions and its descriptor."""
 
 import dataclasses
 import inspect
 import json
 import sys
-import typing
 
 from . import contract, records, sandbox
-from .calls import Call
-from .convert import DecodeError, decoder, to_json
+from .convert import to_json, to_millis
 from .documents import annotations as annotation_records
-from .errors import HostError
 from .faults import DeclarationError, Fault
 from .migration import Migrated, Migration, migrated
-from .refusals import KINDS, Answer, Common, Refusal
+from .refusals import KINDS, Refusal
+from .running import Action, world
 from .schema import schema_of
-from .shapes import Parameters, is_object
+from .shapes import Parameters, hints_of, is_object
 
 ACCESSES = ("read", "write", "events", "open", "internal")
-
-
-@dataclasses.dataclass(frozen=True)
-class _Action:
-    """An action's function with its declaration."""
-
-    name: str
-    function: typing.Callable
-    options: dict
-    errors: tuple
-    emits: tuple
-    subscriptions: tuple
-    examples: tuple
-    whole: bool
-    input: typing.Any
-    output: typing.Any
-    decode: typing.Callable
 
 
 @dataclasses.dataclass
@@ -56,7 +37,7 @@ class App:
         self._place = caller.f_code.co_filename, caller.f_lineno
         self._head = {
             "id": id, "version": version, "title": title, "tags": list(tags), "status": status,
-            "sunset_at": sunset_at, "successor": successor, "default_action": default_action,
+            "sunset_at": sunset_at and to_millis(sunset_at), "successor": successor, "default_action": default_action,
             "roles": list(roles), "annotations": annotation_records(annotations or {}),
         }
         self._description = description
@@ -96,14 +77,15 @@ class App:
         """
         def migrate(_call, input: Migration) -> Migrated:
             return migrated(input, function)
-        migrate.__doc__ = function.__doc__
+        migrate.__doc__ = function.__doc__ or "Convert stored documents to the form of this version."
         self.action(access="internal", idempotent=True)(migrate)
         return function
 
     def descriptor(self):
         """Returns the descriptor as plain values, or raises every fault of the declaration at once."""
-        head = self._note(self._place, lambda: self._paragraphs(self._description)) or ("", "")
-        actions = [self._note(each.function, lambda: _record(each)) for each in self._actions.values()]
+        fix = 'The app has no description; begin the module with """What it does."""'
+        head = self._note(self._place, lambda: paragraphs(self._description, fix)) or ("", "")
+        actions = [self._record(each) for each in self._actions.values()]
         declared = self._actions.values()
         publishes = {event.type: event for each in declared for event in each.emits}
         result = self._head | {"summary": head[0], "description": head[1], "actions": actions} | {
@@ -119,7 +101,8 @@ class App:
             ],
         }
         if self._faults:
-            raise DeclarationError(sorted(self._faults, key=_by_line))
+            # A type that several actions use has its fault once.
+            raise DeclarationError(sorted(set(self._faults), key=_by_line))
         return result
 
     def world(self):
@@ -127,15 +110,7 @@ class App:
         descriptor = self.descriptor()
         sandbox.connect_logging()
         described = records.descriptor(descriptor) if contract.IN_COMPONENT else descriptor
-        app = self
-
-        class WitWorld:
-            def describe(self):
-                return described
-
-            def call(self, caller, action, input):
-                return app._run(caller, action, input)
-        return WitWorld
+        return world(described, self._actions)
 
     def _note(self, at, declare):
         """Returns what a declaration returns, or keeps its fault."""
@@ -146,7 +121,7 @@ class App:
             return None
 
     def _add(self, name, function, options, errors, emits, subscriptions, examples):
-        hints = typing.get_type_hints(function, include_extras=True)
+        hints = hints_of(function)
         if "return" not in hints:
             raise Fault(f"The action {name} has no type of its output; write def {name}(…) -> Output:")
         if options["access"] not in ACCESSES:
@@ -158,48 +133,29 @@ class App:
                 raise Fault(f"{error!r} in errors is no class of Refusal; remove it.")
             self._errors[error] = None
         input_type, whole = _input_type(function, hints)
-        schema_of(input_type)  # A type without a schema has no decoder either.
         output = Nothing if hints["return"] is type(None) else hints["return"]
-        self._actions[name] = _Action(
-            name, function, options, errors, emits, subscriptions, examples, whole, input_type, output,
-            decoder(input_type),
+        self._actions[name] = Action(
+            name, function, options, errors, emits, subscriptions, examples, whole, input_type, output
         )
 
-    @staticmethod
-    def _paragraphs(text):
-        return paragraphs(text, 'The app has no description; begin the module with """What it does."""')
+    def _record(self, action):
+        def note(derive):
+            return self._note(action.function, derive)
 
-    def _run(self, caller, name, input):
-        sandbox.enter(seeded=name != "migrate")
-        try:
-            answer = self._answer(self._actions[name], Call(caller), json.loads(input))
-        except Refusal as refusal:
-            answer = refusal
-        except BaseException as error:
-            sandbox.leave()
-            sandbox.trap(error)
-        sandbox.leave()
-        if isinstance(answer, Refusal):
-            raise records.error(answer.failure(records.failure))
-        return records.success(*answer)
-
-    def _answer(self, action, call, values):
-        try:
-            given = action.decode(values)
-        except DecodeError as error:
-            raise Refusal.validation(error.pointer, "type", error.expected) from None
-        try:
-            function = action.function
-            return _answer_parts(function(call, given) if action.whole else function(call, **given))
-        except Refusal as refusal:
-            if not isinstance(refusal, (Common, *action.errors)):
-                text = f"{type(refusal).__name__} is not in the errors of the action {action.name}"
-                raise TypeError(text).with_traceback(refusal.__traceback__) from None
-            raise
-        except HostError as error:
-            if error.code == "internal_error":
-                sandbox.log("ERROR", f"the host refused: {sandbox.explain(error)}")
-            raise Refusal.common(error.code, error.message) from error
+        fix = f'The action {action.name} has no docstring; write """What it does.""" below its def.'
+        first, whole = note(lambda: paragraphs(action.function.__doc__, fix)) or ("", "")
+        accepted = note(lambda: schema_of(action.input)) or {}
+        examples = action.examples or (() if accepted.get("required") else ({},))
+        return action.options | {
+            "name": action.name,
+            "title": first.removesuffix("."),
+            "description": whole.partition("\n\n")[2] or first,
+            "input": accepted,
+            "output": note(lambda: schema_of(action.output, output=True)),
+            "errors": [error.code for error in action.errors],
+            "emits": [event.type for event in action.emits],
+            "examples": [_example(example) for example in examples],
+        }
 
 
 def paragraphs(text, fault):
@@ -219,38 +175,9 @@ def _input_type(function, hints):
     return parameters, False
 
 
-def _answer_parts(value):
-    following = None
-    if isinstance(value, Answer):
-        value, following = value.output, value.next
-    output = to_json({} if value is None else value)
-    return output, following and to_json(following)
-
-
-def _record(action):
-    fix = f'The action {action.name} has no docstring; write """What it does.""" below its def.'
-    first, whole = paragraphs(action.function.__doc__, fix)
-    rest = whole.partition("\n\n")[2]
-    examples = action.examples or (() if _required(action.input) else ({},))
-    return action.options | {
-        "name": action.name,
-        "title": first.removesuffix("."),
-        "description": rest or first,
-        "input": schema_of(action.input),
-        "output": schema_of(action.output, output=True),
-        "errors": [error.code for error in action.errors],
-        "emits": [event.type for event in action.emits],
-        "examples": [_example(example) for example in examples],
-    }
-
-
 def _by_line(sentence):
     file, line, _ = sentence.split(":", 2)
     return file, int(line)
-
-
-def _required(annotation):
-    return schema_of(annotation).get("required")
 
 
 def _example(value):

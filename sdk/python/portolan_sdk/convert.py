@@ -7,7 +7,7 @@ import typing
 from datetime import date, datetime, timezone
 from typing import Any, Literal
 
-from .shapes import fields_of, is_object, json_name, members, peel
+from .shapes import fields_of, is_object, json_name, members, no_json, peel
 
 
 class DecodeError(Exception):
@@ -20,7 +20,7 @@ class DecodeError(Exception):
 
 def to_json(value):
     """Returns the JSON text of a value."""
-    return json.dumps(value, default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def rfc3339(instant):
@@ -54,10 +54,12 @@ def decoder(annotation):
         return _checked("one of the values", lambda value: value in arguments)
     if origin is list:
         return _list(decoder(arguments[0]))
-    if origin is dict:
+    if origin is dict and arguments[0] is str:
         return _dict(decoder(arguments[1]))
     if isinstance(base, type) and issubclass(base, enum.Enum):
         return _parsed("one of the values", base)
+    if base not in _SCALARS:
+        raise no_json(base)
     return _SCALARS[base]
 
 
@@ -76,6 +78,11 @@ def _plain(value):
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+_ENCODER = json.JSONEncoder(
+    default=_plain, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+)
+
+
 def _checked(expected, holds):
     def check(value):
         if not holds(value):
@@ -88,7 +95,7 @@ def _parsed(expected, parse):
     def convert(value):
         try:
             return parse(value)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             raise DecodeError(expected) from None
     return convert
 
@@ -102,7 +109,7 @@ def _instant(text):
     instant = datetime.fromisoformat(text)
     if instant.tzinfo is None:
         raise ValueError
-    return instant
+    return instant.astimezone(timezone.utc)
 
 
 def _integer(value):

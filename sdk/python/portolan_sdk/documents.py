@@ -104,6 +104,12 @@ class Collection:
             raise Invalid(f"a document in {self.name} does not fit {self.type.__name__}")
         return document
 
+    def require(self, id, refusal):
+        """Returns the document, or raises the refusal."""
+        if document := self.get(id):
+            return document
+        raise refusal
+
     def get_many(self, ids):
         """Returns one document or None for each id, in their order."""
         found = ask(contract.documents.get_many, self.name, list(ids))
@@ -139,8 +145,9 @@ class Collection:
         return ask(contract.documents.put, self.name, id, to_json(value), _expected(revision))
 
     def add(self, id, value):
-        """Writes a document that must not exist yet."""
-        return self.put(id, value, revision=0)
+        """Writes a document that must not exist yet, and returns it as it is stored."""
+        now = from_millis(contract.context.now())
+        return Stored(id, value, self.put(id, value, revision=0), now, now)
 
     def save(self, stored):
         """Writes a document that was read and changed; `Conflict` if somebody else changed it since."""

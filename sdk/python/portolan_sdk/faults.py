@@ -1,8 +1,10 @@
 """Faults of a declaration: one sentence each, with the file, the line and the fix."""
 
 import inspect
+import linecache
 import os
 import re
+import sys
 
 
 class DeclarationError(Exception):
@@ -36,7 +38,7 @@ def place(at, field=None):
         lines, first = inspect.getsourcelines(at)
         return shown(inspect.getsourcefile(at)), first + _offset(lines, field)
     except (OSError, TypeError):
-        return getattr(at, "__module__", "?"), 1
+        return _assignment(at)
 
 
 def shown(file):
@@ -54,6 +56,14 @@ def _line_of_function(code):
     except OSError:
         return code.co_firstlineno
     return first + next((at for at, line in enumerate(lines) if line.lstrip().startswith("def ")), 0)
+
+
+def _assignment(at):
+    """Returns the place where a class is made by an assignment, as in `Found = TypedDict("Found", …)`."""
+    file = getattr(sys.modules.get(at.__module__), "__file__", None)
+    lines = linecache.getlines(file) if file else []
+    found = (number for number, line in enumerate(lines, 1) if re.match(rf"{at.__name__}\s*=", line))
+    return shown(file or at.__module__), next(found, 1)
 
 
 def _offset(lines, field):

@@ -15,7 +15,7 @@ from .faults import shown
 _MESSAGE_CHARACTERS = 400
 _WORDS = 64
 _FRAMES = 12
-_APP = __file__.replace("sandbox.py", "app.py")
+_RUNNING = __file__.replace("sandbox.py", "running.py")
 
 
 class _Lines(io.TextIOBase):
@@ -58,8 +58,7 @@ def leave():
 
 def connect_logging():
     """Sends the records of `logging`, if the app has imported it, to the operator's log."""
-    logging = sys.modules.get("logging")
-    if not logging or logging.root.handlers:
+    if not (logging := sys.modules.get("logging")):
         return
 
     class Handler(logging.Handler):
@@ -69,8 +68,12 @@ def connect_logging():
             level = next((name for least, name in levels if record.levelno >= least), lesser)
             log(level, self.format(record))
 
-    logging.root.addHandler(Handler())
-    logging.root.setLevel(1)
+    handler, root = Handler(), logging.root
+    if root.handlers:
+        handler.setFormatter(root.handlers[0].formatter)
+    else:
+        root.setLevel(1)
+    root.handlers[:] = [handler]
 
 
 def trap(error):
@@ -101,11 +104,11 @@ def explain(error):
 
 
 def _places(frames):
-    """Returns the innermost frames, without those of the app's own machinery."""
+    """Returns the innermost frames, without those that run every action."""
     codes = [(frame.f_code, line) for frame, line in traceback.walk_tb(frames)]
-    shown_ones = [
+    named = [
         f"{shown(code.co_filename)}:{line} in {code.co_name}"
-        for code, line in reversed(codes) if code.co_filename != _APP
+        for code, line in reversed(codes) if code.co_filename != _RUNNING
     ]
-    repeated = [(place, len(list(group))) for place, group in itertools.groupby(shown_ones)]
+    repeated = [(place, len(list(group))) for place, group in itertools.groupby(named)]
     return [f"{place} ({n} times)" if n > 1 else place for place, n in repeated[:_FRAMES]]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .convert import to_json
 from .faults import Fault
 from .shapes import (
-    NO_DEFAULT, Keywords, Length, Pattern, Range, fields_of, is_object, members, peel,
+    NO_DEFAULT, Keywords, Length, Pattern, Range, fields_of, is_object, members, named, no_json, peel,
 )
 
 _PLAIN = {
@@ -54,15 +54,12 @@ def _of_type(annotation, output, within):
     if origin is dict and arguments[0] is str:
         values = schema_of(arguments[1], output, within)
         return {"type": "object", "additionalProperties": values}
-    raise Fault(
-        f"{_named(annotation)} has no JSON Schema; use str, int, float, bool, datetime, date, list[…], "
-        "dict[str, …], Optional[…], Literal[…], an Enum or a dataclass."
-    )
+    raise no_json(annotation)
 
 
 def _of_object(annotation, output, within):
     if annotation in within:
-        raise Fault(f"{_named(annotation)} contains itself; use dict for the inner one.", annotation)
+        raise Fault(f"{named(annotation)} contains itself; use dict for the inner one.", annotation)
     properties, required = {}, []
     for field in fields_of(annotation):
         properties[field.name] = _of_field(annotation, field, output, within)
@@ -83,7 +80,7 @@ def _of_field(annotation, field, output, within):
     if "description" not in schema:
         text = (
             f"{field.attribute} of {cls.__name__} has no description; "
-            f'write {field.attribute}: Annotated[{_named(peel(field.type)[0])}, "What it is."].'
+            f'write {field.attribute}: Annotated[{named(peel(field.type)[0])}, "What it is."].'
         )
         raise Fault(text, cls, field.attribute)
     if not output and field.default not in (NO_DEFAULT, None):
@@ -112,7 +109,7 @@ def _keywords(note, schema, base):
         case str():
             return {"description": note}
         case Keywords():
-            return dict(note)
+            return note.keywords
         case Pattern() if _has_type(schema, "string"):
             return {"pattern": note.expression}
         case Range() if _has_type(schema, "integer", "number"):
@@ -120,7 +117,7 @@ def _keywords(note, schema, base):
         case Length() if kind := _has_type(schema, *_SIZED):
             return _bounds(note, f"min{_SIZED[kind]}", f"max{_SIZED[kind]}")
         case Pattern() | Range() | Length():
-            raise Fault(f"{type(note).__name__} does not fit {_named(base)}; remove it.")
+            raise Fault(f"{type(note).__name__} does not fit {named(base)}; remove it.")
     return {}
 
 
@@ -134,8 +131,3 @@ def _has_type(schema, *kinds):
     own = schema.get("type", ())
     own = [own] if isinstance(own, str) else own
     return next((kind for kind in kinds if kind in own), None)
-
-
-def _named(annotation):
-    plain = isinstance(annotation, type) and not typing.get_args(annotation)
-    return annotation.__name__ if plain else str(annotation).replace("typing.", "")

@@ -32,8 +32,11 @@ class Pattern:
     expression: str
 
 
-class Keywords(dict):
+class Keywords:
     """Other keywords of JSON Schema: `Keywords(format="uri")`."""
+
+    def __init__(self, **keywords):
+        self.keywords = keywords
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,14 +87,19 @@ def fields_of(annotation):
     if isinstance(cls, Parameters):
         return cls.fields
     arguments = dict(zip(getattr(cls, "__parameters__", ()), typing.get_args(annotation)))
-    try:
-        hints = typing.get_type_hints(cls, include_extras=True)
-    except NameError as error:
-        text = f"The type {error.name} is unknown; define or import it outside of functions."
-        raise Fault(text, cls) from None
+    hints = hints_of(cls)
     if typing.is_typeddict(cls):
         return [_key(name, each, name in cls.__required_keys__) for name, each in hints.items()]
     return [_field(field, _filled(hints[field.name], arguments)) for field in dataclasses.fields(cls)]
+
+
+def hints_of(at):
+    """Returns the type hints of a class or a function."""
+    try:
+        return typing.get_type_hints(at, include_extras=True)
+    except NameError as error:
+        text = f"The type {error.name} is unknown; define or import it outside of functions."
+        raise Fault(text, at) from None
 
 
 def json_name(attribute):
@@ -131,3 +139,17 @@ def _filled(annotation, arguments):
     if not getattr(annotation, "__parameters__", ()):
         return annotation
     return annotation[tuple(arguments.get(each, Any) for each in annotation.__parameters__)]
+
+
+def named(annotation):
+    """Returns a type as it is written."""
+    plain = isinstance(annotation, type) and not typing.get_args(annotation)
+    return annotation.__name__ if plain else str(annotation).replace("typing.", "")
+
+
+def no_json(annotation):
+    """Returns the fault of a type that has no JSON form."""
+    return Fault(
+        f"{named(annotation)} has no JSON form; use str, int, float, bool, datetime, date, list[…], "
+        "dict[str, …], Optional[…], Literal[…], an Enum, a dataclass or a TypedDict."
+    )

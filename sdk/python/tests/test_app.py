@@ -2,6 +2,7 @@
 
 import unittest
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from enum import Enum
 from typing import Annotated, Any, TypedDict
 
@@ -47,7 +48,8 @@ class DescriptorTest(unittest.TestCase):
             """Note a closing."""
 
         descriptor = app.descriptor()
-        self.assertEqual((descriptor["summary"], descriptor["description"]), ("Lets rooms.", "Lets rooms.\n\nBy the day."))
+        self.assertEqual(descriptor["summary"], "Lets rooms.")
+        self.assertEqual(descriptor["description"], "Lets rooms.\n\nBy the day.")
         first, second = descriptor["actions"]
         self.assertEqual(
             (first["name"], first["title"], first["description"]), ("take", "Take a room", "For one day.")
@@ -93,7 +95,8 @@ class DescriptorTest(unittest.TestCase):
         self.assertEqual(collection["people"], [{
             "path": "owner_id", "erasure": "redact", "fields": [{"path": "name", "audience": "shared"}],
         }])
-        self.assertEqual((collection["version"], collection["geo"]), (2, {"latitude": "lat", "longitude": "lng"}))
+        self.assertEqual(collection["version"], 2)
+        self.assertEqual(collection["geo"], {"latitude": "lat", "longitude": "lng"})
         self.assertEqual(descriptor["invokes"], [{"capability": "agent_credits", "action": "balance"}])
         self.assertEqual(descriptor["state_machines"][0]["transitions"][0]["from_"], ["free"])
         self.assertEqual(machine.step(State.FREE, "let"), State.LET)
@@ -101,6 +104,12 @@ class DescriptorTest(unittest.TestCase):
             machine.step(State.LET, "let")
         self.assertEqual(caught.exception.code, "invalid_transition")
         self.assertEqual(caught.exception.conflict["allowed_actions"], [])
+
+
+    def test_a_sunset_is_an_instant(self):
+        sunset = datetime(2026, 11, 18, tzinfo=timezone.utc)
+        app = app_of(status="deprecated", sunset_at=sunset, successor="halls")
+        self.assertEqual(app.descriptor()["sunset_at"], 1_794_960_000_000)
 
 
 class FaultsTest(unittest.TestCase):
@@ -189,8 +198,8 @@ class TrapsTest(unittest.TestCase):
             text = explain(error)
         self.assertRegex(
             text,
-            r"^ValueError: a b at \S*test_app\.py:\d+ in middle, \S*test_app\.py:\d+ in outer, .* in test_a_trap\S*, "
-            r"because of KeyError: 'absent' at \S*test_app\.py:\d+ in inner, ",
+            r"^ValueError: a b at \S*test_app\.py:\d+ in middle, \S*test_app\.py:\d+ in outer, "
+            r".* in test_a_trap\S*, because of KeyError: 'absent' at \S*test_app\.py:\d+ in inner, ",
         )
 
     def test_repeated_frames_are_counted(self):

@@ -37,7 +37,10 @@ class ConvertTest(unittest.TestCase):
     def test_values_come_back(self):
         at = datetime(2026, 3, 1, 9, 0, 0, 123000, timezone.utc)
         for annotation, value, text in [
-            (Book, Book("A", date(2026, 3, 1)), '{"title":"A","from":"2026-03-01","genre":"novel","tags":[]}'),
+            (
+                Book, Book("A", date(2026, 3, 1)),
+                '{"title":"A","from":"2026-03-01","genre":"novel","tags":[]}',
+            ),
             (Envelope[list[Genre]], Envelope([Genre.NOVEL]), '{"about":["novel"]}'),
             (datetime, at, '"2026-03-01T09:00:00.123Z"'),
             (Optional[datetime], None, "null"),
@@ -62,6 +65,7 @@ class ConvertTest(unittest.TestCase):
             (Book, {"title": "A", "from": "2026-03-01", "tags": ["a", None]}, "/tags/1"),
             (dict[str, int], {"a/b~c": "x"}, "/a~1b~0c"),
             (datetime, "2026-03-01T09:00:00", ""),
+            (datetime, "0001-01-01T00:00:00+23:00", ""),
             (int, True, ""),
             (int, 1.5, ""),
             (float, False, ""),

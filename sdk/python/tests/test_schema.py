@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Generic, Literal, NotRequired, Optional, TypedDict, TypeVar, Union
 
 from portolan_sdk import Keywords, Length, Pattern, Range
+from portolan_sdk.convert import decoder
 from portolan_sdk.faults import Fault
 from portolan_sdk.schema import schema_of
 
@@ -83,6 +84,7 @@ class TypesTest(unittest.TestCase):
             (Annotated[float, Range(max=0.5)], {"type": "number", "maximum": 0.5}),
             (Annotated[str, Pattern("^a$")], {"type": "string", "pattern": "^a$"}),
             (Annotated[str, Keywords(format="uri")], {"type": "string", "format": "uri"}),
+            (Optional[Annotated[str, Keywords(format="uri")]], {"type": ["string", "null"], "format": "uri"}),
             (Annotated[int, "A number."], {"type": "integer", "description": "A number."}),
         ]:
             with self.subTest(annotation):
@@ -93,10 +95,11 @@ class TypesTest(unittest.TestCase):
             with self.subTest(annotation), self.assertRaisesRegex(Fault, "does not fit .*; remove it"):
                 schema_of(annotation)
 
-    def test_other_types_have_no_schema(self):
+    def test_other_types_have_no_json_form(self):
         for annotation in (complex, set[str], tuple[int, int], dict[int, str], bytes):
-            with self.subTest(annotation), self.assertRaisesRegex(Fault, "has no JSON Schema; use"):
-                schema_of(annotation)
+            for derive in (schema_of, decoder):
+                with self.subTest(annotation), self.assertRaisesRegex(Fault, "has no JSON form; use"):
+                    derive(annotation)
 
 
 class ObjectsTest(unittest.TestCase):
@@ -142,8 +145,10 @@ class ObjectsTest(unittest.TestCase):
         with self.assertRaises(Fault) as caught:
             schema_of(Bare)
         sentence = caught.exception.sentence(None)
-        line = ObjectsTest.test_a_field_without_a_description_is_a_fault_at_its_line.__code__.co_firstlineno
-        self.assertRegex(sentence, rf'test_schema\.py:{line + 4}: bad of Bare has no description; write bad: Anno')
+        test = ObjectsTest.test_a_field_without_a_description_is_a_fault_at_its_line
+        line = test.__code__.co_firstlineno + 4
+        text = rf"test_schema\.py:{line}: bad of Bare has no description; write bad: Annotated\[int, "
+        self.assertRegex(sentence, text)
 
     def test_an_object_within_itself_is_a_fault(self):
         with self.assertRaisesRegex(Fault, "Node contains itself; use dict"):
