@@ -31,7 +31,7 @@ pub(super) struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path.display().fmt(formatter)
+        write!(formatter, "{}", self.path.display())
     }
 }
 
