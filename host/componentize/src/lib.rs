@@ -31,8 +31,8 @@ pub fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
     if !module.starts_with(CORE_MODULE) {
         return Err(ComponentizeError::NotAModule);
     }
-    let encoder = ComponentEncoder::default().module(module);
-    let encoded = encoder.and_then(|encoder| encoder.validate(true).encode());
+    let mut encoder = ComponentEncoder::default();
+    let encoded = encoder.module(module).and_then(|encoder| encoder.validate(true).encode());
     encoded.map_err(|error| ComponentizeError::Contract(format!("{error:#}")))
 }
 

@@ -143,7 +143,7 @@ impl Host {
         let collection = declared(&snapshot, (capability, test_mode), collection)?;
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
         for (id, body) in documents {
-            unit.put(&collection, id, body.clone(), Expectation::Absent).await?;
+            unit.put(collection, id, body.clone(), Expectation::Absent).await?;
         }
         match unit.commit(Attachments::default()).await {
             Ok(Verdict::Committed) => Ok(()),
@@ -174,7 +174,7 @@ impl Host {
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
         let (mut documents, mut cursor) = (Vec::new(), None);
         loop {
-            let page = unit.find(&collection, &query, cursor.as_deref()).await?;
+            let page = unit.find(collection, &query, cursor.as_deref()).await?;
             documents.extend(page.hits.into_iter().map(|hit| hit.document));
             cursor = page.next;
             if cursor.is_none() {
@@ -184,17 +184,15 @@ impl Host {
     }
 }
 
-fn declared(
-    snapshot: &Snapshot,
+fn declared<'s>(
+    snapshot: &'s Snapshot,
     (capability, test_mode): (&str, bool),
     collection: &str,
-) -> Result<Collection, StateError> {
+) -> Result<&'s Collection, StateError> {
     let capability = snapshot.capabilities.get(capability);
     let found =
         capability.and_then(|capability| capability.collections.of(test_mode).get(collection));
-    found
-        .cloned()
-        .ok_or_else(|| StateError::Invalid(format!("there is no collection {collection}")))
+    found.ok_or_else(|| StateError::Invalid(format!("there is no collection {collection}")))
 }
 
 impl Effects {

@@ -27,7 +27,9 @@ pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
     let component = project.scratch()?.canonicalize()?.join("component.wasm");
     let mut componentize = COMPONENTIZE.command(&folder);
     componentize.current_dir(&folder).args(["--quiet", "--wit-path"]).arg(project.sdk.join("wit"));
-    worlds.iter().for_each(|world| drop(componentize.args(["--world", world])));
+    for world in &worlds {
+        componentize.args(["--world", world]);
+    }
     componentize.args(["componentize", MODULE, "--python-path", ".", "--python-path"]).arg(sdk);
     componentize.arg("--output").arg(&component);
     COMPONENTIZE.run(&mut componentize)?;

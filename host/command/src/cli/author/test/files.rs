@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use std::{
     fmt, fs,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 /// A file with its cases.
@@ -15,7 +14,7 @@ pub(super) struct CaseFile {
     path: PathBuf,
     /// The position among the files.
     number: usize,
-    cases: Vec<Arc<Case>>,
+    cases: Vec<Case>,
     written: Value,
     changed: bool,
 }
@@ -31,7 +30,7 @@ pub(super) struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path.display().fmt(formatter)
+        write!(formatter, "{}", self.path.display())
     }
 }
 
@@ -67,17 +66,17 @@ impl CaseFile {
                 .with_context(|| format!("{name}: the case {title:?} cannot be read"))?;
             match case.fault() {
                 Some(fault) => anyhow::bail!("{name}: the case {title:?}: {fault}"),
-                None => Ok(Arc::new(case)),
+                None => Ok(case),
             }
         });
         let cases = cases.collect::<anyhow::Result<_>>()?;
         Ok(Self { path, number, cases, written, changed: false })
     }
 
-    pub(super) fn cases(&self) -> impl Iterator<Item = (Place, Arc<Case>)> {
+    pub(super) fn cases(&self) -> impl Iterator<Item = (Place, &Case)> {
         self.cases.iter().enumerate().map(|(index, case)| {
             let place = Place { file: self.number, index, path: self.path.clone() };
-            (place, Arc::clone(case))
+            (place, case)
         })
     }
 

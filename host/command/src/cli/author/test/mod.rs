@@ -21,15 +21,14 @@ use crate::cli::check::report;
 use anyhow::Context as _;
 use clap::Args;
 use files::CaseFile;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use stage::Stage;
 use std::{
     io::IsTerminal as _,
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
     time::Instant,
 };
-use tokio::sync::Semaphore;
 use tracing_subscriber::EnvFilter;
 use verdict::Verdict;
 
@@ -116,28 +115,19 @@ async fn run(
     only: Option<&str>,
 ) -> anyhow::Result<Option<(Vec<Verdict>, u128)>> {
     let stage = match Stage::open(component).await? {
-        Ok(stage) => Arc::new(stage),
+        Ok(stage) => stage,
         Err(inspection) => {
             report(&inspection);
             return Ok(None);
         }
     };
     let started = Instant::now();
-    let turns = Arc::new(Semaphore::new(AT_ONCE));
     let cases = files.iter().flat_map(CaseFile::cases);
     let chosen = cases.filter(|(_, case)| only.is_none_or(|text| case.name.contains(text)));
-    let running: Vec<_> = chosen
-        .map(|(place, case)| {
-            let (stage, turns) = (Arc::clone(&stage), Arc::clone(&turns));
-            tokio::spawn(async move {
-                let _turn = turns.acquire().await;
-                stage.run(place, case).await
-            })
-        })
-        .collect();
+    let running = stream::iter(chosen.map(|(place, case)| stage.run(place, case)));
+    let mut running = running.buffered(AT_ONCE);
     let mut verdicts = Vec::new();
-    for verdict in running {
-        let verdict = verdict.await??;
+    while let Some(verdict) = running.try_next().await? {
         print(&verdict);
         verdicts.push(verdict);
     }

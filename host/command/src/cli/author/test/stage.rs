@@ -83,7 +83,7 @@ impl Stage {
     }
 
     /// Runs a case.
-    pub(super) async fn run(&self, place: Place, case: Arc<Case>) -> anyhow::Result<Verdict> {
+    pub(super) async fn run(&self, place: Place, case: &Case) -> anyhow::Result<Verdict> {
         let started = Instant::now();
         let opened = self.host(case.time()).await?;
         let host = &opened.host;
@@ -107,7 +107,7 @@ impl Stage {
         let Rehearsed { outcome, effects } = host.rehearse(rehearsal).await;
         let after = self.documents(host, test_mode).await?;
         let came = verdict::came(outcome, &effects, after);
-        let mut differences = verdict::differences(&case, &came);
+        let mut differences = verdict::differences(case, &came);
         differences.extend(stubs.differences());
         host.store.close().await;
         let (name, time) = (case.name.clone(), started.elapsed());
