@@ -3,7 +3,9 @@
 
 use crate::contract::portolan::capability as wit;
 use std::{cell::RefCell, rc::Rc};
-use wit::types::{Failure, HostError, Success};
+
+/// The answer of the host, or its error.
+type Answer<T> = Result<T, wit::types::HostError>;
 
 /// Everything that a capability imports. A world implements what tests need; the rest panics.
 pub(crate) trait Host:
@@ -87,8 +89,9 @@ macro_rules! interface {
         }
 
         pub mod $module {
-            #[allow(unused_imports, reason = "not every interface has each type")]
-            use super::{$interface, Failure, HostError, Success, wit};
+            #[allow(unused_imports, reason = "not every interface needs each type")]
+            use super::{$interface, Answer, wit};
+            #[allow(unreachable_pub, reason = "not every interface has types")]
             pub use wit::$module::*;
 
             $(pub fn $function($($argument: $type),*) $(-> $answer)? {
@@ -111,57 +114,57 @@ interface!(context, Context {
 
 interface!(documents, Documents {
     fn declare(declaration: wit::description::Collection);
-    fn get(collection: &str, id: &str) -> Result<Option<wit::documents::Document>, HostError>;
+    fn get(collection: &str, id: &str) -> Answer<Option<wit::documents::Document>>;
     fn get_many(
         collection: &str, ids: &[String]
-    ) -> Result<Vec<Option<wit::documents::Document>>, HostError>;
+    ) -> Answer<Vec<Option<wit::documents::Document>>>;
     fn find(
         collection: &str, query: &wit::documents::Query
-    ) -> Result<wit::documents::Page, HostError>;
-    fn count(collection: &str, filter: Option<&str>) -> Result<u64, HostError>;
+    ) -> Answer<wit::documents::Page>;
+    fn count(collection: &str, filter: Option<&str>) -> Answer<u64>;
     fn count_by(
         collection: &str, query: &wit::documents::Query, paths: &[String]
-    ) -> Result<Vec<Vec<wit::documents::Counted>>, HostError>;
+    ) -> Answer<Vec<Vec<wit::documents::Counted>>>;
     fn put(
         collection: &str, id: &str, body: &str, expect: wit::documents::Expectation
-    ) -> Result<u64, HostError>;
+    ) -> Answer<u64>;
     fn delete(
         collection: &str, id: &str, expect: wit::documents::Expectation
-    ) -> Result<(), HostError>;
+    ) -> Answer<()>;
     fn report_unreadable(
         collection: &str, id: &str, revision: u64, reason: &str
-    ) -> Result<(), HostError>;
+    ) -> Answer<()>;
 });
 
 interface!(events, Events {
-    fn publish(to: &wit::events::Audience, event: &wit::events::Event) -> Result<(), HostError>;
+    fn publish(to: &wit::events::Audience, event: &wit::events::Event) -> Answer<()>;
 });
 
 interface!(timers, Timers {
-    fn set(name: &str, at: u64, action: &str, input: &str) -> Result<(), HostError>;
-    fn cancel(name: &str) -> Result<bool, HostError>;
+    fn set(name: &str, at: u64, action: &str, input: &str) -> Answer<()>;
+    fn cancel(name: &str) -> Answer<bool>;
 });
 
 interface!(invoke, Invoke {
-    fn call(capability: &str, action: &str, input: &str) -> Result<Success, Failure>;
+    fn call(capability: &str, action: &str, input: &str) -> Result<wit::types::Success, wit::types::Failure>;
 });
 
 interface!(secrets, Secrets {
-    fn mac(data: &[u8]) -> Result<Vec<u8>, HostError>;
-    fn macs(data: &[u8]) -> Result<Vec<Vec<u8>>, HostError>;
-    fn seal(data: &[u8]) -> Result<Vec<u8>, HostError>;
-    fn open(sealed: &[u8]) -> Result<Vec<u8>, HostError>;
+    fn mac(data: &[u8]) -> Answer<Vec<u8>>;
+    fn macs(data: &[u8]) -> Answer<Vec<Vec<u8>>>;
+    fn seal(data: &[u8]) -> Answer<Vec<u8>>;
+    fn open(sealed: &[u8]) -> Answer<Vec<u8>>;
 });
 
 interface!(feeds, Feeds {
-    fn publication() -> Result<String, HostError>;
+    fn publication() -> Answer<String>;
     fn get_many(
         feed: &str, ids: &[String]
-    ) -> Result<Vec<Option<wit::documents::Document>>, HostError>;
-    fn find(feed: &str, query: &wit::documents::Query) -> Result<wit::documents::Page, HostError>;
+    ) -> Answer<Vec<Option<wit::documents::Document>>>;
+    fn find(feed: &str, query: &wit::documents::Query) -> Answer<wit::documents::Page>;
     fn count_by(
         feed: &str, query: &wit::documents::Query, paths: &[String]
-    ) -> Result<Vec<Vec<wit::documents::Counted>>, HostError>;
+    ) -> Answer<Vec<Vec<wit::documents::Counted>>>;
 });
 
 interface!(platform, Platform {
@@ -171,54 +174,54 @@ interface!(platform, Platform {
 });
 
 interface!(sms, Sms {
-    fn send(to: &str, text: &str) -> Result<String, HostError>;
+    fn send(to: &str, text: &str) -> Answer<String>;
 });
 
 interface!(identity, Identity {
-    fn claim(person_key: &str) -> Result<wit::identity::Claimed, HostError>;
-    fn unclaim() -> Result<(), HostError>;
-    fn rebind(owner_id: &str, person_key: &str) -> Result<(), HostError>;
-    fn owner(owner_id: &str) -> Result<Option<wit::identity::Person>, HostError>;
-    fn agents(owner_id: &str) -> Result<Vec<wit::identity::Agent>, HostError>;
-    fn rename(agent_id: &str, name: &str) -> Result<(), HostError>;
-    fn revoke(agent_id: &str) -> Result<(), HostError>;
+    fn claim(person_key: &str) -> Answer<wit::identity::Claimed>;
+    fn unclaim() -> Answer<()>;
+    fn rebind(owner_id: &str, person_key: &str) -> Answer<()>;
+    fn owner(owner_id: &str) -> Answer<Option<wit::identity::Person>>;
+    fn agents(owner_id: &str) -> Answer<Vec<wit::identity::Agent>>;
+    fn rename(agent_id: &str, name: &str) -> Answer<()>;
+    fn revoke(agent_id: &str) -> Answer<()>;
 });
 
 interface!(inbox, Inbox {
     fn pull(
         cursor: Option<&str>, types: &[String], limit: u32
-    ) -> Result<wit::inbox::Page, HostError>;
-    fn acknowledge(event_ids: &[String]) -> Result<wit::inbox::Acknowledged, HostError>;
-    fn replay(since: u64, types: &[String]) -> Result<u32, HostError>;
+    ) -> Answer<wit::inbox::Page>;
+    fn acknowledge(event_ids: &[String]) -> Answer<wit::inbox::Acknowledged>;
+    fn replay(since: u64, types: &[String]) -> Answer<u32>;
 });
 
 interface!(webhooks, Webhooks {
     fn create(
         url: &str, types: &[String], description: Option<&str>
-    ) -> Result<wit::webhooks::Created, HostError>;
-    fn all() -> Result<Vec<wit::webhooks::Endpoint>, HostError>;
-    fn get(id: &str) -> Result<Option<wit::webhooks::Endpoint>, HostError>;
+    ) -> Answer<wit::webhooks::Created>;
+    fn all() -> Answer<Vec<wit::webhooks::Endpoint>>;
+    fn get(id: &str) -> Answer<Option<wit::webhooks::Endpoint>>;
     fn update(
         id: &str, expect: Option<u64>, change: &wit::webhooks::Change
-    ) -> Result<wit::webhooks::Endpoint, HostError>;
-    fn pause(id: &str) -> Result<wit::webhooks::Endpoint, HostError>;
-    fn resume(id: &str) -> Result<wit::webhooks::Endpoint, HostError>;
-    fn challenge(id: &str) -> Result<wit::webhooks::Endpoint, HostError>;
-    fn rotate_secret(id: &str) -> Result<wit::webhooks::Created, HostError>;
-    fn test(id: &str) -> Result<String, HostError>;
+    ) -> Answer<wit::webhooks::Endpoint>;
+    fn pause(id: &str) -> Answer<wit::webhooks::Endpoint>;
+    fn resume(id: &str) -> Answer<wit::webhooks::Endpoint>;
+    fn challenge(id: &str) -> Answer<wit::webhooks::Endpoint>;
+    fn rotate_secret(id: &str) -> Answer<wit::webhooks::Created>;
+    fn test(id: &str) -> Answer<String>;
     fn log(
         id: &str, outcome: Option<wit::webhooks::Outcome>, cursor: Option<&str>, limit: u32
-    ) -> Result<wit::webhooks::Deliveries, HostError>;
-    fn redeliver(delivery_id: &str) -> Result<Option<wit::webhooks::Delivery>, HostError>;
-    fn remove(id: &str) -> Result<bool, HostError>;
+    ) -> Answer<wit::webhooks::Deliveries>;
+    fn redeliver(delivery_id: &str) -> Answer<Option<wit::webhooks::Delivery>>;
+    fn remove(id: &str) -> Answer<bool>;
 });
 
 interface!(lookups, Lookups {
-    fn txt(name: &str, action: &str, about: &str) -> Result<String, HostError>;
-    fn page(url: &str, action: &str, about: &str) -> Result<String, HostError>;
+    fn txt(name: &str, action: &str, about: &str) -> Answer<String>;
+    fn page(url: &str, action: &str, about: &str) -> Answer<String>;
 });
 
 interface!(people, People {
-    fn request_export(action: &str, about: &str) -> Result<String, HostError>;
-    fn request_erasure() -> Result<(), HostError>;
+    fn request_export(action: &str, about: &str) -> Answer<String>;
+    fn request_erasure() -> Answer<()>;
 });
