@@ -35,6 +35,8 @@ const FEW: [&str; 7] = [
 const AT_ONCE: usize = 56;
 /// The least time from one call of an attacker to its next.
 const PAUSE: Duration = Duration::from_millis(200);
+/// A slow machine must not end ordinary calls.
+const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 /// How many agents make ordinary calls.
 const OTHERS: usize = 4;
 
@@ -48,7 +50,7 @@ async fn attackers_at_once_stop_nobody() {
     let names =
         if is_full() { names() } else { vec!["agent_credits".into(), "svc_phone_binding".into()] };
     let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let host = Process::start(Options::with(&names));
+    let host = Process::start(Options::with(&names).configuration(PATIENT));
     let attackers = load(&host).await;
     let others = claimed(&host, OTHERS).await;
     let time = Duration::from_secs(if is_full() { 10 } else { 2 });

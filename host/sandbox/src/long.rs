@@ -20,7 +20,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::task::AbortOnDropHandle;
-use tracing::Instrument as _;
+use tracing::{Instrument as _, instrument::WithSubscriber as _};
 use wasmtime::{Store, UpdateDeadline};
 
 /// The interruptions after which a call is long: the first can come at once.
@@ -78,8 +78,7 @@ impl LongCalls {
             let _entered = own.enter();
             call.as_mut().poll(context)
         });
-        let rest = rest.in_current_span();
-        finished(runtime.spawn(rest)).await
+        finished(runtime.spawn(rest.in_current_span().with_current_subscriber())).await
     }
 
     /// Runs a computation in the threads of long calls.
@@ -88,7 +87,10 @@ impl LongCalls {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> T {
         match &self.runtime {
-            Some(runtime) => finished(runtime.spawn(async move { work() })).await,
+            Some(runtime) => {
+                let work = async move { work() }.in_current_span();
+                finished(runtime.spawn(work.with_current_subscriber())).await
+            }
             None => work(),
         }
     }

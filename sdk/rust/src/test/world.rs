@@ -24,10 +24,13 @@ const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
 /// 2026-01-01T00:00:00Z.
 const START: u64 = 1_767_225_600_000;
 
+/// The component's export `call`.
+type Export = fn(Caller, String, String) -> Result<Success, Failure>;
+
 /// The world of a test: see the [module](super).
 pub struct World {
     state: Rc<RefCell<State>>,
-    call: Option<fn(Caller, String, String) -> Result<Success, Failure>>,
+    call: Option<Export>,
 }
 
 /// An instant: milliseconds since the Unix epoch, or a text such as `2026-03-01T09:00:00Z`.

@@ -61,6 +61,8 @@ impl Stage {
             limits: Limits::default(),
             artifacts: artifacts.clone(),
             compiler: std::env::current_exe()?,
+            backtraces: Backtraces::Source,
+            compile_cache: cache::compile_cache(),
         })?);
         remove_old(&artifacts);
         let trust = Trust { host: publisher_key(), only: None };
