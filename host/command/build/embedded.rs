@@ -10,21 +10,16 @@ use std::{
 use toml::{Table, Value};
 
 /// The folders whose files are embedded under the same path.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 7] = [
     "wit",
-    "sdk/codes",
-    "sdk/rust",
-    "sdk/rust-macros",
-    "sdk/js",
-    "sdk/python",
+    SDKS,
     "examples/bookshelf-cases",
     "examples/bookshelf-rust",
     "examples/bookshelf-js",
     "examples/bookshelf-python",
     "host/command/templates",
 ];
-/// The packages of the SDK for Rust.
-const RUST_SDK: [&str; 3] = ["sdk/codes", "sdk/rust", "sdk/rust-macros"];
+const SDKS: &str = "sdk";
 /// Folders of dependencies, of built files and of tests, which nobody needs to build a capability.
 const LEFT_OUT: [&str; 7] =
     ["node_modules", "target", "tests", "test", "build", "dist", "__pycache__"];
@@ -78,26 +73,32 @@ fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
 fn sdk_manifest(workspace: &Path) -> Result<String> {
     let root = manifest(&workspace.join("Cargo.toml"))?;
     let root = root.get("workspace").and_then(Value::as_table).ok_or("no workspace")?;
-    let mut used = BTreeSet::new();
-    for package in RUST_SDK {
-        let manifest = manifest(&workspace.join(package).join("Cargo.toml"))?;
-        let dependencies = manifest.get("dependencies").and_then(Value::as_table);
-        used.extend(dependencies.into_iter().flat_map(|table| table.keys().cloned()));
-    }
     let field = |name: &str| root.get(name).cloned().ok_or(format!("the workspace has no {name}"));
     let mut dependencies = field("dependencies")?;
     if let Some(table) = dependencies.as_table_mut() {
-        table.retain(|name, _| used.contains(name));
+        table.retain(|_, dependency| is_of_sdk(dependency));
     }
+    let mut members: Vec<_> = fs::read_dir(workspace.join(SDKS))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|folder| folder.join("Cargo.toml").exists())
+        .filter_map(|folder| Some(format!("{SDKS}/{}", folder.file_name()?.to_str()?)))
+        .collect();
+    members.sort();
     let no_warnings = Table::from_iter([("warnings".to_owned(), Value::from("allow"))]);
     let inherited = Table::from_iter([
         ("resolver".to_owned(), field("resolver")?),
-        ("members".to_owned(), RUST_SDK.to_vec().into()),
+        ("members".to_owned(), members.into()),
         ("package".to_owned(), field("package")?),
         ("dependencies".to_owned(), dependencies),
         ("lints".to_owned(), Table::from_iter([("rust".to_owned(), no_warnings.into())]).into()),
     ]);
     Ok(Table::from_iter([("workspace".to_owned(), Value::Table(inherited))]).to_string())
+}
+
+/// Returns whether a dependency is a package of the SDK, or one that others publish.
+fn is_of_sdk(dependency: &Value) -> bool {
+    let path = dependency.get("path").and_then(Value::as_str);
+    path.is_none_or(|path| Path::new(path).starts_with(SDKS))
 }
 
 fn manifest(path: &Path) -> Result<Table> {
