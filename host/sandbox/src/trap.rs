@@ -175,7 +175,7 @@ mod tests {
         let trap = trapped(
             r#"(module
                 (func $_ZN4shop5price17h0123456789abcdefE unreachable)
-                (func (export "run") call $_ZN4shop5price17h0123456789abcdefE))"#,
+                (func $run (export "run") call $_ZN4shop5price17h0123456789abcdefE))"#,
             Backtraces::Names,
         );
         let unreachable = Trap::UnreachableCodeReached.to_string();
@@ -188,7 +188,7 @@ mod tests {
         let places = |backtraces| -> Vec<_> {
             trapped(wat, backtraces).frames.into_iter().map(|frame| frame.place).collect()
         };
-        let lines = ["shop.wat:3:5", "shop.wat:5:5"].map(|place| Some(place.to_owned()));
+        let lines = ["./shop.wat:3:5", "./shop.wat:5:5"].map(|place| Some(place.to_owned()));
         assert_eq!(places(Backtraces::Source), lines);
         assert_eq!(places(Backtraces::Names), [None, None]);
     }
