@@ -9,7 +9,10 @@ use portolan_sdk::{
     secrets,
     test::{self, Asked, Logged, Question, Timer, World},
 };
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 #[document]
 struct Book {
@@ -150,9 +153,12 @@ fn put(id: &str, code: &str) -> Put {
 
 /// The sentence of the panic.
 fn panics<T>(run: impl FnOnce() -> T) -> String {
-    let panic = catch_unwind(AssertUnwindSafe(run)).err().unwrap();
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+    let panic = catch_unwind(AssertUnwindSafe(run)).err();
+    let told = |panic: Box<dyn Any + Send>| {
+        let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+        text.or_else(|| panic.downcast_ref::<String>().cloned())
+    };
+    panic.and_then(told).unwrap_or_default()
 }
 
 #[test]

@@ -39,8 +39,9 @@ mod throughput;
 mod waiters;
 
 use anyhow::{Context as _, Result};
+use portolan_sandbox::{Backtraces, CompileRequest};
 use report::Report;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The allocator of `portolan`.
 #[global_allocator]
@@ -121,8 +122,12 @@ fn main() -> Result<()> {
         ["wait", rest @ ..] => waiters::run(rest),
         ["build-feeds", rest @ ..] => feeds::boards::run(rest),
         // The host compiles components by starting its own program, which is this one.
-        ["compile-component", output] => {
-            std::process::exit(portolan_sandbox::compile_from_stdin(Path::new(output)))
+        ["compile-component", output, ..] => {
+            std::process::exit(portolan_sandbox::compile_from_stdin(CompileRequest {
+                output: PathBuf::from(output),
+                backtraces: Backtraces::Names,
+                cache: None,
+            }))
         }
         [results, rest @ ..] if !results.starts_with('-') => {
             let (effort, parts) = match rest {

@@ -15,7 +15,7 @@ use crate::{
 use anyhow::Context as _;
 use portolan_catalog::{Capability, Inspection, Permission, Trust, inspect};
 use portolan_pipeline::{Host, Rehearsal, Rehearsed};
-use portolan_sandbox::{ImportKind, Sandbox, SandboxOptions};
+use portolan_sandbox::{Backtraces, ImportKind, Sandbox, SandboxOptions};
 use portolan_vocabulary::{Access, Clock, Limits, Timestamp, new_identifier};
 use serde_json::{Map, Value};
 use std::{
