@@ -4,7 +4,7 @@ use crate::{
     engine::PrepareError,
     imports::{Import, ImportKind},
 };
-use wasmparser::{Chunk, Parser, Payload};
+use wasmparser::{Chunk, ComponentTypeRef, Parser, Payload};
 
 /// The functions that every component exports.
 const EXPORTS: [&str; 2] = ["describe", "call"];
@@ -44,7 +44,11 @@ fn surface(component: &[u8]) -> Option<Surface> {
         match payload {
             Payload::ComponentImportSection(imports) => {
                 for import in imports {
-                    surface.imports.push(import.ok()?.name.name.to_owned());
+                    let import = import.ok()?;
+                    // A type of the contract's interfaces under a name of the component's own.
+                    if !matches!(import.ty, ComponentTypeRef::Type(_)) {
+                        surface.imports.push(import.name.name.to_owned());
+                    }
                 }
             }
             Payload::ComponentExportSection(exports) => {
@@ -84,6 +88,8 @@ mod tests {
             r#"(component
                 (import "wasi:http/types@0.2.6" (instance))
                 (import "wasi:cli/stdout@0.2.6" (instance))
+                (type $text string)
+                (import "json" (type (eq $text)))
                 (component (import "acme:inner/thing@1.0.0" (instance)))
                 (import "acme:thing/stuff@1.0.0" (instance))
                 {EXPORTED})"#
