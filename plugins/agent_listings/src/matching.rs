@@ -9,7 +9,9 @@ use portolan_sdk::prelude::*;
 
 pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
-    Ok(Profiles { profiles: found.into_iter().flatten().map(of_listing).collect() })
+    let mut profiles: Vec<Profile> = found.into_iter().flatten().map(of_listing).collect();
+    add_ages(&mut profiles)?;
+    Ok(Profiles { profiles })
 }
 
 /// Returns active listings of other people that may be shown to the viewer. Listings for adults are
@@ -46,10 +48,26 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
             && !hidden.contains(owner)
     };
     let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));
-    Ok(Fits {
-        profiles: profiles.map(|hit| of_card(hit.document)).collect(),
-        next_cursor: page.next,
-    })
+    let mut profiles: Vec<Profile> = profiles.map(|hit| of_card(hit.document)).collect();
+    add_ages(&mut profiles)?;
+    Ok(Fits { profiles, next_cursor: page.next })
+}
+
+/// Adds the ages that the owners of listings for adults have reached for certain.
+fn add_ages(profiles: &mut [Profile]) -> Result<()> {
+    let mut owners: Vec<&str> = profiles
+        .iter()
+        .filter(|profile| profile.min_age > 0)
+        .map(|profile| profile.owner_id.as_str())
+        .collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let people = people::people(owners)?;
+    for profile in profiles.iter_mut().filter(|profile| profile.min_age > 0) {
+        let owner = people.get(&profile.owner_id);
+        profile.age_at_least = owner.and_then(|owner| owner.age_at_least);
+    }
+    Ok(())
 }
 
 fn filter(input: &Fitting, age: u8) -> Filter {
@@ -85,6 +103,9 @@ fn of_card(card: Stored<Card>) -> Profile {
         title: value.title,
         excerpt: value.excerpt,
         attributes: value.attributes,
+        said: value.said,
+        gist: value.gist,
+        age_at_least: None,
         facts: value.facts,
         criteria: value.criteria,
         place: value.place,

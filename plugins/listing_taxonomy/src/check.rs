@@ -19,7 +19,7 @@ const LONGEST_VALUE: usize = 200;
 const MOST_VALUES: usize = 50;
 
 pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked, TaxonomyError> {
-    let CheckInput { code, side, attributes, criteria } = input;
+    let CheckInput { code, side, attributes, criteria, text } = input;
     let (Some(schema), Some((counterpart, counterpart_side))) =
         (node.attributes, taxonomy::counterpart(node, side))
     else {
@@ -41,7 +41,8 @@ pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked,
         return Err(TaxonomyError::AttributesInvalid { code, side, errors });
     }
     let attributes = validate::normal(attributes);
-    let keys = keys::of(&attributes, &criteria::about(node));
+    let said = listing_answers::said(node.code, &text);
+    let keys = keys::of(&attributes, &said, &criteria::about(node));
     let lineage = || taxonomy::lineage(node);
     let synonyms = lineage().flat_map(|node| node.synonyms).map(|synonym| (*synonym).to_owned());
     Ok(Checked {
@@ -54,6 +55,8 @@ pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked,
         },
         policy: rules(&node.policy),
         attributes,
+        said,
+        gist: listing_answers::gist(&text),
         keys,
     })
 }

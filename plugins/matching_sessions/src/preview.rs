@@ -60,6 +60,7 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
         side: draft.side,
         attributes: draft.attributes,
         criteria: draft.criteria.clone(),
+        text: draft.title.clone(),
     };
     let (attributes, criteria) = ("/listing_draft/attributes", "/listing_draft/criteria");
     let checked = taxonomy::check(&input)
@@ -79,6 +80,9 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
         title: draft.title,
         excerpt: String::new(),
         attributes: checked.attributes,
+        said: checked.said,
+        gist: checked.gist,
+        age_at_least: None,
         facts: checked.keys.facts,
         criteria: draft.criteria,
         place: draft.place.as_ref().map(people_kit::listings::Place::public),

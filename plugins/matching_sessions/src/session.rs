@@ -226,6 +226,7 @@ fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Optio
         side: mine.side,
         attributes,
         criteria: criteria.clone(),
+        text: String::new(),
     };
     taxonomy::check(&input).map_err(|error| MatchingError::Taxonomy(error.at("", at)))?;
     Ok(Some(criteria))

@@ -125,6 +125,15 @@ pub struct Profile {
     /// The beginning of the description, without its markup.
     pub excerpt: String,
     pub attributes: Map<String, Value>,
+    /// Attributes, and a `compensation`, that the text says.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub said: Map<String, Value>,
+    /// The distinct words of its texts, with one word for synonyms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gist: Vec<String>,
+    /// The age that its owner has reached for certain, in categories that have a minimum age.
+    #[serde(default)]
+    pub age_at_least: Option<u8>,
     /// The keys by which searches find the attributes, made by `listing_taxonomy`.
     pub facts: Vec<String>,
     pub criteria: Criteria,

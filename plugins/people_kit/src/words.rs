@@ -37,6 +37,17 @@ impl Language {
         }
     }
 
+    /// Returns its BCP 47 tag.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::German => "de",
+            Self::Spanish => "es",
+            Self::French => "fr",
+            Self::Japanese => "ja",
+        }
+    }
+
     fn stop_words(self) -> &'static str {
         let place = STEMMED.iter().position(|(language, _)| *language == self);
         place.and_then(|place| STOP_WORDS.lines().nth(place)).unwrap_or_default()
@@ -57,9 +68,9 @@ impl Language {
     }
 }
 
-/// Returns the language whose stop words are the most frequent; Japanese if there are kana.
+/// Returns the language whose stop words are the most frequent; Japanese if there are Japanese letters.
 pub fn language(text: &str) -> Language {
-    if text.chars().any(is_kana) {
+    if text.chars().any(is_cjk) {
         return Language::Japanese;
     }
     let forms = forms(text);
@@ -151,10 +162,6 @@ fn script(letter: char) -> Script {
         '\u{3400}'..='\u{9fff}' | '々' => Script::Han,
         _ => Script::Other,
     }
-}
-
-fn is_kana(letter: char) -> bool {
-    matches!(script(letter), Script::Hiragana | Script::Katakana)
 }
 
 /// Whether the letter belongs to a script that is written without spaces.

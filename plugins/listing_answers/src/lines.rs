@@ -1,0 +1,182 @@
+//! What one listing asks, held against what the other is: one line for each rule.
+
+use crate::{
+    compare::{Held, Values, distance_km, texts},
+    tables::{self, Comparison, Excludes, Remote, Rule},
+};
+use people_kit::listings::Profile;
+use serde_json::{Value, json};
+
+/// The part of a rule's weight that a value from a text has.
+const OF_TEXT: f64 = 0.5;
+/// The value from which a line counts as met.
+const MET: f64 = 0.999;
+/// The share of a value that contradicts what is asked, while the text says another one.
+const SAID_OTHERWISE: f64 = 0.5;
+/// The distances that are shown, in kilometres.
+const BANDS_KM: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+
+/// One thing that the asker asks, and how far the other is that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The asker's attribute, or `compensation` or `place`.
+    pub field: &'static str,
+    /// The other's attribute that answers it.
+    pub answered_by: &'static str,
+    pub weight: f64,
+    /// How far it is met, from 0 to 1; `None` if it is unknown.
+    pub share: Option<f64>,
+    pub asked: Value,
+    pub found: Value,
+    /// Whether one of the values was only found in a text.
+    pub from_text: bool,
+}
+
+impl Line {
+    pub fn is_met(&self) -> bool {
+        self.share.is_some_and(|share| share >= MET)
+    }
+}
+
+/// The lines of one side.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pub lines: Vec<Line>,
+    /// Whether the two contradict each other, so that they are no candidates.
+    pub excluded: bool,
+    /// The fields that exclude the other one if they contradict from both sides.
+    pub contradicted: Vec<&'static str>,
+}
+
+/// Holds what one listing asks against what the other is.
+pub fn lines(asker: &Profile, other: &Profile) -> Lines {
+    let kind = |profile: &Profile| tables::category(&profile.category).map(|known| known.kind);
+    let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Lines::default() };
+    let mut lines = Lines::default();
+    for rule in tables::rules(from, of) {
+        let (line, held) = match rule.by {
+            Comparison::WithinKm => match distance(rule, asker, other) {
+                Some(found) => found,
+                None => continue,
+            },
+            _ => match line(rule, asker, other) {
+                Some(found) => found,
+                None => continue,
+            },
+        };
+        let fails = held.is_some_and(|held| held.fails) && !line.from_text;
+        match rule.excludes {
+            Excludes::One if fails => lines.excluded = true,
+            Excludes::Both if fails => lines.contradicted.push(rule.ask),
+            _ => {}
+        }
+        lines.lines.push(line);
+    }
+    lines
+}
+
+/// Returns a value of a listing, and whether only its text says it.
+pub fn value_of(profile: &Profile, name: &str) -> Option<(Value, bool)> {
+    let stated = match name {
+        "compensation" => profile.compensation.as_ref().map(portolan_sdk::to_value),
+        "title" => Some(profile.title.as_str().into()),
+        "age" => profile.attributes.get(name).map(|age| known_age(profile, age)),
+        _ => profile.attributes.get(name).cloned(),
+    };
+    let said = || profile.said.get(name).cloned().map(|value| (value, true));
+    stated.map(|value| (value, false)).or_else(said)
+}
+
+/// Returns the age that a person states, unless their year of birth says another one.
+fn known_age(profile: &Profile, stated: &Value) -> Value {
+    match (profile.age_at_least.map(u64::from), stated.as_u64()) {
+        // The birthday may have been this year already.
+        (Some(known), Some(stated)) if stated < known || stated > known + 1 => known.into(),
+        _ => stated.clone(),
+    }
+}
+
+fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
+    if rule.unless.is_some_and(|unless| value_of(asker, unless).is_some()) {
+        return None;
+    }
+    let upto = rule.upto.and_then(|upto| value_of(asker, upto));
+    let (asked, is_said) = match (value_of(asker, rule.ask), &upto) {
+        (Some(asked), _) => asked,
+        (None, Some((_, is_said))) => (Value::Null, *is_said),
+        (None, None) => return None,
+    };
+    let applies = |value: &String| rule.when.contains(&value.as_str());
+    if !rule.when.is_empty() && !texts(&asked).iter().any(applies) {
+        return None;
+    }
+    let upto = upto.map(|(upto, _)| upto);
+    let compare = |had: &Value| {
+        Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), had }.compare()
+    };
+    let found = value_of(other, rule.have);
+    let mut from_text = is_said || found.as_ref().is_some_and(|(_, is_said)| *is_said);
+    let mut held = found.as_ref().and_then(|(had, _)| compare(had));
+    if held.is_some_and(|held| held.fails) && !from_text {
+        // What the text says can be an exception from what the attribute says.
+        let exception = other.said.get(rule.have).and_then(compare);
+        if exception.is_some_and(|exception| exception.share >= MET) {
+            held = Some(Held { share: SAID_OTHERWISE, fails: false });
+            from_text = true;
+        }
+    }
+    let asked = match &upto {
+        Some(upto) => json!({ "min": asked, "max": upto }),
+        None => asked.clone(),
+    };
+    let line = Line {
+        field: rule.ask,
+        answered_by: rule.have,
+        weight: rule.weight * if from_text { OF_TEXT } else { 1.0 },
+        share: held.map(|held| held.share),
+        asked,
+        found: found.map(|(had, _)| had).unwrap_or_default(),
+        from_text,
+    };
+    Some((line, held))
+}
+
+/// Returns the line about the distance; `None` if it does not matter.
+fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
+    let works_anywhere = |profile: &Profile| {
+        let says = |name: &str, value: &str| {
+            let value_of = value_of(profile, name).map(|(value, _)| texts(&value));
+            value_of.is_some_and(|values| values.iter().any(|known| known == value))
+        };
+        profile.remote || says("workplace_type", "remote") || says("venues", "online")
+    };
+    let is_irrelevant = match rule.remote {
+        Remote::Never => asker.remote || other.remote,
+        Remote::Other => works_anywhere(other),
+        Remote::Either => works_anywhere(asker) || works_anywhere(other),
+    };
+    if is_irrelevant || asker.place.is_none() {
+        return None;
+    }
+    let distance = distance_km(asker, other);
+    let moves = rule.moves.and_then(|moves| value_of(asker, moves));
+    let moves = moves.is_some_and(|(moves, _)| moves == true);
+    let held = distance.map(|distance| Held {
+        share: (-distance / rule.near_km).exp(),
+        fails: rule.slack > 0.0 && distance > rule.slack && !moves,
+    });
+    let found = distance.map(|distance| {
+        let band = BANDS_KM.into_iter().find(|band| distance <= *band);
+        band.map_or(json!({ "more_than_km": 1000 }), |band| json!({ "within_km": band }))
+    });
+    let line = Line {
+        field: rule.ask,
+        answered_by: rule.have,
+        weight: rule.weight,
+        share: held.map(|held| held.share),
+        asked: Value::Null,
+        found: found.unwrap_or_default(),
+        from_text: false,
+    };
+    Some((line, held))
+}

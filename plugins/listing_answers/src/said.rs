@@ -1,0 +1,390 @@
+//! Values that a text says, by the phrases of `said.toml`.
+
+use crate::tables::{SAID, Said, category};
+use people_kit::words;
+use serde_json::{Map, Value, json};
+
+/// The most words for which `*` stands.
+const GAP: usize = 3;
+/// The words before a phrase in which a negation makes it say the opposite.
+const NEGATED_WITHIN: usize = 2;
+const NEGATIONS: [&str; 18] = [
+    "no", "not", "never", "without", "t", "kein", "keine", "keinen", "nicht", "ohne", "sin", "ni",
+    "pas", "sans", "ne", "nunca", "jamais", "nie",
+];
+/// Words for small numbers, from zero on, in each language.
+const NUMBERS: [&str; 9] = [
+    "zero one two three four five six seven eight nine ten eleven twelve",
+    "null ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
+    "_ eine _ _ _ _ _ _ _ _ _ _ _",
+    "_ einem _ _ _ _ _ _ _ _ _ _ _",
+    "cero un dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "_ una _ _ _ _ _ _ _ _ _ _ _",
+    "_ un deux trois quatre cinq six sept huit neuf dix onze douze",
+    "_ une _ _ _ _ _ _ _ _ _ _ _",
+    "_ a _ _ _ fifteen _ _ _ _ _ _ _",
+];
+const CURRENCIES: [(&str, &str); 16] = [
+    ("$", "USD"), ("€", "EUR"), ("£", "GBP"), ("¥", "JPY"), ("円", "JPY"), ("usd", "USD"),
+    ("eur", "EUR"), ("euro", "EUR"), ("euros", "EUR"), ("gbp", "GBP"), ("jpy", "JPY"),
+    ("yen", "JPY"), ("dollars", "USD"), ("dolares", "USD"), ("chf", "CHF"), ("franken", "CHF"),
+];
+/// Words after an amount that say for which period it is.
+const PERIODS: [(&str, &str); 25] = [
+    ("hour", "HOUR"), ("hr", "HOUR"), ("h", "HOUR"), ("stunde", "HOUR"), ("hora", "HOUR"),
+    ("heure", "HOUR"), ("day", "DAY"), ("night", "DAY"), ("tag", "DAY"), ("week", "WEEK"),
+    ("woche", "WEEK"), ("semana", "WEEK"), ("semaine", "WEEK"), ("month", "MONTH"),
+    ("monthly", "MONTH"), ("monat", "MONTH"), ("monatlich", "MONTH"), ("mes", "MONTH"),
+    ("mois", "MONTH"), ("year", "YEAR"), ("annual", "YEAR"), ("jahr", "YEAR"), ("ano", "YEAR"),
+    ("an", "YEAR"), ("yearly", "YEAR"),
+];
+/// The fewest units of a currency that are a salary of a year.
+const YEARLY: f64 = 15_000.0;
+
+/// A word, number or amount of a text.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Token {
+    /// The word in lower case without accents; `.` at the end of a sentence.
+    word: String,
+    number: Option<f64>,
+    currency: Option<&'static str>,
+}
+
+/// Returns the values that a text says about a listing of this category.
+pub fn said(code: &str, text: &str) -> Map<String, Value> {
+    let mut values = Map::new();
+    let Some(category) = category(code) else { return values };
+    let tokens = tokens(text);
+    let whole: String = words::folded(text).split_whitespace().collect();
+    for entry in SAID.iter().filter(|entry| entry.kinds.contains(&category.kind)) {
+        let is_list = entry.value.is_some_and(|value| value.starts_with('['));
+        if !is_list && values.contains_key(entry.attribute) {
+            continue;
+        }
+        let Some(value) = found(entry, &tokens, &whole) else { continue };
+        match (values.get_mut(entry.attribute), value) {
+            (Some(Value::Array(before)), Value::Array(more)) => {
+                let new: Vec<Value> =
+                    more.into_iter().filter(|value| !before.contains(value)).collect();
+                before.extend(new);
+            }
+            (_, value) => drop(values.insert(entry.attribute.to_owned(), value)),
+        }
+    }
+    values
+}
+
+/// Returns the value of the first phrase that the text contains.
+fn found(entry: &Said, tokens: &[Token], whole: &str) -> Option<Value> {
+    entry.phrases.iter().find_map(|phrase| {
+        let hit = match phrase {
+            [piece] if is_piece(piece) => in_japanese(piece, whole)?,
+            _ => in_words(phrase, tokens, entry.negated)?,
+        };
+        value(entry, &hit)
+    })
+}
+
+/// What a phrase has found: the number or amount in it, and the words that follow.
+#[derive(Default)]
+struct Hit {
+    number: Option<f64>,
+    currency: Option<&'static str>,
+    after: Vec<String>,
+}
+
+fn value(entry: &Said, hit: &Hit) -> Option<Value> {
+    if let Some(part) = entry.part {
+        let amount = hit.number?;
+        let following = hit.after.iter().take(4);
+        let unit = following
+            .filter_map(|word| PERIODS.iter().find(|(known, _)| known == word))
+            .map(|(_, unit)| *unit)
+            .next();
+        let unit = unit.or(match entry.unit {
+            // A salary that is too small for a year is one for a month.
+            Some("YEAR") if amount < YEARLY => Some("MONTH"),
+            other => other,
+        })?;
+        let mut pay = json!({ "currency": hit.currency?, "unit": unit });
+        for name in ["min", "max"] {
+            if part == name || part == "both" {
+                pay[name] = amount.into();
+            }
+        }
+        return Some(pay);
+    }
+    if entry.number {
+        let number = hit.number? * entry.times + entry.plus;
+        return Some(match number.fract() == 0.0 {
+            true => (number as i64).into(),
+            false => number.into(),
+        });
+    }
+    serde_json::from_str(entry.value?).ok()
+}
+
+fn is_piece(phrase: &str) -> bool {
+    phrase.chars().any(words::is_cjk) || phrase.contains("ldk") || phrase.contains("}dk")
+}
+
+/// Finds a phrase of words.
+fn in_words(phrase: &[&str], tokens: &[Token], negated: bool) -> Option<Hit> {
+    (0..tokens.len()).find_map(|start| {
+        let mut hit = Hit::default();
+        let end = matched(phrase, tokens, start, &mut hit)?;
+        let before = tokens.get(start.saturating_sub(NEGATED_WITHIN)..start)?;
+        let sentence = before.iter().rev().take_while(|token| token.word != ".");
+        let is_negated = sentence.into_iter().any(|token| NEGATIONS.contains(&token.word.as_str()));
+        if is_negated && !negated {
+            return None;
+        }
+        hit.after = tokens.iter().skip(end).map(|token| token.word.clone()).take(4).collect();
+        Some(hit)
+    })
+}
+
+/// Returns the place after the phrase, if it begins at a token.
+fn matched(phrase: &[&str], tokens: &[Token], at: usize, hit: &mut Hit) -> Option<usize> {
+    let Some((first, rest)) = phrase.split_first() else { return Some(at) };
+    if *first == "*" {
+        return (0..=GAP).find_map(|skipped| {
+            let gap = tokens.get(at..at + skipped)?;
+            let within = gap.iter().all(|token| token.word != ".");
+            within.then(|| matched(rest, tokens, at + skipped, hit)).flatten()
+        });
+    }
+    let token = tokens.get(at)?;
+    match *first {
+        "{n}" if token.currency.is_none() => hit.number = Some(token.number?),
+        "{money}" => (hit.number, hit.currency) = (Some(token.number?), Some(token.currency?)),
+        word if token.word == word => {}
+        _ => return None,
+    }
+    matched(rest, tokens, at + 1, hit)
+}
+
+/// Finds a phrase of Japanese, which may have a number in it, anywhere in a text without spaces.
+fn in_japanese(phrase: &str, whole: &str) -> Option<Hit> {
+    let name = if phrase.contains("{money}") { "{money}" } else { "{n}" };
+    let Some((before, after)) = phrase.split_once(name) else {
+        return whole.contains(phrase).then(Hit::default);
+    };
+    let starts = whole.char_indices().map(|(at, _)| at);
+    starts.into_iter().find_map(|at| {
+        let rest = whole.get(at..)?.strip_prefix(before)?;
+        let is_inside = |letter: char| letter.is_ascii_digit() || ",.万千".contains(letter);
+        let length = rest.find(|letter| !is_inside(letter) && kanji_digit(letter).is_none());
+        let (digits, rest) = rest.split_at(length.unwrap_or(rest.len()));
+        let number = japanese_number(digits)?;
+        let (currency, rest) = match (name, rest.strip_prefix('円')) {
+            ("{money}", Some(rest)) => (Some("JPY"), rest),
+            ("{money}", None) => return None,
+            _ => (None, rest),
+        };
+        let rest = rest.strip_prefix(after)?;
+        let after = rest.chars().take(4).map(String::from).collect();
+        Some(Hit { number: Some(number), currency, after })
+    })
+}
+
+fn kanji_digit(letter: char) -> Option<f64> {
+    let place = "〇一二三四五六七八九".chars().position(|digit| digit == letter)?;
+    Some(place as f64)
+}
+
+/// Reads a number such as `15万5千`, `148,000` or `三`.
+fn japanese_number(text: &str) -> Option<f64> {
+    let (mut sum, mut digits) = (0.0, String::new());
+    let mut is_any = false;
+    for letter in text.chars() {
+        match (letter, kanji_digit(letter)) {
+            ('万' | '千', _) => {
+                let factor = if letter == '万' { 10_000.0 } else { 1000.0 };
+                sum += digits.parse().unwrap_or(1.0) * factor;
+                digits.clear();
+            }
+            (',', _) => {}
+            (_, Some(digit)) => digits.push_str(&digit.to_string()),
+            _ => digits.push(letter),
+        }
+        is_any = true;
+    }
+    let rest = if digits.is_empty() { 0.0 } else { digits.parse().ok()? };
+    is_any.then_some(sum + rest)
+}
+
+/// Splits a text into words, numbers and amounts.
+fn tokens(text: &str) -> Vec<Token> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut at = 0;
+    while let Some(letter) = letters.get(at).copied() {
+        let end = match letter {
+            _ if letter.is_ascii_digit() => number_end(&letters, at),
+            _ if letter.is_alphabetic() => run(&letters, at, char::is_alphabetic),
+            _ => at + 1,
+        };
+        let written: String = letters.get(at..end).unwrap_or_default().iter().collect();
+        match letter {
+            _ if letter.is_ascii_digit() => tokens.push(number(&written)),
+            _ if letter.is_alphabetic() => word(&written, &mut tokens),
+            '.' | '!' | '?' | ';' | '。' => {
+                tokens.push(Token { word: ".".into(), ..Token::default() });
+            }
+            '$' | '€' | '£' | '¥' => word(&written, &mut tokens),
+            _ => {}
+        }
+        at = end;
+    }
+    amounts(tokens)
+}
+
+fn run(letters: &[char], from: usize, inside: impl Fn(char) -> bool) -> usize {
+    let rest = letters.get(from..).unwrap_or_default();
+    from + rest.iter().position(|letter| !inside(*letter)).unwrap_or(rest.len())
+}
+
+/// Returns the end of a number: digits with points, commas or spaces between groups of three.
+fn number_end(letters: &[char], from: usize) -> usize {
+    let digits = |from: usize| run(letters, from, |letter| letter.is_ascii_digit());
+    let mut end = digits(from);
+    while let Some(separator) = letters.get(end) {
+        let next = digits(end + 1);
+        let group = next - (end + 1);
+        let is_space = [' ', '\u{a0}', '\u{202f}', '\u{2009}'].contains(separator);
+        let continues = match separator {
+            '.' | ',' => group == 3 || group == 1 || group == 2,
+            _ => is_space && group == 3 && end - from <= 3,
+        };
+        if !continues {
+            break;
+        }
+        end = next;
+    }
+    end
+}
+
+fn number(written: &str) -> Token {
+    let mut plain = String::new();
+    let parts: Vec<&str> = written.split(|letter: char| !letter.is_ascii_digit()).collect();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 && part.len() != 3 {
+            plain.push('.');
+        }
+        plain.push_str(part);
+    }
+    Token { word: written.to_owned(), number: plain.parse().ok(), currency: None }
+}
+
+fn word(written: &str, tokens: &mut Vec<Token>) {
+    let word = words::folded(written).replace('ß', "ss");
+    let place = NUMBERS.iter().find_map(|line| line.split(' ').position(|known| known == word));
+    let currency = CURRENCIES.iter().find(|(known, _)| *known == word).map(|(_, code)| *code);
+    let number = place.map(|place| place as f64);
+    tokens.push(Token { word, number, currency: currency.filter(|_| number.is_none()) });
+}
+
+/// Joins numbers with the currency before or after them, and with `k` or `M`.
+fn amounts(tokens: Vec<Token>) -> Vec<Token> {
+    let mut joined: Vec<Token> = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let is_figure = token.number.is_some() && token.word.starts_with(|c: char| c.is_ascii_digit());
+        if !is_figure {
+            joined.push(token);
+            continue;
+        }
+        let mut amount = token;
+        let scale = tokens.peek().and_then(|next| match next.word.as_str() {
+            "k" => Some(1e3),
+            "m" | "million" | "millionen" | "millones" | "millions" => Some(1e6),
+            _ => None,
+        });
+        let is_sign = |token: &Token| token.currency.is_some() && token.number.is_none();
+        let before = joined.last().filter(|token| is_sign(token)).and_then(|token| token.currency);
+        if let Some(scale) = scale {
+            tokens.next();
+            amount.number = amount.number.map(|number| number * scale);
+        }
+        let after = tokens.peek().filter(|token| is_sign(token)).and_then(|token| token.currency);
+        amount.currency = match (before, after) {
+            (Some(currency), _) => {
+                joined.pop();
+                Some(currency)
+            }
+            (None, Some(currency)) => {
+                tokens.next();
+                Some(currency)
+            }
+            // An amount in thousands without a currency is in the one that is usual for it.
+            (None, None) => None,
+        };
+        joined.push(amount);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_as_they_are_written() {
+        for (text, number, currency) in [
+            ("$1,500", 1500.0, "USD"),
+            ("1.500 €", 1500.0, "EUR"),
+            ("2 300 €", 2300.0, "EUR"),
+            ("$85k", 85_000.0, "USD"),
+            ("€ 12,50", 12.5, "EUR"),
+            ("$1.5M", 1_500_000.0, "USD"),
+        ] {
+            let tokens = tokens(text);
+            assert_eq!(tokens.len(), 1, "{text}: {tokens:?}");
+            let found = tokens.first().unwrap();
+            assert_eq!((found.number, found.currency), (Some(number), Some(currency)), "{text}");
+        }
+        assert_eq!(japanese_number("15万5千"), Some(155_000.0));
+        assert_eq!(japanese_number("148,000"), Some(148_000.0));
+    }
+
+    #[test]
+    fn texts_say_values_in_five_languages() {
+        for (code, text, name, expected) in [
+            ("home.let.apartment", "Sorry, no pets. Two bedrooms.", "pets", json!("not_allowed")),
+            ("home.let.apartment", "Sorry, no pets. Two bedrooms.", "bedrooms", json!(2)),
+            ("home.let.apartment", "3-Zimmer-Wohnung in Wedding", "bedrooms", json!(2)),
+            ("home.let.apartment", "世田谷の1LDK、ペット不可", "bedrooms", json!(1)),
+            ("home.let.apartment", "世田谷の1LDK、ペット不可", "pets", json!("not_allowed")),
+            ("home.let.apartment", "Tierhaltung ist nicht gestattet", "pets", json!("not_allowed")),
+            ("home.let.apartment", "Se aceptan gatos", "pets", json!("allowed")),
+            ("home.rent.apartment", "Renter with a dog", "has_pets", json!(true)),
+            (
+                "home.rent.apartment",
+                "Our budget is $1,500/month",
+                "compensation",
+                json!({ "currency": "USD", "unit": "MONTH", "max": 1500.0 }),
+            ),
+            (
+                "home.rent.apartment",
+                "家賃は15万5千円まで",
+                "compensation",
+                json!({ "currency": "JPY", "unit": "MONTH", "max": 155_000.0 }),
+            ),
+            ("work.job.software", "Part-time, remote within Europe", "employment_type", json!("PART_TIME")),
+            ("work.job.software", "At least seven years of work", "years_experience", json!(7)),
+            ("work.candidate.software", "Senior engineer", "seniority", json!("senior")),
+            ("work.job.healthcare", "Poste de nuit", "shifts", json!(["night"])),
+            ("social.date", "I don't smoke", "smoker", json!(false)),
+            ("social.date", "Ich rauche auf dem Balkon", "smoker", json!(true)),
+        ] {
+            assert_eq!(said(code, text).get(name), Some(&expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_negation_does_not_say_the_phrase() {
+        assert_eq!(said("social.date", "I never had my dog with me").get("pets"), None);
+        assert_eq!(said("work.candidate.software", "not senior").get("seniority"), None);
+    }
+}
