@@ -2,6 +2,7 @@
 //! selective criteria. Each match is then compared exactly.
 
 use crate::{score::*, types::*};
+use listing_answers::banded;
 use people_kit::{
     listings::{Fits, Fitting, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
@@ -26,6 +27,9 @@ pub(crate) struct Look<'a> {
     pub(crate) asks: &'a Criteria,
     pub(crate) viewer_id: Option<&'a str>,
     pub(crate) now: u64,
+    /// Whether numbers are compared exactly, or only in bands: who previews can try many drafts, and
+    /// must not learn more of a hidden value than its band.
+    pub(crate) exact: bool,
 }
 
 /// The result of a search.
@@ -71,6 +75,7 @@ impl Look<'_> {
     fn page(&self, what: &Fitting) -> Result<Found> {
         let Fits { profiles, next_cursor } = fitting(what)?;
         let judged = profiles.into_iter().filter_map(|other| {
+            let other = if self.exact { other } else { banded(other) };
             let fit = fit(self.mine, self.asks, &other, self.now)?;
             Some((other.listing_id.clone(), (other, fit)))
         });

@@ -1,6 +1,6 @@
 //! Previews of the listings that would fit, without their owners. Nothing is stored.
 
-use crate::{compare::*, pool::Look, session, types::*, views::*};
+use crate::{compare::distance_km, pool::Look, session, types::*, views::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
     relations,
@@ -18,7 +18,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
-    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id: viewer, now: call.now() };
+    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id: viewer, now: call.now(), exact: false };
     let mut fits: Vec<_> = look.first()?.fits.into_values().collect();
     fits.sort_by(|(one, fit), (other, better)| {
         better.score.total_cmp(&fit.score).then_with(|| one.listing_id.cmp(&other.listing_id))
@@ -60,7 +60,7 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
         side: draft.side,
         attributes: draft.attributes,
         criteria: draft.criteria.clone(),
-        text: draft.title.clone(),
+        text: format!("{}. {}", draft.title, draft.description),
     };
     let (attributes, criteria) = ("/listing_draft/attributes", "/listing_draft/criteria");
     let checked = taxonomy::check(&input)
