@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 
 /// The most words of a phrase that is looked up.
 const LONGEST_PHRASE: usize = 3;
-/// The fewest letters of the last part of a German compound, and of what is before it.
+/// The fewest letters of the last part of a German compound, and of what is before it; and in a text
+/// that is not known to be German.
 const SHORTEST_PART: usize = 4;
+const SHORTEST_PART_ELSEWHERE: usize = 6;
 /// The most words of a gist.
 const MOST: usize = 100;
 
@@ -100,11 +102,10 @@ fn phrase(
 
 /// Returns the concepts of the last part of a German compound, which says what it is.
 fn compound(form: &str, language: Language) -> Option<&'static [&'static str]> {
-    if language != Language::German {
-        return None;
-    }
+    let shortest =
+        if language == Language::German { SHORTEST_PART } else { SHORTEST_PART_ELSEWHERE };
     let starts = form.char_indices().map(|(at, _)| at);
-    let starts = starts.skip(SHORTEST_PART).filter(|at| form.len() - at >= SHORTEST_PART);
+    let starts = starts.skip(SHORTEST_PART).filter(|at| form.len() - at >= shortest);
     starts.into_iter().find_map(|at| {
         let part = form.get(at..)?;
         known(&format!("de:{}", language.stem(part)))

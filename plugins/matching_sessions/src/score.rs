@@ -47,7 +47,7 @@ pub(crate) struct Point {
 
 /// One thing that a side asks, and how far the other is that.
 #[input(Clone, PartialEq)]
-pub(crate) struct Reason {
+pub(crate) struct Compared {
     #[serde(flatten)]
     pub(crate) point: Point,
     /// How much it counts in the score of its side; an unknown does not count.
@@ -76,13 +76,13 @@ pub(crate) struct Fit {
     pub(crate) theirs: f64,
     /// What fits.
     #[serde(default)]
-    pub(crate) fits: Vec<Reason>,
+    pub(crate) fits: Vec<Compared>,
     /// What does not fit, or not fully.
     #[serde(default)]
-    pub(crate) gaps: Vec<Reason>,
+    pub(crate) gaps: Vec<Compared>,
     /// What one side asks and the other does not say.
     #[serde(default)]
-    pub(crate) unknown: Vec<Reason>,
+    pub(crate) unknown: Vec<Compared>,
 }
 
 /// Computes the fit; returns `None` if the two cannot be matched: they are not counterparts, belong
@@ -109,7 +109,7 @@ pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) ->
     let theirs = side(Side::Theirs, to_me, (other, &other.criteria), mine, text, now);
     let (to_them, to_me) = (mean(&reasons), mean(&theirs));
     reasons.extend(theirs);
-    let (unknown, known): (Vec<Reason>, Vec<Reason>) =
+    let (unknown, known): (Vec<Compared>, Vec<Compared>) =
         reasons.into_iter().partition(|reason| reason.share.is_none());
     let (fits, gaps) = known.into_iter().partition(is_met);
     let score = harmonic_mean(to_them, to_me);
@@ -124,8 +124,8 @@ fn side(
     other: &Profile,
     text: Option<f64>,
     now: u64,
-) -> Vec<Reason> {
-    let general = |field: &str, weight: f64, share: Option<f64>| Reason {
+) -> Vec<Compared> {
+    let general = |field: &str, weight: f64, share: Option<f64>| Compared {
         point: Point { field: field.to_owned(), asked_by },
         weight,
         share,
@@ -134,7 +134,7 @@ fn side(
         from_text: false,
     };
     let age = now.saturating_sub(other.published_at) as f64;
-    let of_rule = |line: Line| Reason {
+    let of_rule = |line: Line| Compared {
         asked: line.asked,
         found: line.found,
         from_text: line.from_text,
@@ -145,7 +145,7 @@ fn side(
         let from_text = met.is_some_and(|(_, from_text)| from_text);
         let weight = weight * if from_text { OF_TEXT } else { 1.0 };
         let found = listing_answers::value_of(other, &criterion.field);
-        Reason {
+        Compared {
             asked: criterion.value.clone(),
             found: found.map(|(value, _)| value).unwrap_or_default(),
             from_text,
@@ -173,13 +173,13 @@ fn side(
 }
 
 /// Returns the weighted mean of the lines that are known.
-fn mean(reasons: &[Reason]) -> f64 {
+fn mean(reasons: &[Compared]) -> f64 {
     let known = || reasons.iter().filter_map(|reason| Some((reason.weight, reason.share?)));
     let weights: f64 = known().map(|(weight, _)| weight).sum();
     known().map(|(weight, share)| weight * share).sum::<f64>() / weights.max(f64::MIN_POSITIVE)
 }
 
-fn is_met(reason: &Reason) -> bool {
+fn is_met(reason: &Compared) -> bool {
     let enough = match reason.point.field.as_str() {
         "text" => TEXT_MET,
         // These fall with every kilometre and every day.

@@ -111,11 +111,11 @@ pub(crate) struct Scores {
     /// The names of what fits.
     reasons: Vec<Point>,
     /// What fits, of both sides.
-    fits: Vec<Reason>,
+    fits: Vec<Compared>,
     /// What does not fit, or not fully.
-    gaps: Vec<Reason>,
+    gaps: Vec<Compared>,
     /// What one side asks and the other does not say. It is worth asking, and does not count.
-    unknown: Vec<Reason>,
+    unknown: Vec<Compared>,
 }
 
 /// Which values of the other listing may be shown in the lines.
@@ -135,7 +135,7 @@ impl Scores {
                 reasons.push(reason.point.clone());
             }
         }
-        let shown = |list: &[Reason]| list.iter().map(|reason| shown(reason, values)).collect();
+        let shown = |list: &[Compared]| list.iter().map(|reason| shown(reason, values)).collect();
         Self {
             score: rounded(fit.score),
             score_mine: rounded(fit.mine),
@@ -149,7 +149,7 @@ impl Scores {
 }
 
 /// Returns a line with those values of the other listing that may be shown.
-fn shown(reason: &Reason, values: Values) -> Reason {
+fn shown(reason: &Compared, values: Values) -> Compared {
     let mut reason = reason.clone();
     reason.share = reason.share.map(rounded);
     let theirs = match reason.point.asked_by {

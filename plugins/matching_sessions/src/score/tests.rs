@@ -1,6 +1,6 @@
 //! Properties of scores.
 
-use super::{Point, Side, examples::profile, fit, harmonic_mean};
+use super::{Compared, Point, Side, examples::profile, fit, harmonic_mean};
 use people_kit::{
     listings::{Place, Precision, Profile},
     taxonomy::{Criteria, Criterion, Operator},
@@ -43,11 +43,51 @@ fn reasons_and_gaps_name_who_asks() {
     let other = with("b", json!({ "coder": true, "city": "Rome" }), Criteria::default());
     let found = fit(&one, &one.criteria, &other, 0).unwrap();
     let point = |field: &str, asked_by| Point { field: field.into(), asked_by };
-    assert_eq!(found.reasons, [point("coder", Side::Mine)]);
-    assert_eq!(found.gaps, [point("city", Side::Mine)]);
+    let is = |list: &[Compared], point: Point| list.iter().any(|line| line.point == point);
+    assert!(is(&found.fits, point("coder", Side::Mine)), "{found:?}");
+    assert!(is(&found.gaps, point("city", Side::Mine)), "{found:?}");
     let back = fit(&other, &other.criteria, &one, 0).unwrap();
-    assert_eq!(back.reasons, [point("coder", Side::Theirs)]);
-    assert!(found.mine > 0.5 && found.mine < 0.7, "{}", found.mine);
+    assert!(is(&back.fits, point("coder", Side::Theirs)), "{back:?}");
+    assert!(found.mine > 0.5 && found.mine < 0.8, "{}", found.mine);
+}
+
+#[test]
+fn the_score_is_the_mean_of_its_lines() {
+    let one = with("a", json!({ "seeking": ["sales"], "strengths": ["design"] }), Criteria::default());
+    let other = with("b", json!({ "strengths": ["sales"], "languages": ["en"] }), Criteria::default());
+    let found = fit(&one, &one.criteria, &other, 0).unwrap();
+    let mine = || {
+        let lines = found.fits.iter().chain(&found.gaps);
+        lines.filter(|line| line.point.asked_by == Side::Mine)
+    };
+    let weights: f64 = mine().map(|line| line.weight).sum();
+    let sum: f64 = mine().map(|line| line.weight * line.share.unwrap()).sum();
+    assert!((found.mine - sum / weights).abs() < 1e-9);
+    let unknown: Vec<_> = found.unknown.iter().map(|line| line.point.field.as_str()).collect();
+    assert_eq!(unknown, ["text", "languages", "text"], "{found:#?}");
+}
+
+#[test]
+fn contradictions_exclude_without_criteria() {
+    let seeks = |name, age: u32, gender: &str, seeking: &str, least: u32, most: u32| {
+        let attributes = json!({
+            "aims": ["long_term"], "gender": gender, "seeking": [seeking], "age": age,
+            "seeking_age_min": least, "seeking_age_max": most,
+        });
+        Profile {
+            category: "social.date".into(),
+            counterpart: "social.date".into(),
+            ..with(name, attributes, Criteria::default())
+        }
+    };
+    let ada = seeks("a", 36, "woman", "man", 33, 40);
+    let fits = |other: &Profile| fit(&ada, &ada.criteria, other, 0).is_some();
+    assert!(fits(&seeks("b", 35, "man", "woman", 30, 40)));
+    assert!(!fits(&seeks("c", 35, "woman", "man", 30, 40)));
+    assert!(!fits(&seeks("d", 45, "man", "woman", 30, 40)));
+    assert!(!fits(&seeks("e", 35, "man", "woman", 25, 30)));
+    let older = Profile { age_at_least: Some(50), ..seeks("f", 35, "man", "woman", 30, 40) };
+    assert!(!fits(&older), "the year of birth says another age");
 }
 
 #[test]
