@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 /// The part of a rule's weight that a value from a text has.
 const OF_TEXT: f64 = 0.5;
+/// What the weight of a contradiction is multiplied by that would exclude if attributes stated it.
+const CONTRADICTS: f64 = 4.0;
 /// The value from which a line counts as met.
 const MET: f64 = 0.999;
 /// The share of a value that contradicts what is asked, while the text says another one.
@@ -129,10 +131,13 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         Some(upto) => json!({ "min": asked, "max": upto }),
         None => asked.clone(),
     };
+    let contradicts = held.is_some_and(|held| held.fails) && rule.excludes == Excludes::One;
     let line = Line {
         field: rule.ask,
         answered_by: rule.have,
-        weight: rule.weight * if from_text { OF_TEXT } else { 1.0 },
+        weight: rule.weight
+            * if from_text { OF_TEXT } else { 1.0 }
+            * if contradicts { CONTRADICTS } else { 1.0 },
         share: held.map(|held| held.share),
         asked,
         found: found.map(|(had, _)| had).unwrap_or_default(),

@@ -113,6 +113,8 @@ fn any_profile(name: &'static str) -> impl Strategy<Value = Profile> {
                 .collect();
             let precision = Precision::City;
             Profile {
+                category: "lead.general".into(),
+                counterpart: "lead.general".into(),
                 attributes,
                 criteria: Criteria { must: Vec::new(), want },
                 title: text.join(" "),
