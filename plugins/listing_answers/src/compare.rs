@@ -14,6 +14,8 @@ const NEARLY: f64 = 0.5;
 /// The largest share of a value that misses what is asked.
 const MISSED: f64 = 0.6;
 const DAYS_PER_WEEK: f64 = 7.0;
+/// The code of ISO 4217 for an amount whose currency is not named.
+pub(crate) const NO_CURRENCY: &str = "XXX";
 const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
 
 /// How far a value is what is asked: from 0 to 1.
@@ -144,7 +146,8 @@ impl Values<'_> {
         let read = |value: &Value| serde_json::from_value::<Compensation>(value.clone()).ok();
         let (asked, had) = (read(self.asked)?, read(self.had)?);
         let (payer, payee) = if asker_pays { (&asked, &had) } else { (&had, &asked) };
-        if payer.currency != payee.currency {
+        let is_named = |pay: &Compensation| pay.currency != NO_CURRENCY;
+        if payer.currency != payee.currency && is_named(payer) && is_named(payee) {
             return None;
         }
         let is_home = self.asker.category.starts_with("home.");

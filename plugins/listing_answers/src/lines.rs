@@ -127,6 +127,10 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
             from_text = true;
         }
     }
+    if rule.by == Comparison::OrderedLevel && found.is_some() && held.is_none() {
+        // One of the two is on another scale.
+        return None;
+    }
     let asked = match &upto {
         Some(upto) => json!({ "min": asked, "max": upto }),
         None => asked.clone(),

@@ -1,6 +1,9 @@
 //! Values that a text says, by the phrases of `said.toml`.
 
-use crate::tables::{SAID, Said, category};
+use crate::{
+    compare::NO_CURRENCY,
+    tables::{SAID, Said, category},
+};
 use people_kit::words;
 use serde_json::{Map, Value, json};
 
@@ -317,8 +320,8 @@ fn amounts(tokens: Vec<Token>) -> Vec<Token> {
                 tokens.next();
                 Some(currency)
             }
-            // An amount in thousands without a currency is in the one that is usual for it.
-            (None, None) => None,
+            // Thousands are mostly money.
+            (None, None) => scale.map(|_| NO_CURRENCY),
         };
         joined.push(amount);
     }

@@ -2,11 +2,31 @@
 
 use crate::concepts::concepts;
 use people_kit::words;
-use std::collections::BTreeSet;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
-type Words = BTreeSet<String>;
+type Words = Rc<BTreeSet<String>>;
+
+thread_local! {
+    /// The words of tags: one listing is compared with many, and many have the same tags.
+    static KNOWN: RefCell<BTreeMap<String, Words>> = const { RefCell::new(BTreeMap::new()) };
+}
 
 fn words_of(tag: &str) -> Words {
+    KNOWN.with_borrow_mut(|known| match known.get(tag) {
+        Some(words) => words.clone(),
+        None => {
+            let words = Rc::new(split(tag));
+            known.insert(tag.to_owned(), words.clone());
+            words
+        }
+    })
+}
+
+fn split(tag: &str) -> BTreeSet<String> {
     let mut words = concepts(&tag.replace('_', " "), words::language(tag));
     // The subject's category says less than the word itself, and is no word of a tag.
     words.retain(|word| !word.starts_with("#@"));

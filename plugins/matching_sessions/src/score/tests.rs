@@ -2,7 +2,7 @@
 
 use super::{Compared, Point, Side, examples::profile, fit, harmonic_mean};
 use people_kit::{
-    listings::{Place, Precision, Profile},
+    listings::{Compensation, Place, Precision, Profile, Unit},
     taxonomy::{Criteria, Criterion, Operator},
 };
 use proptest::prelude::*;
@@ -88,6 +88,107 @@ fn contradictions_exclude_without_criteria() {
     assert!(!fits(&seeks("e", 35, "man", "woman", 25, 30)));
     let older = Profile { age_at_least: Some(50), ..seeks("f", 35, "man", "woman", 30, 40) };
     assert!(!fits(&older), "the year of birth says another age");
+}
+
+/// Returns a listing of a category with the category of its counterpart, as its text is understood.
+fn listing(name: &str, code: &str, text: &str, attributes: Value) -> Profile {
+    let category = listing_answers::category(code).unwrap();
+    let counterpart = listing_answers::category(category.counterpart).unwrap();
+    let side = |sides: &[&str]| match sides {
+        ["offer"] => people_kit::taxonomy::Side::Offer,
+        _ => people_kit::taxonomy::Side::Demand,
+    };
+    Profile {
+        category: code.into(),
+        counterpart: counterpart.code.into(),
+        side: side(category.sides),
+        counterpart_side: side(counterpart.sides),
+        said: listing_answers::said(code, text),
+        gist: listing_answers::gist(text),
+        ..with(name, attributes, Criteria::default())
+    }
+}
+
+fn pays(currency: &str, min: Option<f64>, max: Option<f64>, unit: Unit) -> Option<Compensation> {
+    Some(Compensation { currency: currency.into(), min, max, unit })
+}
+
+#[test]
+fn a_home_that_contradicts_is_no_candidate() {
+    let wanted = |attributes: Value| {
+        let mut all = json!({ "min_bedrooms": 3, "move_in_from": "2027-01-01" });
+        all.as_object_mut().unwrap().extend(attributes.as_object().unwrap().clone());
+        Profile {
+            compensation: pays("USD", None, Some(1500.0), Unit::Month),
+            ..listing("a", "home.rent.apartment", "", all)
+        }
+    };
+    let flat = |bedrooms: u32, pets: &str, price: f64, from: &str| Profile {
+        compensation: pays("USD", Some(price), Some(price), Unit::Month),
+        ..listing(
+            "b",
+            "home.let.apartment",
+            "",
+            json!({ "bedrooms": bedrooms, "pets": pets, "available_from": from }),
+        )
+    };
+    let dog = wanted(json!({ "has_pets": true }));
+    let fits = |other: &Profile| fit(&dog, &dog.criteria, other, 0).is_some();
+    assert!(fits(&flat(3, "allowed", 1500.0, "2027-01-01")));
+    assert!(!fits(&flat(3, "not_allowed", 1500.0, "2027-01-01")));
+    assert!(!fits(&flat(3, "allowed", 5000.0, "2027-01-01")));
+    assert!(!fits(&flat(1, "allowed", 1500.0, "2027-01-01")));
+    assert!(!fits(&flat(3, "allowed", 1500.0, "2027-06-01")));
+    let other_currency = Profile {
+        compensation: pays("EUR", Some(5000.0), None, Unit::Month),
+        ..flat(3, "allowed", 0.0, "2027-01-01")
+    };
+    let found = fit(&dog, &dog.criteria, &other_currency, 0).unwrap();
+    assert!(found.unknown.iter().any(|line| line.point.field == "compensation"));
+    let weekly = Profile {
+        compensation: pays("USD", Some(1250.0), None, Unit::Week),
+        ..flat(3, "allowed", 0.0, "2027-01-01")
+    };
+    assert!(!fits(&weekly), "5,417 a month");
+}
+
+#[test]
+fn the_job_that_fits_comes_first_in_any_language() {
+    let job = listing(
+        "job",
+        "work.job.software",
+        "Senior backend engineer, Rust and SQL",
+        json!({ "employment_type": "FULL_TIME", "seniority": "senior", "skills": ["Rust", "SQL"] }),
+    );
+    let candidate = |name: &str, text: &str, types: &str, seniority: &str, skills: [&str; 2]| {
+        let attributes =
+            json!({ "employment_types": [types], "seniority": seniority, "skills": skills });
+        listing(name, "work.candidate.software", text, attributes)
+    };
+    let score = |other: &Profile| fit(&job, &job.criteria, other, 0).map(|fit| fit.score);
+    let text = "Backend engineer, senior, Rust and SQL";
+    let junior = candidate("a", text, "PART_TIME", "junior", ["JavaScript", "CSS"]);
+    assert_eq!(score(&junior), None);
+    let spanish = "Programador de sistemas con mucha experiencia en Rust y SQL";
+    let fitting = score(&candidate("b", spanish, "FULL_TIME", "senior", ["Rust", "SQL"])).unwrap();
+    let other = score(&candidate("c", text, "FULL_TIME", "mid", ["Java", "CSS"])).unwrap();
+    assert!(fitting > other + 0.1, "{fitting} {other}");
+}
+
+#[test]
+fn what_only_a_text_says_excludes_nobody_and_is_a_gap() {
+    let attributes = json!({ "min_bedrooms": 1, "move_in_from": "2027-01-01", "has_pets": true });
+    let dog = listing("a", "home.rent.apartment", "Flat wanted", attributes);
+    let flat = |text: &str| {
+        let attributes = json!({ "bedrooms": 1, "available_from": "2027-01-01" });
+        listing("b", "home.let.apartment", text, attributes)
+    };
+    let score = |text: &str| fit(&dog, &dog.criteria, &flat(text), 0).unwrap();
+    let (without, with) = (score("A flat. Keine Haustiere."), score("A flat. Pets welcome."));
+    let gap = without.gaps.iter().find(|line| line.point.field == "has_pets").unwrap();
+    assert!(gap.from_text && gap.share == Some(0.0), "{gap:?}");
+    assert_eq!((&gap.asked, &gap.found), (&json!(true), &json!("not_allowed")));
+    assert!(without.score + 0.2 < with.score);
 }
 
 #[test]
