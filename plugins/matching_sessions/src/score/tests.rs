@@ -1,6 +1,6 @@
 //! Properties of scores.
 
-use super::{Compared, Point, Side, examples::profile, fit, harmonic_mean};
+use super::{Compared, Fit, Point, Side, examples::profile, fit, harmonic_mean};
 use people_kit::{
     listings::{Compensation, Place, Precision, Profile, Unit},
     taxonomy::{Criteria, Criterion, Operator},
@@ -65,6 +65,22 @@ fn the_score_is_the_mean_of_its_lines() {
     assert!((found.mine - sum / weights).abs() < 1e-9);
     let unknown: Vec<_> = found.unknown.iter().map(|line| line.point.field.as_str()).collect();
     assert_eq!(unknown, ["text", "languages", "text"], "{found:#?}");
+}
+
+#[test]
+fn a_stored_fit_is_read_again_and_an_earlier_one_too() {
+    let asks = Criteria { must: Vec::new(), want: vec![wants("city", json!("Oslo"), 1.0)] };
+    let one = with("a", json!({ "seeking": ["sales"], "languages": ["en"] }), asks);
+    let other = with("b", json!({ "strengths": ["design"] }), Criteria::default());
+    let found = fit(&one, &one.criteria, &other, 0).unwrap();
+    assert!(!found.gaps.is_empty() && !found.unknown.is_empty());
+    let stored = serde_json::to_string(&found).unwrap();
+    assert_eq!(serde_json::from_str::<Fit>(&stored).unwrap(), found);
+    let point = json!({ "field": "city", "asked_by": "mine" });
+    let earlier = json!({
+        "score": 0.5, "mine": 0.5, "theirs": 0.5, "reasons": [point], "gaps": [point],
+    });
+    assert_eq!(serde_json::from_value::<Fit>(earlier).unwrap().gaps.len(), 1);
 }
 
 #[test]
