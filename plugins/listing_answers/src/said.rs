@@ -74,6 +74,13 @@ pub fn said(code: &str, text: &str) -> Map<String, Value> {
             (_, value) => drop(values.insert(entry.attribute.to_owned(), value)),
         }
     }
+    if let Some(Value::Array(spoken)) = values.get_mut("languages") {
+        // Who writes in a language speaks it too.
+        let written = Value::from(words::language(text).tag());
+        if !spoken.contains(&written) {
+            spoken.push(written);
+        }
+    }
     values
 }
 

@@ -16,10 +16,10 @@ use portolan_sdk::prelude::*;
 use serde_json::Value;
 
 const DEFAULT_WEIGHT: f64 = 1.0;
-const TEXT_WEIGHT: f64 = 2.0;
+const TEXT_WEIGHT: f64 = 1.0;
 const FRESHNESS_WEIGHT: f64 = 0.25;
 /// The cosine from which two texts count as alike: texts of people who fit have few words in common.
-const ALIKE: f64 = 0.4;
+const ALIKE: f64 = 0.25;
 /// The age at which freshness has fallen to 1/e.
 const FRESH_MS: f64 = 30.0 * DAY as f64;
 /// The part of a criterion's weight that a value from a text has.
