@@ -22,6 +22,8 @@ struct Said {
     #[serde(default)]
     number: bool,
     #[serde(default)]
+    month: bool,
+    #[serde(default)]
     plus: f64,
     #[serde(default = "once")]
     times: f64,
@@ -80,8 +82,8 @@ fn check(said: &Said, attributes: &Attributes) -> Result<()> {
         }
     }
     ensure!(
-        said.value.is_some() || said.number || said.part.is_some(),
-        "a value, a number or a part of an amount"
+        said.value.is_some() || said.number || said.month || said.part.is_some(),
+        "a value, a number, a month or a part of an amount"
     );
     Ok(())
 }

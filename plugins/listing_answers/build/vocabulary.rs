@@ -21,8 +21,8 @@ pub(crate) fn table(
     let mut pieces: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (concept, line) in file.values().flatten() {
         for (tag, list) in line {
-            let language =
-                Language::of_tag(tag).with_context(|| format!("{concept}: {tag} is no language"))?;
+            let language = Language::of_tag(tag)
+                .with_context(|| format!("{concept}: {tag} is no language"))?;
             for phrase in list.split(' ').map(|phrase| phrase.replace('_', " ")) {
                 if phrase.chars().any(words::is_cjk) {
                     pieces.entry(words::folded(&phrase)).or_default().insert(concept.clone());

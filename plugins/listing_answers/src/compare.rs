@@ -158,9 +158,10 @@ impl Values<'_> {
         };
         let price = payee.min.or(payee.max)? * factor;
         match (payer.max, payer.min) {
-            (Some(most), _) => {
-                Some(Held::missing(price - most, self.rule.slack * most.abs().max(f64::MIN_POSITIVE)))
-            }
+            (Some(most), _) => Some(Held::missing(
+                price - most,
+                self.rule.slack * most.abs().max(f64::MIN_POSITIVE),
+            )),
             // Only the least that is paid is known.
             (None, Some(least)) if price <= least => Some(Held::at(1.0)),
             _ => None,

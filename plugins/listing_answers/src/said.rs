@@ -28,21 +28,62 @@ const NUMBERS: [&str; 9] = [
     "_ a _ _ _ fifteen _ _ _ _ _ _ _",
 ];
 const CURRENCIES: [(&str, &str); 16] = [
-    ("$", "USD"), ("€", "EUR"), ("£", "GBP"), ("¥", "JPY"), ("円", "JPY"), ("usd", "USD"),
-    ("eur", "EUR"), ("euro", "EUR"), ("euros", "EUR"), ("gbp", "GBP"), ("jpy", "JPY"),
-    ("yen", "JPY"), ("dollars", "USD"), ("dolares", "USD"), ("chf", "CHF"), ("franken", "CHF"),
+    ("$", "USD"),
+    ("€", "EUR"),
+    ("£", "GBP"),
+    ("¥", "JPY"),
+    ("円", "JPY"),
+    ("usd", "USD"),
+    ("eur", "EUR"),
+    ("euro", "EUR"),
+    ("euros", "EUR"),
+    ("gbp", "GBP"),
+    ("jpy", "JPY"),
+    ("yen", "JPY"),
+    ("dollars", "USD"),
+    ("dolares", "USD"),
+    ("chf", "CHF"),
+    ("franken", "CHF"),
 ];
 /// Words after an amount that say for which period it is.
 const PERIODS: [(&str, &str); 25] = [
-    ("hour", "HOUR"), ("hr", "HOUR"), ("h", "HOUR"), ("stunde", "HOUR"), ("hora", "HOUR"),
-    ("heure", "HOUR"), ("day", "DAY"), ("night", "DAY"), ("tag", "DAY"), ("week", "WEEK"),
-    ("woche", "WEEK"), ("semana", "WEEK"), ("semaine", "WEEK"), ("month", "MONTH"),
-    ("monthly", "MONTH"), ("monat", "MONTH"), ("monatlich", "MONTH"), ("mes", "MONTH"),
-    ("mois", "MONTH"), ("year", "YEAR"), ("annual", "YEAR"), ("jahr", "YEAR"), ("ano", "YEAR"),
-    ("an", "YEAR"), ("yearly", "YEAR"),
+    ("hour", "HOUR"),
+    ("hr", "HOUR"),
+    ("h", "HOUR"),
+    ("stunde", "HOUR"),
+    ("hora", "HOUR"),
+    ("heure", "HOUR"),
+    ("day", "DAY"),
+    ("night", "DAY"),
+    ("tag", "DAY"),
+    ("week", "WEEK"),
+    ("woche", "WEEK"),
+    ("semana", "WEEK"),
+    ("semaine", "WEEK"),
+    ("month", "MONTH"),
+    ("monthly", "MONTH"),
+    ("monat", "MONTH"),
+    ("monatlich", "MONTH"),
+    ("mes", "MONTH"),
+    ("mois", "MONTH"),
+    ("year", "YEAR"),
+    ("annual", "YEAR"),
+    ("jahr", "YEAR"),
+    ("ano", "YEAR"),
+    ("an", "YEAR"),
+    ("yearly", "YEAR"),
 ];
 /// The fewest units of a currency that are a salary of a year.
 const YEARLY: f64 = 15_000.0;
+
+/// Names of months, from January on, in each language.
+const MONTHS: [&str; 5] = [
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "jan feb mar apr _ jun jul aug sep oct nov dec",
+];
 
 /// A word, number or amount of a text.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,10 +92,13 @@ struct Token {
     word: String,
     number: Option<f64>,
     currency: Option<&'static str>,
+    /// The place of a month in the year, from 1.
+    month: Option<usize>,
 }
 
-/// Returns the values that a text says about a listing of this category.
-pub fn said(code: &str, text: &str) -> Map<String, Value> {
+/// Returns the values that a text says about a listing of this category. A month is the next one
+/// after `today`, an RFC 3339 date.
+pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     let mut values = Map::new();
     let Some(category) = category(code) else { return values };
     let tokens = tokens(text);
@@ -64,7 +108,7 @@ pub fn said(code: &str, text: &str) -> Map<String, Value> {
         if !is_list && values.contains_key(entry.attribute) {
             continue;
         }
-        let Some(value) = found(entry, &tokens, &whole) else { continue };
+        let Some(value) = found(entry, &tokens, &whole, today) else { continue };
         match (values.get_mut(entry.attribute), value) {
             (Some(Value::Array(before)), Value::Array(more)) => {
                 let new: Vec<Value> =
@@ -85,13 +129,13 @@ pub fn said(code: &str, text: &str) -> Map<String, Value> {
 }
 
 /// Returns the value of the first phrase that the text contains.
-fn found(entry: &Said, tokens: &[Token], whole: &str) -> Option<Value> {
+fn found(entry: &Said, tokens: &[Token], whole: &str, today: &str) -> Option<Value> {
     entry.phrases.iter().find_map(|phrase| {
         let hit = match phrase {
             [piece] if is_piece(piece) => in_japanese(piece, whole)?,
             _ => in_words(phrase, tokens, entry.negated)?,
         };
-        value(entry, &hit)
+        value(entry, &hit, today)
     })
 }
 
@@ -100,10 +144,22 @@ fn found(entry: &Said, tokens: &[Token], whole: &str) -> Option<Value> {
 struct Hit {
     number: Option<f64>,
     currency: Option<&'static str>,
+    month: Option<usize>,
     after: Vec<String>,
 }
 
-fn value(entry: &Said, hit: &Hit) -> Option<Value> {
+/// Returns the first day of a month, in the year in which it is next.
+fn first_day(month: usize, today: &str) -> Option<String> {
+    let year: usize = today.get(..4)?.parse().ok()?;
+    let this: usize = today.get(5..7)?.parse().ok()?;
+    let year = if month < this { year + 1 } else { year };
+    Some(format!("{year}-{month:02}-01"))
+}
+
+fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
+    if let Some(month) = hit.month {
+        return first_day(month, today).map(Value::from);
+    }
     if let Some(part) = entry.part {
         let amount = hit.number?;
         let following = hit.after.iter().take(4);
@@ -167,6 +223,7 @@ fn matched(phrase: &[&str], tokens: &[Token], at: usize, hit: &mut Hit) -> Optio
     let token = tokens.get(at)?;
     match *first {
         "{n}" if token.currency.is_none() => hit.number = Some(token.number?),
+        "{month}" => hit.month = Some(token.month?),
         "{money}" => (hit.number, hit.currency) = (Some(token.number?), Some(token.currency?)),
         word if token.word == word => {}
         _ => return None,
@@ -176,7 +233,8 @@ fn matched(phrase: &[&str], tokens: &[Token], at: usize, hit: &mut Hit) -> Optio
 
 /// Finds a phrase of Japanese, which may have a number in it, anywhere in a text without spaces.
 fn in_japanese(phrase: &str, whole: &str) -> Option<Hit> {
-    let name = if phrase.contains("{money}") { "{money}" } else { "{n}" };
+    let names = ["{money}", "{month}", "{n}"];
+    let name = names.into_iter().find(|name| phrase.contains(name)).unwrap_or("{n}");
     let Some((before, after)) = phrase.split_once(name) else {
         return whole.contains(phrase).then(Hit::default);
     };
@@ -194,7 +252,12 @@ fn in_japanese(phrase: &str, whole: &str) -> Option<Hit> {
         };
         let rest = rest.strip_prefix(after)?;
         let after = rest.chars().take(4).map(String::from).collect();
-        Some(Hit { number: Some(number), currency, after })
+        let is_month = name == "{month}";
+        let month = is_month.then_some(number as usize).filter(|month| (1..=12).contains(month));
+        if is_month && month.is_none() {
+            return None;
+        }
+        Some(Hit { number: Some(number), currency, month, after })
     })
 }
 
@@ -284,7 +347,7 @@ fn number(written: &str) -> Token {
         }
         plain.push_str(part);
     }
-    Token { word: written.to_owned(), number: plain.parse().ok(), currency: None }
+    Token { word: written.to_owned(), number: plain.parse().ok(), ..Token::default() }
 }
 
 fn word(written: &str, tokens: &mut Vec<Token>) {
@@ -292,7 +355,9 @@ fn word(written: &str, tokens: &mut Vec<Token>) {
     let place = NUMBERS.iter().find_map(|line| line.split(' ').position(|known| known == word));
     let currency = CURRENCIES.iter().find(|(known, _)| *known == word).map(|(_, code)| *code);
     let number = place.map(|place| place as f64);
-    tokens.push(Token { word, number, currency: currency.filter(|_| number.is_none()) });
+    let month = MONTHS.iter().find_map(|line| line.split(' ').position(|known| known == word));
+    let month = month.map(|place| place + 1);
+    tokens.push(Token { word, number, currency: currency.filter(|_| number.is_none()), month });
 }
 
 /// Joins numbers with the currency before or after them, and with `k` or `M`.
@@ -300,7 +365,8 @@ fn amounts(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        let is_figure = token.number.is_some() && token.word.starts_with(|c: char| c.is_ascii_digit());
+        let is_figure =
+            token.number.is_some() && token.word.starts_with(|c: char| c.is_ascii_digit());
         if !is_figure {
             joined.push(token);
             continue;
@@ -381,20 +447,34 @@ mod tests {
                 "compensation",
                 json!({ "currency": "JPY", "unit": "MONTH", "max": 155_000.0 }),
             ),
-            ("work.job.software", "Part-time, remote within Europe", "employment_type", json!("PART_TIME")),
+            (
+                "work.job.software",
+                "Part-time, remote within Europe",
+                "employment_type",
+                json!("PART_TIME"),
+            ),
             ("work.job.software", "At least seven years of work", "years_experience", json!(7)),
             ("work.candidate.software", "Senior engineer", "seniority", json!("senior")),
             ("work.job.healthcare", "Poste de nuit", "shifts", json!(["night"])),
+            ("pro.service.repair", "Booked until March", "available_from", json!("2027-03-01")),
+            ("pro.service.repair", "Frei ab Dezember", "available_from", json!("2026-12-01")),
+            ("work.candidate.software", "Fluent German", "languages", json!(["de", "en"])),
             ("social.date", "I don't smoke", "smoker", json!(false)),
             ("social.date", "Ich rauche auf dem Balkon", "smoker", json!(true)),
         ] {
-            assert_eq!(said(code, text).get(name), Some(&expected), "{text}");
+            assert_eq!(said(code, text, "2026-11-24").get(name), Some(&expected), "{text}");
         }
     }
 
     #[test]
     fn a_negation_does_not_say_the_phrase() {
-        assert_eq!(said("social.date", "I never had my dog with me").get("pets"), None);
-        assert_eq!(said("work.candidate.software", "not senior").get("seniority"), None);
+        assert_eq!(
+            said("social.date", "I never had my dog with me", "2026-11-24").get("pets"),
+            None
+        );
+        assert_eq!(
+            said("work.candidate.software", "not senior", "2026-11-24").get("seniority"),
+            None
+        );
     }
 }

@@ -133,7 +133,8 @@ mod tests {
         }
         let unknown = criterion("unknown", Operator::Eq, json!(true));
         assert_eq!(met(&mine, &unknown, &other), None);
-        let (nearly, _) = met(&mine, &criterion("bedrooms", Operator::Gte, json!(3)), &other).unwrap();
+        let (nearly, _) =
+            met(&mine, &criterion("bedrooms", Operator::Gte, json!(3)), &other).unwrap();
         assert!(nearly > 0.3 && nearly < 0.4, "{nearly}");
     }
 

@@ -18,7 +18,13 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
-    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id: viewer, now: call.now(), exact: false };
+    let look = Look {
+        mine: &mine,
+        asks: &mine.criteria,
+        viewer_id: viewer,
+        now: call.now(),
+        exact: false,
+    };
     let mut fits: Vec<_> = look.first()?.fits.into_values().collect();
     fits.sort_by(|(one, fit), (other, better)| {
         better.score.total_cmp(&fit.score).then_with(|| one.listing_id.cmp(&other.listing_id))

@@ -98,7 +98,8 @@ impl<'a> Search<'a> {
     fn look(&mut self) -> Result<(u32, f64)> {
         let asks = asks(&self.session.value, self.mine).clone();
         let viewer_id = Some(self.session.value.owner_id.as_str());
-        let look = Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now(), exact: true };
+        let look =
+            Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now(), exact: true };
         let Found { mut fits, cursor } = match self.queue.value.cursor.take() {
             None => look.first()?,
             cursor => look.on(cursor)?,

@@ -152,10 +152,8 @@ fn side(
             ..general(&criterion.field, weight, met.map(|(share, _)| share))
         }
     };
-    let wishes = asks
-        .want
-        .iter()
-        .map(|wish| of_criterion(wish, wish.weight.unwrap_or(DEFAULT_WEIGHT)));
+    let wishes =
+        asks.want.iter().map(|wish| of_criterion(wish, wish.weight.unwrap_or(DEFAULT_WEIGHT)));
     // A required criterion that is not met is no line.
     let required = asks.must.iter().map(|must| of_criterion(must, 0.0));
     let freshness = Some((-age / FRESH_MS).exp());

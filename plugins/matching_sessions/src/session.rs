@@ -213,7 +213,8 @@ pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria 
 
 pub(crate) fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>> {
     let asks = asks(session, mine);
-    let look = Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now(), exact: true };
+    let look =
+        Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now(), exact: true };
     Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
 }
 

@@ -74,9 +74,8 @@ pub fn language(text: &str) -> Language {
         return Language::Japanese;
     }
     let forms = forms(text);
-    let count = |language: Language| {
-        forms.iter().filter(|(_, form)| language.is_stop_word(form)).count()
-    };
+    let count =
+        |language: Language| forms.iter().filter(|(_, form)| language.is_stop_word(form)).count();
     let counts = STEMMED.map(|(language, _)| (count(language), language));
     let most = counts.iter().map(|(count, _)| *count).max().unwrap_or_default();
     let first = counts.iter().find(|(count, _)| *count == most);
@@ -90,7 +89,8 @@ pub fn forms(text: &str) -> Vec<(Range<usize>, String)> {
     let mut start = None;
     let mut before = ' ';
     for (at, letter) in text.char_indices().chain([(text.len(), ' ')]) {
-        let joins = matches!(letter, '+' | '#') && before.is_alphanumeric() || letter == '+' && before == '+';
+        let joins = matches!(letter, '+' | '#') && before.is_alphanumeric()
+            || letter == '+' && before == '+';
         let inside = letter.is_alphanumeric() || is_combining_mark(letter) || joins;
         match start {
             None if inside => start = Some(at),

@@ -14,7 +14,8 @@ const CHECKED: &str = "main";
 const CHOSEN: &str = "MATCHING_CORPUS";
 /// The places of a ranking that count.
 const TOP: usize = 10;
-const NOW: u64 = 1_795_000_000_000;
+const NOW: u64 = 1_795_478_400_000;
+const TODAY: &str = "2026-11-24";
 
 #[derive(serde::Deserialize)]
 struct Listing {
@@ -74,7 +75,7 @@ fn profile(listing: Listing) -> Profile {
         visibility: Visibility::Public,
         min_age: category.min_age,
         excerpt: input.description.chars().take(300).collect(),
-        said: listing_answers::said(&input.category, &text),
+        said: listing_answers::said(&input.category, &text, TODAY),
         gist: listing_answers::gist(&text),
         age_at_least: person.birth_year.map(|year| (2026 - year - 1) as u8),
         facts: Vec::new(),
@@ -131,7 +132,9 @@ impl Corpus {
 
 /// Returns the discounted cumulative gain.
 fn gain(labels: impl Iterator<Item = u32>) -> f64 {
-    let gain = |(place, label): (usize, u32)| (f64::from(label).exp2() - 1.0) / (place as f64 + 2.0).log2();
+    let gain = |(place, label): (usize, u32)| {
+        (f64::from(label).exp2() - 1.0) / (place as f64 + 2.0).log2()
+    };
     labels.take(TOP).enumerate().map(gain).sum()
 }
 
@@ -160,21 +163,34 @@ fn measure(corpus: &Corpus, explains: bool) -> Figures {
         let ndcg = gain(ranked.iter().map(|(pair, _)| pair.label)) / gain(ideal.into_iter());
         figures.ndcg += ndcg / corpus.pairs.len() as f64;
         let contradictions = || ranked.iter().take(TOP).filter(|(pair, _)| pair.contradiction);
-        let is_untold = |fit: &Fit| !fit.gaps.iter().any(|gap| gap.from_text && gap.share == Some(0.0));
+        let is_untold =
+            |fit: &Fit| !fit.gaps.iter().any(|gap| gap.from_text && gap.share == Some(0.0));
         figures.contradictions += contradictions().count();
         figures.untold += contradictions().filter(|(_, fit)| is_untold(fit)).count();
-        let shown = |pair: &&Pair| ranked.iter().any(|(shown, _)| shown.candidate == pair.candidate);
-        let lost: Vec<&Pair> =
-            pairs.iter().filter(|pair| pair.label > 0 && !shown(pair)).collect();
+        let shown =
+            |pair: &&Pair| ranked.iter().any(|(shown, _)| shown.candidate == pair.candidate);
+        let lost: Vec<&Pair> = pairs.iter().filter(|pair| pair.label > 0 && !shown(pair)).collect();
         figures.lost += lost.len();
         figures.first += usize::from(ranked.first().map(|(pair, _)| pair.label) == best);
         if explains {
             println!("{query} {ndcg:.3}");
             for (pair, fit) in &ranked {
                 let mark = if pair.contradiction { "X" } else { " " };
-                println!("  {}{mark} {:.3} {:.3} {:.3} {}", pair.label, fit.score, fit.mine, fit.theirs, pair.candidate);
+                println!(
+                    "  {}{mark} {:.3} {:.3} {:.3} {}",
+                    pair.label, fit.score, fit.mine, fit.theirs, pair.candidate
+                );
                 for gap in &fit.gaps {
-                    println!("        {:?} {} {:.2} {:.2} {} {} {}", gap.point.asked_by, gap.point.field, gap.weight, gap.share.unwrap(), gap.asked, gap.found, if gap.from_text { "text" } else { "" });
+                    println!(
+                        "        {:?} {} {:.2} {:.2} {} {} {}",
+                        gap.point.asked_by,
+                        gap.point.field,
+                        gap.weight,
+                        gap.share.unwrap(),
+                        gap.asked,
+                        gap.found,
+                        if gap.from_text { "text" } else { "" }
+                    );
                 }
             }
             for pair in lost {

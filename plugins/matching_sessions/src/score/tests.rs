@@ -53,8 +53,10 @@ fn reasons_and_gaps_name_who_asks() {
 
 #[test]
 fn the_score_is_the_mean_of_its_lines() {
-    let one = with("a", json!({ "seeking": ["sales"], "strengths": ["design"] }), Criteria::default());
-    let other = with("b", json!({ "strengths": ["sales"], "languages": ["en"] }), Criteria::default());
+    let one =
+        with("a", json!({ "seeking": ["sales"], "strengths": ["design"] }), Criteria::default());
+    let other =
+        with("b", json!({ "strengths": ["sales"], "languages": ["en"] }), Criteria::default());
     let found = fit(&one, &one.criteria, &other, 0).unwrap();
     let mine = || {
         let lines = found.fits.iter().chain(&found.gaps);
@@ -119,7 +121,7 @@ fn listing(name: &str, code: &str, text: &str, attributes: Value) -> Profile {
         counterpart: counterpart.code.into(),
         side: side(category.sides),
         counterpart_side: side(counterpart.sides),
-        said: listing_answers::said(code, text),
+        said: listing_answers::said(code, text, "2026-11-24"),
         gist: listing_answers::gist(text),
         ..with(name, attributes, Criteria::default())
     }
