@@ -8,6 +8,7 @@ mod lines;
 mod said;
 mod tables;
 mod tags;
+mod tokens;
 
 pub use banded::banded;
 pub use compare::{days, distance_km, same};
