@@ -20,6 +20,7 @@ fn main() -> Result<()> {
     println!("cargo::rerun-if-changed={TAXONOMY}");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=../people_kit/src/words.rs");
+    println!("cargo::rerun-if-changed=../people_kit/src/words/stop.txt");
     let roots: Vec<schemas::Root> = ROOTS.iter().map(|root| read(root)).collect::<Result<_>>()?;
     let mut attributes = schemas::Attributes::default();
     for name in ROOTS.iter().chain(&["shared"]) {
