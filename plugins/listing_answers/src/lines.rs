@@ -136,6 +136,11 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         None => asked.clone(),
     };
     let contradicts = held.is_some_and(|held| held.fails) && rule.excludes == Excludes::One;
+    // A year of birth is compared, and never shown.
+    let stated = match rule.have {
+        "age" => other.attributes.get("age").cloned(),
+        _ => found.map(|(had, _)| had),
+    };
     let line = Line {
         field: rule.ask,
         answered_by: rule.have,
@@ -144,7 +149,7 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
             * if contradicts { CONTRADICTS } else { 1.0 },
         share: held.map(|held| held.share),
         asked,
-        found: found.map(|(had, _)| had).unwrap_or_default(),
+        found: stated.unwrap_or_default(),
         from_text,
     };
     Some((line, held))
@@ -188,4 +193,41 @@ fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Li
         from_text: false,
     };
     Some((line, held))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{CATEGORIES, category, rules};
+
+    #[test]
+    fn every_category_asks_its_counterpart() {
+        for asker in CATEGORIES {
+            let other = category(asker.counterpart).unwrap();
+            assert!(!rules(asker.kind, other.kind).is_empty(), "{} {}", asker.code, other.code);
+        }
+    }
+
+    #[test]
+    fn a_year_of_birth_is_compared_and_not_shown() {
+        let person = |age: u64, known: Option<u8>| -> Profile {
+            let profile = json!({
+                "listing_id": "lst_1", "owner_id": "own_1", "org_id": null,
+                "category": "social.date", "label": "", "side": "demand",
+                "counterpart": "social.date", "counterpart_side": "demand", "state": "active",
+                "visibility": "public", "min_age": 18, "title": "", "excerpt": "",
+                "attributes": { "age": age, "seeking_age_min": 40, "seeking_age_max": 60 },
+                "facts": [], "criteria": {}, "place": null, "remote": false,
+                "compensation": null, "published_at": 0, "age_at_least": known,
+            });
+            serde_json::from_value(profile).unwrap()
+        };
+        let age = |other: &Profile| {
+            let lines = lines(&person(45, None), other).lines;
+            lines.into_iter().find(|line| line.answered_by == "age").unwrap()
+        };
+        let found = age(&person(35, Some(50)));
+        assert_eq!((found.share, found.found), (Some(1.0), json!(35)));
+        assert_eq!(age(&person(35, Some(35))).share, Some(0.0));
+    }
 }
