@@ -104,7 +104,9 @@ pub(crate) fn tables(file: File, attributes: &Attributes) -> Result<String> {
         for rule in rules {
             check(rule, from, of, attributes)
                 .with_context(|| format!("{from} asks {of}: {}", rule.ask))?;
-            write(&mut text, rule)?;
+            let indexed =
+                (attributes.is_indexed(from, &rule.ask), attributes.is_indexed(of, &rule.have));
+            write(&mut text, rule, indexed)?;
         }
         text.push_str("] },\n");
     }
@@ -133,13 +135,13 @@ fn check(rule: &Rule, from: &str, of: &str, attributes: &Attributes) -> Result<(
     Ok(())
 }
 
-fn write(text: &mut String, rule: &Rule) -> std::fmt::Result {
+fn write(text: &mut String, rule: &Rule, indexed: (bool, bool)) -> std::fmt::Result {
     writeln!(
         text,
         "Rule {{ ask: {:?}, upto: {:?}, unless: {:?}, have: {:?}, by: Comparison::{:?}, plus: {:?}, \
          slack: {:?}, relative: {}, in_currency: {}, near: &{:?}, scale: &{:?}, when: &{:?}, \
          needs: &{:?}, partly: &{:?}, near_km: {:?}, remote: Remote::{:?}, moves: {:?}, \
-         weight: {:?}, excludes: Excludes::{:?} }},",
+         weight: {:?}, excludes: Excludes::{:?}, ask_indexed: {}, have_indexed: {} }},",
         rule.ask,
         rule.upto,
         rule.unless,
@@ -159,5 +161,7 @@ fn write(text: &mut String, rule: &Rule) -> std::fmt::Result {
         rule.moves,
         rule.weight,
         rule.excludes,
+        indexed.0,
+        indexed.1,
     )
 }

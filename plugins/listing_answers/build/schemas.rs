@@ -86,6 +86,7 @@ pub(crate) struct File {
 
 #[derive(Deserialize)]
 struct Kind {
+    required: Vec<String>,
     properties: BTreeMap<String, Map<String, Value>>,
 }
 
@@ -130,6 +131,17 @@ impl Attributes {
             fits.then_some(()).with_context(|| format!("{kind}.{name} is never {value}"))?;
         }
         Ok(())
+    }
+
+    /// Whether every listing of the kind has facts of the attribute.
+    pub(crate) fn is_indexed(&self, kind: &str, name: &str) -> bool {
+        self.kinds.get(kind).is_some_and(|kind| {
+            let usable = |property: &Map<String, Value>| {
+                property.get("x-criterion") != Some(&Value::Bool(false))
+            };
+            kind.required.iter().any(|required| required == name)
+                && kind.properties.get(name).is_some_and(usable)
+        })
     }
 
     /// Whether the attribute is a list.

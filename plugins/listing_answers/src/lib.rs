@@ -13,6 +13,6 @@ mod tokens;
 pub use banded::banded;
 pub use compare::{days, distance_km, same};
 pub use concepts::{gist, similarity};
-pub use lines::{Line, Lines, lines, value_of};
+pub use lines::{Line, Lines, lines, required_facts, value_of};
 pub use said::said;
 pub use tables::{Category, category};

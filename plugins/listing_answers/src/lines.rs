@@ -77,6 +77,26 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
     lines
 }
 
+/// Returns facts of listings of a category that are no contradiction: such a listing has one of each
+/// list. Facts are texts as `listing_taxonomy` makes them.
+pub fn required_facts(mine: &Profile, code: &str) -> Vec<Vec<String>> {
+    let kind = |code: &str| tables::category(code).map(|known| known.kind);
+    let (Some(own), Some(other)) = (kind(&mine.category), kind(code)) else { return Vec::new() };
+    let decides = |rule: &&Rule| {
+        rule.by == Comparison::Overlaps && rule.near.is_empty() && rule.excludes == Excludes::One
+    };
+    let facts = |name: &str, of: &str| -> Option<Vec<String>> {
+        let values = texts(mine.attributes.get(name)?);
+        Some(values.iter().map(|value| format!("{of}={}", value.to_lowercase())).collect())
+    };
+    let asked = tables::rules(own, other).iter().filter(decides).filter(|rule| rule.have_indexed);
+    let asking = tables::rules(other, own).iter().filter(decides).filter(|rule| rule.ask_indexed);
+    asked
+        .filter_map(|rule| facts(rule.ask, rule.have))
+        .chain(asking.filter_map(|rule| facts(rule.have, rule.ask)))
+        .collect()
+}
+
 /// Returns a value of a listing, and whether only its text says it.
 pub fn value_of(profile: &Profile, name: &str) -> Option<(Value, bool)> {
     let stated = match name {
@@ -206,6 +226,22 @@ mod tests {
             let other = category(asker.counterpart).unwrap();
             assert!(!rules(asker.kind, other.kind).is_empty(), "{} {}", asker.code, other.code);
         }
+    }
+
+    #[test]
+    fn facts_of_the_index_exclude_contradictions() {
+        let profile = json!({
+            "listing_id": "lst_1", "owner_id": "own_1", "org_id": null,
+            "category": "social.date", "label": "", "side": "demand",
+            "counterpart": "social.date", "counterpart_side": "demand", "state": "active",
+            "visibility": "public", "min_age": 18, "title": "", "excerpt": "",
+            "attributes": { "gender": "woman", "seeking": ["man", "non_binary"] },
+            "facts": [], "criteria": {}, "place": null, "remote": false,
+            "compensation": null, "published_at": 0,
+        });
+        let mine: Profile = serde_json::from_value(profile).unwrap();
+        let facts = required_facts(&mine, "social.date");
+        assert_eq!(facts, [vec!["gender=man", "gender=non_binary"], vec!["seeking=woman"]]);
     }
 
     #[test]

@@ -42,8 +42,10 @@ const PERIODS: [(&str, &str); 24] = [
     ("ano", "YEAR"),
     ("yearly", "YEAR"),
 ];
-/// The fewest units of a currency that are a salary of a year.
-const YEARLY: f64 = 15_000.0;
+/// Returns the fewest units of a currency that are a salary of a year.
+fn yearly(currency: Option<&str>) -> f64 {
+    if currency == Some("JPY") { 1_500_000.0 } else { 15_000.0 }
+}
 
 /// Returns the values that a text says about a listing of this category. A month is the next one
 /// after `today`, an RFC 3339 date.
@@ -118,7 +120,7 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
             .next();
         let unit = unit.or(match entry.unit {
             // A salary that is too small for a year is one for a month.
-            Some("YEAR") if amount < YEARLY => Some("MONTH"),
+            Some("YEAR") if amount < yearly(hit.currency) => Some("MONTH"),
             other => other,
         })?;
         let mut pay = json!({ "currency": hit.currency?, "unit": unit });
@@ -131,6 +133,8 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
     }
     if entry.number {
         let number = hit.number? * entry.times + entry.plus;
+        // Half a room of what is no bedroom counts as a whole one.
+        let number = if entry.plus == 0.0 { number } else { number.round() };
         return Some(match number.fract() == 0.0 {
             true => (number as i64).into(),
             false => number.into(),

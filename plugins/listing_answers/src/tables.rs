@@ -75,6 +75,10 @@ pub(crate) struct Rule {
     pub(crate) moves: Option<&'static str>,
     pub(crate) weight: f64,
     pub(crate) excludes: Excludes,
+    /// Whether every listing of the asker's kind has facts of what is asked, and every listing of
+    /// the other kind of what answers it.
+    pub(crate) ask_indexed: bool,
+    pub(crate) have_indexed: bool,
 }
 
 /// The phrases by which texts say a value; `said.toml` describes its members.

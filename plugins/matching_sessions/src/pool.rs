@@ -2,7 +2,7 @@
 //! selective criteria. Each match is then compared exactly.
 
 use crate::{score::*, types::*};
-use listing_answers::banded;
+use listing_answers::{banded, required_facts};
 use people_kit::{
     listings::{Fits, Fitting, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
@@ -14,6 +14,10 @@ use std::collections::BTreeMap;
 /// Each listing is read, compared and stored.
 const PAGE: u32 = 50;
 const SOME: u32 = 25;
+/// If fewer of the newest fit, the newest of those are searched that contradict nothing.
+const FEW: usize = 10;
+/// The most lists of facts in one search.
+const MOST_FACTS: usize = 20;
 /// The most wishes that are searched with an index of their own.
 const MOST_WISHES: usize = 2;
 /// The most ranges that the index compares. The others are still compared exactly.
@@ -43,7 +47,7 @@ pub(crate) struct Found {
 
 impl Look<'_> {
     /// Returns the newest listings that meet the required criteria; on the first page also the
-    /// nearest ones, and those that meet the most important wishes.
+    /// nearest ones, if only a few fit the newest that contradict nothing, and those that meet the most important wishes.
     pub(crate) fn first(&self) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         let mut found = self.page(&what)?;
@@ -51,6 +55,12 @@ impl Look<'_> {
             return Ok(found);
         }
         let mut others = Vec::new();
+        if found.fits.len() < FEW {
+            let mut facts = what.facts.clone();
+            facts.extend(required_facts(self.mine, &self.mine.counterpart));
+            facts.truncate(MOST_FACTS);
+            others.push(Fitting { facts, ..what.clone() });
+        }
         if let Some(near) = self.near() {
             others.push(Fitting { near: Some(near), limit: SOME, ..what.clone() });
         }
