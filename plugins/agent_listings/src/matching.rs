@@ -3,20 +3,23 @@
 use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
     listings::{Fits, Fitting, Profile, Profiles, Which},
-    people, relations,
+    people::{self, ContactPolicy},
+    relations,
 };
 use portolan_sdk::prelude::*;
 
 pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
     let mut profiles: Vec<Profile> = found.into_iter().flatten().map(of_listing).collect();
-    add_ages(&mut profiles)?;
+    if which.with_people {
+        add_people(&mut profiles)?;
+    }
     Ok(Profiles { profiles })
 }
 
 /// Returns active listings of other people that may be shown to the viewer. Listings for adults are
-/// included even if they are not public, but without their owners. Listings of people who are
-/// withdrawn from view need no check, because they are about to be paused.
+/// included even if they are not public, but without their owners. People whom nobody can reach are
+/// marked.
 pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {
@@ -49,23 +52,23 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     };
     let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));
     let mut profiles: Vec<Profile> = profiles.map(|hit| of_card(hit.document)).collect();
-    add_ages(&mut profiles)?;
+    add_people(&mut profiles)?;
     Ok(Fits { profiles, next_cursor: page.next })
 }
 
-/// Adds the ages that the owners of listings for adults have reached for certain.
-fn add_ages(profiles: &mut [Profile]) -> Result<()> {
-    let mut owners: Vec<&str> = profiles
-        .iter()
-        .filter(|profile| profile.min_age > 0)
-        .map(|profile| profile.owner_id.as_str())
-        .collect();
+/// Adds whether the owners can be reached and, to listings for adults, the age that they have reached
+/// for certain.
+fn add_people(profiles: &mut [Profile]) -> Result<()> {
+    let mut owners: Vec<&str> = profiles.iter().map(|profile| profile.owner_id.as_str()).collect();
     owners.sort_unstable();
     owners.dedup();
     let people = people::people(owners)?;
-    for profile in profiles.iter_mut().filter(|profile| profile.min_age > 0) {
+    for profile in profiles {
         let owner = people.get(&profile.owner_id);
-        profile.age_at_least = owner.and_then(|owner| owner.age_at_least);
+        let adult = owner.filter(|_| profile.min_age > 0);
+        profile.age_at_least = adult.and_then(|owner| owner.age_at_least);
+        profile.unreachable = owner
+            .is_some_and(|owner| !owner.active || owner.contact_policy == ContactPolicy::Paused);
     }
     Ok(())
 }
@@ -106,6 +109,7 @@ fn of_card(card: Stored<Card>) -> Profile {
         said: value.said,
         gist: value.gist,
         age_at_least: None,
+        unreachable: false,
         facts: value.facts,
         criteria: value.criteria,
         place: value.place,

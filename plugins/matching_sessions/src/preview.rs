@@ -45,7 +45,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
 
 /// Returns the person's own listing, one that they may change, or a public one.
 fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
-    let listing = listings::profile(id)?.filter(|profile| profile.is_active());
+    let listing = listings::matched([id])?.pop().filter(|profile| profile.is_active());
     match (listing, viewer) {
         (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
             Ok(listing)
@@ -89,6 +89,7 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
         said: checked.said,
         gist: checked.gist,
         age_at_least: None,
+        unreachable: false,
         facts: checked.keys.facts,
         criteria: draft.criteria,
         place: draft.place.as_ref().map(people_kit::listings::Place::public),

@@ -86,10 +86,10 @@ pub(crate) struct Fit {
 }
 
 /// Computes the fit; returns `None` if the two cannot be matched: they are not counterparts, belong
-/// to the same person, contradict each other, or do not meet a required criterion.
+/// to the same person, nobody can reach the other one, they contradict each other, or do not meet a required criterion.
 pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) -> Option<Fit> {
     let excluded = mine.owner_id == other.owner_id || !mine.is_active() || !other.is_active();
-    if excluded || !mine.meets(other) {
+    if excluded || other.unreachable || !mine.meets(other) {
         return None;
     }
     let holds = |one: &Profile, asks: &Criteria, other: &Profile| {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// them, even if they may change the listing.
 fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
-    listings::profile(listing_id)?.filter(is_theirs).ok_or(MatchingError::ListingNotFound)
+    listings::matched([listing_id])?.pop().filter(is_theirs).ok_or(MatchingError::ListingNotFound)
 }
 
 /// Returns the person's own listing, if it is active.

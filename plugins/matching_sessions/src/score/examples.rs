@@ -25,6 +25,7 @@ pub(crate) fn profile(name: &str) -> Profile {
         said: serde_json::Map::new(),
         gist: Vec::new(),
         age_at_least: None,
+        unreachable: false,
         facts: Vec::new(),
         criteria: Criteria::default(),
         place: None,

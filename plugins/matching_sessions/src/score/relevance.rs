@@ -78,6 +78,7 @@ fn profile(listing: Listing) -> Profile {
         said: listing_answers::said(&input.category, &text, TODAY),
         gist: listing_answers::gist(&text),
         age_at_least: person.birth_year.map(|year| (2026 - year - 1) as u8),
+        unreachable: false,
         facts: Vec::new(),
         place: input.place.as_ref().map(Place::public),
         category: input.category,

@@ -29,6 +29,8 @@ fn required_criteria_hold_in_both_directions() {
     assert!(fit(&other, &other.criteria, &one, 0).is_some());
     let own = Profile { owner_id: one.owner_id.clone(), ..other.clone() };
     assert!(fit(&one, &one.criteria, &own, 0).is_none());
+    let paused = Profile { unreachable: true, ..other.clone() };
+    assert!(fit(&one, &one.criteria, &paused, 0).is_none());
     let over = Profile { state: "paused".into(), ..other };
     assert!(fit(&one, &one.criteria, &over, 0).is_none());
 }
