@@ -6,6 +6,7 @@ use crate::{
 };
 use people_kit::words;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The most words for which `*` stands.
 const GAP: usize = 3;
@@ -52,14 +53,13 @@ fn yearly(currency: Option<&str>) -> f64 {
 pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     let mut values = Map::new();
     let Some(category) = category(code) else { return values };
-    let tokens = tokens(text);
-    let whole: String = words::folded(text).split_whitespace().collect();
+    let split = Text::new(text);
     for entry in SAID.iter().filter(|entry| entry.kinds.contains(&category.kind)) {
         let is_list = entry.value.is_some_and(|value| value.starts_with('['));
         if !is_list && values.contains_key(entry.attribute) {
             continue;
         }
-        let Some(value) = found(entry, &tokens, &whole, today) else { continue };
+        let Some(value) = found(entry, &split, today) else { continue };
         match (values.get_mut(entry.attribute), value) {
             (Some(Value::Array(before)), Value::Array(more)) => {
                 let new: Vec<Value> =
@@ -79,12 +79,37 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     values
 }
 
+/// A text as phrases are looked up in it.
+struct Text {
+    tokens: Vec<Token>,
+    /// Its distinct words: most phrases have one that is not among them.
+    words: BTreeSet<String>,
+    /// The text without spaces, for Japanese.
+    whole: String,
+}
+
+impl Text {
+    fn new(text: &str) -> Self {
+        let tokens = tokens(text);
+        Self {
+            words: tokens.iter().map(|token| token.word.clone()).collect(),
+            whole: words::folded(text).split_whitespace().collect(),
+            tokens,
+        }
+    }
+
+    fn has_words(&self, phrase: &[&str]) -> bool {
+        phrase.iter().all(|word| word.starts_with(['{', '*']) || self.words.contains(*word))
+    }
+}
+
 /// Returns the value of the first phrase that the text contains.
-fn found(entry: &Said, tokens: &[Token], whole: &str, today: &str) -> Option<Value> {
+fn found(entry: &Said, text: &Text, today: &str) -> Option<Value> {
     entry.phrases.iter().find_map(|phrase| {
         let hit = match phrase {
-            [piece] if is_piece(piece) => in_japanese(piece, whole)?,
-            _ => in_words(phrase, tokens, entry.negated)?,
+            [piece] if is_piece(piece) => in_japanese(piece, &text.whole)?,
+            _ if !text.has_words(phrase) => return None,
+            _ => in_words(phrase, &text.tokens, entry.negated)?,
         };
         value(entry, &hit, today)
     })
