@@ -138,7 +138,10 @@ pub fn search(brings: &str, criteria: Value) -> Value {
     json!({
         "category": "venture.cofounder", "side": "demand", "title": format!("Brings {brings}"),
         "description": "Looks for somebody to build with.",
-        "attributes": { "strengths": [brings], "seeking": ["sales"], "progress": "idea" },
+        "attributes": {
+            "strengths": [brings], "progress": "idea",
+            "seeking": ["engineering", "sales", "design", "finance", "industry"],
+        },
         "criteria": criteria, "publish": true,
     })
 }

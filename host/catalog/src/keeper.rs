@@ -144,11 +144,10 @@ impl Keeper {
         // Most migrations are short. The others go on after the start.
         let wait = tokio::time::sleep(START_MIGRATION);
         tokio::pin!(wait);
-        loop {
+        while !self.migrations.is_empty() {
             tokio::select! {
                 Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
                 () = &mut wait => break,
-                else => break,
             }
         }
         self.publish().await;

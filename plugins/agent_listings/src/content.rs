@@ -42,6 +42,7 @@ pub(crate) fn prepared(
         side,
         attributes: content.attributes,
         criteria: content.criteria.clone(),
+        text: format!("{}. {}", content.title, content.description),
     };
     let checked = taxonomy::check(&input)
         .map_err(|error| error.at(&format!("{base}/attributes"), &format!("{base}/criteria")))?;

@@ -79,6 +79,12 @@ pub(crate) struct Listing {
     pub(crate) ttl_days: u16,
     pub(crate) visibility: Visibility,
     pub(crate) keys: Keys,
+    /// Attributes, and a `compensation`, that its text says.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) said: Map<String, Value>,
+    /// The distinct words of its texts, with one word for synonyms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) gist: Vec<String>,
     /// The beginning of the description, without its markup.
     pub(crate) excerpt: String,
     pub(crate) state: State,
@@ -124,6 +130,10 @@ pub(crate) struct Card {
     /// Search words for the category.
     pub(crate) terms: String,
     pub(crate) attributes: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) said: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) gist: Vec<String>,
     /// The latitude, rounded as it is public.
     pub(crate) lat: Option<f64>,
     pub(crate) lng: Option<f64>,
@@ -159,6 +169,8 @@ impl Listing {
             title: content.title.clone(),
             terms: format!("{} {}", self.about.label, self.about.synonyms.join(" ")),
             attributes: content.attributes.clone(),
+            said: self.said.clone(),
+            gist: self.gist.clone(),
             lat: place.as_ref().map(|place| place.lat),
             lng: place.as_ref().map(|place| place.lng),
             place,

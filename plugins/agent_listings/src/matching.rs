@@ -3,18 +3,23 @@
 use crate::{kept::*, life::*, refusals::*, types::*};
 use people_kit::{
     listings::{Fits, Fitting, Profile, Profiles, Which},
-    people, relations,
+    people::{self, ContactPolicy},
+    relations,
 };
 use portolan_sdk::prelude::*;
 
 pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
-    Ok(Profiles { profiles: found.into_iter().flatten().map(of_listing).collect() })
+    let mut profiles: Vec<Profile> = found.into_iter().flatten().map(of_listing).collect();
+    if which.with_people {
+        add_people(&mut profiles)?;
+    }
+    Ok(Profiles { profiles })
 }
 
 /// Returns active listings of other people that may be shown to the viewer. Listings for adults are
-/// included even if they are not public, but without their owners. Listings of people who are
-/// withdrawn from view need no check, because they are about to be paused.
+/// included even if they are not public, but without their owners. People whom nobody can reach are
+/// marked.
 pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {
@@ -46,10 +51,26 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
             && !hidden.contains(owner)
     };
     let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));
-    Ok(Fits {
-        profiles: profiles.map(|hit| of_card(hit.document)).collect(),
-        next_cursor: page.next,
-    })
+    let mut profiles: Vec<Profile> = profiles.map(|hit| of_card(hit.document)).collect();
+    add_people(&mut profiles)?;
+    Ok(Fits { profiles, next_cursor: page.next })
+}
+
+/// Adds whether the owners can be reached and, to listings for adults, the age that they have reached
+/// for certain.
+fn add_people(profiles: &mut [Profile]) -> Result<()> {
+    let mut owners: Vec<&str> = profiles.iter().map(|profile| profile.owner_id.as_str()).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let people = people::people(owners)?;
+    for profile in profiles {
+        let owner = people.get(&profile.owner_id);
+        let adult = owner.filter(|_| profile.min_age > 0);
+        profile.age_at_least = adult.and_then(|owner| owner.age_at_least);
+        profile.unreachable = owner
+            .is_some_and(|owner| !owner.active || owner.contact_policy == ContactPolicy::Paused);
+    }
+    Ok(())
 }
 
 fn filter(input: &Fitting, age: u8) -> Filter {
@@ -85,6 +106,10 @@ fn of_card(card: Stored<Card>) -> Profile {
         title: value.title,
         excerpt: value.excerpt,
         attributes: value.attributes,
+        said: value.said,
+        gist: value.gist,
+        age_at_least: None,
+        unreachable: false,
         facts: value.facts,
         criteria: value.criteria,
         place: value.place,

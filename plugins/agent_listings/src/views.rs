@@ -41,6 +41,10 @@ pub(crate) struct View {
     /// The description as safe HTML. Only in the answer of `get`.
     description_html: Option<String>,
     attributes: Map<String, Value>,
+    /// What its text says beyond the attributes, as it was understood. It counts half when the
+    /// listing is matched, and excludes nobody: state it as an attribute if it is right. Only for
+    /// people who may change the listing.
+    said: Option<Map<String, Value>>,
     criteria: Criteria,
     #[nullable]
     place: Option<Place>,
@@ -97,6 +101,7 @@ impl View {
             description_md: content.description,
             description_html: None,
             attributes: content.attributes,
+            said: (!value.said.is_empty()).then(|| value.said.clone()),
             criteria: content.criteria,
             place: content.place,
             remote: content.remote,
@@ -117,6 +122,7 @@ impl View {
         self.place = self.place.as_ref().map(Place::public);
         self.allowed_actions.clear();
         self.review = None;
+        self.said = None;
         self
     }
 

@@ -31,6 +31,8 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
         ttl_days: checked.policy.default_ttl_days,
         visibility,
         keys: checked.keys,
+        said: checked.said,
+        gist: checked.gist,
         excerpt,
         state: State::Draft,
         changed_at: call.now(),
@@ -91,6 +93,8 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     let flagged = !prepared.flags.is_empty() && !value.cleared;
     value.content = prepared.content;
     value.keys = prepared.checked.keys;
+    value.said = prepared.checked.said;
+    value.gist = prepared.checked.gist;
     value.about = prepared.checked.category;
     value.visibility = prepared.visibility;
     value.excerpt = prepared.excerpt;

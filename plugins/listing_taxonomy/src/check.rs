@@ -18,8 +18,13 @@ use serde_json::{Value, json};
 const LONGEST_VALUE: usize = 200;
 const MOST_VALUES: usize = 50;
 
-pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked, TaxonomyError> {
-    let CheckInput { code, side, attributes, criteria } = input;
+/// Checks a listing on the day `today` (RFC 3339).
+pub(crate) fn listing(
+    node: &'static Node,
+    input: CheckInput,
+    today: &str,
+) -> Result<Checked, TaxonomyError> {
+    let CheckInput { code, side, attributes, criteria, text } = input;
     let (Some(schema), Some((counterpart, counterpart_side))) =
         (node.attributes, taxonomy::counterpart(node, side))
     else {
@@ -41,7 +46,8 @@ pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked,
         return Err(TaxonomyError::AttributesInvalid { code, side, errors });
     }
     let attributes = validate::normal(attributes);
-    let keys = keys::of(&attributes, &criteria::about(node));
+    let said = listing_answers::said(node.code, &text, today);
+    let keys = keys::of(&attributes, &said, &criteria::about(node));
     let lineage = || taxonomy::lineage(node);
     let synonyms = lineage().flat_map(|node| node.synonyms).map(|synonym| (*synonym).to_owned());
     Ok(Checked {
@@ -54,6 +60,8 @@ pub(crate) fn listing(node: &'static Node, input: CheckInput) -> Result<Checked,
         },
         policy: rules(&node.policy),
         attributes,
+        said,
+        gist: listing_answers::gist(&text),
         keys,
     })
 }

@@ -8,17 +8,20 @@ const MOST: usize = 100;
 /// The character after all ranks of a field.
 const END: char = '~';
 
-/// Returns the keys of a listing's attributes that its counterparts and searches can use.
+/// Returns the keys of a listing's attributes that its counterparts and searches can use. What only
+/// the text says has facts as well, so that requiring it finds the listing.
 pub(crate) fn of(
     attributes: &Map<String, Value>,
+    said: &Map<String, Value>,
     usable: &[Criterion],
 ) -> people_kit::taxonomy::Keys {
     let mut keys = people_kit::taxonomy::Keys::default();
     for criterion in usable {
-        let Some(value) = attributes.get(&criterion.field) else { continue };
+        let stated = attributes.get(&criterion.field);
+        let Some(value) = stated.or_else(|| said.get(&criterion.field)) else { continue };
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         keys.facts.extend(values.iter().map(|value| fact(&criterion.field, value)));
-        if criterion.operators.contains(&Operator::Gte) {
+        if stated.is_some() && criterion.operators.contains(&Operator::Gte) {
             keys.ranks.extend(rank(&criterion.field, value));
         }
     }

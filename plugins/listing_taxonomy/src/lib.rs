@@ -193,10 +193,10 @@ impl ListingTaxonomy {
 
     /// Check a listing against its category, and return its normal form.
     #[action(access = internal, callers = ["agent_listings", "matching_sessions"], idempotent)]
-    fn check(_call: &Call, input: CheckInput) -> Result<Checked, TaxonomyError> {
+    fn check(call: &Call, input: CheckInput) -> Result<Checked, TaxonomyError> {
         let node = known(&input.code)?;
         listable(node, input.side, "/category")?;
-        check::listing(node, input)
+        check::listing(node, input, &rfc3339(call.now()))
     }
 
     /// Turn a search's filters into comparisons of the keys that `check` answers.

@@ -95,7 +95,7 @@ fn is(given: &Value, name: &str) -> bool {
 type Pattern = (&'static str, fn(&str) -> bool);
 
 /// The patterns of the types in `attributes`.
-const PATTERNS: [Pattern; 4] = [
+const PATTERNS: [Pattern; 5] = [
     (r"^\d{4}-\d{2}-\d{2}$", has_the_form_of_a_date),
     ("^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", |text| {
         let mut parts = text.split('-');
@@ -104,6 +104,13 @@ const PATTERNS: [Pattern; 4] = [
         (2..=3).contains(&language.len())
             && language.bytes().all(lower)
             && parts.all(|part| (2..=8).contains(&part.len()) && is_alphanumeric(part))
+    }),
+    ("^[a-z]{2,3}:(A1|A2|B1|B2|C1|C2)$", |text| {
+        text.split_once(':').is_some_and(|(language, level)| {
+            (2..=3).contains(&language.len())
+                && language.bytes().all(|byte| byte.is_ascii_lowercase())
+                && ["A1", "A2", "B1", "B2", "C1", "C2"].contains(&level)
+        })
     }),
     ("^[A-Z]{3}$", |text| text.len() == 3 && is_upper(text)),
     ("^[A-Z]{2}(-[A-Z0-9]{1,3})?$", |text| {

@@ -68,7 +68,7 @@ impl News {
 
 /// Adds a listing that is new or was changed to the sessions that may want it.
 pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Result<()> {
-    let other = listings::profile(&arrival.listing_id)?;
+    let other = listings::matched([arrival.listing_id.as_str()])?.pop();
     let Some(other) = other.filter(Profile::is_active) else { return Ok(()) };
     if arrival.cursor.is_none() {
         look_again(call, &other)?;
@@ -194,7 +194,7 @@ fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Resul
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
-    let mine: BTreeMap<String, Profile> = listings::profiles(listing_ids)?
+    let mine: BTreeMap<String, Profile> = listings::matched(listing_ids)?
         .into_iter()
         .map(|profile| (profile.listing_id.clone(), profile))
         .collect();
@@ -252,7 +252,7 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
         return Ok(SESSIONS.save(session)?);
     }
     if session.value.come.len() >= MOST_ARRIVED
-        && let Some(mine) = listings::profile(&session.value.listing_id)?
+        && let Some(mine) = listings::matched([session.value.listing_id.as_str()])?.pop()
     {
         Search::open(call, session, &mine)?.close()?;
     }
@@ -278,7 +278,8 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
 pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
     let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
     let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
-    let Some(mine) = listings::profile(&session.value.listing_id)? else { return Ok(()) };
+    let mine = listings::matched([session.value.listing_id.as_str()])?.pop();
+    let Some(mine) = mine else { return Ok(()) };
     let (had_any, before) = (batch::is_undecided(&session.id)?, session.value.state);
     batch::advance(call, &mut session, &mine)?;
     if !had_any && session.value.state == State::Ready {

@@ -1,5 +1,7 @@
 //! Computes whether, and how far, a listing meets the criteria of another one.
 
+pub(crate) use listing_answers::distance_km;
+use listing_answers::{same, value_of};
 use people_kit::{
     listings::Profile,
     taxonomy::{Criterion, DISTANCE, Operator},
@@ -7,30 +9,21 @@ use people_kit::{
 use serde_json::Value;
 use std::cmp::Ordering;
 
-const EARTH_RADIUS_KM: f64 = 6371.0;
 /// The largest deviation of a number, relative to the requested one, that still counts for
 /// something.
 const TOLERANCE: f64 = 0.5;
 
-/// Returns how far `other` meets a criterion of `mine`: between 0 and 1; 1 if it meets it fully.
-pub(crate) fn met(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
+/// Returns how far `other` meets a criterion of `mine`: between 0 and 1; 1 if it meets it fully; and
+/// whether only its text says so. `None` if it is unknown.
+pub(crate) fn met(mine: &Profile, criterion: &Criterion, other: &Profile) -> Option<(f64, bool)> {
+    let stated = |share: Option<f64>| share.map(|share| (share, false));
     match criterion.field.as_str() {
-        DISTANCE => distance(mine, criterion, other),
-        "remote" => share(same(&other.remote.into(), &criterion.value)),
-        "compensation" => pay(mine, criterion, other),
-        field => other.attributes.get(field).map_or(0.0, |value| attribute(criterion, value)),
+        DISTANCE => stated(distance(mine, criterion, other)),
+        "remote" => stated(Some(share(same(&other.remote.into(), &criterion.value)))),
+        "compensation" => stated(pay(mine, criterion, other)),
+        field => value_of(other, field)
+            .map(|(value, from_text)| (attribute(criterion, &value), from_text)),
     }
-}
-
-/// Returns the distance in kilometres between the places of two listings on a sphere; `None` if one
-/// has no place.
-pub(crate) fn distance_km(one: &Profile, other: &Profile) -> Option<f64> {
-    let (one, other) = (one.place.as_ref()?, other.place.as_ref()?);
-    let (lat, other_lat) = (one.lat.to_radians(), other.lat.to_radians());
-    let half = |from: f64, to: f64| ((to - from) / 2.0).sin().powi(2);
-    let between = half(lat, other_lat)
-        + lat.cos() * other_lat.cos() * half(one.lng.to_radians(), other.lng.to_radians());
-    Some(2.0 * EARTH_RADIUS_KM * between.sqrt().min(1.0).asin())
 }
 
 fn share(met: bool) -> f64 {
@@ -38,31 +31,26 @@ fn share(met: bool) -> f64 {
 }
 
 /// Returns how far the distance meets the criterion. A remote listing always meets it.
-fn distance(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
+fn distance(mine: &Profile, criterion: &Criterion, other: &Profile) -> Option<f64> {
     if other.remote {
-        return 1.0;
+        return Some(1.0);
     }
-    match (distance_km(mine, other), criterion.value.as_f64()) {
-        (Some(distance), Some(most)) => at_most(distance, most),
-        _ => 0.0,
-    }
+    Some(at_most(distance_km(mine, other)?, criterion.value.as_f64()?))
 }
 
 /// Returns how far the pay meets the criterion. Amounts are compared in the currency and unit of
 /// the criterion.
-fn pay(mine: &Profile, criterion: &Criterion, other: &Profile) -> f64 {
-    let (Some(pay), Some(asked)) = (&other.compensation, criterion.value.as_f64()) else {
-        return 0.0;
-    };
+fn pay(mine: &Profile, criterion: &Criterion, other: &Profile) -> Option<f64> {
+    let (pay, asked) = (other.compensation.as_ref()?, criterion.value.as_f64()?);
     if mine.compensation.as_ref().is_some_and(|mine| mine.kind() != pay.kind()) {
-        return 0.0;
+        return None;
     }
     let (low, high) = pay.range();
-    match criterion.op {
+    Some(match criterion.op {
         Operator::Gte => at_least(high, asked),
         Operator::Lte => at_most(low, asked),
         Operator::Eq | Operator::In => share(low <= asked && asked <= high),
-    }
+    })
 }
 
 fn attribute(criterion: &Criterion, value: &Value) -> f64 {
@@ -80,18 +68,6 @@ fn attribute(criterion: &Criterion, value: &Value) -> f64 {
             (Some(value), Some(asked)) => at_most(value, asked),
             _ => share(dates(criterion.op, value, asked)),
         },
-    }
-}
-
-/// Whether two values are equal as in the taxonomy: numbers by their size, texts without regard to
-/// case.
-fn same(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::String(one), Value::String(other)) => {
-            one.trim().to_lowercase() == other.trim().to_lowercase()
-        }
-        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
-        _ => one == other,
     }
 }
 
@@ -151,12 +127,14 @@ mod tests {
             ("available_from", Operator::Lte, json!("2026-12-01"), 1.0),
             ("available_from", Operator::Gte, json!("2027-01-01"), 0.0),
             ("pets", Operator::Eq, json!(true), 1.0),
-            ("unknown", Operator::Eq, json!(true), 0.0),
         ] {
             let found = met(&mine, &criterion(field, op, value.clone()), &other);
-            assert_eq!(found, expected, "{field} {op:?} {value}");
+            assert_eq!(found, Some((expected, false)), "{field} {op:?} {value}");
         }
-        let nearly = met(&mine, &criterion("bedrooms", Operator::Gte, json!(3)), &other);
+        let unknown = criterion("unknown", Operator::Eq, json!(true));
+        assert_eq!(met(&mine, &unknown, &other), None);
+        let (nearly, _) =
+            met(&mine, &criterion("bedrooms", Operator::Gte, json!(3)), &other).unwrap();
         assert!(nearly > 0.3 && nearly < 0.4, "{nearly}");
     }
 
@@ -167,7 +145,8 @@ mod tests {
         other.place = Some(place(37.8044, -122.2712));
         let distance = distance_km(&one, &other).unwrap();
         assert!((distance - 13.4).abs() < 0.2, "{distance}");
-        let within = |km: f64| met(&one, &criterion(DISTANCE, Operator::Lte, json!(km)), &other);
+        let most = |km: f64| criterion(DISTANCE, Operator::Lte, json!(km));
+        let within = |km: f64| met(&one, &most(km), &other).unwrap().0;
         assert_eq!(within(14.0), 1.0);
         assert!(within(10.0) < 1.0);
         assert_eq!(distance_km(&one, &profile("c")), None);

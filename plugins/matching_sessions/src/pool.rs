@@ -2,6 +2,7 @@
 //! selective criteria. Each match is then compared exactly.
 
 use crate::{score::*, types::*};
+use listing_answers::{banded, required_facts};
 use people_kit::{
     listings::{Fits, Fitting, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
@@ -13,6 +14,10 @@ use std::collections::BTreeMap;
 /// Each listing is read, compared and stored.
 const PAGE: u32 = 50;
 const SOME: u32 = 25;
+/// If fewer of the newest fit, the newest of those are searched that contradict nothing.
+const FEW: usize = 10;
+/// The most lists of facts in one search.
+const MOST_FACTS: usize = 20;
 /// The most wishes that are searched with an index of their own.
 const MOST_WISHES: usize = 2;
 /// The most ranges that the index compares. The others are still compared exactly.
@@ -26,6 +31,9 @@ pub(crate) struct Look<'a> {
     pub(crate) asks: &'a Criteria,
     pub(crate) viewer_id: Option<&'a str>,
     pub(crate) now: u64,
+    /// Whether numbers are compared exactly, or only in bands: who previews can try many drafts, and
+    /// must not learn more of a hidden value than its band.
+    pub(crate) exact: bool,
 }
 
 /// The result of a search.
@@ -39,7 +47,7 @@ pub(crate) struct Found {
 
 impl Look<'_> {
     /// Returns the newest listings that meet the required criteria; on the first page also the
-    /// nearest ones, and those that meet the most important wishes.
+    /// nearest ones, if only a few fit the newest that contradict nothing, and those that meet the most important wishes.
     pub(crate) fn first(&self) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         let mut found = self.page(&what)?;
@@ -47,6 +55,12 @@ impl Look<'_> {
             return Ok(found);
         }
         let mut others = Vec::new();
+        if found.fits.len() < FEW {
+            let mut facts = what.facts.clone();
+            facts.extend(required_facts(self.mine, &self.mine.counterpart));
+            facts.truncate(MOST_FACTS);
+            others.push(Fitting { facts, ..what.clone() });
+        }
         if let Some(near) = self.near() {
             others.push(Fitting { near: Some(near), limit: SOME, ..what.clone() });
         }
@@ -71,6 +85,7 @@ impl Look<'_> {
     fn page(&self, what: &Fitting) -> Result<Found> {
         let Fits { profiles, next_cursor } = fitting(what)?;
         let judged = profiles.into_iter().filter_map(|other| {
+            let other = if self.exact { other } else { banded(other) };
             let fit = fit(self.mine, self.asks, &other, self.now)?;
             Some((other.listing_id.clone(), (other, fit)))
         });

@@ -1,6 +1,6 @@
 //! Previews of the listings that would fit, without their owners. Nothing is stored.
 
-use crate::{compare::*, pool::Look, session, types::*, views::*};
+use crate::{compare::distance_km, pool::Look, session, types::*, views::*};
 use people_kit::{
     listings::{self, Profile, Visibility},
     relations,
@@ -18,7 +18,13 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
-    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id: viewer, now: call.now() };
+    let look = Look {
+        mine: &mine,
+        asks: &mine.criteria,
+        viewer_id: viewer,
+        now: call.now(),
+        exact: false,
+    };
     let mut fits: Vec<_> = look.first()?.fits.into_values().collect();
     fits.sort_by(|(one, fit), (other, better)| {
         better.score.total_cmp(&fit.score).then_with(|| one.listing_id.cmp(&other.listing_id))
@@ -39,7 +45,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
 
 /// Returns the person's own listing, one that they may change, or a public one.
 fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
-    let listing = listings::profile(id)?.filter(|profile| profile.is_active());
+    let listing = listings::matched([id])?.pop().filter(|profile| profile.is_active());
     match (listing, viewer) {
         (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
             Ok(listing)
@@ -60,6 +66,7 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
         side: draft.side,
         attributes: draft.attributes,
         criteria: draft.criteria.clone(),
+        text: format!("{}. {}", draft.title, draft.description),
     };
     let (attributes, criteria) = ("/listing_draft/attributes", "/listing_draft/criteria");
     let checked = taxonomy::check(&input)
@@ -79,6 +86,10 @@ fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
         title: draft.title,
         excerpt: String::new(),
         attributes: checked.attributes,
+        said: checked.said,
+        gist: checked.gist,
+        age_at_least: None,
+        unreachable: false,
         facts: checked.keys.facts,
         criteria: draft.criteria,
         place: draft.place.as_ref().map(people_kit::listings::Place::public),

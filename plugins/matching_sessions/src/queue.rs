@@ -98,7 +98,8 @@ impl<'a> Search<'a> {
     fn look(&mut self) -> Result<(u32, f64)> {
         let asks = asks(&self.session.value, self.mine).clone();
         let viewer_id = Some(self.session.value.owner_id.as_str());
-        let look = Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now() };
+        let look =
+            Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now(), exact: true };
         let Found { mut fits, cursor } = match self.queue.value.cursor.take() {
             None => look.first()?,
             cursor => look.on(cursor)?,
@@ -168,7 +169,7 @@ impl<'a> Search<'a> {
 
     /// Returns those of the listings that still fit.
     fn still_fitting(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
-        let profiles = listings::profiles(listing_ids.iter().copied())?;
+        let profiles = listings::matched(listing_ids.iter().copied())?;
         let owners = profiles.iter().map(|profile| profile.owner_id.as_str());
         let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
         let asks = asks(&self.session.value, self.mine);

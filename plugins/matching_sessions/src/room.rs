@@ -35,7 +35,7 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self> {
         let ids = sessions.iter().map(|session| session.value.listing_id.as_str());
-        let profiles = listings::profiles(ids)?.into_iter();
+        let profiles = listings::matched(ids)?.into_iter();
         let mut profiles: BTreeMap<_, _> =
             profiles.map(|profile| (profile.listing_id.clone(), profile)).collect();
         for session in &sessions {

@@ -1,27 +1,32 @@
 //! The score of two listings.
 //!
-//! The score of one side is the weighted mean of how far its wishes are met, with three terms that
-//! every listing has: what the texts have in common, how near the other one is, and how new. The
-//! common score is the harmonic mean of the two (RECON, Pizzato et al. 2010): it is low if one of
-//! the two is.
+//! What each listing states is held against the other by the rules of `listing_answers`, in both
+//! directions; the criteria of a listing add to them. The score of one side is the weighted mean of
+//! its lines: of how far the other is what it asks, of what the texts have in common, and of how new
+//! the other is. What is unknown is a line that does not count. The common score is the harmonic mean
+//! of the two (RECON, Pizzato et al. 2010): it is low if one of the two is.
 
-use crate::compare::*;
-use people_kit::{listings::Profile, taxonomy::Criteria};
+use crate::compare::met;
+use listing_answers::{Line, Lines, lines, similarity};
+use people_kit::{
+    listings::Profile,
+    taxonomy::{Criteria, Criterion},
+};
 use portolan_sdk::prelude::*;
-use std::collections::BTreeMap;
+use serde_json::Value;
 
 const DEFAULT_WEIGHT: f64 = 1.0;
 const TEXT_WEIGHT: f64 = 1.0;
-const NEARNESS_WEIGHT: f64 = 0.5;
 const FRESHNESS_WEIGHT: f64 = 0.25;
-/// The distance at which nearness has fallen to 1/e.
-const NEAR_KM: f64 = 15.0;
+/// The cosine from which two texts count as alike: texts of people who fit have few words in common.
+const ALIKE: f64 = 0.25;
 /// The age at which freshness has fallen to 1/e.
 const FRESH_MS: f64 = 30.0 * DAY as f64;
-/// The fewest letters of a word that is compared.
-const SHORTEST_WORD: usize = 3;
-/// The value from which a wish counts as met.
+/// The part of a criterion's weight that a value from a text has.
+const OF_TEXT: f64 = 0.5;
+/// The share from which a line is a fit, and from which alike texts are one.
 const MET: f64 = 0.999;
+const TEXT_MET: f64 = 0.25;
 
 /// The side that has a wish.
 #[choice]
@@ -30,14 +35,36 @@ pub(crate) enum Side {
     Theirs,
 }
 
-/// A criterion, by the name of its field only.
+/// A line, by the name of its field only.
 #[input(Clone, PartialEq, Eq)]
 pub(crate) struct Point {
-    /// The field: one of the category's criteria, or `text` or `distance_km`, which every listing
-    /// has.
+    /// The field: an attribute, one of the category's criteria, or `text`, `place`, `compensation`
+    /// or `freshness`, which every listing has.
     pub(crate) field: String,
     /// The side that has this criterion.
     pub(crate) asked_by: Side,
+}
+
+/// One thing that a side asks, and how far the other is that.
+#[input(Clone, PartialEq)]
+pub(crate) struct Compared {
+    #[serde(flatten)]
+    pub(crate) point: Point,
+    /// How much it counts in the score of its side; an unknown does not count.
+    #[serde(default)]
+    pub(crate) weight: f64,
+    /// How far it is met, from 0 to 1; null if it is unknown.
+    #[serde(default)]
+    pub(crate) share: Option<f64>,
+    /// What is asked, if it may be shown.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) asked: Value,
+    /// What the other side states, if it may be shown.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) found: Value,
+    /// Whether one of the values is only in a text, which counts half and excludes nobody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) from_text: bool,
 }
 
 /// How well two listings fit, from one side.
@@ -47,68 +74,123 @@ pub(crate) struct Fit {
     pub(crate) score: f64,
     pub(crate) mine: f64,
     pub(crate) theirs: f64,
-    /// The criteria that are met.
-    pub(crate) reasons: Vec<Point>,
-    /// The wishes that are not met.
-    pub(crate) gaps: Vec<Point>,
+    /// What fits.
+    #[serde(default)]
+    pub(crate) fits: Vec<Compared>,
+    /// What does not fit, or not fully.
+    #[serde(default)]
+    pub(crate) gaps: Vec<Compared>,
+    /// What one side asks and the other does not say.
+    #[serde(default)]
+    pub(crate) unknown: Vec<Compared>,
 }
 
 /// Computes the fit; returns `None` if the two cannot be matched: they are not counterparts, belong
-/// to the same person, or do not meet a required criterion.
+/// to the same person, nobody can reach the other one, they contradict each other, or do not meet a required criterion.
 pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) -> Option<Fit> {
     let excluded = mine.owner_id == other.owner_id || !mine.is_active() || !other.is_active();
-    if excluded || !mine.meets(other) {
+    if excluded || other.unreachable || !mine.meets(other) {
         return None;
     }
     let holds = |one: &Profile, asks: &Criteria, other: &Profile| {
-        asks.must.iter().all(|criterion| met(one, criterion, other) >= 1.0)
+        let holds = |criterion| met(one, criterion, other).is_some_and(|(share, _)| share >= 1.0);
+        asks.must.iter().all(holds)
     };
     if !holds(mine, asks, other) || !holds(other, &other.criteria, mine) {
         return None;
     }
-    let (mut reasons, mut gaps) = (Vec::new(), Vec::new());
-    let text = common_words(mine, other);
-    let near = nearness(mine, other);
-    let mut one_way = |one: &Profile, asks: &Criteria, other: &Profile, asked_by| {
-        let (mut sum, mut weights) = (0.0, 0.0);
-        let mut add = |weight: f64, share: f64| {
-            sum += weight * share;
-            weights += weight;
-        };
-        for criterion in &asks.want {
-            let share = met(one, criterion, other);
-            add(criterion.weight.unwrap_or(DEFAULT_WEIGHT), share);
-            let point = Point { field: criterion.field.clone(), asked_by };
-            if share >= MET { reasons.push(point) } else { gaps.push(point) }
-        }
-        reasons.extend(asks.must.iter().map(|must| Point { field: must.field.clone(), asked_by }));
-        add(TEXT_WEIGHT, text);
-        near.iter().for_each(|near| add(NEARNESS_WEIGHT, *near));
-        let age = now.saturating_sub(other.published_at) as f64;
-        add(FRESHNESS_WEIGHT, (-age / FRESH_MS).exp());
-        sum / weights
-    };
-    let to_them = one_way(mine, asks, other, Side::Mine);
-    let to_me = one_way(other, &other.criteria, mine, Side::Theirs);
-    let general = [("text", text > 0.0), ("distance_km", near.is_some_and(|near| near > 0.5))];
-    reasons.extend(
-        general
-            .into_iter()
-            .filter(|(_, holds)| *holds)
-            .map(|(field, _)| Point { field: field.to_owned(), asked_by: Side::Mine }),
-    );
-    for points in [&mut reasons, &mut gaps] {
-        let mut seen: Vec<Point> = Vec::new();
-        points.retain(|point| {
-            let new = !seen.contains(point);
-            if new {
-                seen.push(point.clone());
-            }
-            new
-        });
+    let (to_them, to_me) = (lines(mine, other), lines(other, mine));
+    let both = to_them.contradicted.iter().any(|field| to_me.contradicted.contains(field));
+    if to_them.excluded || to_me.excluded || both {
+        return None;
     }
+    let text = texts(mine, other);
+    let mut reasons = side(Side::Mine, to_them, (mine, asks), other, text, now);
+    let theirs = side(Side::Theirs, to_me, (other, &other.criteria), mine, text, now);
+    let (to_them, to_me) = (mean(&reasons), mean(&theirs));
+    reasons.extend(theirs);
+    let (unknown, known): (Vec<Compared>, Vec<Compared>) =
+        reasons.into_iter().partition(|reason| reason.share.is_none());
+    let (fits, gaps) = known.into_iter().partition(is_met);
     let score = harmonic_mean(to_them, to_me);
-    Some(Fit { score, mine: to_them, theirs: to_me, reasons, gaps })
+    Some(Fit { score, mine: to_them, theirs: to_me, fits, gaps, unknown })
+}
+
+/// Returns all lines of one side.
+fn side(
+    asked_by: Side,
+    lines: Lines,
+    (asker, asks): (&Profile, &Criteria),
+    other: &Profile,
+    text: Option<f64>,
+    now: u64,
+) -> Vec<Compared> {
+    let general = |field: &str, weight: f64, share: Option<f64>| Compared {
+        point: Point { field: field.to_owned(), asked_by },
+        weight,
+        share,
+        asked: Value::Null,
+        found: Value::Null,
+        from_text: false,
+    };
+    let age = now.saturating_sub(other.published_at) as f64;
+    let of_rule = |line: Line| Compared {
+        asked: line.asked,
+        found: line.found,
+        from_text: line.from_text,
+        ..general(line.field, line.weight, line.share)
+    };
+    let of_criterion = |criterion: &Criterion, weight: f64| {
+        let met = met(asker, criterion, other);
+        let from_text = met.is_some_and(|(_, from_text)| from_text);
+        let weight = weight * if from_text { OF_TEXT } else { 1.0 };
+        let found = listing_answers::value_of(other, &criterion.field);
+        Compared {
+            asked: criterion.value.clone(),
+            found: found.map(|(value, _)| value).unwrap_or_default(),
+            from_text,
+            ..general(&criterion.field, weight, met.map(|(share, _)| share))
+        }
+    };
+    let wishes =
+        asks.want.iter().map(|wish| of_criterion(wish, wish.weight.unwrap_or(DEFAULT_WEIGHT)));
+    // A required criterion that is not met is no line.
+    let required = asks.must.iter().map(|must| of_criterion(must, 0.0));
+    let freshness = Some((-age / FRESH_MS).exp());
+    lines
+        .lines
+        .into_iter()
+        .map(of_rule)
+        .chain(wishes)
+        .chain(required)
+        .chain([
+            general("text", TEXT_WEIGHT, text),
+            general("freshness", FRESHNESS_WEIGHT, freshness),
+        ])
+        .collect()
+}
+
+/// Returns the weighted mean of the lines that are known.
+fn mean(reasons: &[Compared]) -> f64 {
+    let known = || reasons.iter().filter_map(|reason| Some((reason.weight, reason.share?)));
+    let weights: f64 = known().map(|(weight, _)| weight).sum();
+    known().map(|(weight, share)| weight * share).sum::<f64>() / weights.max(f64::MIN_POSITIVE)
+}
+
+fn is_met(reason: &Compared) -> bool {
+    let enough = match reason.point.field.as_str() {
+        "text" => TEXT_MET,
+        // These fall with every kilometre and every day.
+        "place" | "freshness" => 0.5,
+        _ => MET,
+    };
+    reason.share.is_some_and(|share| share >= enough)
+}
+
+/// Returns how much the texts have in common; `None` if one has no words.
+fn texts(one: &Profile, other: &Profile) -> Option<f64> {
+    let is_empty = one.gist.is_empty() || other.gist.is_empty();
+    (!is_empty).then(|| (similarity(&one.gist, &other.gist) / ALIKE).min(1.0))
 }
 
 /// Returns the harmonic mean; 0 if either is 0.
@@ -116,40 +198,9 @@ pub(crate) fn harmonic_mean(one: f64, other: f64) -> f64 {
     if one <= 0.0 || other <= 0.0 { 0.0 } else { 2.0 * one * other / (one + other) }
 }
 
-/// Returns e^(−d/d₀); `None` if a place is not known, or does not matter.
-fn nearness(one: &Profile, other: &Profile) -> Option<f64> {
-    let matters = !one.remote && !other.remote;
-    distance_km(one, other).filter(|_| matters).map(|distance| (-distance / NEAR_KM).exp())
-}
-
-/// Returns the cosine between the words of two texts. It needs no statistics of other texts, so
-/// that the score of two listings does not depend on other listings, and is the same from both
-/// sides.
-fn common_words(one: &Profile, other: &Profile) -> f64 {
-    let (one, other) = (words(one), words(other));
-    let dot: f64 = one.iter().filter_map(|(word, count)| Some(count * other.get(word)?)).sum();
-    let length =
-        |words: &BTreeMap<String, f64>| words.values().map(|word| word * word).sum::<f64>();
-    let lengths = (length(&one) * length(&other)).sqrt();
-    if lengths > 0.0 { dot / lengths } else { 0.0 }
-}
-
-/// Returns the words, weighted with the square root of their frequencies.
-fn words(profile: &Profile) -> BTreeMap<String, f64> {
-    let mut counts: BTreeMap<String, f64> = BTreeMap::new();
-    for text in [&profile.title, &profile.excerpt] {
-        let words = text.split(|letter: char| !letter.is_alphanumeric());
-        for word in words.filter(|word| word.chars().count() >= SHORTEST_WORD) {
-            let word = word.to_lowercase();
-            let stem = word.strip_suffix('s').unwrap_or(&word);
-            *counts.entry(stem.to_owned()).or_default() += 1.0;
-        }
-    }
-    counts.values_mut().for_each(|count| *count = count.sqrt());
-    counts
-}
-
 #[cfg(test)]
 pub(crate) mod examples;
+#[cfg(test)]
+mod relevance;
 #[cfg(test)]
 mod tests;

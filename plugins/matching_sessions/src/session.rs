@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// them, even if they may change the listing.
 fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
-    listings::profile(listing_id)?.filter(is_theirs).ok_or(MatchingError::ListingNotFound)
+    listings::matched([listing_id])?.pop().filter(is_theirs).ok_or(MatchingError::ListingNotFound)
 }
 
 /// Returns the person's own listing, if it is active.
@@ -213,7 +213,8 @@ pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria 
 
 pub(crate) fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>> {
     let asks = asks(session, mine);
-    let look = Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now() };
+    let look =
+        Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now(), exact: true };
     Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
 }
 
@@ -226,6 +227,7 @@ fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Optio
         side: mine.side,
         attributes,
         criteria: criteria.clone(),
+        text: String::new(),
     };
     taxonomy::check(&input).map_err(|error| MatchingError::Taxonomy(error.at("", at)))?;
     Ok(Some(criteria))

@@ -107,6 +107,9 @@ pub(crate) struct Draft {
     #[serde(default)]
     #[schemars(length(max = 120))]
     pub(crate) title: String,
+    #[serde(default)]
+    #[schemars(length(max = 8000))]
+    pub(crate) description: String,
     /// The attributes, valid for the schema that `listing_taxonomy` `fields` returns for this
     /// category and side.
     pub(crate) attributes: Map<String, Value>,

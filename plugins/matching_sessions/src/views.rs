@@ -103,25 +103,84 @@ impl From<Profile> for Shown {
 pub(crate) struct Scores {
     /// The harmonic mean of the other two: it is the same for both sides.
     score: f64,
-    /// How far the other listing meets your criteria.
+    /// How far the other listing is what you ask: the mean of your lines in `fits` and `gaps`, by
+    /// their weights.
     score_mine: f64,
-    /// How far your listing meets the criteria of the other.
+    /// How far your listing is what the other asks.
     score_theirs: f64,
-    /// The criteria that are met: only their names.
+    /// The names of what fits.
     reasons: Vec<Point>,
-    /// The wishes that are not met: only their names.
-    gaps: Vec<Point>,
+    /// What fits, of both sides.
+    fits: Vec<Compared>,
+    /// What does not fit, or not fully.
+    gaps: Vec<Compared>,
+    /// What one side asks and the other does not say. It is worth asking, and does not count.
+    unknown: Vec<Compared>,
 }
 
-impl From<&Fit> for Scores {
-    fn from(fit: &Fit) -> Self {
+/// Which values of the other listing may be shown in the lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values {
+    All,
+    /// Those that are not free text.
+    Listed,
+    None,
+}
+
+impl Scores {
+    pub(crate) fn of(fit: &Fit, values: Values) -> Self {
+        let mut reasons: Vec<Point> = Vec::new();
+        for reason in &fit.fits {
+            if !reasons.contains(&reason.point) {
+                reasons.push(reason.point.clone());
+            }
+        }
+        let shown = |list: &[Compared]| list.iter().map(|reason| shown(reason, values)).collect();
         Self {
             score: rounded(fit.score),
             score_mine: rounded(fit.mine),
             score_theirs: rounded(fit.theirs),
-            reasons: fit.reasons.clone(),
-            gaps: fit.gaps.clone(),
+            reasons,
+            fits: shown(&fit.fits),
+            gaps: shown(&fit.gaps),
+            unknown: shown(&fit.unknown),
         }
+    }
+}
+
+/// Returns a line with those values of the other listing that may be shown.
+fn shown(reason: &Compared, values: Values) -> Compared {
+    let mut reason = reason.clone();
+    reason.share = reason.share.map(rounded);
+    let theirs = match reason.point.asked_by {
+        Side::Mine => &mut reason.found,
+        Side::Theirs => &mut reason.asked,
+    };
+    let is_shown = match values {
+        Values::All => true,
+        Values::Listed => is_listed(theirs),
+        Values::None => false,
+    };
+    if !is_shown {
+        *theirs = Value::Null;
+    }
+    reason
+}
+
+/// Whether a value is no free text: a number, a date, a code or an amount.
+fn is_listed(value: &Value) -> bool {
+    let is_code = |text: &str| {
+        text.len() <= 24
+            && (text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+                && text.contains('_')
+                || text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+                || text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'))
+    };
+    match value {
+        Value::String(text) => is_code(text),
+        Value::Array(values) => values.iter().all(is_listed),
+        Value::Object(members) => members.values().all(is_listed),
+        _ => true,
     }
 }
 
@@ -155,6 +214,7 @@ impl CandidateView {
         let decided = value.state == Candidacy::Mutual;
         let state = if shown.is_some() || decided { value.state } else { Candidacy::Unavailable };
         let allowed = if open { CANDIDATE.allowed(state) } else { Vec::new() };
+        let values = if shown.is_some() { Values::All } else { Values::None };
         Self {
             candidate_id: candidate.id.clone(),
             session_id: value.session_id.clone(),
@@ -162,7 +222,7 @@ impl CandidateView {
             version: candidate.revision,
             allowed_actions: allowed.into_iter().filter(|action| *action == "decide").collect(),
             listing_card: shown.map(Shown::from),
-            scores: Scores::from(&value.fit),
+            scores: Scores::of(&value.fit, values),
             mutual: decided,
             pairing_id: value.pairing_id.clone(),
             thread_id: None,
@@ -178,7 +238,7 @@ impl CandidateView {
             version: 0,
             allowed_actions: Vec::new(),
             listing_card: Some(shown.into()),
-            scores: Scores::from(fit),
+            scores: Scores::of(fit, Values::All),
             mutual: false,
             pairing_id: None,
             thread_id: None,
@@ -210,7 +270,7 @@ impl Glimpse {
             category_label: other.label,
             published_at: rfc3339(other.published_at),
             distance_km: distance_km.map(f64::round),
-            scores: Scores::from(&fit),
+            scores: Scores::of(&fit, Values::Listed),
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod relations;
 pub mod taxonomy;
 pub mod text;
 pub mod threads;
+pub mod words;
 pub mod zones;
 
 pub use host_name::is_host_name;

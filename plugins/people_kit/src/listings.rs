@@ -125,6 +125,19 @@ pub struct Profile {
     /// The beginning of the description, without its markup.
     pub excerpt: String,
     pub attributes: Map<String, Value>,
+    /// Attributes, and a `compensation`, that the text says.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub said: Map<String, Value>,
+    /// The distinct words of its texts, with one word for synonyms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gist: Vec<String>,
+    /// The age that its owner has reached for certain, in categories that have a minimum age.
+    #[serde(default)]
+    pub age_at_least: Option<u8>,
+    /// Whether its owner is paused or withdrawn, so that nobody can reach them. Only where people
+    /// are asked for.
+    #[serde(default)]
+    pub unreachable: bool,
     /// The keys by which searches find the attributes, made by `listing_taxonomy`.
     pub facts: Vec<String>,
     pub criteria: Criteria,
@@ -197,6 +210,9 @@ pub fn is_near(one: &str, other: &str) -> bool {
 pub struct Which {
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub listing_ids: Vec<String>,
+    /// Whether to add what their owners allow.
+    #[serde(default)]
+    pub with_people: bool,
 }
 
 /// The output of `agent_listings profiles`: the listings that exist, in no particular order.
@@ -250,7 +266,22 @@ pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
 pub fn profiles<'a>(
     listing_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<Vec<Profile>, Refusal> {
-    let which = Which { listing_ids: listing_ids.into_iter().map(str::to_owned).collect() };
+    of_ids(listing_ids, false)
+}
+
+/// Returns those of at most 100 listings that exist, with what their owners allow, for matching.
+pub fn matched<'a>(
+    listing_ids: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<Profile>, Refusal> {
+    of_ids(listing_ids, true)
+}
+
+fn of_ids<'a>(
+    listing_ids: impl IntoIterator<Item = &'a str>,
+    with_people: bool,
+) -> Result<Vec<Profile>, Refusal> {
+    let listing_ids = listing_ids.into_iter().map(str::to_owned).collect();
+    let which = Which { listing_ids, with_people };
     if which.listing_ids.is_empty() {
         return Ok(Vec::new());
     }

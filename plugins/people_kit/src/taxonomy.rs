@@ -76,6 +76,9 @@ pub struct CheckInput {
     pub attributes: Map<String, Value>,
     #[serde(default)]
     pub criteria: Criteria,
+    /// The title and the description, from which values are read that the attributes do not state.
+    #[serde(default)]
+    pub text: String,
 }
 
 /// The output of `listing_taxonomy check`: the listing's content in its normal form, and the rules
@@ -84,6 +87,12 @@ pub struct CheckInput {
 pub struct Checked {
     /// The attributes, without empty lists and repeated elements.
     pub attributes: Map<String, Value>,
+    /// Values that the text says and the attributes do not state.
+    #[serde(default)]
+    pub said: Map<String, Value>,
+    /// The distinct words of the text, with one word for synonyms.
+    #[serde(default)]
+    pub gist: Vec<String>,
     pub category: Category,
     pub policy: Policy,
     pub keys: Keys,

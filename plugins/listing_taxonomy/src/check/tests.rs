@@ -4,13 +4,15 @@ use crate::{narrow, taxonomy::node};
 use people_kit::taxonomy::{CheckInput, NarrowInput};
 use portolan_sdk::Refusal;
 
+const TODAY: &str = "2026-11-24T09:00:00Z";
+
 fn checked(code: &str, attributes: Value, criteria: Value) -> Result<Checked, Refusal> {
     let side = node(code).unwrap().sides[0];
     let input = json!({
         "code": code, "side": side, "attributes": attributes, "criteria": criteria,
     });
     let input: CheckInput = serde_json::from_value(input).unwrap();
-    listing(node(code).unwrap(), input).map_err(Refusal::from)
+    listing(node(code).unwrap(), input, TODAY).map_err(Refusal::from)
 }
 
 fn narrowed(code: Option<&str>, filters: Value, radius_km: Option<f64>) -> Result<Value, Refusal> {
@@ -22,6 +24,22 @@ fn narrowed(code: Option<&str>, filters: Value, radius_km: Option<f64>) -> Resul
 
 fn job() -> Value {
     json!({"employment_type": "FULL_TIME", "skills": ["Rust", "Rust"], "languages": []})
+}
+
+#[test]
+fn what_the_text_says_has_facts_where_no_attribute_does() {
+    let input = json!({
+        "code": "home.let.apartment", "side": "offer",
+        "attributes": { "bedrooms": 1, "available_from": "2027-01-01" },
+        "text": "Two bedrooms, cats welcome.",
+    });
+    let input: CheckInput = serde_json::from_value(input).unwrap();
+    let checked = listing(node("home.let.apartment").unwrap(), input, TODAY).unwrap();
+    assert_eq!(checked.said["pets"], "allowed");
+    let facts = checked.keys.facts;
+    assert!(facts.contains(&"pets=allowed".into()) && facts.contains(&"bedrooms=1".into()));
+    assert!(!facts.contains(&"bedrooms=2".into()), "{facts:?}");
+    assert!(checked.gist.contains(&"#cat".into()), "{:?}", checked.gist);
 }
 
 fn places(refusal: &Refusal) -> Vec<String> {

@@ -1,0 +1,43 @@
+//! Turns the files of `listing_taxonomy` into the tables that comparisons read, and checks that
+//! every rule names attributes and values that there are.
+
+mod rules;
+mod said;
+mod schemas;
+mod vocabulary;
+#[path = "../../people_kit/src/words.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the tables need the stems alone")]
+mod words;
+
+use anyhow::{Context, Result};
+use serde::de::DeserializeOwned;
+use std::{env, fs, path::Path};
+
+const TAXONOMY: &str = "../listing_taxonomy/taxonomy";
+const ROOTS: [&str; 6] = ["work", "home", "social", "venture", "pro", "lead"];
+
+fn main() -> Result<()> {
+    println!("cargo::rerun-if-changed={TAXONOMY}");
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=../people_kit/src/words.rs");
+    println!("cargo::rerun-if-changed=../people_kit/src/words/stop.txt");
+    let roots: Vec<schemas::Root> = ROOTS.iter().map(|root| read(root)).collect::<Result<_>>()?;
+    let mut attributes = schemas::Attributes::default();
+    for name in ROOTS.iter().chain(&["shared"]) {
+        attributes.add(read(&format!("attributes/{name}"))?);
+    }
+    let tables = [
+        schemas::categories(&roots)?,
+        rules::tables(read("answers")?, &attributes)?,
+        said::table(read("said")?, &attributes)?,
+        vocabulary::table(read("words")?, &roots)?,
+    ];
+    let out = env::var("OUT_DIR").context("OUT_DIR is set by cargo")?;
+    fs::write(Path::new(&out).join("tables.rs"), tables.concat()).context("writing the tables")
+}
+
+fn read<T: DeserializeOwned>(name: &str) -> Result<T> {
+    let path = format!("{TAXONOMY}/{name}.toml");
+    let text = fs::read_to_string(&path).with_context(|| path.clone())?;
+    toml::from_str(&text).context(path)
+}

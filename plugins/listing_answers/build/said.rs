@@ -1,0 +1,98 @@
+//! The phrases by which texts say values of attributes.
+
+use crate::{schemas::Attributes, words};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    said: Vec<Said>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    #[serde(rename = "in")]
+    kinds: Vec<String>,
+    attribute: String,
+    value: Option<Value>,
+    #[serde(default)]
+    number: bool,
+    #[serde(default)]
+    month: bool,
+    #[serde(default)]
+    plus: f64,
+    #[serde(default = "once")]
+    times: f64,
+    part: Option<String>,
+    unit: Option<String>,
+    #[serde(default)]
+    negated: bool,
+    phrases: Vec<String>,
+}
+
+fn once() -> f64 {
+    1.0
+}
+
+pub(crate) fn table(file: File, attributes: &Attributes) -> Result<String> {
+    let mut text = String::from("pub(crate) static SAID: &[Said] = &[\n");
+    for said in &file.said {
+        check(said, attributes).with_context(|| format!("{:?} {}", said.kinds, said.attribute))?;
+        let phrases: Vec<Vec<String>> = said.phrases.iter().map(|phrase| tokens(phrase)).collect();
+        let value = said.value.as_ref().map(Value::to_string);
+        writeln!(
+            text,
+            "Said {{ kinds: &{:?}, attribute: {:?}, value: {value:?}, number: {}, plus: {:?}, times: {:?}, \
+             part: {:?}, unit: {:?}, negated: {}, phrases: &[",
+            said.kinds,
+            said.attribute,
+            said.number,
+            said.plus,
+            said.times,
+            said.part,
+            said.unit,
+            said.negated,
+        )?;
+        for phrase in phrases {
+            writeln!(text, "&{phrase:?},")?;
+        }
+        text.push_str("] },\n");
+    }
+    text.push_str("];\n");
+    Ok(text)
+}
+
+fn check(said: &Said, attributes: &Attributes) -> Result<()> {
+    let values: Vec<String> = match &said.value {
+        Some(Value::Array(values)) => {
+            values.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        Some(Value::String(value)) => vec![value.clone()],
+        _ => Vec::new(),
+    };
+    for kind in &said.kinds {
+        attributes.check_values(kind, &said.attribute, &values)?;
+        if let Some(value) = &said.value {
+            let is_list = attributes.is_list(kind, &said.attribute);
+            ensure!(is_list == value.is_array(), "a list for an attribute that is one");
+        }
+    }
+    ensure!(
+        said.value.is_some() || said.number || said.month || said.part.is_some(),
+        "a value, a number, a month or a part of an amount"
+    );
+    Ok(())
+}
+
+/// Returns the words of a phrase, as texts are split. A phrase of Japanese is one token: it is found
+/// anywhere in a text.
+fn tokens(phrase: &str) -> Vec<String> {
+    if phrase.chars().any(words::is_cjk) || phrase.contains("ldk") || phrase.contains("}dk") {
+        return vec![words::folded(phrase)];
+    }
+    phrase.split(' ').map(words::folded).collect()
+}

@@ -1,0 +1,311 @@
+//! The comparisons of two values.
+
+use crate::{
+    tables::{Comparison, REGIONS, Rule},
+    tags,
+};
+use people_kit::listings::{Compensation, Profile, Unit};
+use people_kit::taxonomy::Side;
+use serde_json::Value;
+
+const EARTH_RADIUS_KM: f64 = 6371.0;
+/// The share of a value that is nearly what is asked.
+const NEARLY: f64 = 0.5;
+/// The largest share of a value that misses what is asked.
+const MISSED: f64 = 0.6;
+const DAYS_PER_WEEK: f64 = 7.0;
+/// The code of ISO 4217 for an amount whose currency is not named.
+pub(crate) const NO_CURRENCY: &str = "XXX";
+const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
+
+/// How far a value is what is asked: from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Held {
+    pub(crate) share: f64,
+    /// Whether it misses it by more than the rule allows.
+    pub(crate) fails: bool,
+}
+
+impl Held {
+    fn at(share: f64) -> Self {
+        Self { share, fails: false }
+    }
+
+    fn fails() -> Self {
+        Self { share: 0.0, fails: true }
+    }
+
+    fn when(holds: bool) -> Self {
+        if holds { Self::at(1.0) } else { Self::fails() }
+    }
+
+    /// What a number is that misses what is asked by `missing`, of which `slack` is allowed.
+    fn missing(missing: f64, slack: f64) -> Self {
+        if missing <= 0.0 {
+            Self::at(1.0)
+        } else if missing <= slack {
+            Self::at(MISSED * (1.0 - missing / (slack + slack.max(1.0) * 0.1)))
+        } else {
+            Self::fails()
+        }
+    }
+}
+
+/// Two values that a rule compares.
+pub(crate) struct Values<'a> {
+    pub(crate) rule: &'static Rule,
+    pub(crate) asker: &'a Profile,
+    pub(crate) other: &'a Profile,
+    pub(crate) asked: &'a Value,
+    pub(crate) upto: Option<&'a Value>,
+    pub(crate) had: &'a Value,
+}
+
+impl Values<'_> {
+    /// Returns how far the value is what is asked; `None` if they cannot be compared.
+    pub(crate) fn compare(&self) -> Option<Held> {
+        let (rule, asked, had) = (self.rule, texts(self.asked), texts(self.had));
+        let held = match rule.by {
+            Comparison::AtLeast => self.number(|asked, had| asked - had)?,
+            Comparison::AtMost => self.number(|asked, had| had - asked)?,
+            Comparison::WithinRange => {
+                let had = number(self.had)?;
+                let above = number(self.asked).is_none_or(|least| had >= least);
+                Held::when(above && self.upto.and_then(number).is_none_or(|most| had <= most))
+            }
+            Comparison::Overlaps => self.overlap(&asked, &had),
+            Comparison::ContainsAll => {
+                let there = asked.iter().filter(|asked| contains(&had, asked)).count() as f64;
+                let share = there / asked.len().max(1) as f64;
+                Held { share, fails: share == 0.0 }
+            }
+            Comparison::SharesTags => Held::at(tags::shares(&asked, &had)),
+            Comparison::CoversTags => Held::at(tags::covers(&asked, &had)),
+            Comparison::Holds => {
+                let share = tags::holds(&asked, &had);
+                Held { share, fails: share < 1.0 && tags::in_one_language(&asked, &had) }
+            }
+            Comparison::Implies if had.iter().any(|had| rule.partly.contains(&had.as_str())) => {
+                Held::at(1.0 - 0.5 * NEARLY)
+            }
+            Comparison::Implies => {
+                Held::when(had.iter().any(|had| rule.needs.contains(&had.as_str())))
+            }
+            Comparison::Avoids => Held::when(!asked.iter().any(|asked| contains(&had, asked))),
+            Comparison::OrderedLevel => self.level(&asked, &had)?,
+            Comparison::LanguageLevel => language_level(&asked, &had)?,
+            Comparison::WithinRegion => Held::when(is_within_region(&asked, &had)),
+            Comparison::WithinBudget => self.budget(true)?,
+            Comparison::PaysEnough => self.budget(false)?,
+            Comparison::PaysEither => self.budget(self.asker.side == Side::Demand)?,
+            // The place is no value.
+            Comparison::WithinKm => return None,
+        };
+        Some(held)
+    }
+
+    /// Compares numbers or dates; `missing` returns how much is missing.
+    fn number(&self, missing: impl Fn(f64, f64) -> f64) -> Option<Held> {
+        let currency = |profile: &Profile| profile.attributes.get("currency").cloned();
+        if self.rule.in_currency && currency(self.asker) != currency(self.other) {
+            return None;
+        }
+        let (asked, had) = (number(self.asked)? + self.rule.plus, number(self.had)?);
+        let slack = self.rule.slack * if self.rule.relative { asked.abs() } else { 1.0 };
+        Some(Held::missing(missing(asked, had), slack))
+    }
+
+    fn overlap(&self, asked: &[String], had: &[String]) -> Held {
+        if asked.iter().any(|asked| contains(had, asked)) {
+            return Held::at(1.0);
+        }
+        let near = |one: &str, other: &str| {
+            asked.iter().any(|asked| asked == one) && had.iter().any(|had| had == other)
+        };
+        let is_near =
+            self.rule.near.iter().any(|(one, other)| near(one, other) || near(other, one));
+        if is_near { Held::at(NEARLY) } else { Held::fails() }
+    }
+
+    fn level(&self, asked: &[String], had: &[String]) -> Option<Held> {
+        let place = |level: &String| self.rule.scale.iter().position(|known| known == level);
+        let had: Vec<usize> = had.iter().filter_map(place).collect();
+        let distances = asked
+            .iter()
+            .filter_map(place)
+            .flat_map(|asked| had.iter().map(move |had| asked.abs_diff(*had)));
+        let nearest = distances.min()? as f64;
+        Some(match nearest <= self.rule.slack {
+            true => Held::at(1.0 - NEARLY * nearest),
+            false => Held::fails(),
+        })
+    }
+
+    /// Compares what one pays with what the other asks.
+    fn budget(&self, asker_pays: bool) -> Option<Held> {
+        let read = |value: &Value| serde_json::from_value::<Compensation>(value.clone()).ok();
+        let (asked, had) = (read(self.asked)?, read(self.had)?);
+        let (payer, payee) = if asker_pays { (&asked, &had) } else { (&had, &asked) };
+        let is_named = |pay: &Compensation| pay.currency != NO_CURRENCY;
+        if payer.currency != payee.currency && is_named(payer) && is_named(payee) {
+            return None;
+        }
+        let is_home = self.asker.category.starts_with("home.");
+        let factor = match (per_year(payee.unit, is_home), per_year(payer.unit, is_home)) {
+            (Some(payee), Some(payer)) => payee / payer,
+            (None, None) => 1.0,
+            _ => return None,
+        };
+        let price = payee.min.or(payee.max)? * factor;
+        match (payer.max, payer.min) {
+            (Some(most), _) => Some(Held::missing(
+                price - most,
+                self.rule.slack * most.abs().max(f64::MIN_POSITIVE),
+            )),
+            // Only the least that is paid is known.
+            (None, Some(least)) if price <= least => Some(Held::at(1.0)),
+            _ => None,
+        }
+    }
+}
+
+/// Returns how many of these periods a year has: of work, or of living somewhere.
+fn per_year(unit: Unit, is_home: bool) -> Option<f64> {
+    let weeks = 52.0;
+    match unit {
+        Unit::Year => Some(1.0),
+        Unit::Month => Some(12.0),
+        Unit::Week => Some(weeks),
+        Unit::Day if is_home => Some(weeks * DAYS_PER_WEEK),
+        Unit::Day => Some(weeks * 5.0),
+        Unit::Hour if is_home => None,
+        Unit::Hour => Some(weeks * 40.0),
+        Unit::Once => None,
+    }
+}
+
+fn language_level(asked: &[String], had: &[String]) -> Option<Held> {
+    let level = |text: &str| {
+        let (language, level) = text.split_once(':')?;
+        Some((language.to_owned(), LEVELS.iter().position(|known| *known == level)?))
+    };
+    let had: Vec<(String, usize)> = had.iter().filter_map(|text| level(text)).collect();
+    let missing = asked.iter().filter_map(|text| {
+        let (language, asked) = level(text)?;
+        let (_, had) = had.iter().find(|(known, _)| *known == language)?;
+        Some(asked.saturating_sub(*had))
+    });
+    let worst = missing.max()? as f64;
+    Some(Held::missing(worst, 1.0))
+}
+
+fn is_within_region(asked: &[String], had: &[String]) -> bool {
+    let is_part = |part: &str, whole: &str| {
+        let rest = part.strip_prefix(whole);
+        let country = part.split('-').next().unwrap_or_default();
+        let countries = REGIONS.iter().find(|(region, _)| *region == whole);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            || countries.is_some_and(|(_, countries)| countries.contains(&country))
+    };
+    asked.iter().any(|one| had.iter().any(|other| is_part(one, other) || is_part(other, one)))
+}
+
+/// Returns the values of a list, or the one value, as texts.
+pub(crate) fn texts(value: &Value) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.trim().to_owned(),
+        other => other.to_string(),
+    };
+    match value {
+        Value::Array(values) => values.iter().map(text).collect(),
+        Value::Null => Vec::new(),
+        other => vec![text(other)],
+    }
+}
+
+/// Whether a text is among others; a language also with another region.
+fn contains(list: &[String], text: &str) -> bool {
+    let language = |text: &str| text.split('-').next().unwrap_or_default().to_lowercase();
+    list.iter().any(|listed| language(listed) == language(text))
+}
+
+/// Whether two values are equal as in the taxonomy: numbers by their size, texts without regard to
+/// case.
+pub fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => {
+            one.trim().to_lowercase() == other.trim().to_lowercase()
+        }
+        (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),
+        _ => one == other,
+    }
+}
+
+/// Returns a number, or the number of days until a date.
+fn number(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| days(value.as_str()?).map(|days| days as f64))
+}
+
+/// Returns the days from 1970-01-01 to a date of the form `YYYY-MM-DD`.
+pub fn days(date: &str) -> Option<i64> {
+    let part = |range: std::ops::Range<usize>| date.get(range)?.parse::<i64>().ok();
+    let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);
+    // Years begin in March here, so that the leap day is the last one.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+/// Returns the distance in kilometres between the places of two listings on a sphere; `None` if one
+/// has no place.
+pub fn distance_km(one: &Profile, other: &Profile) -> Option<f64> {
+    let (one, other) = (one.place.as_ref()?, other.place.as_ref()?);
+    let (lat, other_lat) = (one.lat.to_radians(), other.lat.to_radians());
+    let half = |from: f64, to: f64| ((to - from) / 2.0).sin().powi(2);
+    let between = half(lat, other_lat)
+        + lat.cos() * other_lat.cos() * half(one.lng.to_radians(), other.lng.to_radians());
+    Some(2.0 * EARTH_RADIUS_KM * between.sqrt().min(1.0).asin())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn dates_are_days() {
+        assert_eq!(days("1970-01-01"), Some(0));
+        assert_eq!(days("2000-03-01"), Some(11_017));
+        assert_eq!(days("2027-01-01").unwrap() - days("2026-12-01").unwrap(), 31);
+        assert_eq!(days("soon"), None);
+    }
+
+    #[test]
+    fn a_part_of_a_country_is_within_it() {
+        let within = |one: &str, other: &str| is_within_region(&[one.into()], &[other.into()]);
+        assert!(within("US", "US-CA") && within("US-CA", "US") && within("DE", "EU"));
+        assert!(!within("US-CA", "US-NY") && !within("AT", "DE") && !within("US", "EU"));
+    }
+
+    #[test]
+    fn what_is_missing_counts_less_and_less() {
+        assert_eq!(Held::missing(0.0, 0.0).share, 1.0);
+        assert!(Held::missing(1.0, 2.0).share > Held::missing(2.0, 2.0).share);
+        assert!(Held::missing(1.0, 0.0).fails && !Held::missing(1.0, 1.0).fails);
+    }
+
+    #[test]
+    fn levels_of_languages_are_ordered() {
+        let held = |asked: &str, had: &str| language_level(&[asked.into()], &[had.into()]);
+        assert_eq!(held("de:B2", "de:C1").unwrap().share, 1.0);
+        assert!(held("de:C1", "de:A2").unwrap().fails);
+        assert_eq!(held("de:C1", "fr:C2"), None);
+    }
+
+    #[test]
+    fn values_are_equal_as_in_the_taxonomy() {
+        assert!(same(&json!("Rust "), &json!("rust")) && same(&json!(2), &json!(2.0)));
+        assert!(!same(&json!("2"), &json!(2)));
+    }
+}

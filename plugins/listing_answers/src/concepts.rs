@@ -1,0 +1,149 @@
+//! The content of a text as a set of words, in which synonyms of five languages are one word.
+
+use crate::tables::{PIECES, WORDS};
+use people_kit::words::{self, Language};
+use std::collections::BTreeSet;
+
+/// The most words of a phrase that is looked up.
+const LONGEST_PHRASE: usize = 3;
+/// The fewest letters of the last part of a German compound, and of what is before it; and in a text
+/// that is not known to be German.
+const SHORTEST_PART: usize = 4;
+const SHORTEST_PART_ELSEWHERE: usize = 6;
+/// The most words of a gist.
+const MOST: usize = 100;
+
+/// Returns the distinct words of a text without stop words, each as its stem or, if it has synonyms,
+/// as `#` and their common name.
+pub fn gist(text: &str) -> Vec<String> {
+    let concepts = concepts(text, words::language(text));
+    concepts.into_iter().take(MOST).collect()
+}
+
+/// Returns the cosine between two gists. It needs no statistics of other texts, so that the score of
+/// two listings does not depend on other listings, and is the same from both sides.
+pub fn similarity(one: &[String], other: &[String]) -> f64 {
+    if one.is_empty() || other.is_empty() {
+        return 0.0;
+    }
+    let other_words: BTreeSet<&String> = other.iter().collect();
+    let common = one.iter().filter(|word| other_words.contains(word)).count() as f64;
+    common / (one.len() as f64 * other.len() as f64).sqrt()
+}
+
+/// Returns the concepts of a text in a language.
+pub(crate) fn concepts(text: &str, language: Language) -> BTreeSet<String> {
+    let mut concepts = BTreeSet::new();
+    let latin = without_pieces(text, &mut concepts);
+    let forms: Vec<String> = words::forms(&latin).into_iter().map(|(_, form)| form).collect();
+    let mut at = 0;
+    while let Some(form) = forms.get(at) {
+        if form.chars().any(words::is_cjk) {
+            concepts.extend(words::stems(form, language));
+            at += 1;
+            continue;
+        }
+        match phrase(&forms, at, language) {
+            Some((found, length)) => {
+                concepts.extend(found.iter().map(|concept| format!("#{concept}")));
+                at += length;
+            }
+            None => {
+                let part = compound(form, language);
+                match part {
+                    Some(found) => {
+                        concepts.extend(found.iter().map(|concept| format!("#{concept}")));
+                    }
+                    None if language.is_stop_word(form) || form.chars().count() < 2 => {}
+                    None => drop(concepts.insert(language.stem(form))),
+                }
+                at += 1;
+            }
+        }
+    }
+    concepts
+}
+
+/// Adds the Japanese words with synonyms, and returns the text without them.
+fn without_pieces(text: &str, concepts: &mut BTreeSet<String>) -> String {
+    if !text.chars().any(words::is_cjk) {
+        return text.to_owned();
+    }
+    let mut rest = words::folded(text);
+    for (piece, found) in PIECES {
+        if rest.contains(piece) {
+            rest = rest.replace(piece, " ");
+            concepts.extend(found.iter().map(|concept| format!("#{concept}")));
+        }
+    }
+    rest
+}
+
+/// Returns the concepts of the longest known phrase that begins with a word, and its length. English
+/// words stand in texts of every language.
+fn phrase(
+    forms: &[String],
+    at: usize,
+    language: Language,
+) -> Option<(&'static [&'static str], usize)> {
+    (1..=LONGEST_PHRASE).rev().find_map(|length| {
+        let phrase = forms.get(at..at + length)?;
+        let is_stop = length == 1 && phrase.iter().any(|form| language.is_stop_word(form));
+        if is_stop {
+            return None;
+        }
+        let found = [language, Language::English].into_iter().find_map(|language| {
+            let stems: Vec<String> = phrase.iter().map(|form| language.stem(form)).collect();
+            known(&format!("{}:{}", language.tag(), stems.join(" ")))
+        });
+        Some((found?, length))
+    })
+}
+
+/// Returns the concepts of the last part of a German compound, which says what it is.
+fn compound(form: &str, language: Language) -> Option<&'static [&'static str]> {
+    let shortest =
+        if language == Language::German { SHORTEST_PART } else { SHORTEST_PART_ELSEWHERE };
+    let starts = form.char_indices().map(|(at, _)| at);
+    let starts = starts.skip(SHORTEST_PART).filter(|at| form.len() - at >= shortest);
+    starts.into_iter().find_map(|at| {
+        let part = form.get(at..)?;
+        known(&format!("de:{}", language.stem(part)))
+    })
+}
+
+fn known(key: &str) -> Option<&'static [&'static str]> {
+    let place = WORDS.binary_search_by_key(&key, |(known, _)| known).ok()?;
+    WORDS.get(place).map(|(_, concepts)| *concepts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn common(one: &str, other: &str) -> f64 {
+        similarity(&gist(one), &gist(other))
+    }
+
+    #[test]
+    fn synonyms_meet_across_languages() {
+        for (one, other) in [
+            ("Backend dev", "backend engineer"),
+            ("a flat with a yard", "an apartment with a garden"),
+            ("Eine Wohnung mit Garten", "a flat with a garden"),
+            ("Gartenwohnung", "flat"),
+            ("Un piso con jardín", "an apartment with a garden"),
+            ("Je cherche un appartement avec un jardin", "flat with garden"),
+            ("庭付きのアパート", "apartment with a garden"),
+            ("physio", "physiotherapist"),
+        ] {
+            assert!(common(one, other) > 0.4, "{one} / {other}: {:?} {:?}", gist(one), gist(other));
+        }
+    }
+
+    #[test]
+    fn other_words_do_not_meet() {
+        assert_eq!(common("a flat with a garden", "a job for a nurse"), 0.0);
+        assert_eq!(common("", "flat"), 0.0);
+    }
+}

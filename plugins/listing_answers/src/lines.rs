@@ -1,0 +1,269 @@
+//! What one listing asks, held against what the other is: one line for each rule.
+
+use crate::{
+    compare::{Held, Values, distance_km, texts},
+    tables::{self, Comparison, Excludes, Remote, Rule},
+};
+use people_kit::listings::Profile;
+use serde_json::{Value, json};
+
+/// The part of a rule's weight that a value from a text has.
+const OF_TEXT: f64 = 0.5;
+/// What the weight of a contradiction is multiplied by that would exclude if attributes stated it.
+const CONTRADICTS: f64 = 4.0;
+/// The value from which a line counts as met.
+const MET: f64 = 0.999;
+/// The share of a value that contradicts what is asked, while the text says another one.
+const SAID_OTHERWISE: f64 = 0.5;
+/// The distances that are shown, in kilometres.
+const BANDS_KM: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+
+/// One thing that the asker asks, and how far the other is that.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The asker's attribute, or `compensation` or `place`.
+    pub field: &'static str,
+    /// The other's attribute that answers it.
+    pub answered_by: &'static str,
+    pub weight: f64,
+    /// How far it is met, from 0 to 1; `None` if it is unknown.
+    pub share: Option<f64>,
+    pub asked: Value,
+    pub found: Value,
+    /// Whether one of the values was only found in a text.
+    pub from_text: bool,
+}
+
+impl Line {
+    pub fn is_met(&self) -> bool {
+        self.share.is_some_and(|share| share >= MET)
+    }
+}
+
+/// The lines of one side.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pub lines: Vec<Line>,
+    /// Whether the two contradict each other, so that they are no candidates.
+    pub excluded: bool,
+    /// The fields that exclude the other one if they contradict from both sides.
+    pub contradicted: Vec<&'static str>,
+}
+
+/// Holds what one listing asks against what the other is.
+pub fn lines(asker: &Profile, other: &Profile) -> Lines {
+    let kind = |profile: &Profile| tables::category(&profile.category).map(|known| known.kind);
+    let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Lines::default() };
+    let mut lines = Lines::default();
+    for rule in tables::rules(from, of) {
+        let (line, held) = match rule.by {
+            Comparison::WithinKm => match distance(rule, asker, other) {
+                Some(found) => found,
+                None => continue,
+            },
+            _ => match line(rule, asker, other) {
+                Some(found) => found,
+                None => continue,
+            },
+        };
+        let fails = held.is_some_and(|held| held.fails) && !line.from_text;
+        match rule.excludes {
+            Excludes::One if fails => lines.excluded = true,
+            Excludes::Both if fails => lines.contradicted.push(rule.ask),
+            _ => {}
+        }
+        lines.lines.push(line);
+    }
+    lines
+}
+
+/// Returns facts of listings of a category that are no contradiction: such a listing has one of each
+/// list. Facts are texts as `listing_taxonomy` makes them.
+pub fn required_facts(mine: &Profile, code: &str) -> Vec<Vec<String>> {
+    let kind = |code: &str| tables::category(code).map(|known| known.kind);
+    let (Some(own), Some(other)) = (kind(&mine.category), kind(code)) else { return Vec::new() };
+    let decides = |rule: &&Rule| {
+        rule.by == Comparison::Overlaps && rule.near.is_empty() && rule.excludes == Excludes::One
+    };
+    let facts = |name: &str, of: &str| -> Option<Vec<String>> {
+        let values = texts(mine.attributes.get(name)?);
+        Some(values.iter().map(|value| format!("{of}={}", value.to_lowercase())).collect())
+    };
+    let asked = tables::rules(own, other).iter().filter(decides).filter(|rule| rule.have_indexed);
+    let asking = tables::rules(other, own).iter().filter(decides).filter(|rule| rule.ask_indexed);
+    asked
+        .filter_map(|rule| facts(rule.ask, rule.have))
+        .chain(asking.filter_map(|rule| facts(rule.have, rule.ask)))
+        .collect()
+}
+
+/// Returns a value of a listing, and whether only its text says it.
+pub fn value_of(profile: &Profile, name: &str) -> Option<(Value, bool)> {
+    let stated = match name {
+        "compensation" => profile.compensation.as_ref().map(portolan_sdk::to_value),
+        "title" => Some(profile.title.as_str().into()),
+        "age" => profile.attributes.get(name).map(|age| known_age(profile, age)),
+        _ => profile.attributes.get(name).cloned(),
+    };
+    let said = || profile.said.get(name).cloned().map(|value| (value, true));
+    stated.map(|value| (value, false)).or_else(said)
+}
+
+/// Returns the age that a person states, unless their year of birth says another one.
+fn known_age(profile: &Profile, stated: &Value) -> Value {
+    match (profile.age_at_least.map(u64::from), stated.as_u64()) {
+        // The birthday may have been this year already.
+        (Some(known), Some(stated)) if stated < known || stated > known + 1 => known.into(),
+        _ => stated.clone(),
+    }
+}
+
+fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
+    if rule.unless.is_some_and(|unless| value_of(asker, unless).is_some()) {
+        return None;
+    }
+    let upto = rule.upto.and_then(|upto| value_of(asker, upto));
+    let (asked, is_said) = match (value_of(asker, rule.ask), &upto) {
+        (Some(asked), _) => asked,
+        (None, Some((_, is_said))) => (Value::Null, *is_said),
+        (None, None) => return None,
+    };
+    let applies = |value: &String| rule.when.contains(&value.as_str());
+    if !rule.when.is_empty() && !texts(&asked).iter().any(applies) {
+        return None;
+    }
+    let upto = upto.map(|(upto, _)| upto);
+    let compare = |had: &Value| {
+        Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), had }.compare()
+    };
+    let found = value_of(other, rule.have);
+    let mut from_text = is_said || found.as_ref().is_some_and(|(_, is_said)| *is_said);
+    let mut held = found.as_ref().and_then(|(had, _)| compare(had));
+    if held.is_some_and(|held| held.fails) && !from_text {
+        // What the text says can be an exception from what the attribute says.
+        let exception = other.said.get(rule.have).and_then(compare);
+        if exception.is_some_and(|exception| exception.share >= MET) {
+            held = Some(Held { share: SAID_OTHERWISE, fails: false });
+            from_text = true;
+        }
+    }
+    if rule.by == Comparison::OrderedLevel && found.is_some() && held.is_none() {
+        // One of the two is on another scale.
+        return None;
+    }
+    let asked = match &upto {
+        Some(upto) => json!({ "min": asked, "max": upto }),
+        None => asked.clone(),
+    };
+    let contradicts = held.is_some_and(|held| held.fails) && rule.excludes == Excludes::One;
+    // A year of birth is compared, and never shown.
+    let stated = match rule.have {
+        "age" => other.attributes.get("age").cloned(),
+        _ => found.map(|(had, _)| had),
+    };
+    let line = Line {
+        field: rule.ask,
+        answered_by: rule.have,
+        weight: rule.weight
+            * if from_text { OF_TEXT } else { 1.0 }
+            * if contradicts { CONTRADICTS } else { 1.0 },
+        share: held.map(|held| held.share),
+        asked,
+        found: stated.unwrap_or_default(),
+        from_text,
+    };
+    Some((line, held))
+}
+
+/// Returns the line about the distance; `None` if it does not matter.
+fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
+    let works_anywhere = |profile: &Profile| {
+        let says = |name: &str, value: &str| {
+            let value_of = value_of(profile, name).map(|(value, _)| texts(&value));
+            value_of.is_some_and(|values| values.iter().any(|known| known == value))
+        };
+        profile.remote || says("workplace_type", "remote") || says("venues", "online")
+    };
+    let is_irrelevant = match rule.remote {
+        Remote::Never => asker.remote || other.remote,
+        Remote::Other => works_anywhere(other),
+        Remote::Either => works_anywhere(asker) || works_anywhere(other),
+    };
+    if is_irrelevant || asker.place.is_none() {
+        return None;
+    }
+    let distance = distance_km(asker, other);
+    let moves = rule.moves.and_then(|moves| value_of(asker, moves));
+    let moves = moves.is_some_and(|(moves, _)| moves == true);
+    let held = distance.map(|distance| Held {
+        share: (-distance / rule.near_km).exp(),
+        fails: rule.slack > 0.0 && distance > rule.slack && !moves,
+    });
+    let found = distance.map(|distance| {
+        let band = BANDS_KM.into_iter().find(|band| distance <= *band);
+        band.map_or(json!({ "more_than_km": 1000 }), |band| json!({ "within_km": band }))
+    });
+    let line = Line {
+        field: rule.ask,
+        answered_by: rule.have,
+        weight: rule.weight,
+        share: held.map(|held| held.share),
+        asked: Value::Null,
+        found: found.unwrap_or_default(),
+        from_text: false,
+    };
+    Some((line, held))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::{CATEGORIES, category, rules};
+
+    #[test]
+    fn every_category_asks_its_counterpart() {
+        for asker in CATEGORIES {
+            let other = category(asker.counterpart).unwrap();
+            assert!(!rules(asker.kind, other.kind).is_empty(), "{} {}", asker.code, other.code);
+        }
+    }
+
+    #[test]
+    fn facts_of_the_index_exclude_contradictions() {
+        let profile = json!({
+            "listing_id": "lst_1", "owner_id": "own_1", "org_id": null,
+            "category": "social.date", "label": "", "side": "demand",
+            "counterpart": "social.date", "counterpart_side": "demand", "state": "active",
+            "visibility": "public", "min_age": 18, "title": "", "excerpt": "",
+            "attributes": { "gender": "woman", "seeking": ["man", "non_binary"] },
+            "facts": [], "criteria": {}, "place": null, "remote": false,
+            "compensation": null, "published_at": 0,
+        });
+        let mine: Profile = serde_json::from_value(profile).unwrap();
+        let facts = required_facts(&mine, "social.date");
+        assert_eq!(facts, [vec!["gender=man", "gender=non_binary"], vec!["seeking=woman"]]);
+    }
+
+    #[test]
+    fn a_year_of_birth_is_compared_and_not_shown() {
+        let person = |age: u64, known: Option<u8>| -> Profile {
+            let profile = json!({
+                "listing_id": "lst_1", "owner_id": "own_1", "org_id": null,
+                "category": "social.date", "label": "", "side": "demand",
+                "counterpart": "social.date", "counterpart_side": "demand", "state": "active",
+                "visibility": "public", "min_age": 18, "title": "", "excerpt": "",
+                "attributes": { "age": age, "seeking_age_min": 40, "seeking_age_max": 60 },
+                "facts": [], "criteria": {}, "place": null, "remote": false,
+                "compensation": null, "published_at": 0, "age_at_least": known,
+            });
+            serde_json::from_value(profile).unwrap()
+        };
+        let age = |other: &Profile| {
+            let lines = lines(&person(45, None), other).lines;
+            lines.into_iter().find(|line| line.answered_by == "age").unwrap()
+        };
+        let found = age(&person(35, Some(50)));
+        assert_eq!((found.share, found.found), (Some(1.0), json!(35)));
+        assert_eq!(age(&person(35, Some(35))).share, Some(0.0));
+    }
+}

@@ -1,0 +1,110 @@
+//! The tables that the build makes from the files of `listing_taxonomy`.
+
+/// A category that can have listings.
+pub struct Category {
+    pub code: &'static str,
+    /// The kind of its listings' attributes.
+    pub kind: &'static str,
+    pub counterpart: &'static str,
+    pub sides: &'static [&'static str],
+    pub min_age: u8,
+}
+
+/// The rules by which a listing of one kind answers a listing of another.
+pub(crate) struct Answers {
+    pub(crate) from: &'static str,
+    pub(crate) of: &'static str,
+    pub(crate) rules: &'static [Rule],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    AtLeast,
+    AtMost,
+    WithinRange,
+    Overlaps,
+    ContainsAll,
+    SharesTags,
+    CoversTags,
+    Holds,
+    Implies,
+    Avoids,
+    OrderedLevel,
+    LanguageLevel,
+    WithinRegion,
+    WithinBudget,
+    PaysEnough,
+    PaysEither,
+    WithinKm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Excludes {
+    Never,
+    One,
+    Both,
+}
+
+/// Whose being remote makes the distance irrelevant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Remote {
+    Never,
+    Other,
+    Either,
+}
+
+/// One rule; `answers.toml` describes its members.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) ask: &'static str,
+    pub(crate) upto: Option<&'static str>,
+    pub(crate) unless: Option<&'static str>,
+    pub(crate) have: &'static str,
+    pub(crate) by: Comparison,
+    pub(crate) plus: f64,
+    pub(crate) slack: f64,
+    pub(crate) relative: bool,
+    pub(crate) in_currency: bool,
+    pub(crate) near: &'static [(&'static str, &'static str)],
+    pub(crate) scale: &'static [&'static str],
+    pub(crate) when: &'static [&'static str],
+    pub(crate) needs: &'static [&'static str],
+    pub(crate) partly: &'static [&'static str],
+    pub(crate) near_km: f64,
+    pub(crate) remote: Remote,
+    pub(crate) moves: Option<&'static str>,
+    pub(crate) weight: f64,
+    pub(crate) excludes: Excludes,
+    /// Whether every listing of the asker's kind has facts of what is asked, and every listing of
+    /// the other kind of what answers it.
+    pub(crate) ask_indexed: bool,
+    pub(crate) have_indexed: bool,
+}
+
+/// The phrases by which texts say a value; `said.toml` describes its members.
+pub(crate) struct Said {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) attribute: &'static str,
+    /// The value as JSON.
+    pub(crate) value: Option<&'static str>,
+    pub(crate) number: bool,
+    pub(crate) plus: f64,
+    pub(crate) times: f64,
+    pub(crate) part: Option<&'static str>,
+    pub(crate) unit: Option<&'static str>,
+    pub(crate) negated: bool,
+    pub(crate) phrases: &'static [&'static [&'static str]],
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+/// Returns a category.
+pub fn category(code: &str) -> Option<&'static Category> {
+    CATEGORIES.iter().find(|category| category.code == code)
+}
+
+/// Returns the rules by which a listing of the kind `of` answers one of the kind `from`.
+pub(crate) fn rules(from: &str, of: &str) -> &'static [Rule] {
+    let found = ANSWERS.iter().find(|answers| answers.from == from && answers.of == of);
+    found.map_or(&[], |answers| answers.rules)
+}

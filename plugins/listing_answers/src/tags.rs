@@ -1,0 +1,112 @@
+//! Comparisons of short free texts: skills, interests, subjects, certificates.
+
+use crate::concepts::concepts;
+use people_kit::words;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+type Words = Rc<BTreeSet<String>>;
+
+thread_local! {
+    /// The words of tags: one listing is compared with many, and many have the same tags.
+    static KNOWN: RefCell<BTreeMap<String, Words>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+fn words_of(tag: &str) -> Words {
+    KNOWN.with_borrow_mut(|known| match known.get(tag) {
+        Some(words) => words.clone(),
+        None => {
+            let words = Rc::new(split(tag));
+            known.insert(tag.to_owned(), words.clone());
+            words
+        }
+    })
+}
+
+fn split(tag: &str) -> BTreeSet<String> {
+    let mut words = concepts(&tag.replace('_', " "), words::language(tag));
+    // The subject's category says less than the word itself, and is no word of a tag.
+    words.retain(|word| !word.starts_with("#@"));
+    if words.is_empty() {
+        words.insert(words::folded(tag));
+    }
+    words
+}
+
+/// Returns the share of the words that two tags have in common (the Dice coefficient).
+fn dice(one: &Words, other: &Words) -> f64 {
+    let common = one.intersection(other).count() as f64;
+    2.0 * common / (one.len() + other.len()) as f64
+}
+
+/// Returns for each tag that is asked for how near the nearest of the others is.
+fn nearest(asked: &[String], had: &[String]) -> Vec<f64> {
+    let had: Vec<Words> = had.iter().map(|tag| words_of(tag)).collect();
+    let nearest = |tag: &String| {
+        let words = words_of(tag);
+        had.iter().map(|had| dice(&words, had)).fold(0.0, f64::max)
+    };
+    asked.iter().map(nearest).collect()
+}
+
+/// Returns how much of two tags, or of one if only one is asked for, is there.
+pub(crate) fn shares(asked: &[String], had: &[String]) -> f64 {
+    let enough = asked.len().clamp(1, 2) as f64;
+    let mut found = nearest(asked, had);
+    found.sort_by(|one, other| other.total_cmp(one));
+    let best = found.first().copied().unwrap_or_default();
+    let sum: f64 = found.iter().take(2).sum();
+    // One common tag is most of it.
+    (0.7 * best + 0.3 * (sum / enough)).min(1.0)
+}
+
+/// Returns the share of the tags that are there.
+pub(crate) fn covers(asked: &[String], had: &[String]) -> f64 {
+    let found = nearest(asked, had);
+    found.iter().sum::<f64>() / found.len().max(1) as f64
+}
+
+/// Returns the share of the certificates that are held. A certificate may be written with more or
+/// with fewer words.
+pub(crate) fn holds(asked: &[String], had: &[String]) -> f64 {
+    let had: Vec<Words> = had.iter().map(|tag| words_of(tag)).collect();
+    let is_held = |tag: &&String| {
+        let words = words_of(tag);
+        had.iter().any(|had| words.is_subset(had) || had.is_subset(&words))
+    };
+    asked.iter().filter(is_held).count() as f64 / asked.len().max(1) as f64
+}
+
+/// Whether two lists of tags are written in one language, so that a tag that is missing is not only
+/// named otherwise.
+pub(crate) fn in_one_language(one: &[String], other: &[String]) -> bool {
+    words::language(&one.join(" ")) == words::language(&other.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(tags: &[&str]) -> Vec<String> {
+        tags.iter().map(|tag| (*tag).to_owned()).collect()
+    }
+
+    #[test]
+    fn tags_meet_by_their_words() {
+        assert_eq!(shares(&list(&["Rust"]), &list(&["rust", "SQL"])), 1.0);
+        assert_eq!(shares(&list(&["maths"]), &list(&["algebra"])), 1.0);
+        assert_eq!(shares(&list(&["tennis"]), &list(&["hiking"])), 0.0);
+        assert_eq!(covers(&list(&["React", "TypeScript"]), &list(&["react"])), 0.5);
+    }
+
+    #[test]
+    fn certificates_are_held_by_name() {
+        assert_eq!(holds(&list(&["RN licence"]), &list(&["RN"])), 1.0);
+        assert_eq!(holds(&list(&["看護師"]), &list(&["介護福祉士"])), 0.0);
+        let nurse = list(&["Diplôme d'État d'infirmier"]);
+        assert_eq!(holds(&list(&["Diplôme d'État de puéricultrice"]), &nurse), 0.0);
+    }
+}

@@ -1,0 +1,216 @@
+//! How well the score orders listings that people have labelled: `tests/corpora/matching/*` holds
+//! sets of listings (`listings.json`) and of labelled pairs (`pairs.json`).
+
+use super::{Fit, fit};
+use people_kit::{
+    listings::{Compensation, Place, Profile, Visibility},
+    taxonomy::{Criteria, Side},
+};
+use serde_json::{Map, Value};
+use std::{collections::BTreeMap, fs, path::Path};
+
+/// The set that is checked; the variable chooses another one, and nothing is required of it.
+const CHECKED: &str = "main";
+const CHOSEN: &str = "MATCHING_CORPUS";
+/// The places of a ranking that count.
+const TOP: usize = 10;
+const NOW: u64 = 1_795_478_400_000;
+const TODAY: &str = "2026-11-24";
+
+#[derive(serde::Deserialize)]
+struct Listing {
+    key: String,
+    input: Input,
+    #[serde(default)]
+    person: Person,
+}
+
+#[derive(serde::Deserialize)]
+struct Input {
+    category: String,
+    side: Side,
+    title: String,
+    #[serde(default)]
+    description: String,
+    attributes: Map<String, Value>,
+    #[serde(default)]
+    criteria: Criteria,
+    place: Option<Place>,
+    #[serde(default)]
+    remote: bool,
+    compensation: Option<Compensation>,
+}
+
+#[derive(Default, serde::Deserialize)]
+struct Person {
+    birth_year: Option<u64>,
+}
+
+#[derive(serde::Deserialize)]
+struct Pair {
+    query: String,
+    candidate: String,
+    label: u32,
+    contradiction: bool,
+}
+
+fn profile(listing: Listing) -> Profile {
+    let Listing { key, input, person } = listing;
+    let category = listing_answers::category(&input.category).unwrap();
+    let counterpart = listing_answers::category(category.counterpart).unwrap();
+    let text = format!("{}. {}", input.title, input.description);
+    let counterpart_side = match counterpart.sides {
+        ["offer"] => Side::Offer,
+        ["demand"] => Side::Demand,
+        _ => input.side.opposite(),
+    };
+    Profile {
+        owner_id: format!("own_{key}"),
+        listing_id: key,
+        org_id: None,
+        label: String::new(),
+        counterpart: counterpart.code.to_owned(),
+        counterpart_side,
+        state: "active".into(),
+        visibility: Visibility::Public,
+        min_age: category.min_age,
+        excerpt: input.description.chars().take(300).collect(),
+        said: listing_answers::said(&input.category, &text, TODAY),
+        gist: listing_answers::gist(&text),
+        age_at_least: person.birth_year.map(|year| (2026 - year - 1) as u8),
+        unreachable: false,
+        facts: Vec::new(),
+        place: input.place.as_ref().map(Place::public),
+        category: input.category,
+        side: input.side,
+        title: input.title,
+        attributes: input.attributes,
+        criteria: input.criteria,
+        remote: input.remote,
+        compensation: input.compensation,
+        published_at: NOW,
+    }
+}
+
+/// A set of labelled pairs.
+struct Corpus {
+    profiles: Vec<Profile>,
+    pairs: BTreeMap<String, Vec<Pair>>,
+}
+
+impl Corpus {
+    fn read(name: &str) -> Self {
+        let folder = format!("{}/../../tests/corpora/matching/{name}", env!("CARGO_MANIFEST_DIR"));
+        let text = |file: &str| fs::read_to_string(Path::new(&folder).join(file)).unwrap();
+        let listings: Vec<Listing> = serde_json::from_str(&text("listings.json")).unwrap();
+        let all: Vec<Pair> = serde_json::from_str(&text("pairs.json")).unwrap();
+        let mut pairs: BTreeMap<String, Vec<Pair>> = BTreeMap::new();
+        for pair in all {
+            pairs.entry(pair.query.clone()).or_default().push(pair);
+        }
+        Self { profiles: listings.into_iter().map(profile).collect(), pairs }
+    }
+
+    fn profile(&self, key: &str) -> &Profile {
+        self.profiles.iter().find(|profile| profile.listing_id == key).unwrap()
+    }
+
+    /// Returns the labelled candidates that the score admits, best first.
+    fn ranked(&self, query: &str) -> Vec<(&Pair, Fit)> {
+        let mine = self.profile(query);
+        let labelled = self.pairs.get(query).into_iter().flatten();
+        let mut ranked: Vec<(&Pair, Fit)> = labelled
+            .filter_map(|pair| {
+                Some((pair, fit(mine, &mine.criteria, self.profile(&pair.candidate), NOW)?))
+            })
+            .collect();
+        ranked.sort_by(|(one, fit), (other, better)| {
+            better.score.total_cmp(&fit.score).then_with(|| one.candidate.cmp(&other.candidate))
+        });
+        ranked
+    }
+}
+
+/// Returns the discounted cumulative gain.
+fn gain(labels: impl Iterator<Item = u32>) -> f64 {
+    let gain = |(place, label): (usize, u32)| {
+        (f64::from(label).exp2() - 1.0) / (place as f64 + 2.0).log2()
+    };
+    labels.take(TOP).enumerate().map(gain).sum()
+}
+
+#[derive(Debug, Default)]
+struct Figures {
+    queries: usize,
+    /// The mean of the normalised gain of the first ten.
+    ndcg: f64,
+    /// The contradictions among the first ten.
+    contradictions: usize,
+    /// Those of them of which no gap tells: neither attributes nor a known phrase say it.
+    untold: usize,
+    /// The candidates worth having that were excluded.
+    lost: usize,
+    /// The queries whose first candidate is one of the best.
+    first: usize,
+}
+
+fn measure(corpus: &Corpus, explains: bool) -> Figures {
+    let mut figures = Figures { queries: corpus.pairs.len(), ..Figures::default() };
+    for (query, pairs) in &corpus.pairs {
+        let ranked = corpus.ranked(query);
+        let mut ideal: Vec<u32> = pairs.iter().map(|pair| pair.label).collect();
+        ideal.sort_by(|one, other| other.cmp(one));
+        let best = ideal.first().copied();
+        let ndcg = gain(ranked.iter().map(|(pair, _)| pair.label)) / gain(ideal.into_iter());
+        figures.ndcg += ndcg / corpus.pairs.len() as f64;
+        let contradictions = || ranked.iter().take(TOP).filter(|(pair, _)| pair.contradiction);
+        let is_untold =
+            |fit: &Fit| !fit.gaps.iter().any(|gap| gap.from_text && gap.share == Some(0.0));
+        figures.contradictions += contradictions().count();
+        figures.untold += contradictions().filter(|(_, fit)| is_untold(fit)).count();
+        let shown =
+            |pair: &&Pair| ranked.iter().any(|(shown, _)| shown.candidate == pair.candidate);
+        let lost: Vec<&Pair> = pairs.iter().filter(|pair| pair.label > 0 && !shown(pair)).collect();
+        figures.lost += lost.len();
+        figures.first += usize::from(ranked.first().map(|(pair, _)| pair.label) == best);
+        if explains {
+            println!("{query} {ndcg:.3}");
+            for (pair, fit) in &ranked {
+                let mark = if pair.contradiction { "X" } else { " " };
+                println!(
+                    "  {}{mark} {:.3} {:.3} {:.3} {}",
+                    pair.label, fit.score, fit.mine, fit.theirs, pair.candidate
+                );
+                for gap in &fit.gaps {
+                    println!(
+                        "        {:?} {} {:.2} {:.2} {} {} {}",
+                        gap.point.asked_by,
+                        gap.point.field,
+                        gap.weight,
+                        gap.share.unwrap(),
+                        gap.asked,
+                        gap.found,
+                        if gap.from_text { "text" } else { "" }
+                    );
+                }
+            }
+            for pair in lost {
+                println!("  lost {} {}", pair.label, pair.candidate);
+            }
+        }
+    }
+    figures
+}
+
+#[test]
+fn listings_that_people_would_choose_come_first() {
+    let chosen = std::env::var(CHOSEN).ok();
+    let corpus = Corpus::read(chosen.as_deref().unwrap_or(CHECKED));
+    let figures = measure(&corpus, std::env::var("EXPLAIN").is_ok());
+    println!("{figures:#?}");
+    if chosen.is_none() {
+        assert!(figures.ndcg >= 0.9 && figures.first * 5 >= figures.queries * 4, "{figures:?}");
+        assert!(figures.contradictions <= 40 && figures.untold <= 12, "{figures:?}");
+        assert!(figures.lost <= 2, "{figures:?}");
+    }
+}
