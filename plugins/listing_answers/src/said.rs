@@ -5,7 +5,7 @@ use crate::{
     tokens::{Token, tokens},
 };
 use people_kit::words;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// The most words for which `*` stands.
@@ -148,13 +148,11 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
             Some("YEAR") if amount < yearly(hit.currency) => Some("MONTH"),
             other => other,
         })?;
-        let mut pay = json!({ "currency": hit.currency?, "unit": unit });
-        for name in ["min", "max"] {
-            if part == name || part == "both" {
-                pay[name] = amount.into();
-            }
-        }
-        return Some(pay);
+        let about = [("currency", hit.currency?.into()), ("unit", unit.into())];
+        let names = ["min", "max"].into_iter().filter(|name| part == *name || part == "both");
+        let amounts = names.map(|name| (name, amount.into()));
+        let pay = about.into_iter().chain(amounts);
+        return Some(pay.map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect());
     }
     if entry.number {
         let number = hit.number? * entry.times + entry.plus;
@@ -268,6 +266,7 @@ fn japanese_number(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn japanese_numbers_are_read() {
