@@ -53,6 +53,12 @@ pub const IDS: &[Attack] = &[
         |_| acting("svc.phone-binding", json!([])),
     ),
     Attack::new(
+        "takes_a_shipped_id",
+        "declares the id of a shipped capability that this host does not have",
+        Refused("reserved_id"),
+        |_| acting("calendar", json!([])),
+    ),
+    Attack::new(
         "new_reserved_id",
         "declares a new id that begins with `svc.`",
         Refused("reserved_id"),

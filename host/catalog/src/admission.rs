@@ -13,8 +13,8 @@ use portolan_store::Installed;
 use portolan_vocabulary::Publisher;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ids that begin with this are the host publisher's.
-const RESERVED: &str = "svc.";
+/// Ids that begin with this, and a separator, are the host publisher's.
+const RESERVED: &str = "svc";
 
 impl Catalog {
     /// Ensures that a capability may serve next to others. Nothing is recorded, because it may still be
@@ -25,7 +25,7 @@ impl Catalog {
         others: impl Iterator<Item = &Capability> + Clone,
     ) -> Result<(), LoadError> {
         let installed = self.store.installed().await?;
-        ensure_own_id(candidate, &installed)?;
+        ensure_own_id(candidate, &installed, &self.options.trust.reserved_ids)?;
         ensure_not_older(candidate, &installed)?;
         let missing = self.missing(candidate, others);
         if !missing.is_empty() {
@@ -88,18 +88,24 @@ impl Catalog {
 fn ensure_own_id(
     candidate: &Capability,
     installed: &BTreeMap<String, Installed>,
+    reserved: &[String],
 ) -> Result<(), LoadError> {
     let id = &*candidate.id;
-    if id.starts_with(RESERVED) && candidate.publisher != Publisher::Host {
+    let is_host = candidate.publisher == Publisher::Host;
+    let after = id.strip_prefix(RESERVED);
+    if !is_host && after.is_some_and(|rest| rest.starts_with(['.', '_', '-'])) {
         return Err(LoadError::ReservedId { id: id.to_owned() });
     }
     if let Some(owner) = installed.get(id) {
         return ensure_owner(candidate, owner);
     }
     let mut others = installed.iter().filter(|(_, owner)| !is_own(candidate, &owner.publisher));
-    match others.find(|(other, _)| skeleton(other) == skeleton(id)) {
-        Some((other, _)) => Err(LoadError::LooksAlike { id: id.to_owned(), other: other.clone() }),
-        None => Ok(()),
+    if let Some((other, _)) = others.find(|(other, _)| skeleton(other) == skeleton(id)) {
+        return Err(LoadError::LooksAlike { id: id.to_owned(), other: other.clone() });
+    }
+    match !is_host && reserved.iter().any(|other| skeleton(other) == skeleton(id)) {
+        true => Err(LoadError::ReservedId { id: id.to_owned() }),
+        false => Ok(()),
     }
 }
 
@@ -161,13 +167,13 @@ fn is_older(version: &str, other: &str) -> bool {
 /// Returns the skeleton of an id: ids that differ only in separators or in characters that look alike have the same.
 fn skeleton(id: &str) -> String {
     let alike = |character: char| match character {
-        '.' | '-' | '_' => '_',
-        '1' | 'i' | 'l' => 'l',
-        '0' | 'o' => 'o',
-        '5' | 's' => 's',
-        other => other,
+        '.' | '-' | '_' => None,
+        '1' | 'i' | 'l' => Some('l'),
+        '0' | 'o' => Some('o'),
+        '5' | 's' => Some('s'),
+        other => Some(other),
     };
-    id.chars().map(alike).collect::<String>().replace("rn", "m").replace("vv", "w")
+    id.chars().filter_map(alike).collect::<String>().replace("rn", "m").replace("vv", "w")
 }
 
 #[cfg(test)]
@@ -179,6 +185,8 @@ mod tests {
         for (one, other) in [
             ("city.map-search", "city.map_search"),
             ("orders", "0rders"),
+            ("agent_credits", "agentcredits"),
+            ("agent_credits", "agent__credits_"),
             ("planner", "p1anner"),
             ("modern", "rnodem"),
             ("window", "vvindovv"),

@@ -10,6 +10,8 @@ pub struct Trust {
     pub host: Option<PublicKey>,
     /// The only other keys whose components are loaded; `None` loads those of any key, and unsigned ones.
     pub only: Option<Vec<PublicKey>>,
+    /// The ids that only the host's own publisher may take.
+    pub reserved_ids: Vec<String>,
 }
 
 /// Who published a component.
@@ -76,14 +78,14 @@ mod tests {
     fn a_component_is_loaded_if_its_publisher_is_trusted() {
         let component = b"\0asm\x0d\0\x01\0\0\x05\x04note".as_slice();
         let signed = |seed: u8| sign(component, &key(seed), &Succession::default()).unwrap();
-        let any = Trust { host: Some(public(1)), only: None };
+        let any = Trust { host: Some(public(1)), only: None, ..Trust::default() };
         let publisher = |trust: &Trust, bytes: &[u8]| {
             trust.origin(bytes, "weather.wasm").map(|origin| origin.publisher)
         };
         assert_eq!(publisher(&any, component), Ok(Publisher::Unsigned("weather".into())));
         assert_eq!(publisher(&any, &signed(1)), Ok(Publisher::Host));
         assert_eq!(publisher(&any, &signed(2)), Ok(Publisher::Key(public(2))));
-        let few = Trust { host: Some(public(1)), only: Some(vec![public(2)]) };
+        let few = Trust { host: Some(public(1)), only: Some(vec![public(2)]), ..Trust::default() };
         assert_eq!(publisher(&few, component), Err(Untrusted::Unsigned));
         assert_eq!(publisher(&few, &signed(1)), Ok(Publisher::Host));
         assert_eq!(publisher(&few, &signed(2)), Ok(Publisher::Key(public(2))));

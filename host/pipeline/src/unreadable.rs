@@ -3,22 +3,23 @@
 use portolan_store::{CollectionId, Store};
 use portolan_vocabulary::Timestamp;
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, PoisonError},
 };
 
-/// The most reports that a node remembers. It records no more until it starts again.
-const REMEMBERED: usize = 10_000;
+/// The most reports of one collection that a node remembers. It records no more until it starts again.
+const REMEMBERED: usize = 1_000;
 
-/// The reported documents, each with its revision.
+/// The reported documents of each collection, with their revisions.
 #[derive(Debug, Default)]
-pub(super) struct Unreadable(Mutex<BTreeSet<(CollectionId, String, u64)>>);
+pub(super) struct Unreadable(Mutex<BTreeMap<CollectionId, BTreeSet<(String, u64)>>>);
 
 impl Unreadable {
     /// Returns whether the report is new.
     fn add(&self, collection: CollectionId, id: &str, revision: u64) -> bool {
         let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.len() < REMEMBERED && reported.insert((collection, id.to_owned(), revision))
+        let reported = reported.entry(collection).or_default();
+        reported.len() < REMEMBERED && reported.insert((id.to_owned(), revision))
     }
 
     /// Records in the background that a capability cannot read a document at this revision.

@@ -10,7 +10,7 @@ use crate::{
 };
 use portolan_vocabulary::{
     Access, ActionDescriptor, Annotation, Audience, Caller, Collection, Descriptor, Erasure,
-    ErrorDeclaration, ErrorKind, Geo, Index, Invocation, Person, PersonalField, Prompt,
+    ErrorDeclaration, ErrorKind, Geo, Index, Invocation, Limits, Person, PersonalField, Prompt,
     PromptArgument, Publication, StateMachine, Status, Subscription, Timestamp, Transition,
 };
 use serde_json::Value;
@@ -49,14 +49,18 @@ impl Sandbox {
             Timestamp::from_millis(0),
             Arc::from("describe"),
             Arc::new(platform),
-        );
+        )
+        // The same component always describes itself in the same way.
+        .with_seed([0; 32]);
         let host = |error: wasmtime::Error| SandboxError::Host(format!("{error:#}"));
         let linker = self.trapping_linker(prepared).map_err(host)?;
         let pre = linker
             .instantiate_pre(&prepared.component)
             .and_then(AnyCapabilityPre::new)
             .map_err(host)?;
-        let (mut store, long) = self.store(Arc::from("describe"), Arc::new(context), None);
+        // No setting changes what a component says of itself.
+        let memory = Limits::default().call_memory_bytes;
+        let (mut store, long) = self.store(Arc::from("describe"), Arc::new(context), None, memory);
         let time = self.options.limits.call_wall_time();
         let (result, mut state) = self
             .long_calls

@@ -38,7 +38,9 @@ impl Sandbox {
         (action, input): (&str, &str),
         work: Work,
     ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
-        let (mut store, long) = self.store(Arc::clone(capability), Arc::clone(context), Some(work));
+        let memory = self.options.limits.call_memory_bytes;
+        let (mut store, long) =
+            self.store(Arc::clone(capability), Arc::clone(context), Some(work), memory);
         let (pre, function) = (Arc::clone(&component.pre), component.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let time = self.options.limits.call_wall_time();
@@ -76,9 +78,10 @@ impl Sandbox {
         capability: Arc<str>,
         context: Arc<CallContext>,
         work: Option<Work>,
+        memory_bytes: u64,
     ) -> (Store<CallState>, IsLong) {
         let limits = &self.options.limits;
-        let state = CallState::new(capability, context, limits.call_memory_bytes as usize, work);
+        let state = CallState::new(capability, context, memory_bytes as usize, work);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         // Twice the limit, so that an answer a little too large is measured and not cut off.

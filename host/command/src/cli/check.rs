@@ -51,7 +51,7 @@ pub(super) async fn inspect_file(file: &Path) -> anyhow::Result<Inspection> {
         backtraces: Backtraces::Source,
         compile_cache: compile_cache(),
     })?;
-    let trust = Trust { host: publisher_key(), only: None };
+    let trust = Trust { host: publisher_key(), ..Trust::default() };
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     Ok(inspect(&Arc::new(sandbox), &trust, &name, bytes).await)
 }

@@ -179,7 +179,11 @@ impl Config {
                     metrics_public: written.metrics_public == Switch::On,
                     limits: written.limits,
                     quotas: written.quotas,
-                    trust: Trust { host: publisher_key(), only },
+                    trust: Trust {
+                        host: publisher_key(),
+                        only,
+                        reserved_ids: written.reserved_ids.items(),
+                    },
                     grants: written.grants,
                     roles: written.roles,
                     retention: written.retention,

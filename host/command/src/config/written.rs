@@ -19,11 +19,11 @@ use std::{
 
 /// The configuration file in the working folder, which is optional.
 pub const FILE: &str = "portolan.toml";
-/// The grants and roles of the components that ship with this host.
+/// The ids, grants and roles of the components that ship with this host.
 const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -42,6 +42,7 @@ const NAMES: [&str; 18] = [
     "metrics_public",
     "trust",
     "trusted_keys",
+    "reserved_ids",
 ];
 
 /// Settings whose values are secret or can hold a password. No error names their values.
@@ -72,6 +73,7 @@ pub(super) struct Written {
     pub(super) quotas: Quotas,
     pub(super) trust: Trusted,
     pub(super) trusted_keys: List,
+    pub(super) reserved_ids: List,
     pub(super) grants: Grants,
     pub(super) roles: Roles,
     pub(super) retention: Retention,
@@ -182,6 +184,7 @@ impl Default for Written {
             quotas: Quotas::default(),
             trust: Trusted::Any,
             trusted_keys: List::Items(Vec::new()),
+            reserved_ids: List::Items(Vec::new()),
             grants: Grants::default(),
             roles: Roles::default(),
             retention: Retention::default(),

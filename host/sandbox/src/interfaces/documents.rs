@@ -4,6 +4,7 @@ use crate::{
     contract::{documents, types::HostError},
     interfaces::{
         interface::{Interface, State, host},
+        names::ensure_name,
         queries::{count_by, document, expectation, find, get_many},
         reply::{Answer, Reply},
     },
@@ -106,6 +107,9 @@ impl documents::Host for CallState {
         revision: u64,
         reason: String,
     ) -> Reply<()> {
+        if let Err(error) = ensure_name("a document's id", &id) {
+            return Ok(Err(error));
+        }
         let collection = match self.collection(&collection) {
             Ok((_, collection)) => collection.id(),
             Err(error) => return Ok(Err(error)),

@@ -21,6 +21,23 @@ type Row = (i64, i64, String);
 /// filled to replace it.
 type Declared = (i64, i64, String, Option<String>, i64, Option<i64>);
 
+/// Returns all declarations of a collection's people so far: documents that were written under an earlier
+/// one can still name a person there. The newest declaration of a path counts. `known` are those before.
+fn people_ever(declared: Option<&[vocabulary::Person]>, known: Option<&str>) -> Option<String> {
+    let known: Option<Vec<vocabulary::Person>> =
+        known.and_then(|text| serde_json::from_str(text).ok());
+    if declared.is_none() && known.is_none() {
+        return None;
+    }
+    let mut people = declared.unwrap_or_default().to_vec();
+    for earlier in known.unwrap_or_default() {
+        if !people.iter().any(|person| person.path == earlier.path) {
+            people.push(earlier);
+        }
+    }
+    Some(json!(people).to_string())
+}
+
 impl Store {
     /// Makes the collections of a capability ready, for both modes.
     pub async fn declare_for_both(
@@ -73,7 +90,8 @@ impl Store {
             let layout = self.inner.layouts.get(backend, id, generation, &text)?;
             let scope = format!("{capability} {name}");
             let declared = declaration.people.as_deref();
-            let kept = declared.map(|people| json!(people).to_string());
+            let known_people = known.as_ref().and_then(|(people, _)| people.as_deref());
+            let kept = people_ever(declared, known_people);
             let version = i64::from(declaration.version);
             if known != Some((kept.clone(), version)) {
                 self.keep_people(id, kept, version).await?;
@@ -195,5 +213,28 @@ impl Store {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_vocabulary::{Erasure, Person};
+
+    fn person(path: &str, erasure: Erasure) -> Person {
+        Person { path: path.to_owned(), erasure, fields: Vec::new() }
+    }
+
+    #[test]
+    fn people_that_were_declared_once_stay_known() {
+        let text = |people: &[Person]| json!(people).to_string();
+        let (owner, author) =
+            (person("owner", Erasure::Redact), person("author", Erasure::DeleteDocument));
+        let known = text(&[person("owner", Erasure::DeleteDocument)]);
+        assert_eq!(people_ever(Some(&[]), Some(&known)), Some(known.clone()));
+        assert_eq!(people_ever(None, Some(&known)), Some(known.clone()));
+        let declared = [author.clone(), owner.clone()];
+        assert_eq!(people_ever(Some(&declared), Some(&known)), Some(text(&[author, owner])));
+        assert_eq!(people_ever(None, None), None);
     }
 }

@@ -37,8 +37,13 @@ pub struct ErasureCounts {
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it. The timer that may have requested the erasure stays until its end.
-const REMOVALS: [&str; 8] = [
-    "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
+const REMOVALS: [&str; 9] = [
+    "DELETE FROM quarantined_documents
+     WHERE id = $1 OR id LIKE $2 OR body LIKE $2 OR reason LIKE $2",
+    // A reason can repeat what a document contained before the erasure.
+    "DELETE FROM quarantined_documents WHERE body IS NULL AND $1 <> $2 AND NOT EXISTS
+     (SELECT 1 FROM documents d WHERE d.collection = quarantined_documents.collection
+      AND d.id = quarantined_documents.id AND d.revision = quarantined_documents.revision)",
     "DELETE FROM inbox WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM inboxes WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM webhook_deliveries WHERE webhook_id IN

@@ -65,7 +65,7 @@ impl Stage {
             compile_cache: cache::compile_cache(),
         })?);
         remove_old(&artifacts);
-        let trust = Trust { host: publisher_key(), only: None };
+        let trust = Trust { host: publisher_key(), ..Trust::default() };
         let inspection = inspect(&sandbox, &trust, FILE, bytes).await;
         let Ok(capability) = &inspection.capability else { return Ok(Err(Box::new(inspection))) };
         let internal = capability
