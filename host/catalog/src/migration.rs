@@ -428,7 +428,7 @@ impl HostServices for NoServices {
         Vec::new()
     }
 
-    fn check_timer(&self, _: &str, _: &str) -> Result<(), String> {
+    fn check_timer(&self, _: &str, _: String) -> Result<String, String> {
         Err(NONE.to_owned())
     }
 

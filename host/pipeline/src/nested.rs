@@ -13,7 +13,7 @@ use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
 use portolan_store::CollectionId;
-use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Invocation};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Invocation, plain_json};
 use serde_json::{Value, json};
 use std::{
     net::IpAddr,
@@ -193,15 +193,15 @@ impl HostServices for Frame {
         self.snapshot.subscribers(Some(&self.capability), event_type)
     }
 
-    fn check_timer(&self, action: &str, input: &str) -> Result<(), String> {
+    fn check_timer(&self, action: &str, input: String) -> Result<String, String> {
         let internal = self
             .capability
             .action(action)
             .filter(|action| action.descriptor.access == Access::Internal)
             .ok_or_else(|| format!("{action} is not an internal action"))?;
-        let input = serde_json::from_str(input).map_err(|_| "the input is not JSON".to_owned())?;
-        match internal.schemas.input.violations(&input) {
-            None => Ok(()),
+        let value = serde_json::from_str(&input).map_err(|_| "the input is not JSON".to_owned())?;
+        match internal.schemas.input.violations(&value) {
+            None => Ok(plain_json(input, &value)),
             Some(conflict) => Err(format!(
                 "the input does not satisfy the schema of {action}: {}",
                 json!(conflict)

@@ -235,7 +235,7 @@ impl HostServices for Scripted {
         self.frame.subscribers(event_type)
     }
 
-    fn check_timer(&self, action: &str, input: &str) -> Result<(), String> {
+    fn check_timer(&self, action: &str, input: String) -> Result<String, String> {
         self.frame.check_timer(action, input)
     }
 

@@ -17,8 +17,8 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     /// Returns the capability and the action of each subscriber to events of this type.
     fn subscribers(&self, event_type: &str) -> Vec<(String, String)>;
     /// Checks that `action` is an internal action of the running capability and that its schema
-    /// accepts the input; the error says what is wrong.
-    fn check_timer(&self, action: &str, input: &str) -> Result<(), String>;
+    /// accepts the input. Returns the input as it is stored; the error says what is wrong.
+    fn check_timer(&self, action: &str, input: String) -> Result<String, String>;
     /// Returns the register of people and their agents.
     fn people(&self) -> Option<&dyn People> {
         None

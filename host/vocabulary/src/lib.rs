@@ -8,6 +8,7 @@
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `descriptor`: the descriptor of a component.
 //! - `people`, `people_request`: whose data a document is, its export and its erasure; requests for these.
+//! - `plain_json`: JSON texts as they are stored.
 //! - `role`: what the host itself needs capabilities for.
 //! - `failure`: the envelope of every failure.
 //! - `bucket`: a limit for each minute.
@@ -34,6 +35,7 @@ mod keyring;
 mod limits;
 mod people;
 mod people_request;
+mod plain_json;
 mod publisher;
 mod quotas;
 mod retention;
@@ -64,6 +66,7 @@ pub use people::{
     Audience, Erased, Erasure, People, Person, PersonalField, person_ids, redact_ids,
 };
 pub use people_request::PeopleRequest;
+pub use plain_json::plain_json;
 pub use portolan_codes::{ErrorCode, ErrorKind};
 pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};

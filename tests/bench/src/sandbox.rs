@@ -109,7 +109,7 @@ impl HostServices for Alone {
         Vec::new()
     }
 
-    fn check_timer(&self, _: &str, _: &str) -> Result<(), String> {
+    fn check_timer(&self, _: &str, _: String) -> Result<String, String> {
         Err("there are no timers here".to_owned())
     }
 

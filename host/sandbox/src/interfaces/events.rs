@@ -10,7 +10,7 @@ use crate::{
     state::CallState,
 };
 use portolan_store::{Audience, NewEvent};
-use portolan_vocabulary::new_identifier;
+use portolan_vocabulary::{new_identifier, plain_json};
 use rand::RngExt as _;
 use serde_json::Value;
 
@@ -43,13 +43,14 @@ impl CallState {
         if event.data.len() > EVENT_BYTES {
             return Err(HostError::Limit(format!("an event has at most {EVENT_BYTES} bytes")));
         }
-        if !matches!(serde_json::from_str(&event.data), Ok(Value::Object(_))) {
+        let Ok(data @ Value::Object(_)) = serde_json::from_str(&event.data) else {
             return Err(HostError::Invalid("an event's data is a JSON object".to_owned()));
-        }
+        };
+        let data = plain_json(event.data, &data);
         if work.unit.event_count() >= EVENTS {
             return Err(HostError::Limit(format!("a call publishes at most {EVENTS} events")));
         }
-        self.ensure_room(event.data.len())?;
+        self.ensure_room(data.len())?;
         let work = self.writable_work()?;
         let event = NewEvent {
             id: new_identifier("evt", now, random),
@@ -62,7 +63,7 @@ impl CallState {
                 events::Audience::Owner(id) => Audience::Owner(id),
                 events::Audience::Capabilities => Audience::Capabilities,
             },
-            data: event.data,
+            data,
             request_id,
             occurred_at: now,
             test_mode,

@@ -62,7 +62,7 @@ impl CallState {
         };
         // The action must accept the result as its input.
         let answer = json!({ "lookup_id": lookup_id, "about": about, "found": [] });
-        let checked = work.services.check_timer(&action, &answer.to_string());
+        let checked = work.services.check_timer(&action, answer.to_string());
         checked.map_err(HostError::Invalid)?;
         if work.unit.timers_set_for(&capability) >= LOOKUPS {
             return Err(HostError::Limit(format!("a call requests at most {LOOKUPS} look-ups")));

@@ -42,7 +42,7 @@ impl CallState {
         let part = json!({
             "export_id": export_id, "about": about, "part": 1, "last": true, "items": [],
         });
-        let checked = self.work()?.services.check_timer(&action, &part.to_string());
+        let checked = self.work()?.services.check_timer(&action, part.to_string());
         checked.map_err(HostError::Invalid)?;
         let request = PeopleRequest::Export { export_id: export_id.clone(), owner_id, about };
         self.request(&request, action)?;

@@ -42,7 +42,7 @@ impl CallState {
         let key = self.timer_key(name);
         let work = self.writable_work()?;
         ensure_name("a timer's name", &key.name)?;
-        work.services.check_timer(&action, &input).map_err(HostError::Invalid)?;
+        let input = work.services.check_timer(&action, input).map_err(HostError::Invalid)?;
         if work.unit.timer_count() >= TIMERS {
             return Err(HostError::Limit(format!("a call changes at most {TIMERS} timers")));
         }

@@ -9,7 +9,7 @@ use crate::{
     integers::signed,
     query::Collection,
 };
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Timestamp, plain_json};
 use serde_json::Value;
 use std::collections::{BTreeSet, btree_map::Entry};
 
@@ -78,14 +78,13 @@ impl Unit {
         expect: Expectation,
     ) -> Result<u64, StateError> {
         check_id(id)?;
-        if body.len() > DOCUMENT_BYTES {
-            let text = format!("the document {id} is larger than {DOCUMENT_BYTES} bytes");
-            return Err(StateError::Limit(text));
-        }
+        check_size(id, &body)?;
         let value = match serde_json::from_str(&body) {
             Ok(value @ Value::Object(_)) => value,
             _ => return Err(StateError::Invalid(format!("the body of {id} is not a JSON object"))),
         };
+        let body = plain_json(body, &value);
+        check_size(id, &body)?;
         if let Some(at) = collection.people.undeclared(id, &value) {
             return Err(StateError::Invalid(format!(
                 "undeclared_person: the document names a person at {at}: declare the path in the people of the collection {}",
@@ -246,6 +245,14 @@ impl Unit {
 fn no_room() -> StateError {
     let text = "the memory of a call also holds what it reads: read less in one call";
     StateError::Limit(text.to_owned())
+}
+
+fn check_size(id: &str, body: &str) -> Result<(), StateError> {
+    if body.len() > DOCUMENT_BYTES {
+        let text = format!("the document {id} is larger than {DOCUMENT_BYTES} bytes");
+        return Err(StateError::Limit(text));
+    }
+    Ok(())
 }
 
 fn check_id(id: &str) -> Result<(), StateError> {
