@@ -17,7 +17,7 @@ timers = 50
 [quotas.inbox_flood]
 inbox_events_per_minute = 50
 [limits]
-call_wall_time_ms = 6000
+call_wall_time_ms = 15000
 ";
 
 /// A component with a collection of things.

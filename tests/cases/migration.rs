@@ -8,13 +8,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// A slow machine must not end ordinary calls.
+const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
+
 async fn sqlite_host() -> Host {
     Host::with(&["library"]).await
 }
 
 async fn postgres_host() -> Host {
     let url = postgres::database().await;
-    Host::start(Options::with(&["library"]).postgres(&url)).await
+    Host::start(Options::with(&["library"]).postgres(&url).configuration(PATIENT)).await
 }
 
 /// Each case is a test on either database.

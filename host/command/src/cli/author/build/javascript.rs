@@ -1,7 +1,7 @@
 //! Builds a project in JavaScript or TypeScript by the SDK's own program, which needs Node.js, esbuild and
 //! componentize-qjs, and says what is missing.
 
-use super::{Project, tool::Tool};
+use super::{project::Project, tool::Tool};
 
 const NODE: Tool = Tool { name: "node", install: "see https://nodejs.org" };
 

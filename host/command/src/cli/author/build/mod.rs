@@ -1,11 +1,14 @@
 //! `portolan build`: from the source of a project to its component.
 
 mod javascript;
+mod project;
 mod python;
 mod rust;
 mod tool;
 
-use super::{language::Language, sdk};
+pub(super) use project::Project;
+
+use super::language::Language;
 use anyhow::Context as _;
 use clap::Args;
 use std::{
@@ -38,14 +41,6 @@ pub(in crate::cli) struct ProjectFlags {
     sdk: Option<PathBuf>,
 }
 
-/// A project that can be built.
-#[derive(Debug)]
-pub(super) struct Project {
-    folder: PathBuf,
-    language: Language,
-    sdk: PathBuf,
-}
-
 impl Build {
     pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
         let started = Instant::now();
@@ -54,48 +49,23 @@ impl Build {
             Some(output) => output,
             None => project.default_output()?,
         };
-        project.build(self.release, &output)?;
+        build(&project, self.release, &output)?;
         let (size, time) = (std::fs::metadata(&output)?.len(), started.elapsed().as_millis());
         line!("built {} ({size} bytes) in {time} ms", output.display());
         Ok(ExitCode::SUCCESS)
     }
 }
 
-impl Project {
-    /// Recognises the project in a folder, and links the SDKs into it.
-    pub(super) fn open(folder: &Path, sdk: Option<&Path>) -> anyhow::Result<Self> {
-        let language = Language::of(folder)?;
-        let sdk = sdk::folder(sdk)?;
-        sdk::link(folder, &sdk)?;
-        Ok(Self { folder: folder.to_owned(), language, sdk })
-    }
-
-    /// Builds the component and writes it by a rename, so that a host that watches the folder sees whole
-    /// files. What the tools of the language print goes to standard error.
-    pub(super) fn build(&self, release: bool, output: &Path) -> anyhow::Result<()> {
-        let component = match self.language {
-            Language::Rust => rust::build(self, release)?,
-            Language::Js | Language::Ts => javascript::build(self)?,
-            Language::Python => python::build(self)?,
-        };
-        let unfinished = output.with_extension("unfinished");
-        std::fs::write(&unfinished, component)
-            .and_then(|()| std::fs::rename(&unfinished, output))
-            .with_context(|| format!("cannot write {}", output.display()))
-    }
-
-    /// Returns the file of the component: the name of the folder, in it.
-    pub(super) fn default_output(&self) -> anyhow::Result<PathBuf> {
-        let folder = self.folder.canonicalize()?;
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(self.folder.join(format!("{name}.wasm")))
-    }
-
-    /// Returns a folder for what is made on the way to the component.
-    pub(super) fn scratch(&self) -> anyhow::Result<PathBuf> {
-        let folder = self.folder.join(".portolan/build");
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("cannot create {}", folder.display()))?;
-        Ok(folder)
-    }
+/// Builds the component and writes it by a rename, so that a host that watches the folder sees whole
+/// files. What the tools of the language print goes to standard error.
+pub(super) fn build(project: &Project, release: bool, output: &Path) -> anyhow::Result<()> {
+    let component = match project.language {
+        Language::Rust => rust::build(project, release)?,
+        Language::Js | Language::Ts => javascript::build(project)?,
+        Language::Python => python::build(project)?,
+    };
+    let unfinished = output.with_extension("unfinished");
+    std::fs::write(&unfinished, component)
+        .and_then(|()| std::fs::rename(&unfinished, output))
+        .with_context(|| format!("cannot write {}", output.display()))
 }

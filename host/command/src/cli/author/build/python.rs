@@ -1,6 +1,6 @@
 //! Builds a project in Python: the SDK checks its declaration, and componentize-py makes the component.
 
-use super::{Project, tool::Tool};
+use super::{project::Project, tool::Tool};
 use anyhow::Context as _;
 use std::{env, ffi::OsString, fs, path::Path};
 use toml::{Table, Value};

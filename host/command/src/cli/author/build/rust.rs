@@ -1,6 +1,6 @@
 //! Builds a project in Rust: cargo, then the component without unused imports.
 
-use super::{Project, tool::Tool};
+use super::{project::Project, tool::Tool};
 use anyhow::Context as _;
 use portolan_componentize::componentize;
 use serde_json::Value;

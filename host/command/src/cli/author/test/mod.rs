@@ -16,7 +16,7 @@ mod stage;
 mod stubs;
 mod verdict;
 
-use super::build::Project;
+use super::build::{Project, build};
 use crate::cli::check::report;
 use anyhow::Context as _;
 use clap::Args;
@@ -90,7 +90,7 @@ impl Test {
         }
         let project = Project::open(target, self.sdk.as_deref())?;
         let component = project.scratch()?.join("tested.wasm");
-        project.build(false, &component)?;
+        build(&project, false, &component)?;
         Ok((component, target.clone()))
     }
 }

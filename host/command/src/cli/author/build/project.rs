@@ -1,0 +1,38 @@
+//! A project: where its files are, and what it is written in.
+
+use crate::cli::author::{language::Language, sdk};
+use anyhow::Context as _;
+use std::path::{Path, PathBuf};
+
+/// A project that can be built.
+#[derive(Debug)]
+pub(in crate::cli::author) struct Project {
+    pub(super) folder: PathBuf,
+    pub(super) language: Language,
+    pub(super) sdk: PathBuf,
+}
+
+impl Project {
+    /// Recognises the project in a folder, and links the SDKs into it.
+    pub(in crate::cli::author) fn open(folder: &Path, sdk: Option<&Path>) -> anyhow::Result<Self> {
+        let language = Language::of(folder)?;
+        let sdk = sdk::folder(sdk)?;
+        sdk::link(folder, &sdk)?;
+        Ok(Self { folder: folder.to_owned(), language, sdk })
+    }
+
+    /// Returns the file of the component: the name of the folder, in it.
+    pub(in crate::cli::author) fn default_output(&self) -> anyhow::Result<PathBuf> {
+        let folder = self.folder.canonicalize()?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(self.folder.join(format!("{name}.wasm")))
+    }
+
+    /// Returns a folder for what is made on the way to the component.
+    pub(in crate::cli::author) fn scratch(&self) -> anyhow::Result<PathBuf> {
+        let folder = self.folder.join(".portolan/build");
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+        Ok(folder)
+    }
+}
