@@ -149,10 +149,11 @@ impl Reader<'_> {
 
 /// Names in the texts that the documents do not have: categories of the taxonomy, nested fields of
 /// answers, fields of the metadata, and the name of a tool.
-const OTHER_NAMES: [&str; 17] = [
+const OTHER_NAMES: [&str; 18] = [
     "claim_method",
     "claim_uri",
     "existing_id",
+    "from_text",
     "home.rent",
     "lead.general",
     "pro.client",

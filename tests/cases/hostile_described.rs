@@ -73,7 +73,7 @@ pub const IDS: &[Attack] = &[
     Attack::new(
         "name_of_a_tool",
         "declares an id that would get the MCP tool name of another",
-        Refused("id_looks_alike"),
+        Refused("reserved_id"),
         |_| acting("svc_phone-binding", json!([])),
     ),
     Attack::new(
