@@ -32,14 +32,14 @@ pub(in crate::cli) struct Build {
 pub(in crate::cli) struct ProjectFlags {
     /// The folder of the project
     #[arg(value_name = "FOLDER", default_value = ".")]
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// A folder with the SDKs, such as a checkout of Portolan [default: the SDKs in this binary]
     #[arg(long, value_name = "FOLDER")]
-    sdk: Option<PathBuf>,
+    pub(super) sdk: Option<PathBuf>,
 }
 
 /// A project that can be built.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Project {
     folder: PathBuf,
     language: Language,
@@ -82,6 +82,11 @@ impl Project {
         std::fs::write(&unfinished, component)
             .and_then(|()| std::fs::rename(&unfinished, output))
             .with_context(|| format!("cannot write {}", output.display()))
+    }
+
+    /// Returns the folder with its source.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns the file of the component: the name of the folder, in it.
