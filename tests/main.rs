@@ -22,6 +22,8 @@ mod cases {
     mod agent_listings_found;
     mod agent_listings_orgs;
     mod author;
+    mod author_check;
+    mod author_dev;
     mod authorize;
     mod calendar;
     mod calendar_booked;

@@ -21,6 +21,7 @@
 //! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
+//! - `lint`: what agents would understand better otherwise
 //! - `capability`, `action`: what is loaded, and how a body selects its action
 //! - `schema`: JSON Schemas and what violates them
 //! - `call_schema`, `listing`, `tool`, `reference`, `document`: a capability's documents
@@ -50,6 +51,7 @@ mod document;
 mod file;
 mod folder;
 mod keeper;
+mod lint;
 mod listing;
 mod load;
 mod migration;
@@ -71,12 +73,14 @@ mod tool;
 mod trust;
 
 pub use action::{Action, Schemas};
+pub use breaking::{broken_promises, published_version, stored_conflicts};
 pub use call_schema::branch;
 pub use capability::{Capability, Input, Selected};
 pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
 pub use decisions::DecisionError;
 pub use document::Document;
+pub use lint::{lint, tool_tokens};
 pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};
 pub use problem::Problem;

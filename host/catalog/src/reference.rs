@@ -44,12 +44,7 @@ impl Reference<'_> {
     ) -> fmt::Result {
         let described = &action.descriptor;
         writeln!(page, "### {}\n", described.name)?;
-        let (title, description) = (plain(&described.title), lines(&described.description));
-        if plain(&description).trim_end_matches('.') == title || description.is_empty() {
-            writeln!(page, "{title}.\n")?;
-        } else {
-            writeln!(page, "{title}. {description}\n")?;
-        }
+        writeln!(page, "{}\n", introduction(&described.title, &described.description))?;
         if let Some(reason) = &described.deprecated {
             writeln!(page, "Deprecated: {}\n", plain(reason))?;
         }
@@ -92,6 +87,19 @@ impl Reference<'_> {
             writeln!(page, "| `{code}` | {status} | {retryable} | {description} |")?;
         }
         Ok(())
+    }
+}
+
+/// The title as a sentence and the description, or the description alone if it begins with the title.
+fn introduction(title: &str, description: &str) -> String {
+    let bare = |text: &str| plain(text).trim_end_matches('.').to_owned();
+    let (title, description) = (bare(title), lines(description));
+    let first = description.split("\n\n").next().unwrap_or_default();
+    match description.trim() {
+        "" => format!("{title}."),
+        text if text == title => format!("{title}."),
+        text if bare(first) == title => text.to_owned(),
+        text => format!("{title}. {text}"),
     }
 }
 
@@ -196,7 +204,7 @@ struct Field<'a> {
 
 impl Field<'_> {
     fn row(&self, mark: &str) -> String {
-        format!("| `{}`{mark} | {} | {} |", self.name, self.kind, cell(self.description))
+        format!("| `{}`{mark} | {} | {} |", self.name, cell(&self.kind), cell(self.description))
     }
 
     fn mark(&self) -> &'static str {
@@ -279,7 +287,7 @@ fn fields(action: &Action, side: Side) -> Vec<Field<'_>> {
         .map(|(name, field)| Field {
             name,
             is_required: is_required(name),
-            kind: kind(field, side),
+            kind: kind(field, schema, side),
             description: field.get("description").and_then(Value::as_str).unwrap_or_default(),
         })
         .collect()
@@ -318,9 +326,12 @@ fn names(fields: &[Field<'_>]) -> String {
 }
 
 /// Describes the values of a field.
-fn kind(field: &Value, side: Side) -> String {
+fn kind(field: &Value, document: &Value, side: Side) -> String {
+    let field = followed(field, document);
     let mut kind = match (choices(field), field.get("type")) {
         (Some(choices), _) => choices,
+        (None, Some(Value::String(one))) if one == "array" => list(field, document, side),
+        (None, Some(Value::String(one))) if one == "object" => object(field),
         (None, Some(Value::String(one))) => one.clone(),
         (None, Some(Value::Array(many))) => {
             let names = many.iter().filter_map(Value::as_str);
@@ -341,10 +352,39 @@ fn kind(field: &Value, side: Side) -> String {
             (None, None) => Ok(()),
         };
     }
+    if let Some(pattern) = field.get("pattern").and_then(Value::as_str) {
+        let _written = write!(kind, ", pattern `{pattern}`");
+    }
     if let Some(default) = field.get("default").filter(|default| !is_empty(default)) {
         let _written = write!(kind, ", default `{default}`");
     }
     kind
+}
+
+/// Describes a list with its items.
+fn list(field: &Value, document: &Value, side: Side) -> String {
+    let items = field.get("items").map(|items| followed(items, document));
+    match items {
+        Some(items) if items.get("type").is_some_and(|name| name == "array") => {
+            "array of arrays".to_owned()
+        }
+        Some(items) => format!("array of {}", kind(items, document, side)),
+        None => "array".to_owned(),
+    }
+}
+
+/// Describes an object with the names of its fields.
+fn object(field: &Value) -> String {
+    let fields = field.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let names: Vec<_> = fields.map(|(name, _)| format!("`{name}`")).collect();
+    if names.is_empty() { "object".to_owned() } else { format!("object of {}", names.join(", ")) }
+}
+
+/// Returns the schema that a reference leads to, or the schema itself.
+fn followed<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|text| document.pointer(text.strip_prefix('#')?));
+    target.unwrap_or(schema)
 }
 
 fn is_null_type(schema: &Value) -> bool {

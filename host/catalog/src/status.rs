@@ -52,6 +52,9 @@ pub struct Refused {
     pub fix: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
+    /// The id of a component that waits for the operator's approval.
+    #[serde(skip)]
+    pub waiting: Option<String>,
     /// The version that this file's earlier content still serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub still_serving: Option<String>,
@@ -85,7 +88,12 @@ pub struct Change {
 
 impl Refused {
     pub(super) fn new(file: &str, error: &LoadError, still_serving: Option<String>) -> Self {
+        let waiting = match error {
+            LoadError::PendingApproval { candidate, .. } => Some(candidate.id.clone()),
+            _ => None,
+        };
         Self {
+            waiting,
             file: file.to_owned(),
             reason: error.reason(),
             message: error.message(),

@@ -43,7 +43,10 @@ impl Host {
     /// Runs one call from its permission to its answer.
     pub async fn call(self: &Arc<Self>, call: Call<'_>) -> Called {
         let mut spent = Vec::new();
+        let body = call.body.as_ref().ok();
+        let watched = self.watch(call.capability, body.map(|body| (&call.caller, body)));
         let outcome = self.answer(call, &mut spent).await;
+        self.tell(watched, outcome.as_ref().ok().map(Answer::action), outcome.as_ref().err());
         if let Err(failure) = &outcome {
             self.meters.count_refusal(&failure.error_code);
         }

@@ -4,6 +4,7 @@ use crate::{
     idempotency::Running,
     logs::{Admission, LogBudgets},
     meters::Meters,
+    observe::Observed,
     rates::Rates,
     unreadable::Unreadable,
 };
@@ -15,8 +16,8 @@ use portolan_publication::Feeds;
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
 use portolan_vocabulary::{Clock, Quota};
-use std::sync::Arc;
-use tokio::sync::Mutex;
+use std::sync::{Arc, OnceLock};
+use tokio::sync::{Mutex, mpsc};
 
 /// The number of retry locks. A call that has conflicted waits for the lock that its conflict key selects.
 pub(crate) const RETRY_LOCKS: usize = 64;
@@ -39,6 +40,8 @@ pub struct Host {
     pub(crate) running: Running,
     pub(crate) logs: LogBudgets,
     pub(crate) unreadable: Unreadable,
+    /// Who is told of each call, if anybody is.
+    pub(crate) observer: OnceLock<mpsc::UnboundedSender<Observed>>,
     pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
 
@@ -73,6 +76,7 @@ impl Host {
             running,
             logs: LogBudgets::default(),
             unreadable: Unreadable::default(),
+            observer: OnceLock::new(),
             retry_locks,
         })
     }

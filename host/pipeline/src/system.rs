@@ -53,6 +53,9 @@ impl Host {
             task: call.task,
             started: Instant::now(),
         };
-        self.run(&run).await.outcome.map(|(result, _)| result)
+        let watched = self.watch(&run.capability.id, None);
+        let outcome = self.run(&run).await.outcome.map(|(result, _)| result);
+        self.tell(watched, Some(&run.action.descriptor.name), outcome.as_ref().err());
+        outcome
     }
 }

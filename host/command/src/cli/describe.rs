@@ -1,9 +1,15 @@
 //! `portolan describe`.
 
-use crate::cli::{check, client::block_on};
+use crate::{
+    cli::{check, client::block_on},
+    config::{Config, FILE, Flags},
+};
 use clap::Args;
 use portolan_catalog::Reference;
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// Arguments of `portolan describe`.
 #[derive(Debug, Args)]
@@ -16,7 +22,8 @@ pub(super) struct Describe {
 impl Describe {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
-            let inspection = check::inspect_file(&self.file).await?;
+            let config = Config::load(Path::new(FILE), &Flags::default())?;
+            let inspection = check::inspect_file(&self.file, &config).await?;
             let Ok(capability) = &inspection.capability else {
                 return Ok(check::report(&inspection));
             };

@@ -55,6 +55,8 @@ enum Command {
     New(author::New),
     /// Build the component of a project in Rust, JavaScript, TypeScript or Python
     Build(author::Build),
+    /// Build a project, serve it on a temporary host, and again after each change
+    Dev(author::Dev),
     /// Run the cases of a capability in the sandbox
     Test(author::Test),
     /// Write the WIT package of the contract, for toolchains that make components
@@ -127,6 +129,7 @@ impl Arguments {
             Command::Describe(describe) => describe.run(),
             Command::New(new) => new.run(),
             Command::Build(build) => build.run(),
+            Command::Dev(dev) => dev.run(),
             Command::Test(test) => test.run(),
             Command::Wit(wit) => wit.run(),
             Command::Componentize(componentize) => componentize.run(),

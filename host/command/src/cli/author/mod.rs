@@ -2,8 +2,10 @@
 
 mod build;
 mod componentize;
+mod dev;
 mod embedded;
 mod language;
+mod log;
 mod new;
 mod sdk;
 mod test;
@@ -11,6 +13,7 @@ mod wit;
 
 pub(super) use build::Build;
 pub(super) use componentize::Componentize;
+pub(super) use dev::Dev;
 pub(super) use new::New;
 pub(super) use test::Test;
 pub(super) use wit::Wit;

@@ -35,10 +35,10 @@ pub(in crate::cli) struct Build {
 pub(in crate::cli) struct ProjectFlags {
     /// The folder of the project
     #[arg(value_name = "FOLDER", default_value = ".")]
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// A folder with the SDKs, such as a checkout of Portolan [default: the SDKs in this binary]
     #[arg(long, value_name = "FOLDER")]
-    sdk: Option<PathBuf>,
+    pub(super) sdk: Option<PathBuf>,
 }
 
 impl Build {

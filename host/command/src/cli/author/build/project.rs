@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use std::path::{Path, PathBuf};
 
 /// A project that can be built.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::cli::author) struct Project {
     pub(super) folder: PathBuf,
     pub(super) language: Language,
@@ -19,6 +19,11 @@ impl Project {
         let sdk = sdk::folder(sdk)?;
         sdk::link(folder, &sdk)?;
         Ok(Self { folder: folder.to_owned(), language, sdk })
+    }
+
+    /// Returns the folder with its source.
+    pub(in crate::cli::author) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns the file of the component: the name of the folder, in it.

@@ -16,7 +16,10 @@ mod stage;
 mod stubs;
 mod verdict;
 
-use super::build::{Project, build};
+use super::{
+    build::{Project, build},
+    log,
+};
 use crate::cli::check::report;
 use anyhow::Context as _;
 use clap::Args;
@@ -24,18 +27,14 @@ use files::CaseFile;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use stage::Stage;
 use std::{
-    io::IsTerminal as _,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Instant,
 };
-use tracing_subscriber::EnvFilter;
 use verdict::Verdict;
 
 /// The cases that run at once.
 const AT_ONCE: usize = 4;
-/// What is shown of the log: what the capability logs, and why it trapped.
-const LOG: &str = "warn,portolan_sandbox=info";
 
 /// Arguments of `portolan test`.
 #[derive(Debug, Args)]
@@ -65,7 +64,7 @@ impl Test {
         let (component, project) = self.component()?;
         let cases = self.cases.clone().unwrap_or_else(|| project.join("cases"));
         let mut files = files::read(&cases)?;
-        log();
+        log::write_log();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let verdicts = runtime.block_on(run(&component, &files, self.only.as_deref()))?;
         // What still runs belongs to hosts that are no longer needed.
@@ -93,18 +92,6 @@ impl Test {
         build(&project, false, &component)?;
         Ok((component, target.clone()))
     }
-}
-
-/// Writes the log to standard error. Standard output has the results.
-fn log() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .without_time()
-        .with_target(false)
-        .init();
 }
 
 /// Runs the cases in their order and prints the outcome of each. Returns none if the component is not fit for

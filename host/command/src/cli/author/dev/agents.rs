@@ -1,0 +1,97 @@
+//! The agents with which an author calls: one without a person, and one that a person has claimed.
+
+use super::server::Server;
+use crate::cli::client::{client, unreachable_host};
+use anyhow::Context as _;
+use portolan_catalog::Capability;
+use portolan_vocabulary::Access;
+use serde_json::{Map, Value, json};
+
+/// The person of the claimed agent.
+const PERSON: &str = "author";
+const SCOPES: &str = "svc.read svc.write svc.events";
+
+/// An agent of test mode, with a token for each address.
+pub(super) struct Agent {
+    name: &'static str,
+    rest: String,
+    mcp: String,
+}
+
+pub(super) struct Agents {
+    anonymous: Agent,
+    claimed: Agent,
+    url: String,
+}
+
+impl Agents {
+    pub(super) async fn register(server: &Server) -> anyhow::Result<Self> {
+        let url = server.url.clone();
+        let anonymous = Agent::register(server, "anonymous", false).await?;
+        let claimed = Agent::register(server, "claimed", true).await?;
+        Ok(Self { anonymous, claimed, url })
+    }
+
+    pub(super) fn print(&self) {
+        line!("REST {0}  MCP {0}/mcp  (test mode)", self.url);
+        for agent in [&self.anonymous, &self.claimed] {
+            line!("{} agent\n  REST {}\n  MCP  {}", agent.name, agent.rest, agent.mcp);
+        }
+    }
+
+    /// Returns a command line for the first example of each action.
+    pub(super) fn curls(&self, capability: &Capability) -> String {
+        let mut lines = Vec::new();
+        for action in capability.callable() {
+            let described = &action.descriptor;
+            let mut body = Map::from_iter([("action".to_owned(), json!(described.name))]);
+            let example = described.examples.iter().flatten().next().and_then(Value::as_object);
+            body.extend(example.cloned().unwrap_or_default());
+            let agent = match described.access {
+                Access::Write => &self.claimed,
+                _ => &self.anonymous,
+            };
+            // A quote within single quotes of a shell.
+            let body = Value::Object(body).to_string().replace('\'', r"'\''");
+            lines.push(format!(
+                "# {}\ncurl -s {}/v1/capabilities/{}/call -H 'authorization: Bearer {}' -H 'content-type: application/json' -d '{body}'",
+                described.name, self.url, capability.id, agent.rest
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+impl Agent {
+    async fn register(server: &Server, name: &'static str, claimed: bool) -> anyhow::Result<Self> {
+        let (client, url) = (client()?, &server.url);
+        let body = json!({ "type": "anonymous", "agent_name": name, "mode": "test" });
+        let request = client.post(format!("{url}/v1/agents/register")).json(&body);
+        let registered = answer(request, url).await?;
+        let field = |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default();
+        if claimed {
+            let bound = server.app.host.bind_agent(field("agent_id"), PERSON).await;
+            bound.map_err(|error| anyhow::anyhow!("the agent cannot be claimed: {error}"))?;
+        }
+        let token = async |resource: &str| -> anyhow::Result<String> {
+            let form = [
+                ("grant_type", "client_credentials"),
+                ("client_id", field("client_id")),
+                ("client_secret", field("client_secret")),
+                ("scope", SCOPES),
+                ("resource", resource),
+            ];
+            let issued = answer(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
+            let token = issued.get("access_token").and_then(Value::as_str);
+            Ok(token
+                .with_context(|| format!("the host did not issue a token: {issued}"))?
+                .to_owned())
+        };
+        Ok(Self { name, rest: token(url).await?, mcp: token(&format!("{url}/mcp")).await? })
+    }
+}
+
+async fn answer(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
+    let answer = request.send().await.with_context(|| unreachable_host(url))?;
+    answer.json().await.context("the answer is not JSON")
+}

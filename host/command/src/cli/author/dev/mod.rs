@@ -1,0 +1,214 @@
+//! `portolan dev`: builds a project, serves it on a temporary host, and again after each change.
+//!
+//! - `watch`: the changes of the source
+//! - `server`: the host
+//! - `agents`: the agents with which an author calls
+
+mod agents;
+mod server;
+mod watch;
+
+use super::{
+    build::{Project, build, ProjectFlags},
+    log,
+};
+use agents::Agents;
+use clap::Args;
+use portolan_pipeline::{Call, Observed};
+use portolan_vocabulary::{AgentCaller, new_request_id};
+use serde_json::{Map, Value};
+use server::{Outcome, Server};
+use std::{
+    io::BufRead as _,
+    net::SocketAddr,
+    path::PathBuf,
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::mpsc;
+use watch::Source;
+
+/// Arguments of `portolan dev`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Dev {
+    #[command(flatten)]
+    project: ProjectFlags,
+    /// A folder with components that the project invokes, such as a catalog
+    #[arg(long, value_name = "FOLDER")]
+    with: Option<PathBuf>,
+    /// Address for agents; port 0 means a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+}
+
+impl Dev {
+    pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
+        let project = Project::open(&self.project.folder, self.project.sdk.as_deref())?;
+        log::write_log();
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let done = runtime.block_on(async {
+            tokio::select! {
+                done = serve(project, self.listen, self.with) => done,
+                stopped = tokio::signal::ctrl_c() => Ok(stopped?),
+            }
+        });
+        // What still runs belongs to a host whose folder is gone.
+        runtime.shutdown_background();
+        done.map(|()| ExitCode::SUCCESS)
+    }
+}
+
+/// What an author sends to the running command: one letter and the Enter key.
+enum Key {
+    Repeat,
+    NextTimer,
+    Quit,
+}
+
+/// What was called last by an agent.
+struct LastCall {
+    caller: AgentCaller,
+    capability: String,
+    body: Map<String, Value>,
+}
+
+async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> anyhow::Result<()> {
+    let mut source = Source::watch(project.folder())?;
+    let server = Server::start(listen, with.as_deref()).await?;
+    let agents = Agents::register(&server).await?;
+    agents.print();
+    let mut calls = server.app.host.observe().unwrap_or_else(|| mpsc::unbounded_channel().1);
+    let mut keys = keys();
+    let mut printed = String::new();
+    let mut last = None;
+    build(&project, &server, &agents, &mut printed).await;
+    line!("r: repeat the last call, t: advance the clock to the next timer, q: quit (then Enter)");
+    loop {
+        tokio::select! {
+            () = source.changed() => build(&project, &server, &agents, &mut printed).await,
+            Some(call) = calls.recv() => last = told(call).or(last),
+            Some(key) = keys.recv() => match key {
+                Key::Repeat => repeat(&server, last.as_ref()),
+                Key::NextTimer => advance(&server).await?,
+                Key::Quit => return Ok(()),
+            },
+        }
+    }
+}
+
+/// Builds the project and waits until it serves. What is wrong is printed, and what served before still serves.
+async fn build(project: &Project, server: &Server, agents: &Agents, printed: &mut String) {
+    if let Err(error) = try_build(project, server, agents, printed).await {
+        line!("not built: {error:#}\n  the version before is still served, if there is one");
+    }
+}
+
+async fn try_build(
+    project: &Project,
+    server: &Server,
+    agents: &Agents,
+    printed: &mut String,
+) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let (building, file) = (project.clone(), server.file());
+    tokio::task::spawn_blocking(move || build(&building, false, &file)).await??;
+    let built = started.elapsed();
+    let outcome = server.loaded().await?;
+    let loaded = started.elapsed().saturating_sub(built);
+    match outcome {
+        Outcome::Serving { id, version } => {
+            line!(
+                "serving {id} {version}: built in {} ms, loaded in {} ms",
+                built.as_millis(),
+                loaded.as_millis()
+            );
+            let snapshot = server.app.host.catalog.snapshot();
+            if let Some(capability) = snapshot.capabilities.get(&*id) {
+                let curls = agents.curls(capability);
+                if curls != *printed {
+                    line!("{curls}");
+                    *printed = curls;
+                }
+            }
+        }
+        Outcome::Refused(lines) => {
+            line!("not loaded: {}", lines.join("\n"));
+        }
+    }
+    Ok(())
+}
+
+/// Prints a call. Returns it if an agent made it.
+fn told(call: Observed) -> Option<LastCall> {
+    let Observed { capability, action, sent, failure, took } = call;
+    let outcome = failure.as_ref().map_or_else(
+        || "200".to_owned(),
+        |failure| format!("{} {}", failure.kind.http_status(), failure.error_code),
+    );
+    let action = action.as_deref().unwrap_or("-");
+    let by = if sent.is_some() { "" } else { " (by the host)" };
+    line!("{} {capability}.{action} {outcome} {} ms{by}", time(), took.as_millis());
+    let (caller, body) = sent?;
+    Some(LastCall { caller, capability, body })
+}
+
+/// Returns the time of day in UTC.
+fn time() -> String {
+    jiff::Timestamp::now().strftime("%H:%M:%S").to_string()
+}
+
+fn repeat(server: &Server, last: Option<&LastCall>) {
+    let Some(LastCall { caller, capability, body }) = last else {
+        line!("there was no call yet");
+        return;
+    };
+    let (host, caller) = (Arc::clone(&server.app.host), caller.clone());
+    let (capability, body) = (capability.clone(), body.clone());
+    tokio::spawn(async move {
+        let request_id = new_request_id(host.clock.now());
+        let call = Call {
+            caller,
+            capability: &capability,
+            body: Ok(body),
+            idempotency_key: None,
+            request_id,
+        };
+        match host.call(call).await.outcome {
+            Ok(answer) => line!("{}", answer.result),
+            Err(failure) => line!("{}: {}", failure.error_code, failure.message),
+        }
+    });
+}
+
+/// Moves the clock of the host to the time of the next timer, which runs then.
+async fn advance(server: &Server) -> anyhow::Result<()> {
+    let host = &server.app.host;
+    let Some(due) = host.store.next_due().await? else {
+        line!("no timer is pending");
+        return Ok(());
+    };
+    let wait = due.as_millis().saturating_sub(host.clock.now().as_millis());
+    host.clock.advance(Duration::from_millis(wait));
+    line!("the clock is {} s further: {due}", wait / 1000);
+    Ok(())
+}
+
+/// Reads keys from standard input until it ends.
+fn keys() -> mpsc::UnboundedReceiver<Key> {
+    let (sender, keys) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        for text in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let key = match text.trim() {
+                "r" => Key::Repeat,
+                "t" => Key::NextTimer,
+                "q" => Key::Quit,
+                _ => continue,
+            };
+            if sender.send(key).is_err() {
+                return;
+            }
+        }
+    });
+    keys
+}

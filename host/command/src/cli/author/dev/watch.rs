@@ -1,0 +1,87 @@
+//! The changes of a project's source.
+
+use anyhow::Context as _;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tokio::{sync::mpsc, time::timeout};
+
+/// Folders of what builds make.
+const MADE: [&str; 3] = ["target", "node_modules", "__pycache__"];
+/// An editor that saves a file makes several changes; this long without one, it is done.
+const QUIET: Duration = Duration::from_millis(30);
+
+pub(super) struct Source {
+    changes: mpsc::UnboundedReceiver<()>,
+    _watcher: RecommendedWatcher,
+}
+
+impl Source {
+    pub(super) fn watch(folder: &Path) -> anyhow::Result<Self> {
+        let root = folder.canonicalize()?;
+        let (sender, changes) = mpsc::unbounded_channel();
+        let within = root.clone();
+        let handler = move |event: notify::Result<notify::Event>| {
+            let Ok(event) = event else { return };
+            let is_source = |path: &PathBuf| is_source(&within, path);
+            if !event.kind.is_access() && event.paths.iter().any(is_source) {
+                // An error means that nobody waits any more.
+                let _stopped = sender.send(());
+            }
+        };
+        let mut watcher = notify::recommended_watcher(handler)?;
+        let at = || format!("cannot watch {}", folder.display());
+        watcher.watch(&root, RecursiveMode::NonRecursive).with_context(at)?;
+        for entry in std::fs::read_dir(&root)?.flatten() {
+            let path = entry.path();
+            if path.is_dir() && is_source(&root, &path) {
+                watcher.watch(&path, RecursiveMode::Recursive).with_context(at)?;
+            }
+        }
+        Ok(Self { changes, _watcher: watcher })
+    }
+
+    /// Waits until the source has changed and is quiet again.
+    pub(super) async fn changed(&mut self) {
+        if self.changes.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+        while timeout(QUIET, self.changes.recv()).await.is_ok_and(|change| change.is_some()) {}
+    }
+}
+
+/// Whether a build reads the file, and does not make it.
+fn is_source(root: &Path, path: &Path) -> bool {
+    let Ok(within) = path.strip_prefix(root) else { return false };
+    let names = within.components().map(|part| part.as_os_str().to_string_lossy());
+    let mut names = names.peekable();
+    let made_by_cargo = names.peek().is_some_and(|name| name == "Cargo.lock");
+    let is_made = |name: &str| {
+        MADE.contains(&name)
+            || name.starts_with('.')
+            || name.ends_with('~')
+            || name.ends_with(".wasm")
+            || name.ends_with(".unfinished")
+    };
+    !made_by_cargo && names.all(|name| !is_made(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_source_is_watched() {
+        let root = Path::new("/p");
+        for path in ["/p/src/lib.rs", "/p/Cargo.toml", "/p/index.js"] {
+            assert!(is_source(root, Path::new(path)), "{path}");
+        }
+        for path in
+            ["/p/target/x", "/p/.portolan/build/a.mjs", "/p/lending.wasm", "/p/Cargo.lock", "/q/a"]
+        {
+            assert!(!is_source(root, Path::new(path)), "{path}");
+        }
+    }
+}

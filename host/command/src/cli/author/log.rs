@@ -1,0 +1,19 @@
+//! The log of a host that runs for an author.
+
+use std::io::IsTerminal as _;
+use tracing_subscriber::EnvFilter;
+
+/// What is shown of the log: what the capability logs, and why it trapped.
+const LOG: &str = "warn,portolan_sandbox=info,rmcp=off";
+
+/// Writes the log to standard error. Standard output has the results.
+pub(super) fn write_log() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOG));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_target(false)
+        .init();
+}

@@ -1,0 +1,100 @@
+//! The comparison of a component with the version before it.
+
+use super::{inspect_file, problems};
+use crate::{
+    cli::client::{client, unreachable_host},
+    config::Config,
+};
+use anyhow::Context as _;
+use portolan_catalog::{Capability, broken_promises, published_version, stored_conflicts};
+use portolan_vocabulary::Descriptor;
+use serde_json::Value;
+use std::path::Path;
+
+/// Prints what breaks callers and what does not fit stored documents. Returns whether a host may load the
+/// component in place of the other version.
+pub(super) async fn compare(
+    capability: &Capability,
+    other: &str,
+    config: &Config,
+) -> anyhow::Result<bool> {
+    let new = &capability.descriptor;
+    let is_host = other.starts_with("http://") || other.starts_with("https://");
+    let old = if is_host {
+        served(new, other.trim_end_matches('/')).await?
+    } else {
+        described(Path::new(other), config).await?
+    };
+    anyhow::ensure!(
+        old.id == new.id,
+        "{other} is the capability {}; name an earlier version of {}",
+        old.id,
+        new.id
+    );
+    line!("against {other}: {} {}", old.id, old.version);
+    if is_host {
+        line!(
+            "  a host does not publish collections and kinds of errors; compare them with a file"
+        );
+    }
+    let broken = broken_promises(&old, new);
+    let conflicts = stored_conflicts(&old, new);
+    let announced = major(new) > major(&old);
+    if !broken.is_empty() {
+        line!(
+            "breaking for callers{}:",
+            if announced { ", as the new major version says" } else { "" }
+        );
+        problems(&broken);
+    }
+    if !conflicts.is_empty() {
+        line!("does not fit stored documents:");
+        problems(&conflicts);
+    }
+    if broken.is_empty() && conflicts.is_empty() {
+        line!("compatible");
+    } else if !broken.is_empty() && !announced {
+        line!(
+            "not announced: the change is breaking and the version is {}\n  to fix it: publish it as {}.0.0",
+            new.version,
+            major(&old) + 1
+        );
+    }
+    Ok(conflicts.is_empty() && (broken.is_empty() || announced))
+}
+
+async fn described(file: &Path, config: &Config) -> anyhow::Result<Descriptor> {
+    match inspect_file(file, config).await?.capability {
+        Ok(capability) => Ok(capability.descriptor),
+        Err(error) => anyhow::bail!(
+            "{} cannot be compared: {error}; to fix it: {}",
+            file.display(),
+            error.fix()
+        ),
+    }
+}
+
+/// Reads what a host publishes about the version that it serves.
+async fn served(candidate: &Descriptor, url: &str) -> anyhow::Result<Descriptor> {
+    let client = client()?;
+    let get = async |path: String| -> anyhow::Result<Value> {
+        let answer = client.get(format!("{url}{path}")).send().await;
+        let answer = answer.with_context(|| unreachable_host(url))?;
+        answer.json().await.context("the answer is not JSON")
+    };
+    let listing = get("/v1/capabilities".to_owned()).await?;
+    let id = &candidate.id;
+    let entries = listing.get("capabilities").and_then(Value::as_array);
+    let mut entries = entries.into_iter().flatten();
+    let entry = entries.find(|entry| entry.get("id").is_some_and(|own| *own == **id));
+    let entry = entry
+        .with_context(|| format!("the host does not serve {id}; there is nothing to compare"))?;
+    let schema = get(format!("/v1/capabilities/{id}/schema")).await?;
+    Ok(published_version(entry, &schema, candidate))
+}
+
+/// Returns the major version, the first number.
+fn major(descriptor: &Descriptor) -> u64 {
+    let first = descriptor.version.split('.').next();
+    first.and_then(|number| number.parse().ok()).unwrap_or_default()
+}

@@ -1,0 +1,92 @@
+//! What a host tells about each call that it has run, for an author who watches it.
+
+use crate::{host::Host, outcome::Answer};
+use portolan_sandbox::People;
+use portolan_store::{Attachments, Unit, Verdict};
+use portolan_vocabulary::{AgentCaller, Failure};
+use serde_json::{Map, Value};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::mpsc;
+
+/// A call that was run or refused.
+#[derive(Debug)]
+pub struct Observed {
+    pub capability: String,
+    /// None if the body names none.
+    pub action: Option<String>,
+    /// What an agent sent; none for a timer, a subscription or the operator.
+    pub sent: Option<(AgentCaller, Map<String, Value>)>,
+    /// The failure, if it was refused.
+    pub failure: Option<Failure>,
+    pub took: Duration,
+}
+
+/// A call that is being run.
+pub(crate) struct Watched {
+    capability: String,
+    sent: Option<(AgentCaller, Map<String, Value>)>,
+    started: Instant,
+}
+
+impl Host {
+    /// Returns a receiver of all calls from now on. Only the first one gets them.
+    pub fn observe(&self) -> Option<mpsc::UnboundedReceiver<Observed>> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        self.observer.set(sender).is_ok().then_some(receiver)
+    }
+
+    /// Begins to watch a call; none if nobody observes.
+    pub(crate) fn watch(
+        &self,
+        capability: &str,
+        sent: Option<(&AgentCaller, &Map<String, Value>)>,
+    ) -> Option<Watched> {
+        self.observer.get()?;
+        let sent = sent.map(|(caller, body)| (caller.clone(), body.clone()));
+        Some(Watched { capability: capability.to_owned(), sent, started: Instant::now() })
+    }
+
+    /// Tells the observer how a call ended. `action` is the one that was run, if it is known.
+    pub(crate) fn tell(
+        &self,
+        watched: Option<Watched>,
+        action: Option<&str>,
+        failure: Option<&Failure>,
+    ) {
+        let (Some(Watched { capability, sent, started }), Some(observer)) =
+            (watched, self.observer.get())
+        else {
+            return;
+        };
+        let named = || sent.as_ref()?.1.get("action")?.as_str();
+        let action = action.or_else(named).map(str::to_owned);
+        let (failure, took) = (failure.cloned(), started.elapsed());
+        // An error means that the observer has stopped.
+        let _sent = observer.send(Observed { capability, action, sent, failure, took });
+    }
+
+    /// Binds an agent to a person without asking them, on a host of its author.
+    pub async fn bind_agent(&self, agent_id: &str, person_key: &str) -> Result<String, String> {
+        let mut unit = Unit::new(self.store.clone(), self.clock.now());
+        let agent_id: Arc<str> = Arc::from(agent_id);
+        let person_key = person_key.to_owned();
+        // The only person of a new database, so that no other id can be the same.
+        let claimed = People::claim(&self.identity, &mut unit, agent_id, person_key, 1);
+        let claimed = claimed.await.map_err(|error| error.to_string())?;
+        match unit.commit(Attachments::default()).await {
+            Ok(Verdict::Committed) => Ok(claimed.owner_id),
+            Ok(verdict) => Err(format!("{verdict:?}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+impl Answer {
+    /// Returns the name of the action that answered.
+    pub(crate) fn action(&self) -> &str {
+        &self.meta.action
+    }
+}

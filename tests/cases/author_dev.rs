@@ -1,0 +1,118 @@
+//! `portolan dev`.
+
+use crate::harness::binary;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(300);
+
+struct Running {
+    child: Child,
+    keys: ChildStdin,
+    lines: mpsc::Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ended = self.child.kill();
+        let _waited = self.child.wait();
+    }
+}
+
+impl Running {
+    fn start(project: &Path, temporary: &Path) -> Self {
+        let target = binary().parent().unwrap().parent().unwrap();
+        let mut child = Command::new(binary())
+            .args(["dev", project.to_str().unwrap()])
+            .env("XDG_CACHE_HOME", target.join("author-cache"))
+            .env("CARGO_TARGET_DIR", target.join("author-target"))
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("TMPDIR", temporary)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in out.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let keys = child.stdin.take().unwrap();
+        Self { child, keys, lines, seen: Vec::new() }
+    }
+
+    /// Waits for a line with this text.
+    fn line(&mut self, text: &str) -> String {
+        let until = Instant::now() + PATIENCE;
+        while let Ok(line) =
+            self.lines.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            self.seen.push(line.clone());
+            if line.contains(text) {
+                return line;
+            }
+        }
+        panic!("no line has {text}: {:#?}", self.seen)
+    }
+
+    fn key(&mut self, key: &str) {
+        writeln!(self.keys, "{key}").unwrap();
+    }
+}
+
+#[test]
+fn a_project_is_served_and_served_again_after_a_change() {
+    let folder = TempDir::new().unwrap();
+    let new = Command::new(binary())
+        .args(["new", "lending", "--lang", "rust"])
+        .current_dir(&folder)
+        .status()
+        .unwrap();
+    assert!(new.success());
+    let project = folder.path().join("lending");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    let temporary = folder.path().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+
+    let mut running = Running::start(&project, &temporary);
+    running.line("serving lending");
+    let curl = running.line("curl -s");
+    let called = Command::new("sh").args(["-c", &curl]).output().unwrap();
+    let answer = String::from_utf8_lossy(&called.stdout).into_owned();
+    assert!(answer.contains("request_id") || answer.contains("error_code"), "{answer}");
+    let first = running.line(" lending.");
+    running.key("r");
+    let again = running.line(" lending.");
+    assert_eq!(first.split(' ').nth(1), again.split(' ').nth(1));
+
+    let source = project.join("src/lib.rs");
+    let text = fs::read_to_string(&source).unwrap();
+    fs::write(&source, format!("{text}\nfn broken(")).unwrap();
+    running.line("not built");
+    fs::write(&source, text.replace("1.0.0", "1.0.1")).unwrap();
+    running.line("serving lending");
+    running.key("t");
+    running.line("no timer is pending");
+
+    running.key("q");
+    assert!(running.child.wait().unwrap().success());
+    let left = fs::read_dir(&temporary).unwrap();
+    let left: Vec<_> = left.flatten().map(|entry| entry.file_name()).collect();
+    assert!(
+        !left.iter().any(|name| name.to_string_lossy().starts_with("portolan-dev")),
+        "{left:?}"
+    );
+}
