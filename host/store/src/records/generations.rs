@@ -140,9 +140,9 @@ impl Store {
         &self,
         outdated: &Outdated,
     ) -> Result<Option<Result<Generation, u64>>, DbError> {
-        let row: Option<(i64, i64, String, i64)> = read!(self.inner.backend, |pool| {
+        let row: Option<(i64, i64, String)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
-                "SELECT id, generation, shape, retired_at FROM collections
+                "SELECT id, generation, shape FROM collections
                  WHERE replaced_by = $1 AND version = $2 AND state = 'retired'
                  ORDER BY retired_at DESC LIMIT 1",
             )
@@ -151,22 +151,18 @@ impl Store {
             .fetch_optional(pool)
             .await?
         });
-        let Some((id, generation, shape, retired_at)) = row else { return Ok(None) };
-        let written = self.written_since(outdated.id, retired_at).await?;
+        let Some((id, generation, shape)) = row else { return Ok(None) };
+        let sql = format!("SELECT count(*) FROM {}", written_since(outdated.id, CollectionId(id)));
+        let written: i64 = read!(self.inner.backend, |pool| {
+            sqlx::query_scalar(AssertSqlSafe(sql.as_str())).fetch_one(pool).await?
+        });
+        let written = unsigned(written);
         if written > 0 {
             return Ok(Some(Err(written)));
         }
         let layout =
             self.inner.layouts.get(&self.inner.backend, CollectionId(id), generation, &shape)?;
         outdated.generation(CollectionId(id), layout, true).map(|generation| Some(Ok(generation)))
-    }
-
-    async fn written_since(&self, collection: CollectionId, at: i64) -> Result<u64, DbError> {
-        let written: i64 = read!(self.inner.backend, |pool| {
-            let sql = "SELECT count(*) FROM documents WHERE collection = $1 AND updated_at > $2";
-            sqlx::query_scalar(sql).bind(collection.0).bind(at).fetch_one(pool).await?
-        });
-        Ok(unsigned(written))
     }
 
     /// Begins to fill a generation with documents of the declared version, or goes on with the one that the
@@ -527,11 +523,7 @@ impl Store {
         let fenced = from.0 == "serving" && unsigned(from.5) > now.as_millis();
         let (from, to) = (generation.from.0, (to.0, to.7));
         if generation.revived {
-            let written = format!(
-                "documents d JOIN collections c ON c.id = {}
-                 WHERE d.collection = {from} AND d.updated_at > c.retired_at",
-                generation.to.0
-            );
+            let written = written_since(generation.from, generation.to);
             let written = self.count(transaction, &written).await?;
             return Ok(fenced && to.0 == "retired" && written == 0);
         }
@@ -952,6 +944,18 @@ impl Outdated {
             people: Arc::new(people),
         })
     }
+}
+
+/// Returns the rows, for a count, of the documents of the serving generation that were written since it
+/// replaced the retired one. Revisions tell, not times: a call that began before may commit after. A document
+/// without a body is quarantined if the retired one has the same revision with a body.
+fn written_since(serving: CollectionId, retired: CollectionId) -> String {
+    format!(
+        "documents d LEFT JOIN documents r ON r.collection = {} AND r.id = d.id
+         AND r.revision = d.revision AND (d.body IS NULL OR r.body IS NOT NULL)
+         WHERE d.collection = {} AND r.id IS NULL",
+        retired.0, serving.0
+    )
 }
 
 fn stored(revision: i64, body: Option<String>, created_at: i64, updated_at: i64) -> Stored {
