@@ -385,10 +385,12 @@ impl Store {
         .await
     }
 
-    /// Returns documents that were changed while the generation is being filled, at most 200.
+    /// Returns documents that were changed while the generation is being filled, at most 200, in the order
+    /// of their ids, which follow the id `after`.
     pub async fn changed_documents(
         &self,
         generation: &Generation,
+        after: &str,
         bytes: usize,
     ) -> Result<Vec<OldDocument>, DbError> {
         type Changed = (String, i64, Option<i64>, Option<String>, Option<i64>, Option<i64>);
@@ -397,9 +399,10 @@ impl Store {
                 "SELECT g.id, g.revision, d.revision, d.body, d.created_at, d.updated_at
                  FROM generation_changes g
                  LEFT JOIN documents d ON d.collection = g.collection AND d.id = g.id
-                 WHERE g.collection = $1 ORDER BY g.id LIMIT $2",
+                 WHERE g.collection = $1 AND g.id > $2 ORDER BY g.id LIMIT $3",
             )
             .bind(generation.from.0)
+            .bind(after)
             .bind(signed(CHUNK as u64))
             .fetch_all(pool)
             .await?
@@ -419,23 +422,26 @@ impl Store {
 
     /// Writes changed documents after their migration. While the serving generation is fenced, `fenced`,
     /// these are the last changes, and a document whose unique value another one has is quarantined.
+    /// Otherwise its id is returned, and it is to be followed again.
     pub async fn follow_changes(
         &self,
         generation: &Generation,
         migrated: Vec<Migrated>,
         fenced: bool,
         now: Timestamp,
-    ) -> Result<(), DbError> {
+    ) -> Result<Vec<String>, DbError> {
         let (store, generation) = (self.clone(), generation.clone());
         self.exclusively(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
             let row = store.row(&mut transaction, generation.to).await?;
             if row.is_none_or(|(state, ..)| state != "filling") {
                 transaction.roll_back().await?;
-                return Ok(());
+                return Ok(Vec::new());
             }
-            store.write(&mut transaction, &generation, migrated, fenced, now).await?;
-            transaction.commit().await
+            let deferred =
+                store.write(&mut transaction, &generation, migrated, fenced, now).await?;
+            transaction.commit().await?;
+            Ok(deferred)
         })
         .await
     }
@@ -623,7 +629,8 @@ impl Store {
         transaction.run(&sql_text(sql), vec![json!([from.0, to.0])]).await
     }
 
-    /// Writes the outcome of the migration of documents that have not changed since they were read.
+    /// Writes the outcome of the migration of documents that have not changed since they were read. Returns
+    /// the ids of those that are to be written again.
     async fn write(
         &self,
         transaction: &mut Transaction,
@@ -631,7 +638,7 @@ impl Store {
         migrated: Vec<Migrated>,
         fenced: bool,
         now: Timestamp,
-    ) -> Result<(), DbError> {
+    ) -> Result<Vec<String>, DbError> {
         let statements = &self.inner.statements;
         let (from, to, layout) = (generation.from.0, generation.to, &generation.layout);
         let keys = migrated.iter().map(|(document, _)| json!([from, document.id])).collect();
@@ -710,7 +717,10 @@ impl Store {
             &[("collection", NUMBER), ("id", TEXT), ("revision", NUMBER)],
         );
         transaction.run(&followed, noted).await?;
-        transaction.run(&self.insertion(CHANGES), deferred).await
+        transaction.run(&self.insertion(CHANGES), deferred).await?;
+        let is_deferred = |outcome: &Outcome| matches!(outcome, Outcome::Deferred);
+        let deferred = outcomes.into_iter().filter(|(_, outcome)| is_deferred(outcome));
+        Ok(deferred.map(|(document, _)| document.id).collect())
     }
 
     /// Finds documents whose unique values other documents have. A value may have passed from one document
