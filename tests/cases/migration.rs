@@ -227,6 +227,8 @@ async fn what_was_replaced_serves_again_only_while_nothing_was_written_since(hos
     install_next(&host).await;
     assert_eq!(count(&agent).await, 21);
     put(&agent, "since", "Since", "since").await;
+    // As if its call had begun long before the switch.
+    host.database().execute("UPDATE documents SET updated_at = 0 WHERE id = 'since'").await;
     host.drop_in("library.wasm", &component("library"));
     let refused = host.refusal("library.wasm").await;
     assert_eq!(refused["reason"], "documents_of_other_version", "{refused}");

@@ -26,8 +26,8 @@ pub struct Person {
     pub fields: Vec<PersonalField>,
 }
 
-/// What the erasure of a person does to a document that names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What the erasure of a person does to a document that names them; the most thorough first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Erasure {
     DeleteDocument,
@@ -44,8 +44,8 @@ pub struct PersonalField {
     pub audience: Audience,
 }
 
-/// Who may know a field about a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Who may know a field about a person; the fewest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
     /// The person alone.
@@ -275,6 +275,24 @@ impl Subject {
     }
 }
 
+/// Adds what a later version of a capability declares of documents that an earlier one may have written.
+/// Nothing is withdrawn: a path and its fields stay, with the most thorough erasure and the fewest readers.
+pub fn add_people(stored: &mut Vec<Person>, declared: &[Person]) {
+    for person in declared {
+        let Some(known) = stored.iter_mut().find(|known| known.path == person.path) else {
+            stored.push(person.clone());
+            continue;
+        };
+        known.erasure = known.erasure.min(person.erasure);
+        for field in &person.fields {
+            match known.fields.iter_mut().find(|known| known.path == field.path) {
+                Some(known) => known.audience = known.audience.min(field.audience),
+                None => known.fields.push(field.clone()),
+            }
+        }
+    }
+}
+
 /// Returns the ids of owners and agents in a text.
 pub fn person_ids(text: &str) -> impl Iterator<Item = &str> {
     let starts = PREFIXES.iter().flat_map(move |prefix| text.match_indices(prefix));
@@ -444,6 +462,42 @@ mod tests {
     fn erased(people: &People, mut document: Value) -> (Erased, Value) {
         let outcome = people.erase("id", &mut document, &[ANNA.to_owned()]);
         (outcome, document)
+    }
+
+    #[test]
+    fn a_declaration_adds_to_the_stored_one_and_withdraws_nothing() {
+        let field = |path: &str, audience| PersonalField { path: path.to_owned(), audience };
+        let person = |path: &str, erasure, fields: &[PersonalField]| Person {
+            path: path.to_owned(),
+            erasure,
+            fields: fields.to_vec(),
+        };
+        let note = field("note", Audience::Personal);
+        let mut stored = vec![
+            person("owner", Erasure::Redact, &[note.clone()]),
+            person("by", Erasure::DeleteDocument, &[]),
+        ];
+        add_people(&mut stored, &[]);
+        assert_eq!(stored.len(), 2);
+        let text = field("text", Audience::Shared);
+        add_people(
+            &mut stored,
+            &[
+                person(
+                    "owner",
+                    Erasure::DeleteDocument,
+                    &[field("note", Audience::Public), text.clone()],
+                ),
+                person("by", Erasure::Redact, &[]),
+                person("agent", Erasure::Redact, &[]),
+            ],
+        );
+        let expected = [
+            person("owner", Erasure::DeleteDocument, &[note, text]),
+            person("by", Erasure::DeleteDocument, &[]),
+            person("agent", Erasure::Redact, &[]),
+        ];
+        assert_eq!(stored, expected);
     }
 
     #[test]

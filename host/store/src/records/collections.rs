@@ -8,7 +8,7 @@ use crate::{
     store::Store,
     usage::scope,
 };
-use portolan_vocabulary::{self as vocabulary, People};
+use portolan_vocabulary::{self as vocabulary, People, Person, add_people};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -73,8 +73,16 @@ impl Store {
             let layout = self.inner.layouts.get(backend, id, generation, &text)?;
             let scope = format!("{capability} {name}");
             let declared = declaration.people.as_deref();
-            let kept = declared.map(|people| json!(people).to_string());
             let version = i64::from(declaration.version);
+            let kept = match &known {
+                Some((Some(stored), of)) if *of == version => {
+                    let mut people: Vec<Person> = serde_json::from_str(stored)
+                        .map_err(|_| DbError::Declaration(name.clone()))?;
+                    add_people(&mut people, declared.unwrap_or_default());
+                    Some(json!(people).to_string())
+                }
+                _ => declared.map(|people| json!(people).to_string()),
+            };
             if known != Some((kept.clone(), version)) {
                 self.keep_people(id, kept, version).await?;
             }
