@@ -21,6 +21,9 @@ use std::{collections::BTreeSet, sync::Arc};
 /// How often a document that others change meanwhile is tried again.
 const ATTEMPTS: usize = 20;
 
+/// The events that are redacted in one transaction.
+const COMMITTED: usize = 200;
+
 /// The length of the ULID in an identifier.
 const ULID_LENGTH: usize = 26;
 
@@ -147,7 +150,7 @@ impl Store {
             .bind(after.capability.as_str())
             .bind(after.action.as_str())
             .bind(after.key.as_str())
-            .bind(i64::try_from(CHUNK).unwrap_or(i64::MAX))
+            .bind(CHUNK)
             .fetch_all(pool)
             .await?
         });
@@ -268,7 +271,7 @@ impl Erasure<'_> {
                 .fetch_all(pool)
                 .await?
             });
-            for rows in rows.chunks(CHUNK) {
+            for rows in rows.chunks(COMMITTED) {
                 self.counts.events += transact!(backend, |transaction| {
                     let mut changed = 0;
                     for (seq, subject) in rows {
