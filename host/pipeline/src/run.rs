@@ -9,7 +9,7 @@ use crate::{
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
 use portolan_store::{
-    Attachments, ConflictKey, ExceededQuota, NewEvent, StateError, Task, Unit, Verdict,
+    Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{
@@ -206,24 +206,30 @@ impl Host {
             Ok(Verdict::Committed | Verdict::Superseded) => Attempt::Done(outcome, emitted),
             Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
             Ok(Verdict::Replaced) => Attempt::Replaced,
-            Ok(Verdict::QuotaExceeded(exceeded)) => self.refuse(run, remainder, exceeded).await,
+            Ok(Verdict::QuotaExceeded(exceeded)) => {
+                self.meters.count_exceeded(&exceeded.capability, exceeded.quota);
+                self.refuse(run, remainder, exceeded.into()).await
+            }
+            Ok(Verdict::Erased) => {
+                let failure = Failure::new(ErrorCode::ResourceGone)
+                    .message("The call is about a person whose data is erased.");
+                self.refuse(run, remainder, failure).await
+            }
             // A refusal whose audit row cannot be written is still returned to the caller.
             Err(failure) => Attempt::Done(outcome.and(Err(failure)), None),
         }
     }
 
-    /// Refuses a call whose writes exceed a quota. What its callees keep in any case is written, unless
-    /// that too exceeds one.
-    async fn refuse(&self, run: &Run<'_>, remainder: Unit, exceeded: ExceededQuota) -> Attempt {
-        let ExceededQuota { capability, quota, .. } = &exceeded;
-        self.meters.count_exceeded(capability, *quota);
-        let outcome = Err(Failure::from(exceeded));
+    /// Refuses a call whose writes must not be kept. What its callees keep in any case is written, unless
+    /// that too must not.
+    async fn refuse(&self, run: &Run<'_>, remainder: Unit, failure: Failure) -> Attempt {
+        let outcome = Err(failure);
         let nothing = Unit::new(self.store.clone(), run.context.now);
         for unit in [remainder, nothing] {
             let audit = Some(run.execution().audit(&outcome, run.started));
             let attachments = Attachments { audit, ..Attachments::default() };
             match self.write(run, unit, attachments).await {
-                Ok(Verdict::QuotaExceeded(_)) => {}
+                Ok(Verdict::QuotaExceeded(_) | Verdict::Erased) => {}
                 Ok(Verdict::Conflict(key)) => return Attempt::Conflict(key),
                 Ok(Verdict::Replaced) => return Attempt::Replaced,
                 Ok(Verdict::Committed | Verdict::Superseded) | Err(_) => break,

@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The path of the document's own id.
 const DOCUMENT_ID: &str = "$id";
 const MAX_PATH_LENGTH: usize = 128;
-const PREFIXES: [&str; 2] = ["own_", "agt_"];
+const OWNER: &str = "own_";
+const PREFIXES: [&str; 2] = [OWNER, "agt_"];
 /// The length of an id of a person: a prefix and a ULID.
 const ID_LENGTH: usize = 4 + 26;
 /// The id that replaces that of an erased person, after its prefix.
@@ -123,6 +125,18 @@ impl People {
                 subject.visit(&mut copy, &is_theirs, &mut |_, _| ()) > Found::Nothing
             }
         })
+    }
+
+    /// Returns the owners whom the document names at the declared paths.
+    pub fn owners(&self, id: &str, document: &Value) -> BTreeSet<String> {
+        let mut owners = BTreeSet::new();
+        for subject in &self.0 {
+            match subject.is_document_id {
+                true => owners.extend(owner_ids(id)),
+                false => add_owners(document, &subject.path, &mut owners),
+            }
+        }
+        owners
     }
 
     /// Erases these people from a document.
@@ -275,6 +289,11 @@ impl Subject {
     }
 }
 
+/// Returns the ids of owners in a text.
+pub fn owner_ids(text: &str) -> impl Iterator<Item = String> {
+    person_ids(text).filter(|id| id.starts_with(OWNER)).map(str::to_owned)
+}
+
 /// Adds what a later version of a capability declares of documents that an earlier one may have written.
 /// Nothing is withdrawn: a path and its fields stay, with the most thorough erasure and the fewest readers.
 pub fn add_people(stored: &mut Vec<Person>, declared: &[Person]) {
@@ -379,6 +398,32 @@ fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
             })
         }),
         _ => None,
+    }
+}
+
+/// Adds the ids of owners at a path, in values and in keys.
+fn add_owners(value: &Value, path: &[Step], owners: &mut BTreeSet<String>) {
+    let Some((step, rest)) = path.split_first() else {
+        return owners.extend(value.as_str().into_iter().flat_map(owner_ids));
+    };
+    match (step, value) {
+        (Step::Name(name), Value::Object(entries)) => {
+            if let Some(child) = entries.get(name) {
+                add_owners(child, rest, owners);
+            }
+        }
+        (Step::Elements, Value::Array(elements)) => {
+            elements.iter().for_each(|element| add_owners(element, rest, owners));
+        }
+        (Step::Entries, Value::Object(entries)) => {
+            for (key, child) in entries {
+                if rest.is_empty() {
+                    owners.extend(owner_ids(key));
+                }
+                add_owners(child, rest, owners);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -498,6 +543,23 @@ mod tests {
             person("agent", Erasure::Redact, &[]),
         ];
         assert_eq!(stored, expected);
+    }
+
+    #[test]
+    fn owners_are_found_at_declared_paths() {
+        let declared = people(&[
+            ("owner", Erasure::DeleteDocument, &[]),
+            ("members[].by", Erasure::RemoveElement, &[]),
+            ("votes{}", Erasure::RemoveElement, &[]),
+        ]);
+        let document = json!({
+            "owner": ANNA,
+            "members": [{ "by": "agt_01J00000000000000000000003" }],
+            "votes": { BEN: true },
+            "note": "own_01J00000000000000000000004 was here",
+        });
+        let found: Vec<_> = declared.owners("id", &document).into_iter().collect();
+        assert_eq!(found, [ANNA, BEN]);
     }
 
     #[test]
