@@ -146,6 +146,7 @@ async fn a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired(
     let exported = export(&host, KEEPER).await;
     let has = |id: &str| exported.text.contains(&format!("\"id\":\"{id}\""));
     assert!(has("bad") && has("worse"), "{}", exported.text);
+    assert!(exported.text.contains(r#""quarantine_reason":"it is broken""#), "{}", exported.text);
     assert_eq!((&shown["version"], &shown["reason"]), (&json!(1), &json!("it is broken")));
     // What a call could not write is refused, and the document stays in quarantine.
     let taken = json!({ "name": "Mended", "code": "code 3" });

@@ -125,7 +125,10 @@ mod tests {
         let document = |id: &str| {
             let [capability, collection, id] = ["a", "b", id].map(str::to_owned);
             let document = json!({ "text": "]" });
-            PersonalItem::Document(PersonalDocument { capability, collection, id, document })
+            let quarantine_reason = None;
+            let document =
+                PersonalDocument { capability, collection, id, document, quarantine_reason };
+            PersonalItem::Document(document)
         };
         let webhook = PersonalItem::Webhook(PersonalWebhook {
             id: "whk".to_owned(),

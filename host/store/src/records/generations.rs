@@ -14,7 +14,7 @@
 //! or another node that does the same, loses nothing and does no harm. A document that cannot be migrated
 //! is quarantined with its old body.
 
-use super::sweep::DAY_MS;
+use super::{quarantine::kept_reason, sweep::DAY_MS};
 use crate::{
     connection::{NUMBER, TEXT, Transaction, read},
     document::{CollectionId, Stored, UniqueKey},
@@ -895,7 +895,7 @@ impl Generation {
         let checked = migrated.and_then(|value| self.check(&document.id, value));
         match checked {
             Ok((body, entry)) => Outcome::Written { body, entry },
-            Err(reason) => Outcome::Quarantined(reason),
+            Err(reason) => Outcome::Quarantined(kept_reason(&reason)),
         }
     }
 

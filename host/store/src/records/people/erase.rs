@@ -40,8 +40,9 @@ pub struct ErasureCounts {
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it. The timer that may have requested the erasure stays until its end.
-const REMOVALS: [&str; 8] = [
+const REMOVALS: [&str; 9] = [
     "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
+    "UPDATE quarantined_documents SET reason = '' WHERE reason = $1 OR reason LIKE $2",
     "DELETE FROM inbox WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM inboxes WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM webhook_deliveries WHERE webhook_id IN
@@ -174,9 +175,9 @@ impl Erasure<'_> {
             let mut after = None;
             loop {
                 let rows = self.store.documents_naming(person, after).await?;
-                let Some((collection, id, _)) = rows.last() else { break };
+                let Some((collection, id, ..)) = rows.last() else { break };
                 after = Some((*collection, id.clone()));
-                for (collection, id, _) in rows {
+                for (collection, id, ..) in rows {
                     let Some(declared) = self.store.declared(collection).await? else { continue };
                     if !(declared.is_register() && self.ids.contains(&id)) {
                         self.erase_document(collection, &declared, &id).await?;

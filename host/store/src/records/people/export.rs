@@ -26,6 +26,9 @@ pub struct PersonalDocument {
     pub id: String,
     /// The personal fields of other people are empty.
     pub document: Value,
+    /// What its capability said of it, if it is in quarantine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quarantine_reason: Option<String>,
 }
 
 /// An event about a person, or one that was sent to them.
@@ -82,7 +85,7 @@ impl Store {
     /// Returns a document as a person may see it, if it names them where its collection declares people.
     async fn personal_document(
         &self,
-        (collection, id, body): Row,
+        (collection, id, body, quarantine_reason): Row,
         ids: &[String],
     ) -> Result<Option<PersonalDocument>, DbError> {
         let Some(declared) = self.declared(collection).await? else { return Ok(None) };
@@ -94,7 +97,7 @@ impl Store {
             people.hide_others(&id, &mut document, ids);
         }
         let (capability, collection) = (declared.capability, declared.name);
-        Ok(Some(PersonalDocument { capability, collection, id, document }))
+        Ok(Some(PersonalDocument { capability, collection, id, document, quarantine_reason }))
     }
 }
 
@@ -142,7 +145,7 @@ impl Export<'_> {
                 true => self.store.quarantined_naming(person, after).await?,
                 false => self.store.documents_naming(person, after).await?,
             };
-            let Some((collection, id, _)) = rows.last() else { return Ok(Ok(())) };
+            let Some((collection, id, ..)) = rows.last() else { return Ok(Ok(())) };
             after = Some((*collection, id.clone()));
             for row in rows {
                 if !is_in(earlier, &[&row.1, &row.2])

@@ -20,8 +20,8 @@ use sqlx::AssertSqlSafe;
 /// Rows that are read at once: documents have up to 256 KiB each.
 const CHUNK: i64 = 20;
 
-/// A document as it is stored: its collection's number, its id and its body.
-type Row = (i64, String, String);
+/// A document as it is stored: its collection's number, its id, its body, and why it is in quarantine.
+type Row = (i64, String, String, Option<String>);
 
 /// A collection as it is stored.
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -95,10 +95,11 @@ impl Store {
     ) -> Result<Vec<Row>, DbError> {
         let (after_collection, after_id) = after.unwrap_or((-1, String::new()));
         let sql = format!(
-            "SELECT CAST(collection AS BIGINT), id, body FROM {table}
-             WHERE (collection > $1 OR (collection = $1 AND id > $2))
-             AND body IS NOT NULL AND (body LIKE $3 OR id LIKE $3)
-             ORDER BY collection, id LIMIT $4"
+            "SELECT CAST(d.collection AS BIGINT), d.id, d.body, q.reason FROM {table} d
+             LEFT JOIN quarantined_documents q ON q.collection = d.collection AND q.id = d.id
+             WHERE (d.collection > $1 OR (d.collection = $1 AND d.id > $2))
+             AND d.body IS NOT NULL AND (d.body LIKE $3 OR d.id LIKE $3)
+             ORDER BY d.collection, d.id LIMIT $4"
         );
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(AssertSqlSafe(sql.as_str()))
