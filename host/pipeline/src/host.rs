@@ -1,6 +1,7 @@
 //! The parts of a running host that a call uses.
 
 use crate::{
+    audited::DueRuns,
     idempotency::Running,
     logs::{Admission, LogBudgets},
     meters::Meters,
@@ -38,6 +39,7 @@ pub struct Host {
     pub clock: Clock,
     pub(crate) running: Running,
     pub(crate) logs: LogBudgets,
+    pub(crate) due_runs: DueRuns,
     pub(crate) unreadable: Unreadable,
     pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
@@ -72,6 +74,7 @@ impl Host {
             clock,
             running,
             logs: LogBudgets::default(),
+            due_runs: DueRuns::default(),
             unreadable: Unreadable::default(),
             retry_locks,
         })

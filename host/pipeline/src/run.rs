@@ -190,9 +190,11 @@ impl Host {
             (false, false) => unit.discard(),
         }
         let changes = !unit.writes_nothing();
+        let action = &run.action.descriptor.name;
         let audited = !run.dry_run
             && (changes
-                || matches!(run.action.descriptor.access, Access::Write | Access::Internal));
+                || matches!(run.action.descriptor.access, Access::Write | Access::Internal))
+            && (run.task.is_none() || self.due_runs.add(&run.capability.id, action, self.clock.now()));
         let attachments = Attachments {
             task: run.task.clone().filter(|_| outcome.is_ok()),
             kept: run.keyed.as_ref().filter(|_| keep).map(|keyed| keyed.keep(&outcome, unit.now())),
