@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn a_large_answer_is_not_kept() {
-        let kept = |bytes: usize| Kept { result: Some(json!("x".repeat(bytes))), ..Kept::default() };
+        let kept =
+            |bytes: usize| Kept { result: Some(json!("x".repeat(bytes))), ..Kept::default() };
         assert!(kept(KEPT_BYTES / 2).text().len() > KEPT_BYTES / 2);
         assert_eq!(kept(KEPT_BYTES).text(), json!(Kept::default()).to_string());
     }

@@ -8,9 +8,7 @@ use crate::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
-use portolan_store::{
-    Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
-};
+use portolan_store::{Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{
     collections::BTreeSet,
@@ -194,7 +192,8 @@ impl Host {
         let audited = !run.dry_run
             && (changes
                 || matches!(run.action.descriptor.access, Access::Write | Access::Internal))
-            && (run.task.is_none() || self.due_runs.add(&run.capability.id, action, self.clock.now()));
+            && (run.task.is_none()
+                || self.due_runs.add(&run.capability.id, action, self.clock.now()));
         let attachments = Attachments {
             task: run.task.clone().filter(|_| outcome.is_ok()),
             kept: run.keyed.as_ref().filter(|_| keep).map(|keyed| keyed.keep(&outcome, unit.now())),

@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_reason_is_short_and_names_nobody() {
-        let reason = kept_reason("agt_01J00000000000000000000001 or own_01J00000000000000000000002?");
+        let reason =
+            kept_reason("agt_01J00000000000000000000001 or own_01J00000000000000000000002?");
         let nobody = "00000000000000000000000000";
         assert_eq!(reason, format!("agt_{nobody} or own_{nobody}?"));
         assert_eq!(kept_reason(&"ä".repeat(REASON + 1)).chars().count(), REASON);

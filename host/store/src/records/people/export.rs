@@ -114,7 +114,8 @@ macro_rules! send {
 
 impl Export<'_> {
     async fn run(&self) -> Sent {
-        for part in [Part::Documents, Part::Quarantined, Part::Events, Part::Webhooks, Part::Answers]
+        for part in
+            [Part::Documents, Part::Quarantined, Part::Events, Part::Webhooks, Part::Answers]
         {
             for place in 0..self.ids.len() {
                 if self.send(part, place).await?.is_err() {
