@@ -96,6 +96,7 @@ mod cases {
     mod people;
     mod personal;
     mod personal_canaries;
+    mod personal_hidden;
     mod plugins;
     mod process;
     mod promises;

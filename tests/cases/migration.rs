@@ -44,6 +44,7 @@ on_both! {
     a_document_that_cannot_be_read_is_left_out_and_reported
     documents_of_another_version_refuse_a_component_that_cannot_migrate_them
     a_component_that_cannot_migrate_most_documents_changes_nothing
+    documents_that_get_the_same_unique_value_are_few_or_refuse_the_component
     what_was_replaced_serves_again_only_while_nothing_was_written_since
 }
 
@@ -148,6 +149,7 @@ async fn a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired(
     let exported = export(&host, KEEPER).await;
     let has = |id: &str| exported.text.contains(&format!("\"id\":\"{id}\""));
     assert!(has("bad") && has("worse"), "{}", exported.text);
+    assert!(exported.text.contains(r#""quarantine_reason":"it is broken""#), "{}", exported.text);
     assert_eq!((&shown["version"], &shown["reason"]), (&json!(1), &json!("it is broken")));
     // What a call could not write is refused, and the document stays in quarantine.
     let taken = json!({ "name": "Mended", "code": "code 3" });
@@ -219,6 +221,25 @@ async fn a_component_that_cannot_migrate_most_documents_changes_nothing(host: Ho
     assert_eq!(quarantined(&host).await, []);
 }
 
+async fn documents_that_get_the_same_unique_value_are_few_or_refuse_the_component(host: Host) {
+    let agent = host.claimed_agent().await;
+    for number in 0..250 {
+        put(&agent, &format!("same_{number:03}"), "same", &format!("{number}")).await;
+    }
+    host.drop_in("library.wasm", &component("library_next"));
+    let refused = host.refusal("library.wasm").await;
+    assert_eq!(refused["reason"], "migration_failed", "{refused}");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("249 documents of books, such as same_001"), "{message}");
+    assert_eq!(get(&agent, "same_007").await["code"], "7");
+    for number in 3..250 {
+        put(&agent, &format!("same_{number:03}"), "other", &format!("{number}")).await;
+    }
+    install_next(&host).await;
+    let expected = ["same_001", "same_002"].map(|id| (id.to_owned(), true));
+    assert_eq!(quarantined(&host).await, expected);
+}
+
 async fn what_was_replaced_serves_again_only_while_nothing_was_written_since(host: Host) {
     let agent = host.claimed_agent().await;
     fill(&agent, 0, 20).await;
@@ -230,6 +251,8 @@ async fn what_was_replaced_serves_again_only_while_nothing_was_written_since(hos
     install_next(&host).await;
     assert_eq!(count(&agent).await, 21);
     put(&agent, "since", "Since", "since").await;
+    // As if its call had begun long before the switch.
+    host.database().execute("UPDATE documents SET updated_at = 0 WHERE id = 'since'").await;
     host.drop_in("library.wasm", &component("library"));
     let refused = host.refusal("library.wasm").await;
     assert_eq!(refused["reason"], "documents_of_other_version", "{refused}");

@@ -30,6 +30,9 @@ const CHUNK_BYTES: usize = 256 << 10;
 const LAST_CHANGES: u64 = 200;
 /// How long calls wait at most while the last changes are followed.
 const FENCE: Duration = Duration::from_secs(2);
+/// How often more documents than that may be found with unique values that others have: each pass frees the
+/// values that documents no longer have.
+const PASSES: usize = 3;
 /// How often the last changes are tried.
 const ATTEMPTS: usize = 3;
 
@@ -186,10 +189,39 @@ impl Catalog {
             self.copy(candidate, generation, progress).await?;
         }
         for generation in generations.iter() {
-            while self.store.count_changes(generation).await? > LAST_CHANGES {
+            self.follow_while_many(candidate, generation).await?;
+        }
+        Ok(())
+    }
+
+    /// Follows changes until few are left. Refuses a component whose migrated documents have unique values
+    /// in common: after a few passes, these are no values that pass from one document to another.
+    async fn follow_while_many(
+        &self,
+        candidate: &Capability,
+        generation: &Generation,
+    ) -> Result<(), LoadError> {
+        let mut passes_with_conflicts = 0;
+        while self.store.count_changes(generation).await? > LAST_CHANGES {
+            let (mut after, mut conflicts, mut example) = (String::new(), 0, None);
+            loop {
                 let started = Instant::now();
-                self.follow(candidate, generation, false).await?;
+                let followed = self.follow(candidate, generation, &after, false).await?;
+                let Some(last) = followed.last else { break };
+                after = last;
+                conflicts += followed.conflicts.len();
+                example = example.or_else(|| followed.conflicts.into_iter().next());
+                // Half of the time is for calls.
                 tokio::time::sleep(started.elapsed()).await;
+            }
+            passes_with_conflicts =
+                if conflicts as u64 > LAST_CHANGES { passes_with_conflicts + 1 } else { 0 };
+            if passes_with_conflicts == PASSES {
+                return Err(LoadError::MigrationConflicts {
+                    collection: generation.collection.clone(),
+                    documents: conflicts,
+                    example: example.unwrap_or_default(),
+                });
             }
         }
         Ok(())
@@ -218,20 +250,21 @@ impl Catalog {
         Ok(())
     }
 
-    /// Migrates changed documents and returns their number.
+    /// Migrates changed documents whose ids follow the id `after`.
     async fn follow(
         &self,
         candidate: &Capability,
         generation: &Generation,
+        after: &str,
         last: bool,
-    ) -> Result<usize, LoadError> {
-        let changed = self.store.changed_documents(generation, CHUNK_BYTES).await?;
-        let count = changed.len();
+    ) -> Result<Followed, LoadError> {
+        let changed = self.store.changed_documents(generation, after, CHUNK_BYTES).await?;
+        let last_id = changed.last().map(|document| document.id.clone());
         let purpose = Purpose::from(generation);
         let migrated = self.migrate_documents(candidate, &purpose, changed).await;
         let now = self.options.clock.now();
-        self.store.follow_changes(generation, migrated, last, now).await?;
-        Ok(count)
+        let conflicts = self.store.follow_changes(generation, migrated, last, now).await?;
+        Ok(Followed { last: last_id, conflicts })
     }
 
     /// Migrates the last changes while calls wait, and lets the new generations serve.
@@ -269,11 +302,11 @@ impl Catalog {
         for generation in generations {
             let mut left = self.store.count_changes(generation).await?;
             while left > 0 {
-                self.follow(candidate, generation, false).await?;
+                self.follow(candidate, generation, "", false).await?;
                 let now_left = self.store.count_changes(generation).await?;
                 if now_left == left {
                     // Only documents whose unique values others have.
-                    self.follow(candidate, generation, true).await?;
+                    self.follow(candidate, generation, "", true).await?;
                 }
                 left = self.store.count_changes(generation).await?;
             }
@@ -358,6 +391,14 @@ impl Catalog {
             GuestAnswer::Refused { code, message, .. } => Err(format!("{code}: {message}")),
         }
     }
+}
+
+/// Changes that were followed.
+struct Followed {
+    /// The last id; none if there was no change.
+    last: Option<String>,
+    /// The documents whose unique values others have.
+    conflicts: Vec<String>,
 }
 
 /// What documents are migrated for.

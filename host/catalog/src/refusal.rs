@@ -65,6 +65,10 @@ pub enum LoadError {
         "it cannot migrate {failed} of {tried} documents of a sample of {collection}: {reason}"
     )]
     MigrationFails { collection: String, failed: usize, tried: usize, reason: String },
+    #[error(
+        "{documents} documents of {collection}, such as {example}, have a value of a unique index in common with others after their migration"
+    )]
+    MigrationConflicts { collection: String, documents: usize, example: String },
     #[error("two starts of the host ended while they loaded this file")]
     EndsStarts,
     #[error(transparent)]
@@ -144,7 +148,7 @@ impl LoadError {
             Self::Descriptor(_) => "bad_descriptor",
             Self::Documents(_) => "documents_do_not_fit",
             Self::OtherVersion { .. } => "documents_of_other_version",
-            Self::MigrationFails { .. } => "migration_failed",
+            Self::MigrationFails { .. } | Self::MigrationConflicts { .. } => "migration_failed",
             Self::Store(_) => "host_failed",
             Self::EndsStarts => "start_failed",
             Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "invalid",
@@ -189,7 +193,7 @@ impl LoadError {
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
             Self::OtherVersion { .. } => "build it with an internal action `migrate`, or install the version that the documents have".to_owned(),
-            Self::MigrationFails { .. } => "correct its action `migrate`; nothing was changed".to_owned(),
+            Self::MigrationFails { .. } | Self::MigrationConflicts { .. } => "correct its action `migrate`; nothing was changed".to_owned(),
             Self::Store(_) => "nothing to do: the host tries again when its database answers; see its log".to_owned(),
             Self::EndsStarts => "see the log of those starts; to try it again, copy the file again".to_owned(),
             Self::Untrusted(Untrusted::Signature(_)) => "get the component from its publisher again, or sign it again with `portolan sign`".to_owned(),

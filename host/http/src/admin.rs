@@ -1,7 +1,7 @@
 //! The operator's routes: probes, the status of the host and of its catalog, the audit log, dead letters,
 //! operator calls, and the rotation of signing keys and of the operator's token.
 
-use crate::{App, Refusal, read_body};
+use crate::{App, Refusal, export::export, read_body};
 use axum::{
     Json,
     body::Bytes,
@@ -10,6 +10,7 @@ use axum::{
         rejection::{BytesRejection, QueryRejection},
     },
     http::HeaderMap,
+    response::Response,
 };
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
@@ -179,11 +180,11 @@ pub(super) async fn drop_timers(
 pub(super) async fn export_person(
     State(app): State<Arc<App>>,
     Path(owner_id): Path<String>,
-) -> Result<Json<Value>, Refusal> {
+) -> Result<Response, Refusal> {
     ensure_known(&app, &owner_id).await?;
-    let data = app.host.store.export_person(&owner_id).await?;
+    let ids = app.host.store.person_ids(&owner_id).await?;
     tracing::info!(owner_id, "a person's data is exported by the operator");
-    Ok(Json(json!(data)))
+    Ok(export(app, ids))
 }
 
 /// Erases a person.

@@ -68,6 +68,7 @@ impl Host {
                     return Ok(());
                 }
                 Verdict::QuotaExceeded(exceeded) => return Err(exceeded.into()),
+                Verdict::Erased => return Err(Failure::new(ErrorCode::ResourceGone)),
                 Verdict::Conflict(_) | Verdict::Superseded | Verdict::Replaced => {}
             }
         }

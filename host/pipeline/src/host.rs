@@ -1,6 +1,7 @@
 //! The parts of a running host that a call uses.
 
 use crate::{
+    audited::DueRuns,
     idempotency::Running,
     logs::{Admission, LogBudgets},
     meters::Meters,
@@ -39,6 +40,7 @@ pub struct Host {
     pub clock: Clock,
     pub(crate) running: Running,
     pub(crate) logs: LogBudgets,
+    pub(crate) due_runs: DueRuns,
     pub(crate) unreadable: Unreadable,
     /// Who is told of each call, if anybody is.
     pub(crate) observer: OnceLock<mpsc::UnboundedSender<Observed>>,
@@ -75,6 +77,7 @@ impl Host {
             clock,
             running,
             logs: LogBudgets::default(),
+            due_runs: DueRuns::default(),
             unreadable: Unreadable::default(),
             observer: OnceLock::new(),
             retry_locks,

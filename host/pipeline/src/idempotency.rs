@@ -17,6 +17,8 @@ use std::{
 
 /// The retention of an answer: 24 hours.
 const RETENTION_MS: u64 = 24 * 3600 * 1000;
+/// The most bytes of a stored answer. Of a larger one, only that there was one is stored.
+const KEPT_BYTES: usize = 64 << 10;
 /// The seconds after which the first call has probably ended.
 const RETRY_AFTER_S: u32 = 1;
 
@@ -32,8 +34,8 @@ pub(super) struct KeyedCall {
     running: Running,
 }
 
-/// The stored form of an answer.
-#[derive(Debug, Serialize, Deserialize)]
+/// The stored form of an answer. Without a result and a refusal, the answer was too large.
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     result: Option<Value>,
     refusal: Option<KeptRefusal>,
@@ -86,7 +88,11 @@ impl KeyedCall {
         if let Some(result) = kept.result {
             return Ok(Some(Ok((result, kept.next))));
         }
-        let refusal = kept.refusal.ok_or(Failure::new(ErrorCode::InternalError))?;
+        let Some(refusal) = kept.refusal else {
+            return Err(Failure::new(ErrorCode::ResourceGone).message(
+                "The first call with this key was done. Its answer was too large to be kept.",
+            ));
+        };
         let mut failure = declared(capability, action, &refusal.code)
             .ok_or(Failure::new(ErrorCode::CapabilityAnswerInvalid))?;
         failure.message = Cow::Owned(refusal.message);
@@ -114,9 +120,29 @@ impl KeyedCall {
         KeptAnswer {
             key: self.key.clone(),
             body_hash: self.body_hash,
-            answer: json!(kept).to_string(),
+            answer: kept.text(),
             now,
             expires_at: Timestamp::from_millis(now.as_millis() + RETENTION_MS),
         }
+    }
+}
+
+impl Kept {
+    fn text(&self) -> String {
+        let text = json!(self).to_string();
+        if text.len() > KEPT_BYTES { json!(Self::default()).to_string() } else { text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_answer_is_not_kept() {
+        let kept =
+            |bytes: usize| Kept { result: Some(json!("x".repeat(bytes))), ..Kept::default() };
+        assert!(kept(KEPT_BYTES / 2).text().len() > KEPT_BYTES / 2);
+        assert_eq!(kept(KEPT_BYTES).text(), json!(Kept::default()).to_string());
     }
 }

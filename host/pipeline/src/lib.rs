@@ -12,7 +12,7 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
-//! - `logs`: how much capabilities may log; `unreadable`: the documents that they cannot read
+//! - `audited`: which runs of timers the audit log has; `logs`: how much capabilities may log; `unreadable`: the documents that they cannot read
 //! - `documents`: documents in quarantine, for the operator
 //! - `people`: the erasure of a person
 //! - `rehearse`: one action as an author's test describes it
@@ -22,6 +22,7 @@
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
 mod answer;
+mod audited;
 mod call;
 mod documents;
 mod due;

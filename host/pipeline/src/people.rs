@@ -5,11 +5,11 @@
 //! answered again after a crash.
 
 use crate::{host::Host, system::SystemCall};
-use portolan_store::{DueWork, ErasureCounts, MAX_ATTEMPTS, PersonalData, StateError};
+use portolan_store::{DueWork, ErasureCounts, MAX_ATTEMPTS, StateError};
 use portolan_vocabulary::{Access, ErrorCode, Failure, PEOPLE_OF, PeopleRequest};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
+use tokio::sync::mpsc;
 
 /// How long a node may go on with what it knows of an agent, and a margin.
 const STANDING_AGE: Duration = Duration::from_millis(1_500);
@@ -42,8 +42,8 @@ impl Host {
                 return Ok(());
             }
             PeopleRequest::Export { export_id, owner_id, about } => {
-                let data = self.store.export_person(&owner_id).await?;
-                let sent = self.send_parts(work, &export_id, &about, &data).await;
+                let ids = self.store.person_ids(&owner_id).await?;
+                let sent = self.send_export(work, &export_id, &about, &ids).await;
                 if let Err(failure) = sent {
                     if work.attempts + 1 < MAX_ATTEMPTS {
                         return Err(failure);
@@ -62,72 +62,72 @@ impl Host {
         self.remove(work).await
     }
 
-    /// Runs the component's action with each part of an export.
-    async fn send_parts(
+    /// Exports a person with these ids to the component, part by part.
+    async fn send_export(
         self: &Arc<Self>,
         work: &DueWork,
         export_id: &str,
         about: &Value,
-        data: &PersonalData,
+        ids: &[String],
     ) -> Result<(), Failure> {
-        let parts = parts(items(data));
-        let count = parts.len();
-        for (part, items) in (1..).zip(parts) {
-            let input = json!({
-                "export_id": export_id, "about": about, "part": part, "last": part == count,
-                "items": items,
-            });
-            let call = SystemCall {
-                capability: work.capability.strip_prefix(PEOPLE_OF).unwrap_or_default(),
-                action: &work.action,
-                access: Access::Internal,
-                input: &input.to_string(),
-                test_mode: work.test_mode,
-                via: None,
-                task: None,
-            };
-            self.run_system_call(call).await?;
-        }
-        Ok(())
+        let (sender, mut items) = mpsc::channel(1);
+        // It owns the receiver: if the action fails, the export ends too.
+        let sent = async move {
+            let (mut part, mut number) = (Part::default(), 1);
+            while let Some(item) = items.recv().await {
+                if let Some(full) = part.add(json!(item)) {
+                    self.send_part(work, (export_id, about), (number, full, false)).await?;
+                    number += 1;
+                }
+            }
+            Ok::<_, Failure>((number, part.items))
+        };
+        let (exported, sent) = tokio::join!(self.store.export_person(ids, sender), sent);
+        let (number, last) = sent?;
+        exported?;
+        self.send_part(work, (export_id, about), (number, last, true)).await
+    }
+
+    async fn send_part(
+        self: &Arc<Self>,
+        work: &DueWork,
+        (export_id, about): (&str, &Value),
+        (number, items, is_last): (u64, Vec<Value>, bool),
+    ) -> Result<(), Failure> {
+        let input = json!({
+            "export_id": export_id, "about": about, "part": number, "last": is_last,
+            "items": items,
+        });
+        let call = SystemCall {
+            capability: work.capability.strip_prefix(PEOPLE_OF).unwrap_or_default(),
+            action: &work.action,
+            access: Access::Internal,
+            input: &input.to_string(),
+            test_mode: work.test_mode,
+            via: None,
+            task: None,
+        };
+        self.run_system_call(call).await.map(drop)
     }
 }
 
-/// An item of an export.
-#[derive(Serialize)]
-struct Item<'i, T> {
-    kind: &'static str,
-    #[serde(flatten)]
-    item: &'i T,
+/// A part of an export.
+#[derive(Default)]
+struct Part {
+    items: Vec<Value>,
+    bytes: usize,
 }
 
-/// Returns the items of an export, each with its kind.
-fn items(data: &PersonalData) -> Vec<Value> {
-    fn of<T: Serialize>(kind: &'static str, items: &[T]) -> impl Iterator<Item = Value> {
-        items.iter().map(move |item| json!(Item { kind, item }))
-    }
-    of("document", &data.documents)
-        .chain(of("event", &data.events))
-        .chain(of("webhook", &data.webhooks))
-        .chain(of("answer", &data.answers))
-        .collect()
-}
-
-/// Divides items into parts of at most so many bytes. There is always one part.
-fn parts(items: Vec<Value>) -> Vec<Vec<Value>> {
-    let mut parts = vec![Vec::new()];
-    let mut size = 0;
-    for item in items {
+impl Part {
+    /// Adds an item. Returns the items before it if it does not fit.
+    fn add(&mut self, item: Value) -> Option<Vec<Value>> {
         let bytes = item.to_string().len();
-        if size > 0 && size + bytes > PART_BYTES {
-            parts.push(Vec::new());
-            size = 0;
-        }
-        size += bytes;
-        if let Some(part) = parts.last_mut() {
-            part.push(item);
-        }
+        let is_full = self.bytes > 0 && self.bytes + bytes > PART_BYTES;
+        let full = is_full.then(|| std::mem::take(self).items);
+        self.bytes += bytes;
+        self.items.push(item);
+        full
     }
-    parts
 }
 
 #[cfg(test)]
@@ -137,7 +137,11 @@ mod tests {
     #[test]
     fn parts_are_bounded_and_complete() {
         let item = |bytes: usize| json!("x".repeat(bytes));
-        let sizes = |items: Vec<Value>| parts(items).iter().map(Vec::len).collect::<Vec<_>>();
+        let sizes = |items: Vec<Value>| {
+            let mut part = Part::default();
+            let full: Vec<_> = items.into_iter().filter_map(|item| part.add(item)).collect();
+            full.iter().chain([&part.items]).map(Vec::len).collect::<Vec<_>>()
+        };
         assert_eq!(sizes(Vec::new()), [0]);
         assert_eq!(sizes(vec![item(PART_BYTES * 2), item(10), item(10)]), [1, 2]);
         assert_eq!(

@@ -8,9 +8,7 @@ use crate::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
-use portolan_store::{
-    Attachments, ConflictKey, ExceededQuota, NewEvent, StateError, Task, Unit, Verdict,
-};
+use portolan_store::{Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{
     collections::BTreeSet,
@@ -190,9 +188,12 @@ impl Host {
             (false, false) => unit.discard(),
         }
         let changes = !unit.writes_nothing();
+        let action = &run.action.descriptor.name;
         let audited = !run.dry_run
             && (changes
-                || matches!(run.action.descriptor.access, Access::Write | Access::Internal));
+                || matches!(run.action.descriptor.access, Access::Write | Access::Internal))
+            && (run.task.is_none()
+                || self.due_runs.add(&run.capability.id, action, self.clock.now()));
         let attachments = Attachments {
             task: run.task.clone().filter(|_| outcome.is_ok()),
             kept: run.keyed.as_ref().filter(|_| keep).map(|keyed| keyed.keep(&outcome, unit.now())),
@@ -206,24 +207,30 @@ impl Host {
             Ok(Verdict::Committed | Verdict::Superseded) => Attempt::Done(outcome, emitted),
             Ok(Verdict::Conflict(key)) => Attempt::Conflict(key),
             Ok(Verdict::Replaced) => Attempt::Replaced,
-            Ok(Verdict::QuotaExceeded(exceeded)) => self.refuse(run, remainder, exceeded).await,
+            Ok(Verdict::QuotaExceeded(exceeded)) => {
+                self.meters.count_exceeded(&exceeded.capability, exceeded.quota);
+                self.refuse(run, remainder, exceeded.into()).await
+            }
+            Ok(Verdict::Erased) => {
+                let failure = Failure::new(ErrorCode::ResourceGone)
+                    .message("The call is about a person whose data is erased.");
+                self.refuse(run, remainder, failure).await
+            }
             // A refusal whose audit row cannot be written is still returned to the caller.
             Err(failure) => Attempt::Done(outcome.and(Err(failure)), None),
         }
     }
 
-    /// Refuses a call whose writes exceed a quota. What its callees keep in any case is written, unless
-    /// that too exceeds one.
-    async fn refuse(&self, run: &Run<'_>, remainder: Unit, exceeded: ExceededQuota) -> Attempt {
-        let ExceededQuota { capability, quota, .. } = &exceeded;
-        self.meters.count_exceeded(capability, *quota);
-        let outcome = Err(Failure::from(exceeded));
+    /// Refuses a call whose writes must not be kept. What its callees keep in any case is written, unless
+    /// that too must not.
+    async fn refuse(&self, run: &Run<'_>, remainder: Unit, failure: Failure) -> Attempt {
+        let outcome = Err(failure);
         let nothing = Unit::new(self.store.clone(), run.context.now);
         for unit in [remainder, nothing] {
             let audit = Some(run.execution().audit(&outcome, run.started));
             let attachments = Attachments { audit, ..Attachments::default() };
             match self.write(run, unit, attachments).await {
-                Ok(Verdict::QuotaExceeded(_)) => {}
+                Ok(Verdict::QuotaExceeded(_) | Verdict::Erased) => {}
                 Ok(Verdict::Conflict(key)) => return Attempt::Conflict(key),
                 Ok(Verdict::Replaced) => return Attempt::Replaced,
                 Ok(Verdict::Committed | Verdict::Superseded) | Err(_) => break,

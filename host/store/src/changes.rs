@@ -25,6 +25,8 @@ pub(crate) struct Changes {
     pub(crate) audit: Vec<AuditRecord>,
     /// By how much the writes change what each collection takes.
     pub(crate) growth: BTreeMap<CollectionId, Usage>,
+    /// The owners whom its documents, events and timers name, unless it is an erasure.
+    pub(crate) owners: BTreeSet<String>,
     /// Whether it may also change documents of replaced generations, as an erasure does.
     pub(crate) in_any_generation: bool,
 }
@@ -59,6 +61,8 @@ pub(crate) struct Write {
     pub(crate) entry: Option<Entry>,
     /// The generation of the layout that the entry was made for.
     pub(crate) generation: i64,
+    /// The owners whom the document names at declared paths.
+    pub(crate) owners: BTreeSet<String>,
 }
 
 impl Write {

@@ -70,8 +70,8 @@ pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
     ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS, Migrated, OldDocument,
-    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalData, PersonalDocument,
-    PersonalEvent, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, Served,
+    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent,
+    PersonalItem, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, Served,
     SigningKeyRecord,
 };
 pub use store::Store;

@@ -63,7 +63,8 @@ pub use identifier::{
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use people::{
-    Audience, Erased, Erasure, People, Person, PersonalField, person_ids, redact_ids,
+    Audience, Erased, Erasure, People, Person, PersonalField, add_people, owner_ids, person_ids,
+    redact_ids,
 };
 pub use people_request::PeopleRequest;
 pub use plain_json::plain_json;

@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// The path of the document's own id.
 const DOCUMENT_ID: &str = "$id";
 const MAX_PATH_LENGTH: usize = 128;
-const PREFIXES: [&str; 2] = ["own_", "agt_"];
+const OWNER: &str = "own_";
+const PREFIXES: [&str; 2] = [OWNER, "agt_"];
 /// The length of an id of a person: a prefix and a ULID.
 const ID_LENGTH: usize = 4 + 26;
 /// The id that replaces that of an erased person, after its prefix.
@@ -26,8 +28,8 @@ pub struct Person {
     pub fields: Vec<PersonalField>,
 }
 
-/// What the erasure of a person does to a document that names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What the erasure of a person does to a document that names them; the most thorough first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Erasure {
     DeleteDocument,
@@ -44,8 +46,8 @@ pub struct PersonalField {
     pub audience: Audience,
 }
 
-/// Who may know a field about a person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Who may know a field about a person; the fewest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
     /// The person alone.
@@ -123,6 +125,18 @@ impl People {
                 subject.visit(&mut copy, &is_theirs, &mut |_, _| ()) > Found::Nothing
             }
         })
+    }
+
+    /// Returns the owners whom the document names at the declared paths.
+    pub fn owners(&self, id: &str, document: &Value) -> BTreeSet<String> {
+        let mut owners = BTreeSet::new();
+        for subject in &self.0 {
+            match subject.is_document_id {
+                true => owners.extend(owner_ids(id)),
+                false => add_owners(document, &subject.path, &mut owners),
+            }
+        }
+        owners
     }
 
     /// Erases these people from a document.
@@ -275,6 +289,29 @@ impl Subject {
     }
 }
 
+/// Returns the ids of owners in a text.
+pub fn owner_ids(text: &str) -> impl Iterator<Item = String> {
+    person_ids(text).filter(|id| id.starts_with(OWNER)).map(str::to_owned)
+}
+
+/// Adds what a later version of a capability declares of documents that an earlier one may have written.
+/// Nothing is withdrawn: a path and its fields stay, with the most thorough erasure and the fewest readers.
+pub fn add_people(stored: &mut Vec<Person>, declared: &[Person]) {
+    for person in declared {
+        let Some(known) = stored.iter_mut().find(|known| known.path == person.path) else {
+            stored.push(person.clone());
+            continue;
+        };
+        known.erasure = known.erasure.min(person.erasure);
+        for field in &person.fields {
+            match known.fields.iter_mut().find(|known| known.path == field.path) {
+                Some(known) => known.audience = known.audience.min(field.audience),
+                None => known.fields.push(field.clone()),
+            }
+        }
+    }
+}
+
 /// Returns the ids of owners and agents in a text.
 pub fn person_ids(text: &str) -> impl Iterator<Item = &str> {
     let starts = PREFIXES.iter().flat_map(move |prefix| text.match_indices(prefix));
@@ -364,6 +401,32 @@ fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
     }
 }
 
+/// Adds the ids of owners at a path, in values and in keys.
+fn add_owners(value: &Value, path: &[Step], owners: &mut BTreeSet<String>) {
+    let Some((step, rest)) = path.split_first() else {
+        return owners.extend(value.as_str().into_iter().flat_map(owner_ids));
+    };
+    match (step, value) {
+        (Step::Name(name), Value::Object(entries)) => {
+            if let Some(child) = entries.get(name) {
+                add_owners(child, rest, owners);
+            }
+        }
+        (Step::Elements, Value::Array(elements)) => {
+            elements.iter().for_each(|element| add_owners(element, rest, owners));
+        }
+        (Step::Entries, Value::Object(entries)) => {
+            for (key, child) in entries {
+                if rest.is_empty() {
+                    owners.extend(owner_ids(key));
+                }
+                add_owners(child, rest, owners);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn each_at(value: &mut Value, path: &[Step], change: &mut dyn FnMut(&mut Value)) {
     let Some((step, rest)) = path.split_first() else { return change(value) };
     match (step, value) {
@@ -444,6 +507,59 @@ mod tests {
     fn erased(people: &People, mut document: Value) -> (Erased, Value) {
         let outcome = people.erase("id", &mut document, &[ANNA.to_owned()]);
         (outcome, document)
+    }
+
+    #[test]
+    fn a_declaration_adds_to_the_stored_one_and_withdraws_nothing() {
+        let field = |path: &str, audience| PersonalField { path: path.to_owned(), audience };
+        let person = |path: &str, erasure, fields: &[PersonalField]| Person {
+            path: path.to_owned(),
+            erasure,
+            fields: fields.to_vec(),
+        };
+        let note = field("note", Audience::Personal);
+        let mut stored = vec![
+            person("owner", Erasure::Redact, &[note.clone()]),
+            person("by", Erasure::DeleteDocument, &[]),
+        ];
+        add_people(&mut stored, &[]);
+        assert_eq!(stored.len(), 2);
+        let text = field("text", Audience::Shared);
+        add_people(
+            &mut stored,
+            &[
+                person(
+                    "owner",
+                    Erasure::DeleteDocument,
+                    &[field("note", Audience::Public), text.clone()],
+                ),
+                person("by", Erasure::Redact, &[]),
+                person("agent", Erasure::Redact, &[]),
+            ],
+        );
+        let expected = [
+            person("owner", Erasure::DeleteDocument, &[note, text]),
+            person("by", Erasure::DeleteDocument, &[]),
+            person("agent", Erasure::Redact, &[]),
+        ];
+        assert_eq!(stored, expected);
+    }
+
+    #[test]
+    fn owners_are_found_at_declared_paths() {
+        let declared = people(&[
+            ("owner", Erasure::DeleteDocument, &[]),
+            ("members[].by", Erasure::RemoveElement, &[]),
+            ("votes{}", Erasure::RemoveElement, &[]),
+        ]);
+        let document = json!({
+            "owner": ANNA,
+            "members": [{ "by": "agt_01J00000000000000000000003" }],
+            "votes": { BEN: true },
+            "note": "own_01J00000000000000000000004 was here",
+        });
+        let found: Vec<_> = declared.owners("id", &document).into_iter().collect();
+        assert_eq!(found, [ANNA, BEN]);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use crate::config::OperatorConfig;
 use anyhow::Context as _;
 use clap::Args;
 use portolan_http::{SOCKET_FILE, TOKEN_FILE};
-use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Url};
+use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Response, Url};
 use serde_json::Value;
-use std::{net::IpAddr, path::PathBuf};
+use std::{io::Write as _, net::IpAddr, path::PathBuf};
 
 /// Runs a future to its end on a runtime of one thread.
 pub(super) fn block_on<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
@@ -107,25 +107,35 @@ impl Operator {
         path: &str,
         completed: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> anyhow::Result<Value> {
+        answer(self.respond(method, path, completed).await?).await
+    }
+
+    /// Prints an answer as it arrives.
+    pub(super) async fn print(&self, path: &str) -> anyhow::Result<()> {
+        let mut response = self.respond(Method::GET, path, |request| request).await?;
+        if !response.status().is_success() {
+            return answer(response).await.map(drop);
+        }
+        while let Some(chunk) = response.chunk().await.context("the answer is cut off")? {
+            std::io::stdout().write_all(&chunk)?;
+        }
+        Ok(())
+    }
+
+    async fn respond(
+        &self,
+        method: Method,
+        path: &str,
+        completed: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> anyhow::Result<Response> {
         let Route { client, url, token, name } = self.route()?;
         let mut request = client.request(method, format!("{url}{path}"));
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
-        let response = completed(request).send().await.with_context(|| {
+        completed(request).send().await.with_context(|| {
             format!("no host answers at {name}; start one with `portolan serve`, or name another with --data-dir or --admin-url")
-        })?;
-        let succeeded = response.status().is_success();
-        let answer: Value = response.json().await.context("the answer is not JSON")?;
-        let conflict =
-            answer.get("conflict").map(|conflict| format!(" {conflict}")).unwrap_or_default();
-        anyhow::ensure!(
-            succeeded,
-            "the host refused the request ({}): {}{conflict}",
-            text(&answer, "error_code"),
-            text(&answer, "message")
-        );
-        Ok(answer)
+        })
     }
 
     /// Returns the way to the host: the given address, else the socket in the data folder, else the address
@@ -151,6 +161,21 @@ impl Operator {
         let token = config.token.or_else(kept_token);
         Ok(Route { client: client()?, name: url.clone(), url, token })
     }
+}
+
+/// Returns the answer in a response, or why the host refused the request.
+async fn answer(response: Response) -> anyhow::Result<Value> {
+    let succeeded = response.status().is_success();
+    let answer: Value = response.json().await.context("the answer is not JSON")?;
+    let conflict =
+        answer.get("conflict").map(|conflict| format!(" {conflict}")).unwrap_or_default();
+    anyhow::ensure!(
+        succeeded,
+        "the host refused the request ({}): {}{conflict}",
+        text(&answer, "error_code"),
+        text(&answer, "message")
+    );
+    Ok(answer)
 }
 
 /// Returns whether the host of an address is this machine.

@@ -36,8 +36,7 @@ impl People {
         block_on(async {
             match self.command {
                 Command::Export { owner_id } => {
-                    let data = self.operator.get(&format!("/people/{owner_id}"), &[]).await?;
-                    line!("{}", serde_json::to_string_pretty(&data)?);
+                    self.operator.print(&format!("/people/{owner_id}")).await?;
                 }
                 Command::Erase { owner_id, .. } => {
                     let path = format!("/people/{owner_id}");

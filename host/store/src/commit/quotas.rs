@@ -118,6 +118,10 @@ impl<'a> QuotaState<'a> {
         let caller =
             changes.audit.iter().find_map(|record| Some((record.owner_id.as_ref()?, record.at)));
         if let Some((owner, at)) = caller {
+            if let Some(kept) = &changes.kept {
+                let bytes = kept.answer.len() as u64;
+                add(Quota::OwnerBytesPerDay, DAY, &kept.key.capability, owner, bytes, at);
+            }
             for (scope, growth) in self.growth(changes) {
                 let capability = capability_of(&scope);
                 let added = [

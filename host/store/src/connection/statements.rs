@@ -59,6 +59,7 @@ pub(crate) struct Statements {
     pub(crate) drop_challenges: SqlStr,
     pub(crate) drop_webhooks_of: SqlStr,
     pub(crate) drop_deliveries_of: SqlStr,
+    pub(crate) erasures: SqlStr,
 }
 
 impl Statements {
@@ -208,6 +209,7 @@ impl Statements {
                 &[NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
                 "",
             ),
+            erasures: find("t.owner_digest", "erasures", &[("owner_digest", TEXT)], ""),
             inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
             // Listeners have polled lately or have a webhook.
             listeners: sql(format!(

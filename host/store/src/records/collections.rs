@@ -8,7 +8,7 @@ use crate::{
     store::Store,
     usage::scope,
 };
-use portolan_vocabulary::{self as vocabulary, People};
+use portolan_vocabulary::{self as vocabulary, People, Person, add_people};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,23 +20,6 @@ type Row = (i64, i64, String);
 /// A collection as it is stored: its row, its people as JSON, its version, and the generation that is being
 /// filled to replace it.
 type Declared = (i64, i64, String, Option<String>, i64, Option<i64>);
-
-/// Returns all declarations of a collection's people so far: documents that were written under an earlier
-/// one can still name a person there. The newest declaration of a path counts. `known` are those before.
-fn people_ever(declared: Option<&[vocabulary::Person]>, known: Option<&str>) -> Option<String> {
-    let known: Option<Vec<vocabulary::Person>> =
-        known.and_then(|text| serde_json::from_str(text).ok());
-    if declared.is_none() && known.is_none() {
-        return None;
-    }
-    let mut people = declared.unwrap_or_default().to_vec();
-    for earlier in known.unwrap_or_default() {
-        if !people.iter().any(|person| person.path == earlier.path) {
-            people.push(earlier);
-        }
-    }
-    Some(json!(people).to_string())
-}
 
 impl Store {
     /// Makes the collections of a capability ready, for both modes.
@@ -90,9 +73,16 @@ impl Store {
             let layout = self.inner.layouts.get(backend, id, generation, &text)?;
             let scope = format!("{capability} {name}");
             let declared = declaration.people.as_deref();
-            let known_people = known.as_ref().and_then(|(people, _)| people.as_deref());
-            let kept = people_ever(declared, known_people);
             let version = i64::from(declaration.version);
+            let kept = match &known {
+                Some((Some(stored), of)) if *of == version || declared.is_none() => {
+                    let mut people: Vec<Person> = serde_json::from_str(stored)
+                        .map_err(|_| DbError::Declaration(name.clone()))?;
+                    add_people(&mut people, declared.unwrap_or_default());
+                    Some(json!(people).to_string())
+                }
+                _ => declared.map(|people| json!(people).to_string()),
+            };
             if known != Some((kept.clone(), version)) {
                 self.keep_people(id, kept, version).await?;
             }
@@ -213,28 +203,5 @@ impl Store {
             }
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use portolan_vocabulary::{Erasure, Person};
-
-    fn person(path: &str, erasure: Erasure) -> Person {
-        Person { path: path.to_owned(), erasure, fields: Vec::new() }
-    }
-
-    #[test]
-    fn people_that_were_declared_once_stay_known() {
-        let text = |people: &[Person]| json!(people).to_string();
-        let (owner, author) =
-            (person("owner", Erasure::Redact), person("author", Erasure::DeleteDocument));
-        let known = text(&[person("owner", Erasure::DeleteDocument)]);
-        assert_eq!(people_ever(Some(&[]), Some(&known)), Some(known.clone()));
-        assert_eq!(people_ever(None, Some(&known)), Some(known.clone()));
-        let declared = [author.clone(), owner.clone()];
-        assert_eq!(people_ever(Some(&declared), Some(&known)), Some(text(&[author, owner])));
-        assert_eq!(people_ever(None, None), None);
     }
 }

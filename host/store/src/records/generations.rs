@@ -14,7 +14,7 @@
 //! or another node that does the same, loses nothing and does no harm. A document that cannot be migrated
 //! is quarantined with its old body.
 
-use super::sweep::DAY_MS;
+use super::{quarantine::kept_reason, sweep::DAY_MS};
 use crate::{
     connection::{NUMBER, TEXT, Transaction, read},
     document::{CollectionId, Stored, UniqueKey},
@@ -140,9 +140,9 @@ impl Store {
         &self,
         outdated: &Outdated,
     ) -> Result<Option<Result<Generation, u64>>, DbError> {
-        let row: Option<(i64, i64, String, i64)> = read!(self.inner.backend, |pool| {
+        let row: Option<(i64, i64, String)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
-                "SELECT id, generation, shape, retired_at FROM collections
+                "SELECT id, generation, shape FROM collections
                  WHERE replaced_by = $1 AND version = $2 AND state = 'retired'
                  ORDER BY retired_at DESC LIMIT 1",
             )
@@ -151,22 +151,18 @@ impl Store {
             .fetch_optional(pool)
             .await?
         });
-        let Some((id, generation, shape, retired_at)) = row else { return Ok(None) };
-        let written = self.written_since(outdated.id, retired_at).await?;
+        let Some((id, generation, shape)) = row else { return Ok(None) };
+        let sql = format!("SELECT count(*) FROM {}", written_since(outdated.id, CollectionId(id)));
+        let written: i64 = read!(self.inner.backend, |pool| {
+            sqlx::query_scalar(AssertSqlSafe(sql.as_str())).fetch_one(pool).await?
+        });
+        let written = unsigned(written);
         if written > 0 {
             return Ok(Some(Err(written)));
         }
         let layout =
             self.inner.layouts.get(&self.inner.backend, CollectionId(id), generation, &shape)?;
         outdated.generation(CollectionId(id), layout, true).map(|generation| Some(Ok(generation)))
-    }
-
-    async fn written_since(&self, collection: CollectionId, at: i64) -> Result<u64, DbError> {
-        let written: i64 = read!(self.inner.backend, |pool| {
-            let sql = "SELECT count(*) FROM documents WHERE collection = $1 AND updated_at > $2";
-            sqlx::query_scalar(sql).bind(collection.0).bind(at).fetch_one(pool).await?
-        });
-        Ok(unsigned(written))
     }
 
     /// Begins to fill a generation with documents of the declared version, or goes on with the one that the
@@ -389,10 +385,12 @@ impl Store {
         .await
     }
 
-    /// Returns documents that were changed while the generation is being filled, at most 200.
+    /// Returns documents that were changed while the generation is being filled, at most 200, in the order
+    /// of their ids, which follow the id `after`.
     pub async fn changed_documents(
         &self,
         generation: &Generation,
+        after: &str,
         bytes: usize,
     ) -> Result<Vec<OldDocument>, DbError> {
         type Changed = (String, i64, Option<i64>, Option<String>, Option<i64>, Option<i64>);
@@ -401,9 +399,10 @@ impl Store {
                 "SELECT g.id, g.revision, d.revision, d.body, d.created_at, d.updated_at
                  FROM generation_changes g
                  LEFT JOIN documents d ON d.collection = g.collection AND d.id = g.id
-                 WHERE g.collection = $1 ORDER BY g.id LIMIT $2",
+                 WHERE g.collection = $1 AND g.id > $2 ORDER BY g.id LIMIT $3",
             )
             .bind(generation.from.0)
+            .bind(after)
             .bind(signed(CHUNK as u64))
             .fetch_all(pool)
             .await?
@@ -423,23 +422,26 @@ impl Store {
 
     /// Writes changed documents after their migration. While the serving generation is fenced, `fenced`,
     /// these are the last changes, and a document whose unique value another one has is quarantined.
+    /// Otherwise its id is returned, and it is to be followed again.
     pub async fn follow_changes(
         &self,
         generation: &Generation,
         migrated: Vec<Migrated>,
         fenced: bool,
         now: Timestamp,
-    ) -> Result<(), DbError> {
+    ) -> Result<Vec<String>, DbError> {
         let (store, generation) = (self.clone(), generation.clone());
         self.exclusively(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
             let row = store.row(&mut transaction, generation.to).await?;
             if row.is_none_or(|(state, ..)| state != "filling") {
                 transaction.roll_back().await?;
-                return Ok(());
+                return Ok(Vec::new());
             }
-            store.write(&mut transaction, &generation, migrated, fenced, now).await?;
-            transaction.commit().await
+            let deferred =
+                store.write(&mut transaction, &generation, migrated, fenced, now).await?;
+            transaction.commit().await?;
+            Ok(deferred)
         })
         .await
     }
@@ -527,11 +529,7 @@ impl Store {
         let fenced = from.0 == "serving" && unsigned(from.5) > now.as_millis();
         let (from, to) = (generation.from.0, (to.0, to.7));
         if generation.revived {
-            let written = format!(
-                "documents d JOIN collections c ON c.id = {}
-                 WHERE d.collection = {from} AND d.updated_at > c.retired_at",
-                generation.to.0
-            );
+            let written = written_since(generation.from, generation.to);
             let written = self.count(transaction, &written).await?;
             return Ok(fenced && to.0 == "retired" && written == 0);
         }
@@ -631,7 +629,8 @@ impl Store {
         transaction.run(&sql_text(sql), vec![json!([from.0, to.0])]).await
     }
 
-    /// Writes the outcome of the migration of documents that have not changed since they were read.
+    /// Writes the outcome of the migration of documents that have not changed since they were read. Returns
+    /// the ids of those that are to be written again.
     async fn write(
         &self,
         transaction: &mut Transaction,
@@ -639,7 +638,7 @@ impl Store {
         migrated: Vec<Migrated>,
         fenced: bool,
         now: Timestamp,
-    ) -> Result<(), DbError> {
+    ) -> Result<Vec<String>, DbError> {
         let statements = &self.inner.statements;
         let (from, to, layout) = (generation.from.0, generation.to, &generation.layout);
         let keys = migrated.iter().map(|(document, _)| json!([from, document.id])).collect();
@@ -718,7 +717,10 @@ impl Store {
             &[("collection", NUMBER), ("id", TEXT), ("revision", NUMBER)],
         );
         transaction.run(&followed, noted).await?;
-        transaction.run(&self.insertion(CHANGES), deferred).await
+        transaction.run(&self.insertion(CHANGES), deferred).await?;
+        let is_deferred = |outcome: &Outcome| matches!(outcome, Outcome::Deferred);
+        let deferred = outcomes.into_iter().filter(|(_, outcome)| is_deferred(outcome));
+        Ok(deferred.map(|(document, _)| document.id).collect())
     }
 
     /// Finds documents whose unique values other documents have. A value may have passed from one document
@@ -893,7 +895,7 @@ impl Generation {
         let checked = migrated.and_then(|value| self.check(&document.id, value));
         match checked {
             Ok((body, entry)) => Outcome::Written { body, entry },
-            Err(reason) => Outcome::Quarantined(reason),
+            Err(reason) => Outcome::Quarantined(kept_reason(&reason)),
         }
     }
 
@@ -952,6 +954,18 @@ impl Outdated {
             people: Arc::new(people),
         })
     }
+}
+
+/// Returns the rows, for a count, of the documents of the serving generation that were written since it
+/// replaced the retired one. Revisions tell, not times: a call that began before may commit after. A document
+/// without a body is quarantined if the retired one has the same revision with a body.
+fn written_since(serving: CollectionId, retired: CollectionId) -> String {
+    format!(
+        "documents d LEFT JOIN documents r ON r.collection = {} AND r.id = d.id
+         AND r.revision = d.revision AND (d.body IS NULL OR r.body IS NOT NULL)
+         WHERE d.collection = {} AND r.id IS NULL",
+        retired.0, serving.0
+    )
 }
 
 fn stored(revision: i64, body: Option<String>, created_at: i64, updated_at: i64) -> Stored {

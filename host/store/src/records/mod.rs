@@ -27,7 +27,7 @@ pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
 pub use inbox::{Gap, InboxEntry};
 pub use people::{
-    ErasureCounts, PersonalAnswer, PersonalData, PersonalDocument, PersonalEvent, PersonalWebhook,
+    ErasureCounts, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalWebhook,
 };
 pub use publishers::Installed;
 pub use quarantine::{Quarantined, QuarantinedDocument};

@@ -10,7 +10,7 @@ use crate::{
     store::Store,
     usage::{capability_of, scope},
 };
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Timestamp, person_ids, redact_ids};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -66,6 +66,14 @@ impl From<Row> for Quarantined {
     }
 }
 
+/// Returns a reason as it is kept, beside its document: bounded, and without the ids of people, whose export
+/// and erasure look at the document alone.
+pub(super) fn kept_reason(reason: &str) -> String {
+    let reason: String = reason.chars().take(REASON).collect();
+    let people: Vec<String> = person_ids(&reason).map(str::to_owned).collect();
+    redact_ids(&reason, &people)
+}
+
 impl Store {
     /// Records that a capability could not read a document at this revision.
     pub async fn quarantine_unreadable(
@@ -76,7 +84,7 @@ impl Store {
         reason: &str,
         now: Timestamp,
     ) -> Result<(), DbError> {
-        let reason: String = reason.chars().take(REASON).collect();
+        let reason = kept_reason(reason);
         transact!(self.inner.backend, |transaction| {
             sqlx::query(
                 "INSERT INTO quarantined_documents
@@ -170,5 +178,19 @@ impl Store {
             query.execute(&mut *transaction).await?.rows_affected()
         });
         Ok(removed > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_short_and_names_nobody() {
+        let reason =
+            kept_reason("agt_01J00000000000000000000001 or own_01J00000000000000000000002?");
+        let nobody = "00000000000000000000000000";
+        assert_eq!(reason, format!("agt_{nobody} or own_{nobody}?"));
+        assert_eq!(kept_reason(&"ä".repeat(REASON + 1)).chars().count(), REASON);
     }
 }

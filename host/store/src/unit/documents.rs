@@ -103,6 +103,7 @@ impl Unit {
             updated_at: self.now,
             entry: Some(entry),
             generation: collection.layout.generation,
+            owners: collection.people.owners(id, &value),
         };
         self.check_unique(collection.id(), id, &write).await?;
         self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
@@ -125,6 +126,7 @@ impl Unit {
                 updated_at: self.now,
                 entry: None,
                 generation: collection.layout.generation,
+                owners: BTreeSet::new(),
             };
             self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
         }

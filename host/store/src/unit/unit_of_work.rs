@@ -5,13 +5,13 @@ use crate::{
     changes::{Attachments, Changes, Write},
     commit::Answer,
     document::{CollectionId, DocumentKey, Stored, UniqueKey},
-    effects::AuditRecord,
+    effects::{AuditRecord, TimerChange},
     query::Collection,
     store::Store,
     usage::Usage,
 };
-use portolan_vocabulary::{Keyring, Timestamp};
-use std::collections::BTreeMap;
+use portolan_vocabulary::{Keyring, PEOPLE_OF, Timestamp, owner_ids};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The read set of a call, and its writes in layers: one for the call and one for each open
 /// savepoint. It is committed whole or not at all.
@@ -150,7 +150,12 @@ impl Unit {
             let growth = growth.entry(key.collection).or_default();
             *growth += write.growth(&key.id, self.reads.get(key));
         }
+        let owners = match self.in_any_generation {
+            true => BTreeSet::new(),
+            false => named_owners(&layer),
+        };
         Changes {
+            owners,
             reads: self.reads.into_iter().map(|(key, stored)| (key, stored.revision)).collect(),
             holders: self.holders,
             writes: layer.writes,
@@ -172,4 +177,20 @@ impl Unit {
         changes.audit.extend(audit);
         committer.commit(changes).await
     }
+}
+
+/// Returns the owners whom documents, events and timers name. Those of the host's own timers are requests
+/// for their data.
+fn named_owners(layer: &Layer) -> BTreeSet<String> {
+    let documents = layer.writes.values().flat_map(|write| write.owners.iter().cloned());
+    let events = layer.events.iter().flat_map(|event| {
+        let audience = event.owner().map(String::as_str).unwrap_or_default();
+        [audience, &event.subject, &event.data].into_iter().flat_map(owner_ids)
+    });
+    let timers = layer.timers.iter().filter(|(key, _)| !key.capability.starts_with(PEOPLE_OF));
+    let timers = timers.flat_map(|(key, change)| match change {
+        TimerChange::Set { input, .. } => owner_ids(&key.name).chain(owner_ids(input)).collect(),
+        TimerChange::Cancel => Vec::new(),
+    });
+    documents.chain(events).chain(timers).collect()
 }

@@ -1,7 +1,7 @@
 //! The next version of the capability `library`: books with names in place of titles.
 //!
 //! It cannot migrate a book with the title "broken", and it migrates one with the title "odd" to a form that
-//! it cannot read.
+//! it cannot read. It gives all books with the title "same" one code.
 
 use portolan_sdk::{
     migration::{Migrated, Migration},
@@ -133,6 +133,7 @@ impl Library {
     fn migrate(_call: &Call, input: Migration) -> Result<Migrated, Infallible> {
         Ok(input.each(|OldBook { title, code, keeper }| match title.as_str() {
             "broken" => Err("it is broken".to_owned()),
+            "same" => Ok(json!({ "name": title, "code": "the same", "keeper": keeper })),
             "odd" => Ok(json!({ "number": 1, "code": code, "keeper": keeper })),
             _ => Ok(json!({ "name": title, "code": code, "keeper": keeper })),
         }))

@@ -21,6 +21,9 @@ use std::{collections::BTreeSet, sync::Arc};
 /// How often a document that others change meanwhile is tried again.
 const ATTEMPTS: usize = 20;
 
+/// The events that are redacted in one transaction.
+const COMMITTED: usize = 200;
+
 /// The length of the ULID in an identifier.
 const ULID_LENGTH: usize = 26;
 
@@ -38,8 +41,7 @@ pub struct ErasureCounts {
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it. The timer that may have requested the erasure stays until its end.
 const REMOVALS: [&str; 9] = [
-    "DELETE FROM quarantined_documents
-     WHERE id = $1 OR id LIKE $2 OR body LIKE $2 OR reason LIKE $2",
+    "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
     // A reason can repeat what a document contained before the erasure.
     "DELETE FROM quarantined_documents WHERE body IS NULL AND $1 <> $2 AND NOT EXISTS
      (SELECT 1 FROM documents d WHERE d.collection = quarantined_documents.collection
@@ -152,7 +154,7 @@ impl Store {
             .bind(after.capability.as_str())
             .bind(after.action.as_str())
             .bind(after.key.as_str())
-            .bind(i64::try_from(CHUNK).unwrap_or(i64::MAX))
+            .bind(CHUNK)
             .fetch_all(pool)
             .await?
         });
@@ -176,9 +178,9 @@ impl Erasure<'_> {
             let mut after = None;
             loop {
                 let rows = self.store.documents_naming(person, after).await?;
-                let Some((collection, id, _)) = rows.last() else { break };
+                let Some((collection, id, ..)) = rows.last() else { break };
                 after = Some((*collection, id.clone()));
-                for (collection, id, _) in rows {
+                for (collection, id, ..) in rows {
                     let Some(declared) = self.store.declared(collection).await? else { continue };
                     if !(declared.is_register() && self.ids.contains(&id)) {
                         self.erase_document(collection, &declared, &id).await?;
@@ -273,7 +275,7 @@ impl Erasure<'_> {
                 .fetch_all(pool)
                 .await?
             });
-            for rows in rows.chunks(CHUNK) {
+            for rows in rows.chunks(COMMITTED) {
                 self.counts.events += transact!(backend, |transaction| {
                     let mut changed = 0;
                     for (seq, subject) in rows {

@@ -1,11 +1,22 @@
-//! The export of all that is stored about a person.
+//! The export of all that is stored about a person, one item after the other: it may be more than fits in
+//! memory.
 
-use super::{Row, pattern};
+use super::{CHUNK, Row, pattern};
 use crate::{connection::read, error::DbError, integers::unsigned, store::Store};
 use portolan_vocabulary::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use tokio::sync::mpsc;
+
+/// An item of an export. All documents come first, then events, webhooks and answers.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PersonalItem {
+    Document(PersonalDocument),
+    Event(PersonalEvent),
+    Webhook(PersonalWebhook),
+    Answer(PersonalAnswer),
+}
 
 /// A stored document that names a person.
 #[derive(Debug, Clone, Serialize)]
@@ -15,6 +26,9 @@ pub struct PersonalDocument {
     pub id: String,
     /// The personal fields of other people are empty.
     pub document: Value,
+    /// What its capability said of it, if it is in quarantine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quarantine_reason: Option<String>,
 }
 
 /// An event about a person, or one that was sent to them.
@@ -45,62 +59,33 @@ pub struct PersonalAnswer {
     pub answer: Value,
 }
 
-/// All that is stored about a person.
-#[derive(Debug, Clone, Serialize)]
-pub struct PersonalData {
-    pub owner_id: String,
-    pub agents: Vec<String>,
-    pub documents: Vec<PersonalDocument>,
-    pub events: Vec<PersonalEvent>,
-    pub webhooks: Vec<PersonalWebhook>,
-    pub answers: Vec<PersonalAnswer>,
+/// The receiver of an export that was given up.
+struct GivenUp;
+
+/// An export in progress.
+struct Export<'e> {
+    store: &'e Store,
+    /// The person's ids.
+    ids: &'e [String],
+    items: mpsc::Sender<PersonalItem>,
 }
 
 impl Store {
-    /// Returns all that is stored about a person.
-    pub async fn export_person(&self, owner_id: &str) -> Result<PersonalData, DbError> {
-        let ids = self.person_ids(owner_id).await?;
-        Ok(PersonalData {
-            owner_id: owner_id.to_owned(),
-            documents: self.personal_documents(&ids).await?,
-            events: self.personal_events(&ids).await?,
-            webhooks: self.personal_webhooks(&ids).await?,
-            answers: self.personal_answers(&ids).await?,
-            agents: ids.into_iter().skip(1).collect(),
-        })
-    }
-
-    async fn personal_documents(&self, ids: &[String]) -> Result<Vec<PersonalDocument>, DbError> {
-        let mut documents = Vec::new();
-        let mut seen = BTreeSet::new();
-        for person in ids {
-            let mut after = None;
-            loop {
-                let rows = self.documents_naming(person, after).await?;
-                let Some((collection, id, _)) = rows.last() else { break };
-                after = Some((*collection, id.clone()));
-                for row in rows {
-                    if seen.insert((row.0, row.1.clone())) {
-                        documents.extend(self.personal_document(row, ids).await?);
-                    }
-                }
-            }
-        }
-        seen.clear();
-        for person in ids {
-            for row in self.quarantined_naming(person).await? {
-                if seen.insert((row.0, row.1.clone())) {
-                    documents.extend(self.personal_document(row, ids).await?);
-                }
-            }
-        }
-        Ok(documents)
+    /// Sends all that is stored about a person with these ids. It ends early if nobody receives it.
+    pub async fn export_person(
+        &self,
+        ids: &[String],
+        items: mpsc::Sender<PersonalItem>,
+    ) -> Result<(), DbError> {
+        let export = Export { store: self, ids, items };
+        let ended = export.run().await;
+        ended.map(|_received| ())
     }
 
     /// Returns a document as a person may see it, if it names them where its collection declares people.
     async fn personal_document(
         &self,
-        (collection, id, body): Row,
+        (collection, id, body, quarantine_reason): Row,
         ids: &[String],
     ) -> Result<Option<PersonalDocument>, DbError> {
         let Some(declared) = self.declared(collection).await? else { return Ok(None) };
@@ -112,86 +97,164 @@ impl Store {
             people.hide_others(&id, &mut document, ids);
         }
         let (capability, collection) = (declared.capability, declared.name);
-        Ok(Some(PersonalDocument { capability, collection, id, document }))
+        Ok(Some(PersonalDocument { capability, collection, id, document, quarantine_reason }))
+    }
+}
+
+type Sent = Result<Result<(), GivenUp>, DbError>;
+
+/// Sends an item, or ends the export.
+macro_rules! send {
+    ($export:expr, $item:expr) => {
+        if $export.items.send($item).await.is_err() {
+            return Ok(Err(GivenUp));
+        }
+    };
+}
+
+impl Export<'_> {
+    async fn run(&self) -> Sent {
+        for part in
+            [Part::Documents, Part::Quarantined, Part::Events, Part::Webhooks, Part::Answers]
+        {
+            for place in 0..self.ids.len() {
+                if self.send(part, place).await?.is_err() {
+                    return Ok(Err(GivenUp));
+                }
+            }
+        }
+        Ok(Ok(()))
     }
 
-    /// Returns the documents whose text or id contains this id and that are kept in quarantine, outside
-    /// their collections.
-    async fn quarantined_naming(&self, id: &str) -> Result<Vec<Row>, DbError> {
-        Ok(read!(self.inner.backend, |pool| {
-            sqlx::query_as(
-                "SELECT CAST(collection AS BIGINT), id, body FROM quarantined_documents
-                 WHERE body IS NOT NULL AND (body LIKE $1 OR id LIKE $1) ORDER BY collection, id",
-            )
-            .bind(pattern(id))
-            .fetch_all(pool)
-            .await?
-        }))
+    async fn send(&self, part: Part, place: usize) -> Sent {
+        let (earlier, from) = self.ids.split_at(place);
+        let Some(person) = from.first() else { return Ok(Ok(())) };
+        match part {
+            Part::Documents => self.send_documents(person, earlier, false).await,
+            Part::Quarantined => self.send_documents(person, earlier, true).await,
+            Part::Events => self.send_events(person, earlier).await,
+            Part::Webhooks => self.send_webhooks(person).await,
+            Part::Answers => self.send_answers(person).await,
+        }
     }
 
-    async fn personal_events(&self, ids: &[String]) -> Result<Vec<PersonalEvent>, DbError> {
-        let mut events = Vec::new();
-        for person in ids {
-            let rows: Vec<(String, String, String, i64)> = read!(self.inner.backend, |pool| {
+    /// Sends the documents that name an id, unless they name an earlier one too.
+    async fn send_documents(&self, person: &str, earlier: &[String], quarantined: bool) -> Sent {
+        let mut after = None;
+        loop {
+            let rows = match quarantined {
+                true => self.store.quarantined_naming(person, after).await?,
+                false => self.store.documents_naming(person, after).await?,
+            };
+            let Some((collection, id, ..)) = rows.last() else { return Ok(Ok(())) };
+            after = Some((*collection, id.clone()));
+            for row in rows {
+                if !is_in(earlier, &[&row.1, &row.2])
+                    && let Some(document) = self.store.personal_document(row, self.ids).await?
+                {
+                    send!(self, PersonalItem::Document(document));
+                }
+            }
+        }
+    }
+
+    async fn send_events(&self, person: &str, earlier: &[String]) -> Sent {
+        type Event = (i64, String, String, Option<String>, String, String, i64);
+        let mut after = -1;
+        loop {
+            let rows: Vec<Event> = read!(self.store.inner.backend, |pool| {
                 sqlx::query_as(
-                    "SELECT id, event_type, data, occurred_at FROM events
-                     WHERE audience_id = $1 OR subject LIKE $2 OR data LIKE $2 ORDER BY seq",
+                    "SELECT CAST(seq AS BIGINT), id, event_type, audience_id, subject, data,
+                     occurred_at FROM events
+                     WHERE seq > $1 AND (audience_id = $2 OR subject LIKE $3 OR data LIKE $3)
+                     ORDER BY seq LIMIT $4",
                 )
+                .bind(after)
                 .bind(person)
                 .bind(pattern(person))
+                .bind(CHUNK)
                 .fetch_all(pool)
                 .await?
             });
-            events.extend(rows.into_iter().map(|(id, event_type, data, at)| PersonalEvent {
-                id,
-                event_type,
-                data: serde_json::from_str(&data).unwrap_or_default(),
-                occurred_at: Timestamp::from_millis(unsigned(at)),
-            }));
+            let Some((last, ..)) = rows.last() else { return Ok(Ok(())) };
+            after = *last;
+            for (_, id, event_type, audience, subject, data, at) in rows {
+                if is_in(earlier, &[audience.as_deref().unwrap_or_default(), &subject, &data]) {
+                    continue;
+                }
+                let event = PersonalEvent {
+                    id,
+                    event_type,
+                    data: serde_json::from_str(&data).unwrap_or_default(),
+                    occurred_at: Timestamp::from_millis(unsigned(at)),
+                };
+                send!(self, PersonalItem::Event(event));
+            }
         }
-        events.sort_by(|one, other| one.id.cmp(&other.id));
-        events.dedup_by(|one, other| one.id == other.id);
-        Ok(events)
     }
 
-    async fn personal_webhooks(&self, ids: &[String]) -> Result<Vec<PersonalWebhook>, DbError> {
-        let mut webhooks = Vec::new();
-        for person in ids {
-            let of_agent: Vec<PersonalWebhook> = read!(self.inner.backend, |pool| {
-                sqlx::query_as(
-                    "SELECT id, agent_id, url, description FROM webhooks
-                     WHERE agent_id = $1 ORDER BY id",
-                )
-                .bind(person)
-                .fetch_all(pool)
-                .await?
-            });
-            webhooks.extend(of_agent);
+    async fn send_webhooks(&self, person: &str) -> Sent {
+        let webhooks: Vec<PersonalWebhook> = read!(self.store.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT id, agent_id, url, description FROM webhooks
+                 WHERE agent_id = $1 ORDER BY id",
+            )
+            .bind(person)
+            .fetch_all(pool)
+            .await?
+        });
+        for webhook in webhooks {
+            send!(self, PersonalItem::Webhook(webhook));
         }
-        Ok(webhooks)
+        Ok(Ok(()))
     }
 
-    async fn personal_answers(&self, ids: &[String]) -> Result<Vec<PersonalAnswer>, DbError> {
-        let mut answers = Vec::new();
-        for person in ids {
-            let rows: Vec<(String, String, String, String)> = read!(self.inner.backend, |pool| {
-                sqlx::query_as(
-                    "SELECT capability, action, key, answer FROM idempotency
-                     WHERE agent_id = $1 ORDER BY capability, action, key",
-                )
-                .bind(person)
-                .fetch_all(pool)
-                .await?
-            });
-            let answer = |(capability, action, key, answer): (_, _, _, String)| PersonalAnswer {
-                agent_id: person.clone(),
-                capability,
-                action,
-                key,
-                answer: serde_json::from_str(&answer).unwrap_or_default(),
-            };
-            answers.extend(rows.into_iter().map(answer));
+    async fn send_answers(&self, person: &str) -> Sent {
+        let mut after: (String, String, String) = Default::default();
+        loop {
+            let rows: Vec<(String, String, String, String)> =
+                read!(self.store.inner.backend, |pool| {
+                    sqlx::query_as(
+                        "SELECT capability, action, key, answer FROM idempotency
+                     WHERE agent_id = $1 AND (capability, action, key) > ($2, $3, $4)
+                     ORDER BY capability, action, key LIMIT $5",
+                    )
+                    .bind(person)
+                    .bind(after.0.as_str())
+                    .bind(after.1.as_str())
+                    .bind(after.2.as_str())
+                    .bind(CHUNK)
+                    .fetch_all(pool)
+                    .await?
+                });
+            let Some((capability, action, key, _)) = rows.last() else { return Ok(Ok(())) };
+            after = (capability.clone(), action.clone(), key.clone());
+            for (capability, action, key, answer) in rows {
+                let answer = PersonalAnswer {
+                    agent_id: person.to_owned(),
+                    capability,
+                    action,
+                    key,
+                    answer: serde_json::from_str(&answer).unwrap_or_default(),
+                };
+                send!(self, PersonalItem::Answer(answer));
+            }
         }
-        Ok(answers)
     }
+}
+
+/// The tables of an export, in the order of its items.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Documents,
+    /// Documents in quarantine, outside their collections.
+    Quarantined,
+    Events,
+    Webhooks,
+    Answers,
+}
+
+/// Returns whether one of the texts contains one of the ids.
+fn is_in(ids: &[String], texts: &[&str]) -> bool {
+    ids.iter().any(|id| texts.iter().any(|text| text.contains(id.as_str())))
 }

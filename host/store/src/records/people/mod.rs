@@ -11,16 +11,17 @@ mod erasures;
 mod export;
 
 pub use erase::ErasureCounts;
-pub use export::{PersonalAnswer, PersonalData, PersonalDocument, PersonalEvent, PersonalWebhook};
+pub use export::{PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalWebhook};
 
 use crate::{connection::read, error::DbError, store::Store};
 use portolan_vocabulary::{HOST, People, Person};
+use sqlx::AssertSqlSafe;
 
-/// Rows that are read at once.
-const CHUNK: usize = 200;
+/// Rows that are read at once: documents have up to 256 KiB each.
+const CHUNK: i64 = 20;
 
-/// A document as it is stored: its collection's number, its id and its body.
-type Row = (i64, String, String);
+/// A document as it is stored: its collection's number, its id, its body, and why it is in quarantine.
+type Row = (i64, String, String, Option<String>);
 
 /// A collection as it is stored.
 #[derive(Debug, Clone, sqlx::FromRow)]
@@ -73,20 +74,41 @@ impl Store {
         id: &str,
         after: Option<(i64, String)>,
     ) -> Result<Vec<Row>, DbError> {
+        self.rows_naming("documents", id, after).await
+    }
+
+    /// Returns the next documents whose text or id contains this id and that are kept in quarantine, outside
+    /// their collections.
+    async fn quarantined_naming(
+        &self,
+        id: &str,
+        after: Option<(i64, String)>,
+    ) -> Result<Vec<Row>, DbError> {
+        self.rows_naming("quarantined_documents", id, after).await
+    }
+
+    async fn rows_naming(
+        &self,
+        table: &'static str,
+        id: &str,
+        after: Option<(i64, String)>,
+    ) -> Result<Vec<Row>, DbError> {
         let (after_collection, after_id) = after.unwrap_or((-1, String::new()));
+        let sql = format!(
+            "SELECT CAST(d.collection AS BIGINT), d.id, d.body, q.reason FROM {table} d
+             LEFT JOIN quarantined_documents q ON q.collection = d.collection AND q.id = d.id
+             WHERE (d.collection > $1 OR (d.collection = $1 AND d.id > $2))
+             AND d.body IS NOT NULL AND (d.body LIKE $3 OR d.id LIKE $3)
+             ORDER BY d.collection, d.id LIMIT $4"
+        );
         Ok(read!(self.inner.backend, |pool| {
-            sqlx::query_as(
-                "SELECT CAST(collection AS BIGINT), id, body FROM documents
-                 WHERE (collection > $1 OR (collection = $1 AND id > $2))
-                 AND body IS NOT NULL AND (body LIKE $3 OR id LIKE $3)
-                 ORDER BY collection, id LIMIT $4",
-            )
-            .bind(after_collection)
-            .bind(after_id.as_str())
-            .bind(pattern(id))
-            .bind(i64::try_from(CHUNK).unwrap_or(i64::MAX))
-            .fetch_all(pool)
-            .await?
+            sqlx::query_as(AssertSqlSafe(sql.as_str()))
+                .bind(after_collection)
+                .bind(after_id.as_str())
+                .bind(pattern(id))
+                .bind(CHUNK)
+                .fetch_all(pool)
+                .await?
         }))
     }
 

@@ -9,7 +9,7 @@ mod server;
 mod watch;
 
 use super::{
-    build::{Project, build, ProjectFlags},
+    build::{Project, ProjectFlags, build},
     log,
 };
 use agents::Agents;
@@ -82,11 +82,11 @@ async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> a
     let mut keys = keys();
     let mut printed = String::new();
     let mut last = None;
-    build(&project, &server, &agents, &mut printed).await;
+    rebuild(&project, &server, &agents, &mut printed).await;
     line!("r: repeat the last call, t: advance the clock to the next timer, q: quit (then Enter)");
     loop {
         tokio::select! {
-            () = source.changed() => build(&project, &server, &agents, &mut printed).await,
+            () = source.changed() => rebuild(&project, &server, &agents, &mut printed).await,
             Some(call) = calls.recv() => last = told(call).or(last),
             Some(key) = keys.recv() => match key {
                 Key::Repeat => repeat(&server, last.as_ref()),
@@ -98,7 +98,7 @@ async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> a
 }
 
 /// Builds the project and waits until it serves. What is wrong is printed, and what served before still serves.
-async fn build(project: &Project, server: &Server, agents: &Agents, printed: &mut String) {
+async fn rebuild(project: &Project, server: &Server, agents: &Agents, printed: &mut String) {
     if let Err(error) = try_build(project, server, agents, printed).await {
         line!("not built: {error:#}\n  the version before is still served, if there is one");
     }
