@@ -30,7 +30,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Writes `embedded.rs`: the paths and texts of all embedded files, in the order of their paths.
 pub(super) fn write() -> Result<()> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let package = env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets CARGO_MANIFEST_DIR")?;
+    let workspace = Path::new(&package).join("../..").canonicalize()?;
     let mut files = BTreeSet::new();
     for folder in FOLDERS.map(|folder| workspace.join(folder)) {
         if folder.exists() {
@@ -53,7 +54,7 @@ fn entry(path: &Path, file: &Path) -> String {
 }
 
 fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
-    for found in fs::read_dir(folder)? {
+    for found in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = found?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let extension = name.rsplit('.').next().unwrap_or_default();
