@@ -142,9 +142,9 @@ fn is_described(document: &Value, field: &Value) -> bool {
     let is_null = |schema: &&Value| schema.get("type").is_some_and(|name| name == "null");
     has_text(field)
         || field.get("const").is_some()
-        || inner(document, field).filter(|schema| !is_null(schema)).any(|schema| {
-            has_text(schema) || target(document, schema).is_some_and(|target| has_text(target))
-        })
+        || inner(document, field)
+            .filter(|schema| !is_null(schema))
+            .any(|schema| has_text(schema) || target(document, schema).is_some_and(has_text))
 }
 
 fn check_errors(descriptor: &Descriptor, problems: &mut Problems) {

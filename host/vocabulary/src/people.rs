@@ -519,7 +519,7 @@ mod tests {
         };
         let note = field("note", Audience::Personal);
         let mut stored = vec![
-            person("owner", Erasure::Redact, &[note.clone()]),
+            person("owner", Erasure::Redact, std::slice::from_ref(&note)),
             person("by", Erasure::DeleteDocument, &[]),
         ];
         add_people(&mut stored, &[]);
