@@ -20,7 +20,7 @@ const HOMES: [(&str, &[&str]); 9] = [
     ("sea-query", &["store"]),
     ("wasmtime", &["sandbox"]),
     ("jsonwebtoken", &["identity"]),
-    ("notify", &["catalog", "publication"]),
+    ("notify", &["catalog", "command", "publication"]),
     ("anyhow", &["catalog", "command", "http", "sandbox"]),
 ];
 

@@ -5,7 +5,7 @@ use crate::{
     idempotency::Running,
     logs::{Admission, LogBudgets},
     meters::Meters,
-    observe::Observed,
+    observed::Observed,
     rates::Rates,
     unreadable::Unreadable,
 };

@@ -16,7 +16,7 @@
 //! - `documents`: documents in quarantine, for the operator
 //! - `people`: the erasure of a person
 //! - `rehearse`: one action as an author's test describes it
-//! - `observe`: what an author sees of each call
+//! - `observe`, `observed`: what an author sees of each call
 //! - `meters`: counters for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
@@ -35,6 +35,7 @@ mod lookups;
 mod meters;
 mod nested;
 mod observe;
+mod observed;
 mod operate;
 mod outcome;
 mod people;
@@ -50,7 +51,7 @@ pub use call::{Call, Called};
 pub use documents::DocumentPlace;
 pub use host::Host;
 pub use meters::Meters;
-pub use observe::Observed;
+pub use observed::Observed;
 pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;

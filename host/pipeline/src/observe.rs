@@ -1,28 +1,12 @@
-//! What a host tells about each call that it has run, for an author who watches it.
+//! Tells an author who watches a host about each call that it has run.
 
-use crate::{host::Host, outcome::Answer};
+use crate::{host::Host, observed::Observed, outcome::Answer};
 use portolan_sandbox::People;
 use portolan_store::{Attachments, Unit, Verdict};
 use portolan_vocabulary::{AgentCaller, Failure};
 use serde_json::{Map, Value};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 use tokio::sync::mpsc;
-
-/// A call that was run or refused.
-#[derive(Debug)]
-pub struct Observed {
-    pub capability: String,
-    /// None if the body names none.
-    pub action: Option<String>,
-    /// What an agent sent; none for a timer, a subscription or the operator.
-    pub sent: Option<(AgentCaller, Map<String, Value>)>,
-    /// The failure, if it was refused.
-    pub failure: Option<Failure>,
-    pub took: Duration,
-}
 
 /// A call that is being run.
 pub(crate) struct Watched {

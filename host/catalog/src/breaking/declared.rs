@@ -1,6 +1,6 @@
 //! What a descriptor says beside its schemas: errors, events and states.
 
-use super::{KEEP, RESTORE};
+use super::fixes::{KEEP, RESTORE};
 use crate::problem::Problems;
 use portolan_vocabulary::{Access, Descriptor, ErrorDeclaration, StateMachine, Transition};
 

@@ -1,7 +1,7 @@
 //! What an input schema refuses although its earlier version accepted it.
 
 use super::{
-    KEEP,
+    fixes::KEEP,
     parts::{Compared, Part, beyond},
 };
 use crate::problem::Problems;

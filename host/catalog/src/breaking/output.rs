@@ -1,7 +1,7 @@
 //! What an output schema leaves out or adds to the surprise of its callers.
 
 use super::{
-    KEEP, RESTORE,
+    fixes::{KEEP, RESTORE},
     parts::{Compared, Part, beyond},
 };
 use crate::problem::Problems;

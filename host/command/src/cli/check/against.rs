@@ -1,6 +1,6 @@
 //! The comparison of a component with the version before it.
 
-use super::{inspect_file, problems};
+use super::{inspection::inspect_file, report::problems};
 use crate::{
     cli::client::{client, unreachable_host},
     config::Config,

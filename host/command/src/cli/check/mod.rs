@@ -1,22 +1,23 @@
 //! `portolan check`.
 
 mod against;
+mod inspection;
+mod report;
+
+pub(super) use inspection::inspect_file;
+pub(super) use report::report;
 
 use crate::{
-    cli::{cache::compile_cache, client::block_on},
+    cli::client::block_on,
     config::{Config, FILE, Flags},
 };
-use anyhow::Context as _;
 use clap::Args;
-use portolan_catalog::{
-    Capability, Inspection, Permission, Problem, inspect, lint, tool_tokens, undeclared_people,
-};
-use portolan_sandbox::{Backtraces, ImportKind, Sandbox, SandboxOptions};
-use portolan_vocabulary::{Invocation, Publisher};
+use portolan_catalog::{Capability, Permission, lint, tool_tokens};
+use portolan_sandbox::ImportKind;
+use report::problems;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
 };
 
 /// Arguments of `portolan check`.
@@ -75,21 +76,6 @@ impl Check {
     }
 }
 
-/// Loads a component like a host with these settings, in a temporary folder.
-pub(super) async fn inspect_file(file: &Path, config: &Config) -> anyhow::Result<Inspection> {
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let scratch = tempfile::tempdir()?;
-    let sandbox = Sandbox::new(SandboxOptions {
-        limits: config.limits.clone(),
-        artifacts: scratch.path().to_owned(),
-        compiler: std::env::current_exe()?,
-        backtraces: Backtraces::Source,
-        compile_cache: compile_cache(),
-    })?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    Ok(inspect(&Arc::new(sandbox), &config.trust, &name, bytes).await)
-}
-
 /// Prints which of what the component asks for the settings permit.
 fn granted(capability: &Capability, config: &Config) {
     let descriptor = &capability.descriptor;
@@ -120,99 +106,4 @@ fn strict(capability: &Capability) -> bool {
         problems(&found);
     }
     found.is_empty()
-}
-
-pub(super) fn report(inspection: &Inspection) -> ExitCode {
-    match &inspection.capability {
-        Ok(capability) => {
-            describe(capability);
-            permissions(capability);
-            let undeclared = undeclared_people(&capability.descriptor);
-            if undeclared.is_empty() {
-                line!("fit for a catalog");
-                return ExitCode::SUCCESS;
-            }
-            line!("not fit for a catalog: it does not declare whose data its documents are");
-            problems(&undeclared);
-            ExitCode::FAILURE
-        }
-        Err(error) => {
-            line!(
-                "not fit for a catalog: {error} ({})\n  to fix it: {}",
-                error.reason(),
-                error.fix()
-            );
-            problems(error.problems());
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn problems(problems: &[Problem]) {
-    for problem in problems {
-        line!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
-    }
-}
-
-fn describe(capability: &Capability) {
-    let descriptor = &capability.descriptor;
-    line!("  id        {} {}", descriptor.id, descriptor.version);
-    line!("  publisher {}", capability.publisher);
-    line!("  title     {}", descriptor.title);
-    line!("  summary   {}", descriptor.summary);
-    for action in &capability.actions {
-        let action = &action.descriptor;
-        line!("  action    {:<20} {:<9} {}", action.name, action.access.name(), action.title);
-    }
-    for role in &descriptor.roles {
-        line!("  role      {role} (takes effect if [roles] of portolan.toml assigns it)");
-    }
-    for prompt in &descriptor.prompts {
-        line!("  prompt    {:<20} {}", prompt.name, prompt.title);
-    }
-    for import in capability.prepared.imports() {
-        line!("  imports   {}", import.name);
-    }
-}
-
-/// Prints what the component may reach, and what the operator has to permit.
-fn permissions(capability: &Capability) {
-    let descriptor = &capability.descriptor;
-    for Invocation { capability, action } in &descriptor.invokes {
-        line!("  invokes   {capability}.{action}");
-    }
-    for published in &descriptor.publishes {
-        let kind = if published.sensitive { "sensitive" } else { "public" };
-        line!("  publishes {} ({kind})", published.event_type);
-    }
-    for subscription in &descriptor.subscriptions {
-        line!("  receives  {}", subscription.event_type);
-    }
-    for action in capability.actions.iter().map(|action| &action.descriptor) {
-        if !action.callers.is_empty() {
-            line!("  callers   of {}: {}", action.name, action.callers.join(", "));
-        }
-    }
-    for annotation in &descriptor.annotations {
-        line!("  annotated {} {} (unknown to this host)", annotation.at, annotation.key);
-    }
-    let imports = capability.prepared.imports().iter();
-    let sensitive: Vec<_> = imports
-        .filter_map(|import| match import.kind {
-            ImportKind::Sensitive(grant) => Some(grant.to_string()),
-            _ => None,
-        })
-        .collect();
-    if !sensitive.is_empty() && capability.publisher != Publisher::Host {
-        line!(
-            "  needs     `portolan catalog approve {}`, which permits: {}",
-            capability.id,
-            sensitive.join(", ")
-        );
-    }
-    if !descriptor.invokes.is_empty() || !descriptor.subscriptions.is_empty() {
-        line!(
-            "  a host asks its operator about calls of other publishers' capabilities and about their sensitive events"
-        );
-    }
 }

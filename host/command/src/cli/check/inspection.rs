@@ -1,0 +1,25 @@
+//! The inspection of a component, as a host with the same settings would load it.
+
+use crate::{cli::cache::compile_cache, config::Config};
+use anyhow::Context as _;
+use portolan_catalog::{Inspection, inspect};
+use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
+use std::{path::Path, sync::Arc};
+
+/// Loads a component like a host with these settings, in a temporary folder.
+pub(in crate::cli) async fn inspect_file(
+    file: &Path,
+    config: &Config,
+) -> anyhow::Result<Inspection> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let scratch = tempfile::tempdir()?;
+    let sandbox = Sandbox::new(SandboxOptions {
+        limits: config.limits.clone(),
+        artifacts: scratch.path().to_owned(),
+        compiler: std::env::current_exe()?,
+        backtraces: Backtraces::Source,
+        compile_cache: compile_cache(),
+    })?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    Ok(inspect(&Arc::new(sandbox), &config.trust, &name, bytes).await)
+}
