@@ -17,10 +17,10 @@ use std::collections::HashSet;
 /// Fields of a call's body that the host takes out before the component sees it.
 const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
-/// The most bytes of the value of an annotation.
+/// The maximum number of bytes of the value of an annotation.
 const ANNOTATION_BYTES: usize = 16 * 1024;
 
-/// The most characters of a version, of a tag, and of what is said of an error or a deprecation.
+/// The maximum number of characters of a version, of a tag, and of what is said of an error or a deprecation.
 const VERSION_CHARACTERS: usize = 64;
 const TAG_CHARACTERS: usize = 64;
 const REASON_CHARACTERS: usize = 1_000;

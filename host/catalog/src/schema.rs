@@ -6,9 +6,9 @@ use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
 use tokio::task::block_in_place;
 
-/// The most violations that one refusal lists.
+/// The maximum number of violations that one refusal lists.
 const VIOLATIONS: usize = 20;
-/// The most bytes of JSON in the expectation of a violation.
+/// The maximum number of bytes of JSON in the expectation of a violation.
 const EXPECTED_BYTES: usize = 600;
 /// The greatest depth of a schema.
 const DEPTH: usize = 64;

@@ -1,4 +1,4 @@
-//! The most work that a schema can cause, computed when it is loaded, so that no schema can occupy a
+//! The maximum work that a schema can cause, computed when it is loaded, so that no schema can occupy a
 //! thread of the host for long.
 //!
 //! The unit is a visit: one schema applied to one value of the instance. A schema applies some of its
@@ -59,10 +59,11 @@ const FORMATS: [&str; 18] = [
 /// The states of a pattern that cost as much as a visit, for each value: a character costs at most one
 /// step for each state, and two bytes of a text count as a value below it.
 const STATES_PER_VISIT: u64 = 30;
-/// The most states that the patterns of a schema have together: to compile so many takes a tenth of a second.
+/// The maximum number of states that the patterns of a schema have together: to compile so many takes a tenth
+/// of a second.
 const STATES: u64 = 200_000;
 
-/// The most visits of an instance, by the number of its values.
+/// The maximum number of visits of an instance, as a function of the number of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cost {
     fixed: u64,
@@ -70,7 +71,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Returns the most visits of an instance of this many values.
+    /// Returns the maximum number of visits of an instance of this many values.
     pub(crate) fn visits(self, values: u64) -> u64 {
         self.per_value.saturating_mul(values).saturating_add(self.fixed)
     }

@@ -17,7 +17,7 @@ use std::{net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 const MINUTE_S: u32 = 60;
 const HOUR_S: u32 = 3600;
-/// The most callers in the cache of a limit. More callers evict others.
+/// The maximum number of callers in the cache of a limit. More callers evict others.
 const MAX_CALLERS: u64 = 50_000;
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformationMiddleware>;

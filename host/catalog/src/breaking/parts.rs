@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::{collections::HashSet, slice};
 
-/// The most references and alternatives that lead from one value to its schema, because they can form a circle.
+/// The maximum number of references and alternatives that lead from one value to its schema, because they can
+/// form a circle.
 const DEPTH: u8 = 16;
 
 /// The pairs of schemas that were compared. Each is compared once, because schemas can contain themselves.

@@ -33,11 +33,11 @@ use std::{
     sync::Arc,
 };
 
-/// The most documents that are written in one transaction, because calls wait meanwhile.
+/// The maximum number of documents that are written in one transaction, because calls wait meanwhile.
 const CHUNK: usize = 200;
 /// How long a replaced generation is kept.
 const RETIRED_DAYS: u64 = 7;
-/// The most documents that the sweep deletes in one transaction.
+/// The maximum number of documents that the sweep deletes in one transaction.
 const SWEPT: usize = 1_000;
 
 /// A serving collection whose documents have another version than the declared one.

@@ -14,9 +14,9 @@ use portolan_vocabulary::{Timestamp, person_ids, redact_ids};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The most characters of a reason.
+/// The maximum number of characters of a reason.
 const REASON: usize = 500;
-/// The most rows of a list.
+/// The maximum number of rows of a list.
 const LISTED: i64 = 10_000;
 
 /// A document in quarantine.

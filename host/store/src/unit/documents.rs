@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, btree_map::Entry};
 const ID_BYTES: usize = 128;
 /// The largest size of a document.
 pub(crate) const DOCUMENT_BYTES: usize = 256 << 10;
-/// The most documents that one call may read, and that it may write.
+/// The maximum number of documents that one call may read, and that it may write.
 const READS: usize = 10_000;
 const WRITES: usize = 1_000;
 
