@@ -130,7 +130,7 @@ pub(crate) struct Hours {
     #[serde(default)]
     #[schemars(range(max = 43_200))]
     pub(crate) min_notice_min: u32,
-    /// The most meetings on one day.
+    /// The maximum number of meetings on one day.
     #[schemars(range(min = 1, max = 50))]
     pub(crate) max_per_day: Option<u32>,
     /// The horizon in days: others cannot book a later time.

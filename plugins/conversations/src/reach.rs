@@ -17,7 +17,8 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most people, without the caller, in one query; also the most relations in one statement.
+/// The maximum number of people, without the caller, in one query; also of relations in one
+/// statement.
 const MANY: usize = 99;
 /// The threads that one run updates.
 const ROUND: u32 = 10;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub(crate) const CAPABILITY: &str = "handoff_resolve";
 /// How long a token is valid.
 pub(crate) const TTL_S: u64 = 900;
-/// The most characters of a token in an address.
+/// The maximum number of characters of a token in an address.
 pub(crate) const TOKEN_CHARS: u32 = 1000;
 
 pub(crate) const HANDOFFS: Feed<Handoff> = Feed::new("handoffs");

@@ -8,7 +8,7 @@ use people_kit::words;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The most words for which `*` stands.
+/// The maximum number of words for which `*` stands.
 const GAP: usize = 3;
 /// The words before a phrase in which a negation makes it say the opposite.
 const NEGATED_WITHIN: usize = 2;

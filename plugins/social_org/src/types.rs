@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const CAPABILITY: &str = "social_org";
 
-/// The most active organisations that a person has created.
+/// The maximum number of active organisations that a person has created.
 pub(crate) const MOST_FOUNDED: u64 = 10;
-/// The most members of one organisation, including open invitations.
+/// The maximum number of members of one organisation, including open invitations.
 pub(crate) const MOST_MEMBERS: u64 = 200;
 pub(crate) const MOST_INVITED: u64 = 50;
 /// The time for which an invitation is open.

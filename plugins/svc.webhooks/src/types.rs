@@ -55,7 +55,7 @@ pub(crate) struct Deliveries {
     pub(crate) webhook_id: String,
     /// Only deliveries with this outcome.
     pub(crate) outcome: Option<DeliveryOutcome>,
-    /// The most deliveries to return.
+    /// The maximum number of deliveries to return.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u32,
