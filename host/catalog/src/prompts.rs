@@ -58,7 +58,7 @@ pub fn fill<'a>(
 }
 
 impl Snapshot {
-    /// Returns the prompts whose capabilities are all loaded, by the name under which they are listed.
+    /// Returns the prompts whose capabilities are all loaded, each with the name under which it is listed.
     pub fn prompts(&self) -> impl Iterator<Item = (String, &Prompt)> {
         self.capabilities.values().flat_map(move |capability| {
             let usable = |prompt: &&Prompt| {

@@ -145,7 +145,7 @@ impl Rates {
         self.by_address(|meters| &meters.registrations, address)
     }
 
-    /// Counts a view of a page that makes a call, by the limit of anonymous agents and for an address.
+    /// Counts a view of a page that makes a call, against the limit of anonymous agents for this address.
     pub fn page(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         self.by_address(|meters| &meters.anonymous, address)
     }

@@ -1,4 +1,4 @@
-//! Time zones, by the names that calendars use.
+//! Finds time zones by the names that calendars use.
 
 pub(crate) use people_kit::zones::{Zone, millis};
 

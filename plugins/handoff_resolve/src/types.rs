@@ -23,7 +23,7 @@ pub(crate) const RECORDS: [Feed<Map<String, Value>>; 7] = [
     Feed::new("questions"),
 ];
 
-/// The redeemed tokens, by their nonce, until they would have expired.
+/// The redeemed tokens, keyed by their nonce, until they would have expired.
 pub(crate) const REDEEMED: Collection<Redeemed> =
     Collection::new("redeemed").people(&[Person::delete("owner_id")]);
 

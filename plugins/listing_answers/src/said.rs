@@ -1,4 +1,4 @@
-//! Values that a text says, by the phrases of `said.toml`.
+//! Values that a text states, found with the phrases of `said.toml`.
 
 use crate::{
     tables::{SAID, Said, category},

@@ -26,7 +26,7 @@ struct Attributes {
     properties: Map<String, Value>,
 }
 
-/// Returns the schema of each kind of attributes as a JSON text, by its name.
+/// Returns the schema of each kind of attributes as a JSON text, keyed by the name of the kind.
 pub(crate) fn schemas(files: Vec<File>) -> Result<BTreeMap<String, String>> {
     let (mut types, mut attributes) = (BTreeMap::new(), BTreeMap::new());
     for file in files {

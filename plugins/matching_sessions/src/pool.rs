@@ -39,7 +39,7 @@ pub(crate) struct Look<'a> {
 /// The result of a search.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The matches with their scores, by the listing's id.
+    /// The matches with their scores, keyed by the listing's id.
     pub(crate) fits: BTreeMap<String, (Profile, Fit)>,
     /// The cursor of the next page of the newest listings.
     pub(crate) cursor: Option<String>,

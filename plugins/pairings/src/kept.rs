@@ -41,13 +41,13 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .index("outgoing", &["from.listing_id", "state"])
     .index("incoming", &["to.listing_id", "state"]);
 
-/// The state of each pair of listings, by both ids. Two concurrent proposals conflict here.
+/// The state of each pair of listings, keyed by both ids. Two concurrent proposals conflict here.
 pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs").nobody();
 
-/// The unanswered proposals of each listing, by the listing's id.
+/// The unanswered proposals that were sent from each listing, keyed by the listing's id.
 pub(crate) const OUTBOXES: Collection<OpenIds> = Collection::new("outboxes").nobody();
 
-/// The recent proposals of each person, by the owner's id.
+/// The recent proposals of each person, keyed by the owner's id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 #[document]

@@ -13,7 +13,7 @@ pub(crate) const MOST_SETS: u64 = 20;
 /// the call may be nested in another one.
 pub(crate) const MOST_LOOKS: u32 = 4000;
 
-/// The tuples, by their own text.
+/// The tuples, keyed by their text.
 pub(crate) const TUPLES: Collection<Kept> = Collection::new("tuples")
     .people(&[
         Person::delete("$id"),

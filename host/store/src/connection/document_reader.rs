@@ -94,7 +94,7 @@ async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Requ
 
 /// The documents of each request, handed out as they are read: no more is held than the requests allow.
 struct Shares<'a> {
-    /// The requests that want a document, by their number.
+    /// The indexes of the requests that want each document.
     wanted: HashMap<&'a DocumentKey, Vec<usize>>,
     shares: Vec<(usize, Found)>,
 }
