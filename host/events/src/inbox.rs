@@ -106,7 +106,7 @@ impl Events {
         let mut held_subjects: BTreeSet<String> = BTreeSet::new();
         let mut first_held = None;
         let mut chosen: Vec<InboxEntry> = Vec::new();
-        // With so many unacknowledged events, only those after the cursor are read.
+        // If the inbox has this many unacknowledged events, only those after the cursor are read.
         let (mut after, mut has_more) = match invisible.len() >= MAX_UNACKNOWLEDGED {
             true => (poll.cursor.unwrap_or(head), false),
             false => (0, false),

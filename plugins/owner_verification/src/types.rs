@@ -20,7 +20,7 @@ pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("verification.updated");
 
-/// The data of the event, beside what every event has.
+/// The data of the event, in addition to the fields that every event has.
 #[derive(Serialize)]
 pub(crate) struct Updated {
     pub(crate) owner_id: String,

@@ -93,7 +93,7 @@ impl<'a> Part<'a> {
         Some(values?.concat())
     }
 
-    /// Returns the one schema beside null, where a schema is another one or null.
+    /// Returns the schema itself, or its only alternative that is not null.
     fn object(self) -> Self {
         let mut branches = self.branches().filter(|branch| !branch.is_null());
         match (branches.next(), branches.next()) {

@@ -977,7 +977,7 @@ fn stored(revision: i64, body: Option<String>, created_at: i64, updated_at: i64)
     }
 }
 
-/// Returns the first documents whose bodies have so many bytes together, and at least one.
+/// Returns the first documents that have at most `bytes` bytes in total; the first one even if it has more.
 fn at_most(documents: impl Iterator<Item = OldDocument>, bytes: usize) -> Vec<OldDocument> {
     let mut total = 0;
     let fits = |document: &OldDocument| {

@@ -66,8 +66,8 @@ impl From<Row> for Quarantined {
     }
 }
 
-/// Returns a reason as it is kept, beside its document: bounded, and without the ids of people, whose export
-/// and erasure look at the document alone.
+/// Returns the reason as it is stored with its document: bounded, and without the ids of people, because
+/// exports and erasures read only the document.
 pub(super) fn kept_reason(reason: &str) -> String {
     let reason: String = reason.chars().take(REASON).collect();
     let people: Vec<String> = person_ids(&reason).map(str::to_owned).collect();

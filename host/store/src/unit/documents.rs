@@ -195,7 +195,7 @@ impl Unit {
         }
     }
 
-    /// Ensures that so many bytes may be read beside the read set.
+    /// Ensures that this many bytes may be read in addition to the read set.
     pub(super) fn ensure_room(&self, bytes: usize) -> Result<(), StateError> {
         if bytes > self.room { Err(no_room()) } else { Ok(()) }
     }
