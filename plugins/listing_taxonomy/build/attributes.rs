@@ -62,7 +62,7 @@ fn schema(attributes: Attributes, types: &Types) -> Result<Value> {
     }))
 }
 
-/// Replaces the name of a type by its keywords. The field's own keywords stay.
+/// Replaces the name of a type with its keywords. The field's own keywords stay.
 fn refer(field: &mut Map<String, Value>, types: &Types) -> Result<()> {
     let named = |name: Value| {
         let found = name.as_str().and_then(|name| types.get(name));
