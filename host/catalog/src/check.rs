@@ -153,8 +153,9 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
     }
 }
 
-/// Returns what `portolan check` requires of an author and a host does not: that every collection
-/// declares the people of its documents. A host refuses documents of others that name a person.
+/// Returns the collections that do not declare the people of their documents, which `portolan check` requires
+/// of an author. A host loads such a capability, and refuses documents of these collections that name a
+/// person.
 pub fn undeclared_people(descriptor: &Descriptor) -> Vec<Problem> {
     let mut problems = Problems::default();
     for collection in descriptor.collections.iter().filter(|named| named.people.is_none()) {

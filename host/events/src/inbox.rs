@@ -207,7 +207,8 @@ impl Events {
         Ok(acknowledged)
     }
 
-    /// Makes acknowledged events since a time be delivered again. Returns how many there are.
+    /// Marks the acknowledged events that occurred at or after `since` as unacknowledged, so that they are
+    /// delivered again. Returns the number of these events.
     pub async fn replay(
         &self,
         unit: &mut Unit,

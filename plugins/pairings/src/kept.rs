@@ -63,7 +63,7 @@ pub(crate) struct Pairing {
     pub(crate) category: String,
     pub(crate) origin: Origin,
     pub(crate) state: State,
-    /// When it last changed, in milliseconds since the Unix epoch, as all times here.
+    /// When it last changed, in milliseconds since the Unix epoch, like all times in this file.
     pub(crate) changed_at: u64,
     /// When it expires or is closed.
     pub(crate) due_at: Option<u64>,

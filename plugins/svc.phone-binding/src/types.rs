@@ -46,8 +46,8 @@ pub(crate) struct Unclaim {
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Agent {
     pub(crate) bind_id: Option<String>,
-    /// When codes were sent for this agent, in milliseconds since the Unix epoch, as all times
-    /// here.
+    /// When codes were sent for this agent, in milliseconds since the Unix epoch, like all times in
+    /// this file.
     pub(crate) sends: Vec<u64>,
     /// The numbers that it tried within a day, and when it tried each first.
     pub(crate) numbers: Vec<(String, u64)>,
