@@ -7,7 +7,7 @@ use crate::{
 use portolan_vocabulary::{Descriptor, Prompt, is_capability_id, is_snake_case};
 use std::collections::BTreeSet;
 
-/// What stands in the text for an argument that is not given.
+/// The text that replaces an argument that is not given.
 const NOT_GIVEN: &str = "(not given)";
 
 /// A part of a prompt's text.

@@ -28,7 +28,7 @@ impl GuestLog {
         Some(one_line(message, MESSAGE_BYTES))
     }
 
-    /// Counts messages that never came here.
+    /// Counts messages that were dropped before they reached this log.
     pub(super) fn count_left_out(&mut self, messages: u32) {
         self.left_out = self.left_out.saturating_add(messages);
     }
