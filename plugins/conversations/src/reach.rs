@@ -31,7 +31,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Reads it for all other members of these threads.
+    /// Reads which of the other members of these threads accept messages.
     pub(crate) fn of<'a>(
         viewer: &'a str,
         threads: impl IntoIterator<Item = &'a Thread>,

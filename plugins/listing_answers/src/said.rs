@@ -82,7 +82,8 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
 /// A text as phrases are looked up in it.
 struct Text {
     tokens: Vec<Token>,
-    /// Its distinct words: most phrases have one that is not among them.
+    /// The distinct words of the text. They exclude most phrases quickly, because most phrases have
+    /// a word that the text lacks.
     words: BTreeSet<String>,
     /// The text without spaces, for Japanese.
     whole: String,

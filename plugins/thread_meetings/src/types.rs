@@ -188,7 +188,8 @@ pub(crate) struct Due {
     pub(crate) hours: u64,
 }
 
-/// The people who can no longer meet: two people each other, or one person anybody.
+/// The people who can no longer meet: two people who cannot meet each other, or one person who
+/// cannot meet anybody.
 #[input(Clone)]
 pub(crate) struct CannotMeet {
     #[schemars(length(min = 1, max = 2), inner(regex(pattern = OWNER_ID)))]
