@@ -31,7 +31,7 @@ const RULES: [&str; 5] = [
     "There is no contact data here; to reach somebody, follow a handoff.",
 ];
 
-/// The bytes of each document, by its file name.
+/// The bytes of each document, keyed by its file name.
 pub type Documents = BTreeMap<String, Vec<u8>>;
 
 /// What the metadata of all documents is made from.

@@ -30,7 +30,7 @@ const SHIPPED: [&str; 7] = [
     "svc_phone_binding",
 ];
 
-/// The most bytes of a refusal in the operator's view.
+/// The maximum number of bytes of a refusal in the operator's view.
 const REFUSAL_BYTES: usize = 64 << 10;
 
 /// The attacks by the name of the test that makes them.

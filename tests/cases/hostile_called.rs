@@ -11,7 +11,8 @@ fn answering(id: &str, text: Value) -> Vec<u8> {
     reading(id, json!([{ "op": "answer", "text": text }]))
 }
 
-/// The most bytes that one call may add to the log: 64 messages with their heads, and what the host itself says.
+/// The maximum number of bytes that one call may add to the log: 64 messages with their heads, and
+/// what the host itself says.
 const LOG_BYTES: usize = 64 * 1_400;
 
 fn logs_little(seen: &Seen) -> Result<(), String> {

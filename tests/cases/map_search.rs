@@ -15,7 +15,7 @@ const DETAILS: [(&str, &str, &str); 5] = [
     ("social", "public-social-signals.json", "/target_id"),
     ("events", "sf-events.json", "/_map/target_ids"),
 ];
-/// The most entries of each list in the answer to `get`.
+/// The maximum number of entries of each list in the answer to `get`.
 const MOST: usize = 50;
 
 async fn host() -> Host {

@@ -9,7 +9,7 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The most bytes of an instance.
+/// The maximum number of bytes of an instance.
 const MAX_BYTES: u64 = 256 << 10;
 
 const ALL: &str = "svc.read svc.write svc.events";

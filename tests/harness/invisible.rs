@@ -12,7 +12,7 @@ use std::{
 };
 
 pub const PEOPLE: usize = 5;
-/// The most listings of a person; few, so that every search is short.
+/// The maximum number of listings of a person; few, so that every search is short.
 const LISTINGS_EACH: usize = 3;
 /// Ids of a person and of a listing that do not exist.
 pub const GHOST: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";

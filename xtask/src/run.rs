@@ -70,7 +70,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Replaces this process by a program, so that signals reach it.
+/// Replaces this process with a program, so that signals reach it.
 pub(crate) fn replace(program: &Path, arguments: &[String]) -> Result<()> {
     use std::os::unix::process::CommandExt as _;
     let error = Command::new(program).args(arguments).current_dir(workspace()).exec();

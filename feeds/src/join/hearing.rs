@@ -16,7 +16,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// What an item is about, by its words; the more specific first.
+/// The subject of an item, derived from its words; the more specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
     Funding,

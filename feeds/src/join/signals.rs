@@ -142,7 +142,7 @@ fn boards(context: &Context<'_>) -> Vec<Told> {
     told.collect()
 }
 
-/// Adds it to the signal to which it belongs, or begins a new signal.
+/// Adds a statement to the signal to which it belongs, or begins a new signal.
 fn add(signals: &mut Vec<Signal>, told: Told, now: Timestamp) {
     let same =
         |signal: &&mut Signal| signal.kind == told.kind && signal.target_id == told.target_id;

@@ -113,7 +113,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns where a name stands as a whole word.
+/// Returns where a name occurs as a whole word.
 fn whole_word(text: &str, name: &str) -> Option<usize> {
     text.match_indices(name).map(|(at, _)| at).find(|at| {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());

@@ -157,7 +157,7 @@ mod tests {
         Some(name.to_owned())
     }
 
-    /// A signal that has been in this state for so long.
+    /// The history of a signal that has been in `state` for this time.
     fn history(state: Maturity, for_so_long: Duration) -> Vec<Step> {
         let at = Timestamp::from_millis(NOW).before(for_so_long);
         vec![Step { from: None, to: state, at, reason: "given".to_owned(), source_id: None }]

@@ -76,7 +76,7 @@ pub fn find(text: &str) -> Option<(Contact, &str)> {
     })
 }
 
-/// Replaces all contact data by `[removed]`.
+/// Replaces all contact data with `[removed]`.
 pub fn remove(text: &str) -> String {
     PATTERNS.iter().fold(text.to_owned(), |text, (kind, pattern)| {
         let replaced = pattern.replace_all(&text, |found: &Captures<'_>| {

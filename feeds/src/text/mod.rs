@@ -146,7 +146,7 @@ pub fn link(address: &str) -> Option<String> {
     (plain && anonymous && clean).then_some(text)
 }
 
-/// Removes tags, and replaces entities by their characters, once.
+/// Removes tags, and replaces entities with their characters, once.
 fn unescaped(html: &str) -> String {
     let text = NOTHING.clean(html).to_string();
     let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];

@@ -77,7 +77,7 @@ impl Theatre {
         format!("http://{}", self.address)
     }
 
-    /// One answer after the other; the last one again and again.
+    /// Serves the answers one after the other, and then repeats the last one.
     pub(crate) fn plays(&self, path: &str, answers: impl Into<Vec<Answer>>) {
         self.answers.lock().unwrap().insert(path.to_owned(), answers.into());
     }

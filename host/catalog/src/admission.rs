@@ -203,7 +203,7 @@ mod tests {
         assert!(is_older("1.9.0", "1.10.0"));
         assert!(is_older("2.0.0-rc.1", "2.0.0"));
         assert!(!is_older("2.0.0", "2.0.0"));
-        // What was built from it makes no other version.
+        // Build metadata makes no other version.
         assert!(!is_older("2.0.0+a", "2.0.0+b"));
     }
 }

@@ -17,10 +17,10 @@ use std::collections::HashSet;
 /// Fields of a call's body that the host takes out before the component sees it.
 const RESERVED_FIELDS: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
-/// The most bytes of the value of an annotation.
+/// The maximum number of bytes of the value of an annotation.
 const ANNOTATION_BYTES: usize = 16 * 1024;
 
-/// The most characters of a version, of a tag, and of what is said of an error or a deprecation.
+/// The maximum number of characters of a version, of a tag, and of what is said of an error or a deprecation.
 const VERSION_CHARACTERS: usize = 64;
 const TAG_CHARACTERS: usize = 64;
 const REASON_CHARACTERS: usize = 1_000;
@@ -153,8 +153,9 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
     }
 }
 
-/// Returns what `portolan check` requires of an author and a host does not: that every collection
-/// declares the people of its documents. A host refuses documents of others that name a person.
+/// Returns the collections that do not declare the people of their documents, which `portolan check` requires
+/// of an author. A host loads such a capability, and refuses documents of these collections that name a
+/// person.
 pub fn undeclared_people(descriptor: &Descriptor) -> Vec<Problem> {
     let mut problems = Problems::default();
     for collection in descriptor.collections.iter().filter(|named| named.people.is_none()) {

@@ -4,13 +4,14 @@
 use crate::problem::{Problems, excerpt};
 use portolan_vocabulary::Descriptor;
 
-/// The most entries of lists of names.
+/// The maximum number of entries of lists of names.
 const NAMES: usize = 200;
 const TAGS: usize = 20;
 const ACTIONS: usize = 100;
 const EXAMPLES: usize = 20;
 const COLLECTIONS: usize = 50;
-/// The most paths that a collection indexes, those of texts included: each is a column of a table.
+/// The maximum number of paths that a collection indexes, those of texts included: each is a column of a
+/// table.
 const PATHS: usize = 100;
 const PEOPLE: usize = 100;
 const STATE_MACHINES: usize = 20;
@@ -18,7 +19,7 @@ const STATES: usize = 100;
 const TRANSITIONS: usize = 1_000;
 const PROMPTS: usize = 20;
 const ARGUMENTS: usize = 10;
-/// The most annotations of a capability with its actions and collections.
+/// The maximum number of annotations of a capability with its actions and collections.
 const ANNOTATIONS: usize = 1_000;
 
 pub(super) fn check_counts(descriptor: &Descriptor, problems: &mut Problems) {

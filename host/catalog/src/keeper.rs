@@ -34,7 +34,7 @@ const DEBOUNCE: Duration = Duration::from_millis(200);
 const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
 /// The interval of other reads, because some file systems never report a change.
 const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
-/// The most files that are loaded concurrently.
+/// The maximum number of files that are loaded concurrently.
 const CONCURRENT_LOADS: usize = 8;
 /// How long a start waits for migrations of documents.
 const START_MIGRATION: Duration = Duration::from_secs(10);

@@ -26,9 +26,9 @@ use std::{
 const ACTION: &str = "migrate";
 /// The bytes of the documents that a component gets at once: its answer must stay within its limit.
 const CHUNK_BYTES: usize = 256 << 10;
-/// The most changes that are left for the time while calls wait.
+/// The maximum number of changes that are left to be followed while calls wait.
 const LAST_CHANGES: u64 = 200;
-/// How long calls wait at most while the last changes are followed.
+/// The maximum time for which calls wait while the last changes are followed.
 const FENCE: Duration = Duration::from_secs(2);
 /// How often more documents than that may be found with unique values that others have: each pass frees the
 /// values that documents no longer have.

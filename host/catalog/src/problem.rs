@@ -4,7 +4,7 @@ use portolan_vocabulary::{is_invisible, one_line};
 use serde::Serialize;
 use std::collections::HashSet;
 
-/// The most bytes of a problem and of its place.
+/// The maximum number of bytes of a problem and of its place.
 const PROBLEM_BYTES: usize = 600;
 const AT_BYTES: usize = 200;
 

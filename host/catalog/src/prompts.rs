@@ -7,7 +7,7 @@ use crate::{
 use portolan_vocabulary::{Descriptor, Prompt, is_capability_id, is_snake_case};
 use std::collections::BTreeSet;
 
-/// What stands in the text for an argument that is not given.
+/// The text that replaces an argument that is not given.
 const NOT_GIVEN: &str = "(not given)";
 
 /// A part of a prompt's text.
@@ -58,7 +58,7 @@ pub fn fill<'a>(
 }
 
 impl Snapshot {
-    /// Returns the prompts whose capabilities are all loaded, by the name under which they are listed.
+    /// Returns the prompts whose capabilities are all loaded, each with the name under which it is listed.
     pub fn prompts(&self) -> impl Iterator<Item = (String, &Prompt)> {
         self.capabilities.values().flat_map(move |capability| {
             let usable = |prompt: &&Prompt| {

@@ -14,7 +14,7 @@ use portolan_store::DbError;
 use portolan_vocabulary::one_line;
 use std::path::PathBuf;
 
-/// The most bytes of the message of a refusal.
+/// The maximum number of bytes of the message of a refusal.
 const MESSAGE_BYTES: usize = 2_000;
 
 /// The reason why a file was refused.

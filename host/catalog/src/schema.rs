@@ -6,9 +6,9 @@ use jsonschema::{PatternOptions, Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value, json};
 use tokio::task::block_in_place;
 
-/// The most violations that one refusal lists.
+/// The maximum number of violations that one refusal lists.
 const VIOLATIONS: usize = 20;
-/// The most bytes of JSON in the expectation of a violation.
+/// The maximum number of bytes of JSON in the expectation of a violation.
 const EXPECTED_BYTES: usize = 600;
 /// The greatest depth of a schema.
 const DEPTH: usize = 64;
@@ -43,7 +43,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Compiles a schema for instances of at most so many bytes of JSON.
+    /// Compiles a schema for instances of at most `max_bytes` bytes of JSON.
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Schema {
         self.validator.is_valid(instance)
     }
 
-    /// Returns whether the check of an instance with so many values may delay the other tasks of its thread.
+    /// Returns whether the check of an instance with `values` values may delay the other tasks of its thread.
     pub(super) fn takes_long(&self, values: u64) -> bool {
         self.cost.visits(values) > INLINE_VISITS
     }
@@ -157,7 +157,7 @@ impl Schema {
         }
     }
 
-    /// Returns the value of another keyword beside the one at `path`.
+    /// Returns the value of another keyword of the schema that contains the keyword at `path`.
     fn sibling(&self, path: &str, keyword: &str) -> Option<&Value> {
         let (parent, _) = path.rsplit_once('/')?;
         self.document.pointer(parent)?.get(keyword)

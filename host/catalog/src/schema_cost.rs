@@ -1,4 +1,4 @@
-//! The most work that a schema can cause, computed when it is loaded, so that no schema can occupy a
+//! The maximum work that a schema can cause, computed when it is loaded, so that no schema can occupy a
 //! thread of the host for long.
 //!
 //! The unit is a visit: one schema applied to one value of the instance. A schema applies some of its
@@ -20,10 +20,10 @@ const INSTANCE_DEPTH: usize = 128;
 const IN_PLACE: [&str; 3] = ["not", "if", "$ref"];
 const IN_PLACE_BRANCHES: [&str; 2] = ["then", "else"];
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-/// The subschemas that are applied to every child, and of which one child meets at most one.
+/// The keywords whose subschemas are applied to children, at most one of them to each child.
 const CHILDREN: [&str; 4] =
     ["additionalProperties", "items", "unevaluatedProperties", "unevaluatedItems"];
-/// The subschemas that are applied to children beside the others.
+/// The keywords whose subschemas are applied to children in addition to those of other keywords.
 const CHILDREN_TOO: [&str; 2] = ["contains", "propertyNames"];
 /// The references whose target depends on the way to them.
 const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
@@ -59,10 +59,11 @@ const FORMATS: [&str; 18] = [
 /// The states of a pattern that cost as much as a visit, for each value: a character costs at most one
 /// step for each state, and two bytes of a text count as a value below it.
 const STATES_PER_VISIT: u64 = 30;
-/// The most states that the patterns of a schema have together: to compile so many takes a tenth of a second.
+/// The maximum number of states that the patterns of a schema have together. Compiling this many takes a
+/// tenth of a second.
 const STATES: u64 = 200_000;
 
-/// The most visits of an instance, by the number of its values.
+/// The maximum number of visits of an instance, as a function of the number of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Cost {
     fixed: u64,
@@ -70,7 +71,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// Returns the most visits of an instance of this many values.
+    /// Returns the maximum number of visits of an instance of this many values.
     pub(crate) fn visits(self, values: u64) -> u64 {
         self.per_value.saturating_mul(values).saturating_add(self.fixed)
     }
@@ -144,9 +145,9 @@ struct Node {
     in_place: Vec<(usize, u64)>,
     /// The subschemas of children, each of another child: properties.
     single: Vec<usize>,
-    /// The subschemas that any number of children meet, of which a child meets at most one.
+    /// The subschemas that are applied to any number of children, at most one of them to each child.
     many: Vec<usize>,
-    /// The subschemas that any number of children meet beside the others.
+    /// The subschemas that are applied to any number of children, in addition to the others.
     many_too: Vec<usize>,
 }
 

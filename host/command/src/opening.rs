@@ -27,7 +27,7 @@ pub struct HostResources {
     pub clock: Clock,
     /// The engine, which several hosts can share.
     pub sandbox: Arc<Sandbox>,
-    /// Authorities for the certificates of others, beside those of the system.
+    /// Certificate authorities that are trusted in addition to those of the system.
     pub trusted: Vec<Certificate>,
     /// Becomes true when the host is to stop.
     pub stop: watch::Receiver<bool>,
@@ -100,7 +100,7 @@ impl OpenHost {
     }
 }
 
-/// What the parts of a host are opened with, beside the configuration.
+/// What the parts of a host are opened with, in addition to the configuration.
 pub(crate) struct Parts {
     pub(crate) public_url: String,
     /// The operator's port, to which nothing of this host connects.

@@ -69,8 +69,8 @@ impl Events {
         *self.stop.borrow()
     }
 
-    /// Publishes an event to each inbox from which unacknowledged events are about to be removed because
-    /// they are older than so many days.
+    /// Publishes an event to each inbox from which unacknowledged events are about to be removed because they
+    /// are older than `event_days` days.
     pub async fn announce_gaps(&self, now: Timestamp, event_days: u64) -> Result<(), DbError> {
         loop {
             let gaps = self.store.gaps(now, event_days).await?;

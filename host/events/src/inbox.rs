@@ -18,15 +18,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most unacknowledged events of an inbox that a reader without a cursor gets.
+/// The maximum number of unacknowledged events of an inbox that a reader without a cursor gets.
 const MAX_UNACKNOWLEDGED: usize = 1_000;
 /// The entries of one read.
 const CHUNK: usize = 200;
 /// The size after which a page ends early.
 const PAGE_BYTES: usize = 512 << 10;
-/// The least time between two writes of an agent's last poll.
+/// The minimum time between two updates of an agent's stored time of last poll.
 const POLLED_MS: u64 = 24 * 3600 * 1000;
-/// The most events of one replay.
+/// The maximum number of events of one replay.
 const MAX_REPLAYED: usize = 10_000;
 
 /// The request of a reader.
@@ -106,7 +106,7 @@ impl Events {
         let mut held_subjects: BTreeSet<String> = BTreeSet::new();
         let mut first_held = None;
         let mut chosen: Vec<InboxEntry> = Vec::new();
-        // With so many unacknowledged events, only those after the cursor are read.
+        // If the inbox has this many unacknowledged events, only those after the cursor are read.
         let (mut after, mut has_more) = match invisible.len() >= MAX_UNACKNOWLEDGED {
             true => (poll.cursor.unwrap_or(head), false),
             false => (0, false),
@@ -207,7 +207,8 @@ impl Events {
         Ok(acknowledged)
     }
 
-    /// Makes acknowledged events since a time be delivered again. Returns how many there are.
+    /// Marks the acknowledged events that occurred at or after `since` as unacknowledged, so that they are
+    /// delivered again. Returns the number of these events.
     pub async fn replay(
         &self,
         unit: &mut Unit,

@@ -23,9 +23,9 @@ use std::{
 };
 use tokio::{sync::Semaphore, task::JoinSet};
 
-/// The most webhooks to which this node sends concurrently.
+/// The maximum number of webhooks to which this node sends concurrently.
 const WEBHOOKS: usize = 256;
-/// The most concurrent requests to one webhook.
+/// The maximum number of concurrent requests to one webhook.
 const REQUESTS: usize = 8;
 /// The time by which a lease is longer than the time-out of a request.
 const LEASE_MS: u64 = 10_000;

@@ -11,7 +11,7 @@ use std::{
 
 /// The visibility timeout: how long a delivered event is invisible before it is delivered again.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(60);
-/// The most agents in the cache.
+/// The maximum number of agents in the cache.
 const AGENTS: u64 = 100_000;
 
 /// The end of the visibility timeout of each delivered event, by sequence.

@@ -14,7 +14,7 @@ use portolan_vocabulary::{
 };
 use serde_json::json;
 
-/// The most webhooks of an agent.
+/// The maximum number of webhooks of an agent.
 const WEBHOOKS: usize = 5;
 const URL_BYTES: usize = 2_048;
 const TYPES: usize = 100;

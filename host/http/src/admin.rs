@@ -284,7 +284,7 @@ pub(super) async fn rotate_keys(State(app): State<Arc<App>>) -> Result<Json<Valu
     Ok(Json(json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() })))
 }
 
-/// Replaces the operator's token by a new one.
+/// Replaces the operator's token with a new one.
 pub(super) async fn rotate_token(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
     match app.operator.token.rotate() {
         Ok(Some(token)) => Ok(Json(json!({ "token": token }))),

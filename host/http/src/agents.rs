@@ -112,7 +112,7 @@ fn parse(body: Value) -> Result<RegisterAgent, Failure> {
     }
 }
 
-/// The most bytes of a registration.
+/// The maximum number of bytes of a registration.
 const MAX_BYTES: u64 = 64 << 10;
 
 static SCHEMA: LazyLock<Result<Schema, SchemaError>> =

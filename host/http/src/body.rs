@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, Sleep, sleep_until, timeout_at},
 };
 
-/// The most bytes that are drained of an unread body. After more, the connection is closed.
+/// The maximum number of bytes that are drained of an unread body. After more, the connection is closed.
 const MAX_DRAINED_BYTES: usize = 1 << 20;
 
 struct TimedBody {

@@ -34,7 +34,7 @@ const WAIT_S: u64 = 25;
 const LONGEST_WAIT_S: u64 = 55;
 const PAGE: usize = 50;
 const LARGEST_PAGE: usize = 100;
-/// The most ids of one acknowledgement.
+/// The maximum number of ids of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;
 /// The interval of comments in a stream without events.
 const HEARTBEAT: Duration = Duration::from_secs(15);

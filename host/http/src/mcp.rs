@@ -178,7 +178,7 @@ impl Admission {
     }
 }
 
-/// Replaces an error response of the transport by the failure envelope. Successes and the protocol's own
+/// Replaces an error response of the transport with the failure envelope. Successes and the protocol's own
 /// errors, which are JSON, stay as they are.
 fn with_envelope(response: Response, message: &Message) -> Result<Response, Refusal> {
     let status = response.status();

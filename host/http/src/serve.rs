@@ -29,7 +29,7 @@ use tokio::{
     sync::watch,
 };
 
-/// The most bytes of a request's head: an acknowledgement of 500 events in a query fits.
+/// The maximum number of bytes of a request's head: an acknowledgement of 500 events in a query fits.
 const HEAD_BYTES: usize = 32 << 10;
 /// The wait after a connection that could not be accepted.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(50);

@@ -16,7 +16,7 @@ use std::{sync::Arc, time::Duration};
 
 /// The time for which a standing is cached.
 const STANDING_AGE_MS: u64 = 1_000;
-/// The least time between two writes of an agent's last call.
+/// The minimum time between two updates of an agent's stored time of last call.
 const LAST_CALL_MS: u64 = 24 * 3600 * 1000;
 
 impl Identity {

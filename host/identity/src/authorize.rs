@@ -19,7 +19,7 @@ use std::collections::HashMap;
 const CODE_LIFE_MS: u64 = 60_000;
 /// The time for which a code is stored, so that a second use is noticed.
 const CODE_MEMORY_MS: u64 = 3_600_000;
-/// The most attempts at a consent while the person's agents change.
+/// The maximum number of attempts at a consent while the person's agents change.
 const ATTEMPTS: u32 = 5;
 const STATE_BYTES: usize = 2_000;
 

@@ -13,9 +13,9 @@ use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identi
 use serde_json::json;
 use std::sync::Arc;
 
-/// The most agents of a person.
+/// The maximum number of agents of a person.
 const AGENTS: usize = 10;
-/// The most agents of a person in test mode, where one phone number serves many testers.
+/// The maximum number of agents of a person in test mode, where one phone number serves many testers.
 const TEST_AGENTS: usize = 100;
 const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;

@@ -17,7 +17,8 @@ use tokio::sync::Mutex;
 
 /// The time for which keys are cached. A new key signs on every node within this time.
 const AGE: Duration = Duration::from_secs(30);
-/// The least time between two reads, so that a flood of made-up key ids does not read faster.
+/// The minimum time between two reads of the keys from the store. It limits the reads that a flood of made-up
+/// key ids causes.
 const READ_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct SigningKey {

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
 pub(crate) const EXPIRES_AT: &str = "expires_at";
-/// An anonymous agent expires when it has not called for so long.
+/// An anonymous agent expires after this time without a call.
 const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
 
-/// A registered agent, by its id.
+/// A registered agent, keyed by its id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentRecord {
     /// `anonymous` or `client`.
@@ -53,8 +53,7 @@ impl AgentRecord {
     }
 }
 
-/// A client that was registered, by its id. Secrets are kept as SHA-256 hashes in hexadecimal
-/// digits.
+/// A registered client, keyed by its id. Secrets are kept as SHA-256 hashes in hexadecimal digits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ClientRecord {
     /// The agent that the client is by itself. A client that only acts for people has none.
@@ -68,13 +67,13 @@ pub(crate) struct ClientRecord {
     pub registration_token_hash: Option<String>,
 }
 
-/// The owner whom a person's key means, by the key.
+/// The owner to whom a person's key belongs, keyed by that key.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PersonRecord {
     pub owner_id: String,
 }
 
-/// A person, by the owner's id.
+/// A person, keyed by the owner's id.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OwnerRecord {
     pub person_key: String,
@@ -82,7 +81,7 @@ pub(crate) struct OwnerRecord {
     pub agents: Vec<String>,
 }
 
-/// An authorization code, by its hash.
+/// An authorization code, keyed by its hash.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CodeRecord {
     pub client_id: String,
@@ -98,7 +97,7 @@ pub(crate) struct CodeRecord {
     pub expires_at: u64,
 }
 
-/// A grant of a person to a client, by its id: the family of its refresh tokens.
+/// A grant of a person to a client, keyed by its id. Its refresh tokens form one family.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct GrantRecord {
     pub client_id: String,
@@ -110,13 +109,13 @@ pub(crate) struct GrantRecord {
     pub expires_at: u64,
 }
 
-/// The agent that a client is for a person, by a hash of both their ids.
+/// The agent as which a client acts for a person, keyed by a hash of the client's and the owner's ids.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PartnerRecord {
     pub agent_id: String,
 }
 
-/// A browser's sign-in, by the hash of its cookie.
+/// A browser's sign-in, keyed by the hash of its cookie.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SessionRecord {
     pub owner_id: String,
@@ -125,8 +124,8 @@ pub(crate) struct SessionRecord {
     pub expires_at: u64,
 }
 
-/// A revoked token, grant or client, or a used assertion, by its id. The record lasts until the thing
-/// would have expired by itself.
+/// A revoked token, grant or client, or a used assertion, keyed by its id. The record is kept until the time
+/// at which the thing itself would have expired.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RevocationRecord {
     pub expires_at: u64,
@@ -166,7 +165,7 @@ impl Records {
     }
 }
 
-/// A collection whose records are found by their ids and, if they expire, by the time at which they do.
+/// A collection whose records are found by their ids and, if they expire, by their times of expiry.
 struct Declared {
     name: &'static str,
     expires: bool,

@@ -50,7 +50,7 @@ impl RedirectHosts {
     }
 }
 
-/// Returns the beginning of an address, for an error message.
+/// Returns the first characters of an address, without control characters, for an error message.
 fn excerpt(uri: &str) -> String {
     uri.chars().filter(|letter| !letter.is_control()).take(100).collect()
 }

@@ -11,8 +11,8 @@ pub(crate) const TOKEN_TYPE: &str = "at+jwt";
 pub const SHORTEST_LIFETIME_S: u64 = 120;
 /// The longest life that the configuration may give an access token.
 pub const LONGEST_LIFETIME_S: u64 = 24 * 3600;
-/// The most verified tokens in the cache. A flood of distinct tokens evicts others; it does not grow the
-/// cache.
+/// The maximum number of verified tokens in the cache. A flood of distinct tokens evicts others; it does not
+/// grow the cache.
 pub const TOKEN_CACHE_CAPACITY: u64 = 20_000;
 
 /// The claims of an access token (RFC 9068, section 2.2).

@@ -19,9 +19,9 @@ use rmcp::{
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The most questions for one call.
+/// The maximum number of questions for one call.
 const MAX_QUESTIONS: usize = 8;
-/// The most consecutive steps without a question.
+/// The maximum number of consecutive steps without a question.
 const MAX_STEPS: usize = 3;
 /// How long a call waits for the answer to one question in the older protocol.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(240);

@@ -13,7 +13,7 @@ use std::{cmp::Reverse, sync::Arc};
 const FIND: &str = "find_capabilities";
 const DESCRIBE: &str = "describe_capability";
 const CALL: &str = "call_capability";
-/// The most capabilities of one answer.
+/// The maximum number of capabilities of one answer.
 const MAX_FOUND: usize = 20;
 
 /// Returns the three tools.

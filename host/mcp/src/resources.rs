@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 const SCHEMA: &str = "application/schema+json";
 const MARKDOWN: &str = "text/markdown";
-/// The beginning of the URI of a capability's page.
+/// The prefix of the URIs of capabilities' pages.
 const PAGES: &str = "portolan://pages/";
 
 impl Server {

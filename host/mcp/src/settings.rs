@@ -10,10 +10,10 @@ pub struct McpSettings {
     pub hosts: Vec<String>,
     /// Allowed origins of pages, in addition to the public address.
     pub origins: Vec<String>,
-    /// The most capabilities that are listed as tools. A larger catalog has three tools that find, describe
-    /// and call.
+    /// The maximum number of capabilities that are listed as tools. A larger catalog has three tools that
+    /// find, describe and call.
     pub listed_tools: usize,
-    /// The most concurrent sessions, for clients of the older protocol.
+    /// The maximum number of concurrent sessions, for clients of the older protocol.
     pub sessions: u64,
 }
 

@@ -86,8 +86,8 @@ impl Answered {
 }
 
 impl Outgoing {
-    /// Makes the clients. `allowed` are ranges of addresses that may be reached although they are not
-    /// public, and without TLS. `trusted` are certificate authorities beside those of the system.
+    /// Makes the clients. `allowed` are ranges of addresses that may be reached although they are not public,
+    /// and without TLS. `trusted` are certificate authorities in addition to those of the system.
     /// `operator_port` is the port of this host's address for its operator.
     pub fn new(
         allowed: &[IpNet],

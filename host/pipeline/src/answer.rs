@@ -7,7 +7,8 @@ use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, one_line};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The most bytes of what the log says about an invalid answer, which the answer itself can be part of.
+/// The maximum number of bytes of what the log says about an invalid answer, which the answer itself can be
+/// part of.
 const FAULT_BYTES: usize = 1_024;
 
 /// A refusal of a nested call, which the calling action may return without declaring its code.

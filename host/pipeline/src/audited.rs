@@ -7,7 +7,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The most rows for each action in a minute.
+/// The maximum number of rows for each action in a minute.
 const ROWS: u64 = 60;
 
 /// The runs of each action, by capability and name, in its latest minute.

@@ -18,7 +18,7 @@ pub struct DocumentPlace {
 }
 
 impl Host {
-    /// Replaces a document in quarantine by this one, and ends its quarantine.
+    /// Replaces a document in quarantine with this one, and ends its quarantine.
     pub async fn repair_document(
         &self,
         place: &DocumentPlace,

@@ -84,7 +84,7 @@ impl Host {
         })
     }
 
-    /// Takes a text of so many bytes from what a capability may log; false if it is left out.
+    /// Takes the bytes of a text from what a capability may log; false if the text must be left out.
     pub(crate) fn may_log(&self, capability: &str, bytes: usize) -> bool {
         match self.logs.admit(capability, bytes, self.store.quotas(), self.clock.now()) {
             Admission::Logged => true,

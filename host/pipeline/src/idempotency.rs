@@ -17,7 +17,7 @@ use std::{
 
 /// The retention of an answer: 24 hours.
 const RETENTION_MS: u64 = 24 * 3600 * 1000;
-/// The most bytes of a stored answer. Of a larger one, only that there was one is stored.
+/// The maximum number of bytes of a stored answer. Of a larger one, only that there was one is stored.
 const KEPT_BYTES: usize = 64 << 10;
 /// The seconds after which the first call has probably ended.
 const RETRY_AFTER_S: u32 = 1;

@@ -28,7 +28,7 @@ pub(super) enum Admission {
 }
 
 impl LogBudgets {
-    /// Takes a message of so many bytes from the budget of a capability.
+    /// Takes the bytes of a message from the budget of a capability.
     pub(super) fn admit(
         &self,
         capability: &str,

@@ -24,7 +24,7 @@ use std::{
 /// The greatest depth of nested calls.
 const MAX_DEPTH: usize = 8;
 
-/// The most nested calls of one call, at all depths together.
+/// The maximum number of nested calls of one call, at all depths together.
 const MAX_CALLS: usize = 1_000;
 
 /// A running action, with the services that it may use.

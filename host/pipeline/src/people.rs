@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 /// How long a node may go on with what it knows of an agent, and a margin.
 const STANDING_AGE: Duration = Duration::from_millis(1_500);
 
-/// The most bytes of the items in one part of an export, unless a single item has more.
+/// The maximum number of bytes of the items in one part of an export, unless a single item has more.
 const PART_BYTES: usize = 64 << 10;
 
 impl Host {

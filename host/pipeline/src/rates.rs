@@ -17,7 +17,7 @@ use std::{net::IpAddr, num::NonZeroU32, sync::Arc, time::Duration};
 
 const MINUTE_S: u32 = 60;
 const HOUR_S: u32 = 3600;
-/// The most callers in the cache of a limit. More callers evict others.
+/// The maximum number of callers in the cache of a limit. More callers evict others.
 const MAX_CALLERS: u64 = 50_000;
 
 type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformationMiddleware>;
@@ -145,7 +145,7 @@ impl Rates {
         self.by_address(|meters| &meters.registrations, address)
     }
 
-    /// Counts a view of a page that makes a call, by the limit of anonymous agents and for an address.
+    /// Counts a view of a page that makes a call, against the limit of anonymous agents for this address.
     pub fn page(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         self.by_address(|meters| &meters.anonymous, address)
     }

@@ -56,7 +56,7 @@ pub struct Rehearsed {
     pub effects: Effects,
 }
 
-/// What a rehearsal has left beside documents.
+/// The effects of a rehearsal other than documents.
 #[derive(Debug, Default)]
 pub struct Effects {
     pub events: Vec<NewEvent>,

@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The most runs of a call that conflicts with others.
+/// The maximum number of runs of a call that conflicts with others.
 const MAX_ATTEMPTS: u32 = 6;
 /// How long a call waits for the next catalog before it tries a replaced collection again.
 const REPLACEMENT_INTERVAL: Duration = Duration::from_millis(50);

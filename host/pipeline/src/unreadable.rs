@@ -7,7 +7,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The most reports of one collection that a node remembers. It records no more until it starts again.
+/// The maximum number of reports of one collection that a node remembers. It records no more until it starts
+/// again.
 const REMEMBERED: usize = 1_000;
 
 /// The reported documents of each collection, with their revisions.

@@ -92,8 +92,9 @@ impl Workers {
         next.into_iter().chain(served).collect()
     }
 
-    /// Returns how much work of a lane may be taken beside what runs and what was taken already: an equal
-    /// share of what is free for the lanes of its kind, but at least one if any is free.
+    /// Returns how many more items of a lane's work may start. The lanes of a kind share the limit of the
+    /// kind equally, and each may run at least one item. Running items and those in `taken` count towards both
+    /// limits.
     pub(super) fn room(&self, lane: &str, taken: &[DueWork], lanes: &BTreeSet<String>) -> usize {
         let kind = Kind::of(lane);
         let (of_kind, of_lane) = kind.room();

@@ -137,7 +137,7 @@ fn own(
     own.into_iter().chain(schemas).map(|(path, value)| Ok((path, line(value)?))).collect()
 }
 
-/// Returns a document with its first record alone, and the first entry of what is listed beside them.
+/// Returns a document with only its first record and only the first entry of its list by target.
 fn shortened(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let Parts { mut head, mut records } = Parts::of(file, bytes)?;
     records.truncate(1);

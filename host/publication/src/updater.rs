@@ -25,7 +25,7 @@ use tokio::{
 /// The interval of checks without a notification: some file systems send none, and a folder
 /// that does not exist yet cannot be watched.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// The most faults of a publication that the status lists.
+/// The maximum number of faults of a publication that the status lists.
 const SHOWN_FAULTS: usize = 20;
 
 /// The identity of a publication: its folder, and the size, the time and the inode of each file.

@@ -16,7 +16,7 @@ use std::{
 };
 use wasmtime::CacheStore;
 
-/// The most bytes of the file.
+/// The maximum number of bytes of the file.
 const MOST_BYTES: usize = 256 << 20;
 /// The end of the file's name, after the engine's compatibility.
 const SUFFIX: &str = ".functions";

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct CallContext {
     pub caller: Caller,
-    /// The ids of the capabilities through which this call came, the outermost first.
+    /// The ids of the capabilities whose nested calls led to this call, the outermost first.
     pub via: Vec<String>,
     pub now: Timestamp,
     pub request_id: Arc<str>,

@@ -35,14 +35,14 @@ const INSTANCES_PER_CALL: u64 = 2;
 /// deeper nested calls.
 const SPARE_INSTANCES: u64 = 32;
 
-/// The most core instances, memories and tables of a component where instances come from the
+/// The maximum number of core instances, memories and tables of a component where instances come from the
 /// pool.
 pub const MAX_CORE_INSTANCES: u32 = 64;
 pub const MAX_MEMORIES: u32 = 16;
 pub const MAX_TABLES: u32 = 64;
 
-/// The most frames that the engine collects when a guest traps. More than are kept, because some are of a
-/// panic's own machinery.
+/// The maximum number of frames that the engine collects when a guest traps. More than are kept, because some
+/// are of a panic's own machinery.
 const FRAMES: usize = 48;
 
 /// What is known of the functions that were running when a guest trapped.

@@ -2,11 +2,11 @@
 
 use portolan_vocabulary::one_line;
 
-/// The most log messages of one call.
+/// The maximum number of log messages of one call.
 const MESSAGES: u32 = 64;
-/// The most bytes of a log message.
+/// The maximum number of bytes of a log message.
 const MESSAGE_BYTES: usize = 1024;
-/// The most bytes of a guest's last words.
+/// The maximum number of bytes of a guest's last words.
 const LAST_WORDS_BYTES: usize = 1024;
 
 /// The texts of one guest so far.
@@ -28,7 +28,7 @@ impl GuestLog {
         Some(one_line(message, MESSAGE_BYTES))
     }
 
-    /// Counts messages that never came here.
+    /// Counts messages that were dropped before they reached this log.
     pub(super) fn count_left_out(&mut self, messages: u32) {
         self.left_out = self.left_out.saturating_add(messages);
     }

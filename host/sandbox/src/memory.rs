@@ -28,8 +28,8 @@ impl MemoryLimit {
         self.used
     }
 
-    /// Returns what is left beside the sandbox's memory and `held` more bytes; none if these exceed the
-    /// limit.
+    /// Returns the bytes that remain of the limit after the sandbox's memory and `held` more bytes; none if
+    /// these exceed the limit.
     pub(super) fn room(&self, held: usize) -> Option<usize> {
         self.limit.checked_sub(self.used.saturating_add(held))
     }

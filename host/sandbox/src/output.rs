@@ -7,13 +7,13 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-/// The most lines that wait to be logged.
+/// The maximum number of lines that wait to be logged.
 const LINES: usize = 64;
-/// The most bytes of a line.
+/// The maximum number of bytes of a line.
 const LINE_BYTES: usize = 1024;
 /// The bytes of standard error that are kept for a trap.
 const TAIL_BYTES: usize = 4096;
-/// The most bytes that a guest writes at once.
+/// The maximum number of bytes that a guest writes at once.
 const WRITE_BYTES: usize = 4096;
 
 /// The stream of a line.

@@ -28,8 +28,9 @@ type Answers = (Result<types::Success, types::Failure>,);
 const LARGE_MEMORY: usize = 8 << 20;
 
 impl Sandbox {
-    /// Runs one action, and gives its work back as far as it came. Dropping the future ends the
-    /// sandbox. The caller holds a permit; a nested call runs under that of the outermost call.
+    /// Runs one action. Also returns its unit of work, with what the action had read and written when it
+    /// ended. Dropping the future ends the sandbox. The caller holds a permit; a nested call runs under that
+    /// of the outermost call.
     pub async fn run(
         &self,
         component: &Prepared,

@@ -4,9 +4,9 @@ use portolan_vocabulary::one_line;
 use std::fmt;
 use wasmtime::{Error, FrameInfo, FrameSymbol, Trap, WasmBacktrace};
 
-/// The most frames that are kept.
+/// The maximum number of frames that are kept.
 const FRAMES: usize = 16;
-/// The most bytes of the name of a function or a file.
+/// The maximum number of bytes of the name of a function or a file.
 const NAME_BYTES: usize = 200;
 /// What the standard library of Rust calls between a panic and the hook that reports it.
 const PANIC_MACHINERY: &str = "__rust_end_short_backtrace";

@@ -1,4 +1,4 @@
-//! The effects of a call beside its documents: events, timers, outbox commands, and its records.
+//! The effects of a call other than documents: events, timers, outbox commands, and its records.
 
 use crate::webhook::Webhook;
 use portolan_vocabulary::{Digest, HOST, Timestamp, entropy, new_identifier, new_request_id};

@@ -1,4 +1,4 @@
-//! A limit for each period, such as a minute.
+//! A rate limit: an amount for each period, such as a minute.
 
 use crate::Timestamp;
 use std::time::Duration;
@@ -15,8 +15,8 @@ pub const MINUTE: Duration = Duration::from_secs(60);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Bucket {
-    /// Takes an amount out. The limit is the amount for a period. If not so much is left, the error is the
-    /// time until it is.
+    /// Takes an amount out of the bucket. `limit` is the amount for one `period`. If less than the amount is
+    /// left, the error is the time until enough is left.
     pub fn take(
         self,
         amount: u64,
@@ -33,7 +33,7 @@ impl Bucket {
         }
     }
 
-    /// Returns whether nothing is taken.
+    /// Returns whether the bucket is full: nothing has been taken, or all has been refilled.
     pub fn is_full(self, now: Timestamp) -> bool {
         self.full_at <= micros(now)
     }

@@ -10,7 +10,7 @@ use std::{
 };
 use tokio::{sync::watch, time::timeout};
 
-/// The system's time, or a time that stands, plus what it was advanced by. Clones are one clock.
+/// The system's time or a fixed time, plus the time by which the clock was advanced. Clones share one clock.
 #[derive(Debug, Clone)]
 pub struct Clock {
     /// None for a clock that follows the operating system's.
@@ -25,7 +25,7 @@ impl Clock {
         Self { standing_at: None, advanced_ms: Arc::default(), advances: watch::Sender::new(()) }
     }
 
-    /// A clock that stands at this time until it is advanced.
+    /// A clock that shows this time until it is advanced.
     pub fn standing_at(time: Timestamp) -> Self {
         Self { standing_at: Some(time), ..Self::system() }
     }

@@ -35,7 +35,7 @@ pub enum Erasure {
     DeleteDocument,
     /// Removes the innermost element of a list, or entry of an object, that contains the id.
     RemoveElement,
-    /// Replaces the id by that of nobody, and empties the fields.
+    /// Replaces the id with that of nobody, and empties the fields.
     Redact,
 }
 
@@ -327,7 +327,7 @@ pub fn person_ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Replaces the ids of these people in a text by that of nobody.
+/// Replaces the ids of these people in a text with that of nobody.
 pub fn redact_ids(text: &str, people: &[String]) -> String {
     people.iter().fold(text.to_owned(), |text, person| match person.get(..4) {
         Some(prefix) => text.replace(person, &format!("{prefix}{NOBODY}")),

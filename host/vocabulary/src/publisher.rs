@@ -8,7 +8,7 @@ pub enum Publisher {
     /// The publisher of this host: it signed the component with the key whose public part was built into
     /// the binary.
     Host,
-    /// The holder of this Ed25519 key, by its public part.
+    /// The holder of the Ed25519 key with this public part.
     Key([u8; 32]),
     /// Unknown: the component is not signed. The text is its file's name without `.wasm`.
     Unsigned(String),

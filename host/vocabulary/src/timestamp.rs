@@ -29,7 +29,7 @@ impl Timestamp {
         self.0 / 1000
     }
 
-    /// Returns the instant that is so much later.
+    /// Returns the instant that is later by `time`.
     pub fn plus(self, time: Duration) -> Self {
         Self(self.0.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
     }

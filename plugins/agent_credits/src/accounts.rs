@@ -11,7 +11,7 @@ use crate::{
 };
 use portolan_sdk::prelude::*;
 
-/// The most accounts that are listed beside the agent's own.
+/// The maximum number of accounts that are listed in addition to the agent's own.
 const MOST_LISTED: usize = 100;
 
 /// The part of the output of `owners list_agents` that is read.

@@ -7,8 +7,8 @@ use portolan_sdk::prelude::*;
 pub(crate) const WELCOME: u64 = 20;
 /// The balance that a top-up reaches. It is due one day after the balance fell below it.
 pub(crate) const TOP_UP_TO: u64 = 10;
-/// The most that a person has after a top-up, held credits included. It keeps refunds of unanswered
-/// proposals from adding up.
+/// The maximum balance of a person after a top-up, held credits included. It keeps refunds of
+/// unanswered proposals from adding up.
 pub(crate) const TOP_UP_CEILING: u64 = 30;
 /// The time between the fall of the balance and the top-up. A person gets at most one top-up a day,
 /// and the top-ups of all people are not due at the same hour.
@@ -16,12 +16,12 @@ pub(crate) const TOP_UP_AFTER: u64 = DAY;
 /// A person is notified when the balance falls below this.
 pub(crate) const LOW: u64 = 3;
 
-/// The most that one transaction moves.
+/// The maximum number of credits that one transaction moves.
 pub(crate) const MOST: u64 = 1_000;
 /// The longest time after which a hold expires.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 
-/// The most wrong codes of one person.
+/// The maximum number of wrong codes of one person.
 pub(crate) const WRONG_CODES: Window = Window { most: 5, within: HOUR };
 
 const REFUNDED: &str = "Held when it is sent. Refunded when it is accepted, expires unanswered or is \

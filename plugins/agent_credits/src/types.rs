@@ -9,8 +9,8 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "agent_credits";
 
-/// The accounts, by the ids of the agent and the person: an agent that another person claims later
-/// gets another account.
+/// The accounts, keyed by the ids of the agent and the person: an agent that another person claims
+/// later gets another account.
 pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
     .people(&[
         documents::Person::delete("$id"),
@@ -19,7 +19,7 @@ pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
     ])
     .index("owner", &["owner_id"])
     .index("agent", &["agent_id", "claimed_at"]);
-/// The data that all accounts of a person share, by the owner's id.
+/// The data that all accounts of a person share, keyed by the owner's id.
 pub(crate) const PEOPLE: Collection<Person> = Collection::new("people")
     .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
 /// The journal: the numbered transactions of each account. Entries are never changed or removed.
@@ -31,7 +31,7 @@ pub(crate) const ENTRIES: Collection<Entry> = Collection::new("entries")
         documents::Person::redact("credit", &[]),
     ])
     .index("account", &["account", "number", "at"]);
-/// The holds, by their ids.
+/// The holds, keyed by their ids.
 pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
     .people(&[
         documents::Person::delete("account"),
@@ -39,9 +39,9 @@ pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
         documents::Person::delete("agent_id"),
     ])
     .unique("reference", &["account", "reference"]);
-/// The codes, by their MACs.
+/// The codes, keyed by their MACs.
 pub(crate) const CODES: Collection<Code> = Collection::new("codes").nobody();
-/// The redemptions, by the code's id and the owner's.
+/// The redemptions, keyed by the ids of the code and the owner.
 pub(crate) const REDEMPTIONS: Collection<Redemption> = Collection::new("redemptions")
     .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
 

@@ -111,7 +111,7 @@ pub(crate) struct Grants {
     /// The balance that a top-up reaches, in all accounts of the person together. It is due one day
     /// after the balance fell below it.
     pub(crate) top_up_to: u64,
-    /// The most that a person has after a top-up, held credits included.
+    /// The maximum balance of a person after a top-up, held credits included.
     pub(crate) top_up_ceiling: u64,
 }
 

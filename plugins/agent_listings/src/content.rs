@@ -13,7 +13,7 @@ const LONGEST_TITLE: usize = 120;
 const LONGEST_DESCRIPTION: usize = 8000;
 const LONGEST_LABEL: usize = 120;
 const MOST_MONEY: f64 = 1e12;
-/// The most characters of a description that cards show and searches read.
+/// The maximum number of characters of a description that cards show and searches read.
 const EXCERPT: usize = 300;
 /// The attributes that hold numbers of a register. These numbers are as long as phone numbers.
 const REGISTERED: [&str; 2] = ["registration_number", "credentials"];

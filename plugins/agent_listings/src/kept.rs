@@ -16,7 +16,7 @@ pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
     .index("org", &["org_id", "owner_id"])
     .index("state", &["state"]);
 
-/// Cards of active listings, by the listing's id. Searches find these and nothing else.
+/// Cards of active listings, keyed by the listing's id. Searches find these and nothing else.
 pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
     .people(&[Person::delete("owner_id").fields(&[
         Public("title"),
@@ -58,7 +58,7 @@ pub(crate) const RANKS: [&str; 10] = [
     "indexed.rank9",
 ];
 
-/// The number of listings of each person, by the owner's id.
+/// The number of listings of each person, keyed by the owner's id.
 pub(crate) const BOOKS: Collection<Book> =
     Collection::new("books").people(&[Person::delete("$id")]);
 

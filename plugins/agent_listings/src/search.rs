@@ -12,12 +12,13 @@ use portolan_sdk::{
 };
 use std::collections::BTreeMap;
 
-/// The most comparisons by `gte` and `lte`, because each one looks in every rank.
+/// The maximum number of comparisons by `gte` and `lte`, because each one looks in every rank.
 const MOST_RANGES: usize = 4;
 /// The cards read at once when some of them may not be visible.
 const CHUNK: u32 = 50;
 const MOST_CHUNKS: usize = 3;
-/// The most permission checks for listings with the visibility `network` in one search.
+/// The maximum number of permission checks for listings with the visibility `network` in one
+/// search.
 const MOST_CHECKS: usize = 60;
 const KM_PER_DEGREE: f64 = 111.2;
 

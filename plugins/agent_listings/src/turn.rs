@@ -118,7 +118,7 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
     tuples
 }
 
-/// Counts it in the group that it now belongs to.
+/// Counts a listing in the group of states to which it now belongs.
 fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     let mut book = BOOKS.get_or_default(&listing.owner_id)?;
     let state = listing.state;

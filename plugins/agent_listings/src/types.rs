@@ -16,11 +16,11 @@ pub(crate) struct Id(String);
 #[id]
 pub(crate) struct OtherId(String);
 
-/// The most published listings of a person.
+/// The maximum number of published listings of a person.
 pub(crate) const MOST_PUBLISHED: usize = 20;
-/// The most drafts, rejected and paused listings of a person.
+/// The maximum number of drafts, rejected and paused listings of a person.
 pub(crate) const MOST_KEPT: usize = 100;
-/// The most days from now until `valid_through`.
+/// The maximum number of days from now until `valid_through`.
 pub(crate) const LONGEST_DAYS: u64 = 180;
 /// The days after its end in which an expired or a filled listing can be renewed.
 pub(crate) const RENEW_EXPIRED_DAYS: u64 = 90;

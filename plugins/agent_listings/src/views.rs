@@ -116,7 +116,7 @@ impl View {
         })
     }
 
-    /// Limits it to its public part.
+    /// Limits the view to the public part of the listing.
     #[must_use]
     pub(crate) fn public(mut self) -> Self {
         self.place = self.place.as_ref().map(Place::public);

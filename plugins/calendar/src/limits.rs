@@ -10,8 +10,8 @@ pub(crate) const DAY: i64 = time::DAY as i64;
 pub(crate) const LONGEST_RANGE: i64 = 62 * DAY;
 /// The range that `list_events` reads by default.
 pub(crate) const USUAL_RANGE: i64 = 14 * DAY;
-/// The most blocks of a person, imported ones included. An import writes each at most once and
-/// removes each at most once, within the 1000 writes of a call.
+/// The maximum number of blocks of a person, imported ones included. An import writes each at most
+/// once and removes each at most once, within the 1000 writes of a call.
 pub(crate) const MOST_BLOCKS: u32 = 400;
 /// The longest block.
 pub(crate) const LONGEST_BLOCK: i64 = 366 * DAY;
@@ -19,9 +19,9 @@ pub(crate) const LONGEST_BLOCK: i64 = 366 * DAY;
 pub(crate) const MOST_REPEATS: u32 = 1_000;
 /// The longest interval of a rule, in its days, weeks, months or years.
 pub(crate) const LONGEST_INTERVAL: u16 = 999;
-/// The most days that a rule lists.
+/// The maximum number of days that a rule lists.
 pub(crate) const MOST_BY_DAY: usize = 40;
-/// The most excluded occurrences of a block.
+/// The maximum number of excluded occurrences of a block.
 pub(crate) const MOST_EXCEPTIONS: usize = 100;
 
 /// The longest reservation.
@@ -29,20 +29,20 @@ pub(crate) const LONGEST_RESERVATION: i64 = DAY;
 /// The step of proposed slots: they begin at a multiple of it.
 pub(crate) const STEP: i64 = 15 * MINUTE;
 
-/// The most rules of a weekly availability.
+/// The maximum number of rules of a weekly availability.
 pub(crate) const MOST_RULES: u32 = 50;
 
-/// The most characters of a file. The body of a call has at most 256 KiB.
+/// The maximum number of characters of a file. The body of a call has at most 256 KiB.
 pub(crate) const LONGEST_FILE: u32 = 260_000;
 /// The deepest nesting of components in a file.
 pub(crate) const DEEPEST: usize = 8;
 /// The largest sum of the counts of all rules in a file.
 pub(crate) const MOST_COUNTED: u32 = 200_000;
-/// The most unsupported parts that are listed. All are counted.
+/// The maximum number of unsupported parts that are listed. All are counted.
 pub(crate) const MOST_REPORTED: usize = 50;
-/// The most characters of a title from a file.
+/// The maximum number of characters of a title from a file.
 pub(crate) const LONGEST_TITLE: usize = 200;
-/// The most bytes of a UID from a file.
+/// The maximum number of bytes of a UID from a file.
 pub(crate) const LONGEST_UID: usize = 400;
 /// The past time that an export includes.
 pub(crate) const EXPORT_PAST: i64 = 31 * DAY;

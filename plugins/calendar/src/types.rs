@@ -14,19 +14,19 @@ const WHOSE: &str = "^(me|own_[0-9A-Za-z]{1,36})$";
 const MOMENT: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$";
 const HOUR: &str = "^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$";
 
-/// The document that every change of a person's calendar writes, by the owner's id, so that one of
-/// two concurrent changes conflicts and sees the other.
+/// The document that every change of a person's calendar writes, keyed by the owner's id. Of two
+/// concurrent changes, one therefore conflicts, and sees the other when it runs again.
 pub(crate) const CALENDARS: Collection<Calendar> =
     Collection::new("calendars").people(&[Person::delete("$id")]);
-/// The availability of each person, by the owner's id.
+/// The availability of each person, keyed by the owner's id.
 pub(crate) const AVAILABILITIES: Collection<Hours> =
     Collection::new("availabilities").people(&[Person::delete("$id")]);
-/// The blocks, by their ids.
+/// The blocks, keyed by their ids.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks")
     .people(&[Person::delete("owner_id").fields(&[Personal("label"), Personal("uid")])])
     .index("owner", &["owner_id", "ends", "begins"])
     .index("source", &["owner_id", "source"]);
-/// The reservations, by their references.
+/// The reservations, keyed by their references.
 pub(crate) const RESERVATIONS: Collection<Reservation> = Collection::new("reservations")
     .people(&[Person::remove("owner_ids[]"), Person::redact("title_by", &[Shared("title")])])
     .index("owner", &["owner_ids[]"])
@@ -130,7 +130,7 @@ pub(crate) struct Hours {
     #[serde(default)]
     #[schemars(range(max = 43_200))]
     pub(crate) min_notice_min: u32,
-    /// The most meetings on one day.
+    /// The maximum number of meetings on one day.
     #[schemars(range(min = 1, max = 50))]
     pub(crate) max_per_day: Option<u32>,
     /// The horizon in days: others cannot book a later time.

@@ -1,11 +1,12 @@
-//! Time zones, by the names that calendars use.
+//! Finds time zones by the names that calendars use.
 
 pub(crate) use people_kit::zones::{Zone, millis};
 
 /// The names that Windows and Outlook use for time zones: `windowsZones` of CLDR, the territory
 /// 001.
 const WINDOWS: &str = include_str!("windows.txt");
-/// The most segments of a name with a path, such as `/mozilla.org/20050126_1/Europe/Berlin`.
+/// The maximum number of segments of a name with a path, such as
+/// `/mozilla.org/20050126_1/Europe/Berlin`.
 const MOST_SEGMENTS: usize = 8;
 
 /// Finds a zone by an IANA name, possibly after a path, or by a Windows name.

@@ -18,7 +18,7 @@ pub struct Page {
     /// The version, which increases with every change of the text.
     pub version: u32,
     pub updated_at: &'static str,
-    /// The beginning of the SHA-256 of the Markdown, in hexadecimal.
+    /// The first hexadecimal digits of the SHA-256 of the Markdown.
     pub etag: &'static str,
     pub words: usize,
     pub markdown: &'static str,

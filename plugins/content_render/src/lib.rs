@@ -4,8 +4,8 @@ use content::{NoSuchPage, find};
 use markup::{Format, Link, Profile, Removed, Rendered, render};
 use portolan_sdk::prelude::*;
 
-/// The most bytes, on which the work of rendering depends. A schema's `maxLength` counts
-/// characters.
+/// The maximum size of a text in bytes. Rendering time depends on bytes, and a schema's `maxLength`
+/// counts characters.
 const LARGEST: usize = 64 * 1024;
 
 #[input]

@@ -6,9 +6,9 @@ use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::{Personal, Shared};
 use portolan_sdk::prelude::*;
 
-/// The most people in a thread at once, including the invited ones.
+/// The maximum number of people in a thread at once, including the invited ones.
 pub(crate) const MOST_MEMBERS: usize = 20;
-/// The most people who were ever invited to one thread.
+/// The maximum number of people who were ever invited to one thread.
 pub(crate) const MOST_EVER: usize = 100;
 /// The time after sending in which a message's text may be changed.
 pub(crate) const EDIT_WINDOW: u64 = 15 * MINUTE;

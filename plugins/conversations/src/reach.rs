@@ -17,7 +17,8 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most people, without the caller, in one query; also the most relations in one statement.
+/// The maximum number of people, without the caller, in one query; also of relations in one
+/// statement.
 const MANY: usize = 99;
 /// The threads that one run updates.
 const ROUND: u32 = 10;
@@ -30,7 +31,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Reads it for all other members of these threads.
+    /// Reads which of the other members of these threads accept messages.
     pub(crate) fn of<'a>(
         viewer: &'a str,
         threads: impl IntoIterator<Item = &'a Thread>,
@@ -106,15 +107,16 @@ pub(crate) fn step_to_write(
     Err(error)
 }
 
-/// Whether this person and a member or an invited person have blocked each other: they would see
-/// each other, and that their messages are not accepted.
+/// Whether this person and a member or an invited person are blocked. In a common thread they would
+/// see each other, and would notice that their messages are not accepted.
 pub(crate) fn is_blocked(thread: &Thread, owner_id: &str) -> Result<bool> {
     let there = thread.members.iter().filter(|member| member.membership.counts());
     let others = there.map(|member| member.owner_id.as_str()).filter(|other| *other != owner_id);
     Ok(!relations::hidden(Some(owner_id), others)?.is_empty())
 }
 
-/// Whether this person can be invited now. A block looks like any other reason.
+/// Whether this person can be invited now. The answer does not show whether a block is the reason,
+/// so that nobody learns of a block.
 pub(crate) fn can_be_asked(thread: &Thread, owner_id: &str) -> Result<bool> {
     let takes = people::person(owner_id)?.as_ref().is_some_and(takes_messages);
     Ok(takes && !is_blocked(thread, owner_id)?)
@@ -156,8 +158,8 @@ pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
     Ok(())
 }
 
-/// Updates the threads of a person who may accept messages now, or no longer: some in this call,
-/// the others in calls that follow.
+/// Updates the threads of a person who has begun or ceased to accept messages. One page of threads
+/// is updated in this call, the others in later calls that a timer makes.
 pub(crate) fn person_changed(call: &Call, round: Round) -> Result<()> {
     let query = Query::new().filter(of(&round.owner_id)).limit(ROUND).cursor(round.cursor);
     let page = THREADS.find(query)?;

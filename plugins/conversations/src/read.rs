@@ -3,7 +3,7 @@
 use crate::{kept::*, members, outputs::*, refusals::*, types::*, views};
 use portolan_sdk::{documents::Direction, prelude::*};
 
-/// The most pages that are read to fill one page.
+/// The maximum number of pages that are read to fill one page.
 const ROUNDS: usize = 20;
 
 /// Returns the person's threads, the one with the latest message first. Their states are computed

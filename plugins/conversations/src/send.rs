@@ -96,8 +96,9 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the message that was already sent with this `client_msg_id`, which is given as its MACs. No
-/// concurrent call can send one unnoticed: each sender writes the thread, so their commits would conflict.
+/// Returns the message that was already sent with a `client_msg_id`; `sent_as` contains the MACs of
+/// that id. Two concurrent calls cannot both send one: each writes the thread, so one of the
+/// commits conflicts.
 fn sent_before(sent_as: &[String]) -> Result<Option<Stored<Message>>> {
     if sent_as.is_empty() {
         return Ok(None);
@@ -187,7 +188,7 @@ pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     views::message(call.now(), me, &thread, message)
 }
 
-/// Removes a message for the operator.
+/// Removes a message on behalf of the operator.
 pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
     let mut message = Message::load(&input.message_id)?;
     let thread = THREADS.get(&message.value.thread_id)?;

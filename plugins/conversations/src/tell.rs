@@ -39,7 +39,7 @@ pub(crate) fn written(
     let others = thread.value.others(&value.owner_id).filter(sees);
     let (by, resource) = (&value.owner_id, thread.resource());
     let summary = match change {
-        Happening::Sent => "There is a message in a conversation.",
+        Happening::Sent => "A message was sent in a conversation.",
         Happening::Edited => "A message in a conversation was edited.",
         Happening::Retracted => "A message in a conversation was retracted.",
         Happening::Removed => "A message in a conversation was removed.",

@@ -120,7 +120,7 @@ pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
     Ok(THREADS.save(&mut thread)?)
 }
 
-/// Suspends or reinstates a thread for the operator.
+/// Suspends or reinstates a thread on behalf of the operator.
 pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
     let mut thread = Thread::load(thread_id)?;
     thread.step(&THREAD, action)?;

@@ -12,7 +12,7 @@ struct Scene<'a> {
     thread: &'a Stored<Thread>,
     /// The state as the person sees it.
     state: ThreadState,
-    /// The seats of all members, by their ids.
+    /// The seats of all members, keyed by the ids of the seats.
     seats: &'a BTreeMap<String, Seat>,
 }
 

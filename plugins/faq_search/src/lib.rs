@@ -15,7 +15,7 @@ struct Search {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10))]
     tags: Vec<String>,
-    /// The most entries to return. The best one is usually among the first three.
+    /// The maximum number of entries to return. The best one is usually among the first three.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 20))]
     limit: u8,

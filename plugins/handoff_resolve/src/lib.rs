@@ -77,15 +77,16 @@ impl HandoffResolve {
         Ok(Answer::new(Resolved { url, token: signed, preview }).next(next))
     }
 
-    /// Preview the draft of an address without using it up.
+    /// Preview the draft of an address without redeeming it.
     #[action(access = read, idempotent, example = OfToken { token: TOKEN.into() })]
     fn preview(call: &Call, input: OfToken) -> Result<Preview, HandoffError> {
         preview(&unused(call, &input.token)?)
     }
 
-    /// Use an address up, and get its draft with the call as `next`.
+    /// Redeem an address: get its draft, with the call to make as `next`.
     ///
-    /// `missing` lists the fields of the call that only the person can give.
+    /// The address does not work again. `missing` lists the fields of the call that only the
+    /// person can give.
     #[action(access = write, example = OfToken { token: TOKEN.into() })]
     fn redeem(call: &Call, input: OfToken) -> Result<Answer<Taken>, HandoffError> {
         let token = unused(call, &input.token)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 pub(crate) const CAPABILITY: &str = "handoff_resolve";
 /// How long a token is valid.
 pub(crate) const TTL_S: u64 = 900;
-/// The most characters of a token in an address.
+/// The maximum number of characters of a token in an address.
 pub(crate) const TOKEN_CHARS: u32 = 1000;
 
 pub(crate) const HANDOFFS: Feed<Handoff> = Feed::new("handoffs");
@@ -23,7 +23,7 @@ pub(crate) const RECORDS: [Feed<Map<String, Value>>; 7] = [
     Feed::new("questions"),
 ];
 
-/// The redeemed tokens, by their nonce, until they would have expired.
+/// The redeemed tokens, keyed by their nonce, until they would have expired.
 pub(crate) const REDEEMED: Collection<Redeemed> =
     Collection::new("redeemed").people(&[Person::delete("owner_id")]);
 

@@ -96,7 +96,7 @@ pub(crate) struct Attributes {
     kinds: BTreeMap<String, Kind>,
 }
 
-/// The fields of every listing that rules can name beside attributes.
+/// The fields of every listing that rules can name in addition to attributes.
 const OF_LISTING: [&str; 3] = ["compensation", "place", "title"];
 
 impl Attributes {

@@ -10,7 +10,7 @@ use std::{
 
 type Line = BTreeMap<String, String>;
 
-/// The most words of a phrase.
+/// The maximum number of words of a phrase.
 const LONGEST: usize = 3;
 
 pub(crate) fn table(

@@ -9,20 +9,20 @@ use people_kit::taxonomy::Side;
 use serde_json::Value;
 
 const EARTH_RADIUS_KM: f64 = 6371.0;
-/// The share of a value that is nearly what is asked.
+/// The score of a value that is close to the asked one.
 const NEARLY: f64 = 0.5;
-/// The largest share of a value that misses what is asked.
+/// The highest score of a value that does not meet the asked one.
 const MISSED: f64 = 0.6;
 const DAYS_PER_WEEK: f64 = 7.0;
 /// The code of ISO 4217 for an amount whose currency is not named.
 pub(crate) const NO_CURRENCY: &str = "XXX";
 const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
 
-/// How far a value is what is asked: from 0 to 1.
+/// How well a value meets the asked one; `share` is from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Held {
     pub(crate) share: f64,
-    /// Whether it misses it by more than the rule allows.
+    /// Whether the difference is larger than the rule allows.
     pub(crate) fails: bool,
 }
 
@@ -39,7 +39,8 @@ impl Held {
         if holds { Self::at(1.0) } else { Self::fails() }
     }
 
-    /// What a number is that misses what is asked by `missing`, of which `slack` is allowed.
+    /// Returns how well a number meets the asked one if `missing` is the difference and `slack` the
+    /// allowed difference.
     fn missing(missing: f64, slack: f64) -> Self {
         if missing <= 0.0 {
             Self::at(1.0)
@@ -62,7 +63,7 @@ pub(crate) struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Returns how far the value is what is asked; `None` if they cannot be compared.
+    /// Returns how well the value meets the asked one; `None` if the two cannot be compared.
     pub(crate) fn compare(&self) -> Option<Held> {
         let (rule, asked, had) = (self.rule, texts(self.asked), texts(self.had));
         let held = match rule.by {

@@ -4,13 +4,13 @@ use crate::tables::{PIECES, WORDS};
 use people_kit::words::{self, Language};
 use std::collections::BTreeSet;
 
-/// The most words of a phrase that is looked up.
+/// The maximum number of words of a phrase that is looked up.
 const LONGEST_PHRASE: usize = 3;
 /// The fewest letters of the last part of a German compound, and of what is before it; and in a text
 /// that is not known to be German.
 const SHORTEST_PART: usize = 4;
 const SHORTEST_PART_ELSEWHERE: usize = 6;
-/// The most words of a gist.
+/// The maximum number of words of a gist.
 const MOST: usize = 100;
 
 /// Returns the distinct words of a text without stop words, each as its stem or, if it has synonyms,

@@ -1,5 +1,5 @@
-//! What in one listing answers what in another. The data are the files of `listing_taxonomy`; its
-//! tables are made when this is built.
+//! Compares what one listing asks for with what another one offers. The rules are in the files of
+//! `listing_taxonomy`; the build script makes tables of them.
 
 mod banded;
 mod compare;

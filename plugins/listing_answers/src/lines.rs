@@ -1,4 +1,4 @@
-//! What one listing asks, held against what the other is: one line for each rule.
+//! Compares what one listing asks for with what the other one offers: one line for each rule.
 
 use crate::{
     compare::{Held, Values, distance_km, texts},
@@ -9,16 +9,17 @@ use serde_json::{Value, json};
 
 /// The part of a rule's weight that a value from a text has.
 const OF_TEXT: f64 = 0.5;
-/// What the weight of a contradiction is multiplied by that would exclude if attributes stated it.
+/// The factor for the weight of a contradiction that is known from a text only, and that would
+/// exclude the other listing if attributes stated it.
 const CONTRADICTS: f64 = 4.0;
 /// The value from which a line counts as met.
 const MET: f64 = 0.999;
-/// The share of a value that contradicts what is asked, while the text says another one.
+/// The score if the attribute contradicts the asked value and the text meets it.
 const SAID_OTHERWISE: f64 = 0.5;
 /// The distances that are shown, in kilometres.
 const BANDS_KM: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
 
-/// One thing that the asker asks, and how far the other is that.
+/// One value that a listing asks for, and how well the other listing meets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     /// The asker's attribute, or `compensation` or `place`.

@@ -1,4 +1,4 @@
-//! Values that a text says, by the phrases of `said.toml`.
+//! Values that a text states, found with the phrases of `said.toml`.
 
 use crate::{
     tables::{SAID, Said, category},
@@ -8,7 +8,7 @@ use people_kit::words;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The most words for which `*` stands.
+/// The maximum number of words for which `*` stands.
 const GAP: usize = 3;
 /// The words before a phrase in which a negation makes it say the opposite.
 const NEGATED_WITHIN: usize = 2;
@@ -82,7 +82,8 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
 /// A text as phrases are looked up in it.
 struct Text {
     tokens: Vec<Token>,
-    /// Its distinct words: most phrases have one that is not among them.
+    /// The distinct words of the text. They exclude most phrases quickly, because most phrases have
+    /// a word that the text lacks.
     words: BTreeSet<String>,
     /// The text without spaces, for Japanese.
     whole: String,

@@ -26,7 +26,7 @@ struct Attributes {
     properties: Map<String, Value>,
 }
 
-/// Returns the schema of each kind of attributes as a JSON text, by its name.
+/// Returns the schema of each kind of attributes as a JSON text, keyed by the name of the kind.
 pub(crate) fn schemas(files: Vec<File>) -> Result<BTreeMap<String, String>> {
     let (mut types, mut attributes) = (BTreeMap::new(), BTreeMap::new());
     for file in files {
@@ -62,7 +62,7 @@ fn schema(attributes: Attributes, types: &Types) -> Result<Value> {
     }))
 }
 
-/// Replaces the name of a type by its keywords. The field's own keywords stay.
+/// Replaces the name of a type with its keywords. The field's own keywords stay.
 fn refer(field: &mut Map<String, Value>, types: &Types) -> Result<()> {
     let named = |name: Value| {
         let found = name.as_str().and_then(|name| types.get(name));

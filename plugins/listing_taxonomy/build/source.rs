@@ -14,7 +14,7 @@ pub(crate) struct File {
     description: String,
     synonyms: Vec<String>,
     schema_org: SchemaOrg,
-    /// The fields that every listing below has beside its attributes and that criteria can use.
+    /// The fields, other than attributes, that every listing below has and that criteria can use.
     criteria: Vec<String>,
     #[serde(default)]
     policy: Table,

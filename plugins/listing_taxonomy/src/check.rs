@@ -13,8 +13,8 @@ use people_kit::taxonomy::{
 };
 use serde_json::{Value, json};
 
-/// The most characters of a free text in a criterion. Such a text is compared as a whole, so a
-/// longer one would find nothing.
+/// The maximum number of characters of a free text in a criterion. Such a text is compared as a
+/// whole, so a longer one would find nothing.
 const LONGEST_VALUE: usize = 200;
 const MOST_VALUES: usize = 50;
 

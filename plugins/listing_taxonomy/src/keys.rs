@@ -3,7 +3,7 @@
 use crate::criteria::{Criterion, Operator};
 use serde_json::{Map, Value};
 
-/// The most keys of one kind: the store indexes no more of one list.
+/// The maximum number of keys of one kind: the store indexes no more of one list.
 const MOST: usize = 100;
 /// The character after all ranks of a field.
 const END: char = '~';

@@ -53,7 +53,7 @@ pub(crate) struct SearchInput {
     /// Words of a category's name, synonyms or description: `nurse`, `parking`.
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: String,
-    /// The most categories to return.
+    /// The maximum number of categories to return.
     #[serde(default = "default_search_limit")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u8,
@@ -85,7 +85,7 @@ pub(crate) struct SuggestInput {
     /// Whether the person has something (`offer`) or looks for it (`demand`), if you know. It
     /// improves the answer considerably.
     pub(crate) side: Option<Side>,
-    /// The most suggestions to return.
+    /// The maximum number of suggestions to return.
     #[serde(default = "default_suggest_limit")]
     #[schemars(range(min = 1, max = 20))]
     pub(crate) limit: u8,

@@ -33,7 +33,7 @@ pub(crate) struct Node {
     /// The JSON Schema of a listing's `attributes`.
     #[serde(skip)]
     pub(crate) attributes: Option<&'static str>,
-    /// The fields that a listing has beside its attributes and that criteria can use.
+    /// The fields of a listing, other than its attributes, that criteria can use.
     #[serde(skip)]
     pub(crate) listing_criteria: &'static [&'static str],
     #[serde(skip)]

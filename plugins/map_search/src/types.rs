@@ -268,7 +268,7 @@ pub(crate) struct AskQuestion {
     /// The organisation, if the question is about one.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) target_id: Option<String>,
-    /// The most records of each feed.
+    /// The maximum number of records of each feed.
     #[serde(default = "default_records")]
     #[schemars(range(min = 1, max = 50))]
     pub(crate) limit: u32,

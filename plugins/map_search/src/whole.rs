@@ -5,7 +5,7 @@ use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
 use serde_json::Value;
 
-/// The most records of each list.
+/// The maximum number of records of each list.
 const MOST: u32 = 50;
 /// Long fields that repeat others.
 const REPEATED: [&str; 2] = ["description_html", "schema_org"];

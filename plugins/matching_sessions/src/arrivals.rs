@@ -17,7 +17,7 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most sessions that one call reads.
+/// The maximum number of sessions that one call reads.
 const SESSIONS_AT_ONCE: u32 = 100;
 
 /// A listing, and a cursor if the work continues from an earlier call.

@@ -89,7 +89,7 @@ fn at_most(value: f64, asked: f64) -> f64 {
     nearly(value - asked, asked)
 }
 
-/// Returns 1 if nothing is missing, and less the more is missing.
+/// Returns 1 if nothing is missing, and a lower value if more is missing.
 fn nearly(missing: f64, asked: f64) -> f64 {
     if missing <= 0.0 {
         return 1.0;

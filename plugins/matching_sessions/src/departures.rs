@@ -4,7 +4,7 @@ use crate::{arrivals, batch, kept::*, life::*, session, types::*};
 use people_kit::listings;
 use portolan_sdk::prelude::*;
 
-/// The most candidates that one call ends.
+/// The maximum number of candidates that one call ends.
 const CANDIDATES_AT_ONCE: u32 = 200;
 
 /// A listing that has ended.

@@ -21,12 +21,12 @@ pub(crate) const CANDIDATES: Collection<Candidate> = Collection::new("candidates
     .index("people", &["for_owner", "owner_id"])
     .unique("pair", &["session_id", "listing_id"]);
 
-/// The candidates that were found for a session and not shown yet, by the session's id.
+/// The candidates that were found for a session and not shown yet, keyed by the session's id.
 pub(crate) const QUEUES: Collection<Queue> = Collection::new("queues").nobody();
 
-/// The opinion of one listing's person on another listing, by both ids: `lst_…>lst_…`.
+/// The opinion of one listing's person on another listing, keyed by both ids: `lst_…>lst_…`.
 pub(crate) const OPINIONS: Collection<Opinion> = Collection::new("opinions").nobody();
-/// The open sessions of a listing, by its id.
+/// The open sessions of a listing, keyed by the listing's id.
 pub(crate) const BOOKS: Collection<OpenIds> = Collection::new("books").nobody();
 pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").nobody().index("state", &["state", "deadline"]);

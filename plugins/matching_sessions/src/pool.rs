@@ -16,11 +16,11 @@ const PAGE: u32 = 50;
 const SOME: u32 = 25;
 /// If fewer of the newest fit, the newest of those are searched that contradict nothing.
 const FEW: usize = 10;
-/// The most lists of facts in one search.
+/// The maximum number of lists of facts in one search.
 const MOST_FACTS: usize = 20;
-/// The most wishes that are searched with an index of their own.
+/// The maximum number of wishes that are searched with an index of their own.
 const MOST_WISHES: usize = 2;
-/// The most ranges that the index compares. The others are still compared exactly.
+/// The maximum number of ranges that the index compares. The others are still compared exactly.
 const MOST_RANGES: usize = 2;
 /// The radius within which the nearest listings are searched if the criteria have no distance.
 const AROUND_KM: f64 = 50.0;
@@ -39,7 +39,7 @@ pub(crate) struct Look<'a> {
 /// The result of a search.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// The matches with their scores, by the listing's id.
+    /// The matches with their scores, keyed by the listing's id.
     pub(crate) fits: BTreeMap<String, (Profile, Fit)>,
     /// The cursor of the next page of the newest listings.
     pub(crate) cursor: Option<String>,

@@ -17,11 +17,11 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most pages of the index that one call reads.
+/// The maximum number of pages of the index that one call reads.
 const MOST_PAGES: usize = 3;
 /// How many candidates are considered for a batch, as a multiple of its size.
 const CHOICE: usize = 3;
-/// The most ids in one query.
+/// The maximum number of ids in one query.
 const CHUNK: usize = 100;
 
 /// A session that is searching for its next batch.

@@ -1,10 +1,10 @@
 //! The score of two listings.
 //!
-//! What each listing states is held against the other by the rules of `listing_answers`, in both
-//! directions; the criteria of a listing add to them. The score of one side is the weighted mean of
-//! its lines: of how far the other is what it asks, of what the texts have in common, and of how new
-//! the other is. What is unknown is a line that does not count. The common score is the harmonic mean
-//! of the two (RECON, Pizzato et al. 2010): it is low if one of the two is.
+//! Each listing is compared with the other one by the rules of `listing_answers`, in both
+//! directions; the criteria of a listing are further rules. The score of one side is the weighted
+//! mean of its lines: how well the other meets what it asks for, what the texts have in common, and
+//! how new the other is. A line whose value is unknown does not count. The common score is the
+//! harmonic mean of the two (RECON, Pizzato et al. 2010): it is low if one of the two is.
 
 use crate::compare::met;
 use listing_answers::{Line, Lines, lines, similarity};

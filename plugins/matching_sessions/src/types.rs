@@ -18,9 +18,9 @@ pub(crate) struct Id(String);
 #[id]
 pub(crate) struct OtherId(String);
 
-/// The most open sessions of one listing.
+/// The maximum number of open sessions of one listing.
 pub(crate) const MOST_SESSIONS: usize = 3;
-/// The most candidates of one session, including those decided on.
+/// The maximum number of candidates of one session, including those decided on.
 pub(crate) const MOST_CANDIDATES: u64 = 500;
 /// The number of arrived listings at which a session stops collecting them and searches all new
 /// ones itself.
@@ -33,7 +33,7 @@ pub(crate) const EXPOSURE_CAP: u64 = 50;
 pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
 /// News of one session within this time are sent together.
 pub(crate) const NEWS_INTERVAL: u64 = 10 * MINUTE;
-/// The most participants of one round.
+/// The maximum number of participants of one round.
 pub(crate) const MOST_IN_ROUND: usize = 100;
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("match.updated");
@@ -127,7 +127,7 @@ pub(crate) struct Preview {
     pub(crate) listing_draft: Option<Draft>,
     /// An existing listing: your own, or a public one.
     pub(crate) listing_id: Option<OtherId>,
-    /// The most candidates to return.
+    /// The maximum number of candidates to return.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 10))]
     pub(crate) limit: u32,

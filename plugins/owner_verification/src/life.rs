@@ -5,17 +5,20 @@ use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum State {
-    /// The text was not found yet: it has to be published and checked.
+    /// The challenge text has not been found yet: the person has to publish it, and then to call
+    /// `check`.
     ChallengeIssued,
     /// The person speaks for the company.
     Verified,
-    /// The person still speaks for the company, but the last check has not found the text.
+    /// The person still speaks for the company, but the last check has not found the challenge
+    /// text.
     Stale,
     /// Too many checks have failed.
     Failed,
     /// The domain was not proved in time.
     Expired,
-    /// It was revoked by the person or the operator, or the text was missing for too long.
+    /// It was revoked by the person or the operator, or the challenge text was missing for too
+    /// long.
     Revoked,
 }
 

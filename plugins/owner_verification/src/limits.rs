@@ -14,7 +14,7 @@ pub(crate) const STALE_FOR: u64 = 7 * DAY;
 pub(crate) const CHECKS: Window = Window { most: 1, within: 30 * SECOND };
 /// The time after which an unanswered look-up is replaced by another one.
 pub(crate) const ANSWERED_WITHIN: u64 = 120 * SECOND;
-/// The most failed checks of one challenge.
+/// The maximum number of failed checks of one challenge.
 pub(crate) const MOST_IN_VAIN: u32 = 20;
 
 /// The limit of new challenges of one person.

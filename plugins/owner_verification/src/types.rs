@@ -12,7 +12,7 @@ pub(crate) const VERIFICATIONS: Collection<Verification> = Collection::new("veri
     .unique("subject", &["owner_id", "subject_id"])
     .index("owner", &["owner_id", "changed_at"]);
 
-/// The people who speak for a company, by the id of its record.
+/// The people who speak for a company, keyed by the id of its record.
 pub(crate) const SUBJECTS: Collection<Subject> =
     Collection::new("subjects").people(&[Person::remove("proved{}")]);
 
@@ -20,7 +20,7 @@ pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person
 
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("verification.updated");
 
-/// The data of the event, beside what every event has.
+/// The data of the event, in addition to the fields that every event has.
 #[derive(Serialize)]
 pub(crate) struct Updated {
     pub(crate) owner_id: String,
@@ -84,7 +84,7 @@ pub(crate) struct Verification {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Subject {
-    /// The domain that each verification has proved, by its id.
+    /// The domain that each verification has proved, keyed by the verification's id.
     pub(crate) proved: BTreeMap<String, String>,
 }
 

@@ -4,7 +4,7 @@ use crate::{profile, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::identity, prelude::*};
 
-/// The most agents that are listed: in test mode a person can have any number.
+/// The maximum number of agents that are listed: in test mode a person can have any number.
 const MOST_LISTED: usize = 100;
 
 pub(crate) fn list(call: &Call, owner_id: &str) -> Result<Vec<Agent>> {

@@ -12,7 +12,7 @@ use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "owners";
 
-/// The records of people, by the owner's id.
+/// The records of people, keyed by the owner's id.
 pub(crate) const OWNERS: Collection<Record> = Collection::new("owners")
     .people(&[Person::delete("$id").fields(&[Personal("preferences"), Public("profile")])]);
 

@@ -9,11 +9,11 @@ use portolan_sdk::documents::PersonalField::Shared;
 use portolan_sdk::{documents::OpenIds, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most proposals of one listing that wait for an answer at the same time.
+/// The maximum number of proposals of one listing that wait for an answer at the same time.
 pub(crate) const OPEN_OF_A_LISTING: usize = 10;
 /// The limit of proposals of one person.
 pub(crate) const PROPOSALS_A_DAY: Window = Window { most: 20, within: DAY };
-/// The most questions of the recipient before they decide.
+/// The maximum number of questions of the recipient before they decide.
 pub(crate) const QUESTIONS: usize = 2;
 /// The time after which an unanswered proposal expires.
 pub(crate) const SILENCE: u64 = 14 * DAY;
@@ -24,7 +24,7 @@ pub(crate) const COOLDOWN: u64 = 90 * DAY;
 /// The longest time for which credits are held: longer than any proposal waits, questions and
 /// answers included.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
-/// The most pairings that one call ends; the others follow in calls of their own.
+/// The maximum number of pairings that one call ends; the others follow in calls of their own.
 pub(crate) const AT_ONCE: u32 = 10;
 
 pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
@@ -41,13 +41,13 @@ pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
     .index("outgoing", &["from.listing_id", "state"])
     .index("incoming", &["to.listing_id", "state"]);
 
-/// The state of each pair of listings, by both ids. Two concurrent proposals conflict here.
+/// The state of each pair of listings, keyed by both ids. Two concurrent proposals conflict here.
 pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs").nobody();
 
-/// The unanswered proposals of each listing, by the listing's id.
+/// The unanswered proposals that were sent from each listing, keyed by the listing's id.
 pub(crate) const OUTBOXES: Collection<OpenIds> = Collection::new("outboxes").nobody();
 
-/// The recent proposals of each person, by the owner's id.
+/// The recent proposals of each person, keyed by the owner's id.
 pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
 
 #[document]
@@ -63,7 +63,7 @@ pub(crate) struct Pairing {
     pub(crate) category: String,
     pub(crate) origin: Origin,
     pub(crate) state: State,
-    /// When it last changed, in milliseconds since the Unix epoch, as all times here.
+    /// When it last changed, in milliseconds since the Unix epoch, like all times in this file.
     pub(crate) changed_at: u64,
     /// When it expires or is closed.
     pub(crate) due_at: Option<u64>,

@@ -107,7 +107,7 @@ pub(crate) struct Around {
 }
 
 impl Around {
-    /// Loads it for at most 100 pairings of this person.
+    /// Loads the data around at most 100 pairings of this person.
     pub(crate) fn of<'a>(
         me: &str,
         pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,

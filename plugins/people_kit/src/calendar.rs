@@ -5,9 +5,9 @@ use portolan_sdk::prelude::*;
 /// The pattern of a reservation's reference.
 const REFERENCE: &str = "^[A-Za-z0-9_:.-]{1,100}$";
 
-/// The most people of one call.
+/// The maximum number of people of one call.
 pub const MOST_OWNERS: u32 = 20;
-/// The most slots of one call.
+/// The maximum number of slots of one call.
 pub const MOST_SLOTS: u32 = 50;
 
 /// A span from `start` up to, but not including, `end`.

@@ -19,5 +19,5 @@ pub mod zones;
 
 pub use host_name::is_host_name;
 
-/// The value of `trust` beside texts that other people wrote.
+/// The value of the field `trust` in objects with texts that other people wrote.
 pub const UNTRUSTED: &str = "untrusted_user_content";

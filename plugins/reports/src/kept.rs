@@ -21,8 +21,8 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
     .index("state", &["state", "changed_at"])
     .index("subject", &["subject_id"]);
 
-/// The reporters, by the person's id. Every new report writes its reporter, so that concurrent ones
-/// are both counted.
+/// The reporters, keyed by the person's id. Every new report writes its reporter's document, so
+/// that two concurrent reports conflict and both are counted.
 pub(crate) const REPORTERS: Collection<Reporter> =
     Collection::new("reporters").people(&[Person::delete("$id")]);
 

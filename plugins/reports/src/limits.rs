@@ -3,7 +3,7 @@
 use crate::{kept::*, life::*, refusals::*};
 use portolan_sdk::prelude::*;
 
-/// The most undecided reports of one person.
+/// The maximum number of undecided reports of one person.
 pub(crate) const MOST_OPEN: u64 = 20;
 /// The limit of new reports of one person.
 pub(crate) const A_DAY: Window = Window { most: 40, within: DAY };

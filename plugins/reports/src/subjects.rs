@@ -151,7 +151,7 @@ const ROWS: [Row; 14] = [
     read(("org", Kind::Organisation), ORGANISATION, "org_id", None, &[]),
 ];
 
-/// The most characters of a subject's text that are stored.
+/// The maximum number of characters of a subject's text that are stored.
 const LONGEST: usize = 2_000;
 
 /// The codes with which a capability says that a subject is not visible to the caller.

@@ -3,7 +3,8 @@
 use crate::{kept::*, life::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// Publishes it to the reporter and to the affected person. Neither is told who the other one is.
+/// Publishes the event to the reporter and to the affected person. Neither is told who the other
+/// one is.
 pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
     let value = &report.value;
     tell(report, Role::Reporter, &value.owner_id)?;

@@ -4,11 +4,11 @@ use crate::{kept::*, life::*, limits::APPEAL_TIME, reasons::Reason, subjects::Ki
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
-/// How a decision can be contested while it can be appealed here.
-const APPEAL: &str = "Whom it goes against may appeal with the action appeal until appeal_until, free of charge: a person looks at it again. A dispute body outside of this host and the courts are open as well.";
-/// How the decision of an appeal can be contested.
+/// How to contest a decision that can still be appealed on this host.
+const APPEAL: &str = "The person whom the decision goes against may appeal until appeal_until, free of charge, with the action appeal: a person then reviews the decision. An out-of-court dispute body and the courts are available as well.";
+/// How to contest the decision of an appeal.
 const NO_MORE: &str =
-    "It is final here. A dispute body outside of this host and the courts are open.";
+    "The decision is final here. An out-of-court dispute body and the courts remain available.";
 
 /// A report, for the reporter or the affected person.
 #[derive(Serialize, JsonSchema)]

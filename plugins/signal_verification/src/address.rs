@@ -2,7 +2,7 @@
 
 use people_kit::is_host_name;
 
-/// The most characters of an address. Its key has to fit into an index.
+/// The maximum number of characters of an address. Its key has to fit into an index.
 pub(crate) const LONGEST: usize = 480;
 
 #[derive(Debug, PartialEq, Eq)]

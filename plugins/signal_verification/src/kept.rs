@@ -24,14 +24,15 @@ pub(crate) const DISPUTES: Collection<Dispute> = Collection::new("disputes")
     .index("owner", &["owner_id", "changed_at"])
     .index("state", &["state", "changed_at"]);
 
-/// The confirmations, by the signal's id and the person's, joined by a slash.
+/// The confirmations, keyed by the ids of the signal and the person, joined by a slash.
 pub(crate) const CONFIRMATIONS: Collection<Confirmation> = Collection::new("confirmations")
     .people(&[Person::delete("$id"), Person::delete("owner_id")])
     .index("signal", &["signal_id", "confirmed_at"])
     .index("owner", &["owner_id", "confirmed_at"])
     .index("speaker", &["target_id", "owner_id"]);
 
-/// The people who speak for a company, by the target's id and the person's, joined by a slash.
+/// The people who speak for a company, keyed by the ids of the target and the person, joined by a
+/// slash.
 pub(crate) const APPOINTMENTS: Collection<Appointment> = Collection::new("appointments")
     .people(&[Person::delete("$id"), Person::delete("owner_id")])
     .index("target", &["target_id", "owner_id"]);

@@ -15,17 +15,18 @@ pub(crate) const CONFIRMATIONS_A_DAY: DailyLimit =
 pub(crate) const DISPUTES_A_DAY: DailyLimit =
     DailyLimit { action: "dispute", name: "disputes_per_day", most: 20 };
 
-/// The most evidence for one signal that waits for a review.
+/// The maximum number of pieces of evidence for one signal that wait for a review.
 pub(crate) const MOST_WAITING: u64 = 50;
-/// The most items of each list that are shown for one signal: accepted evidence, the caller's own,
-/// disputes, confirmations.
+/// The maximum number of items of each list that are shown for one signal: accepted evidence, the
+/// caller's own, disputes, confirmations.
 pub(crate) const MOST_SHOWN: u32 = 50;
-/// The most people who speak for one company, and for all companies together.
+/// The maximum number of people who speak for one company, and for all companies together.
 pub(crate) const MOST_SPEAKERS: u64 = 20;
 pub(crate) const MOST_APPOINTED: u64 = 5_000;
-/// The most people who are notified that a signal's maturity has changed.
+/// The maximum number of people who are notified that a signal's maturity has changed.
 pub(crate) const MOST_TOLD: usize = 20;
-/// The most signals in one call that notifies them, so that all events fit into the call.
+/// The maximum number of signals in one call that notifies them, so that all events fit into the
+/// call.
 pub(crate) const MOVES: usize = 5;
 
 /// Refuses more evidence while the review has too much to do.

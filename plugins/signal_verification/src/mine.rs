@@ -20,8 +20,8 @@ pub(crate) enum Mine {
     Dispute(DisputeView),
 }
 
-/// A reader of one kind, last changed first: returns at most so many items from a cursor on, each
-/// with its time, and the cursor after them.
+/// A reader of one kind, last changed first: takes a maximum number of items and a cursor, and
+/// returns the items with their times and the next cursor.
 type Kind =
     Box<dyn Fn(u32, Option<String>) -> Result<(Vec<(u64, Mine)>, Option<String>), HostError>>;
 

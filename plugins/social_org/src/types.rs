@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const CAPABILITY: &str = "social_org";
 
-/// The most active organisations that a person has created.
+/// The maximum number of active organisations that a person has created.
 pub(crate) const MOST_FOUNDED: u64 = 10;
-/// The most members of one organisation, including open invitations.
+/// The maximum number of members of one organisation, including open invitations.
 pub(crate) const MOST_MEMBERS: u64 = 200;
 pub(crate) const MOST_INVITED: u64 = 50;
 /// The time for which an invitation is open.
@@ -31,14 +31,15 @@ pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
     .unique("name", &["name_key"])
     .index("kind", &["state", "kind", "verified", "name_key"])
     .text(&["name", "domain"]);
-/// The memberships, by the ids of both, joined by a slash.
+/// The memberships, keyed by the ids of the organisation and the person, joined by a slash.
 pub(crate) const MEMBERS: Collection<Member> = Collection::new("members")
     .people(&[Person::delete("$id"), Person::delete("owner_id"), Person::redact("invited_by", &[])])
     .index("org", &["org_id", "state", "role"])
     .index("owner", &["owner_id", "state"]);
-/// The organisation that is linked to a target of the map, by the target's id.
+/// The organisation that is linked to a target of the map, keyed by the target's id.
 pub(crate) const TARGETS: Collection<Target> = Collection::new("targets").nobody();
-/// The number of organisations that a person has created and not archived, by the person's id.
+/// The number of organisations that a person has created and not archived, keyed by the person's
+/// id.
 pub(crate) const FOUNDERS: Collection<Founder> =
     Collection::new("founders").people(&[Person::delete("$id")]);
 

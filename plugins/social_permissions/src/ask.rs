@@ -64,8 +64,9 @@ pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> 
     judge(MODEL, &mut Known(store), &object, relation, &subject)
 }
 
-/// Whether the person exists. A relation that everybody has with a person, nobody has with one who
-/// does not exist: otherwise a blocked caller could tell the two apart.
+/// Whether the person exists. Nobody has a relation with a person who does not exist, not even a
+/// relation that everybody has with existing people: otherwise a blocked caller could tell the two
+/// cases apart.
 fn is_there(object: &Object) -> Result<bool, Refusal> {
     match object.text.split_once(':') {
         Some(("owner", id)) => Ok(people::person(id)?.is_some()),

@@ -8,9 +8,9 @@ use portolan_sdk::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The most steps from object to object.
+/// The maximum number of steps from object to object.
 pub(crate) const MOST_HOPS: u32 = 8;
-/// The most rules that are evaluated for one question.
+/// The maximum number of rules that are evaluated for one question.
 const MOST_TRIES: u32 = 20_000;
 
 /// A source of tuples.

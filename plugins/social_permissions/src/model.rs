@@ -304,7 +304,7 @@ impl Relation {
 }
 
 impl Who {
-    /// Formats it in the language of OpenFGA.
+    /// Formats the kind of subject in the language of OpenFGA.
     pub(crate) fn text(self) -> String {
         match self {
             Person => "owner".into(),
@@ -317,7 +317,7 @@ impl Who {
 }
 
 impl Rule {
-    /// Formats it in the manner of OpenFGA's language.
+    /// Formats the rule in the manner of OpenFGA's language.
     pub(crate) fn text(&self, relation: &Relation) -> String {
         let part = |rule: &Rule| match rule {
             Any(_) | All(_) | But(..) => format!("({})", rule.text(relation)),

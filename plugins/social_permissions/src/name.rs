@@ -2,7 +2,7 @@
 
 use crate::model::{Kind, Model, Relation, Who, kind};
 
-/// The most bytes of an id, so that a tuple's text fits the id of a document.
+/// The maximum number of bytes of an id, so that a tuple's text fits the id of a document.
 const ID_BYTES: usize = 40;
 pub(crate) const EVERYBODY: &str = "*";
 

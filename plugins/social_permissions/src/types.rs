@@ -6,14 +6,14 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
 
-/// The most grants of people on one object, and the most sets among them.
+/// The maximum number of grants of people on one object, and of sets among them.
 pub(crate) const MOST_GRANTS: u64 = 100;
 pub(crate) const MOST_SETS: u64 = 20;
-/// The most documents that one call reads. It is less than the host's limit, because the call may
-/// be nested in another one.
+/// The maximum number of documents that one call reads. It is less than the host's limit, because
+/// the call may be nested in another one.
 pub(crate) const MOST_LOOKS: u32 = 4000;
 
-/// The tuples, by their own text.
+/// The tuples, keyed by their text.
 pub(crate) const TUPLES: Collection<Kept> = Collection::new("tuples")
     .people(&[
         Person::delete("$id"),

@@ -3,7 +3,8 @@
 use crate::types::{Kind, RELATIONSHIPS, RelationshipError, Result, list};
 use portolan_sdk::prelude::*;
 
-/// The most relationships of one kind that a person has made or agreed to. Followers do not count.
+/// The maximum number of relationships of one kind that a person has made or agreed to. Followers
+/// do not count.
 pub(crate) const OF_A_KIND: u64 = 5000;
 /// The limit of requests to different people.
 const REQUESTS: Window = Window { most: 100, within: DAY };

@@ -4,7 +4,8 @@ use crate::{ask::ensure_other, blocks, ids::id, life::*, limits::standing, types
 use people_kit::{UNTRUSTED, people};
 use portolan_sdk::prelude::*;
 
-/// The most pages of the person's connections that are read for one page of mutual ones.
+/// The maximum number of pages of the person's connections that are read for one page of mutual
+/// ones.
 const ROUNDS: usize = 20;
 
 /// Returns the person's relationships, newest first.

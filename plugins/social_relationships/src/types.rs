@@ -12,8 +12,8 @@ pub(crate) const CAPABILITY: &str = "social_relationships";
 #[id(pattern = "^own_[0-9A-Za-z]{1,36}$")]
 pub(crate) struct OtherId(String);
 
-/// The relationships, by an id derived from the two people. An ended one is kept for its cooldown,
-/// so that the person who ended it is not asked again at once.
+/// The relationships, keyed by an id that is derived from the two people. A relationship that has
+/// ended is kept for its cooldown, so that the person who ended it is not asked again at once.
 pub(crate) const RELATIONSHIPS: Collection<Record> = Collection::new("relationships")
     .people(&[
         Person::delete("$id"),

@@ -22,7 +22,7 @@ struct Pull {
     /// not acknowledged and was not delivered within the last minute.
     #[schemars(length(max = 1024))]
     cursor: Option<String>,
-    /// The most events to return.
+    /// The maximum number of events to return.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,

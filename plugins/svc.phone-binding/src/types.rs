@@ -8,19 +8,19 @@ use std::fmt;
 
 pub(crate) const CAPABILITY: &str = "svc.phone-binding";
 
-/// An agent's last attempt and its recent requests, by the agent's id.
+/// An agent's last attempt and its recent requests, keyed by the agent's id.
 pub(crate) const AGENTS: Collection<Agent> =
     Collection::new("agents").people(&[Person::delete("$id")]);
-/// Attempts, by their ids.
+/// Attempts, keyed by their ids.
 pub(crate) const BINDS: Collection<Bind> = Collection::new("binds")
     .people(&[Person::delete("agent_id").fields(&[Personal("sealed"), Personal("masked")])]);
-/// The attempt of a text message, by the message's id.
+/// The attempt to which a text message belongs, keyed by the message's id.
 pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages").nobody();
-/// The recent codes of a number, by the number's MAC.
+/// The recent codes of a number, keyed by the number's MAC.
 pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers").nobody();
-/// The recent codes of a block of numbers, by its first digits.
+/// The recent codes of a block of numbers, keyed by the digits with which its numbers begin.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks").nobody();
-/// The number of a person, by the owner's id.
+/// The number of a person, keyed by the owner's id.
 pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners")
     .people(&[Person::delete("$id").fields(&[Personal("sealed"), Personal("masked")])]);
 
@@ -46,8 +46,8 @@ pub(crate) struct Unclaim {
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Agent {
     pub(crate) bind_id: Option<String>,
-    /// When codes were sent for this agent, in milliseconds since the Unix epoch, as all times
-    /// here.
+    /// When codes were sent for this agent, in milliseconds since the Unix epoch, like all times in
+    /// this file.
     pub(crate) sends: Vec<u64>,
     /// The numbers that it tried within a day, and when it tried each first.
     pub(crate) numbers: Vec<(String, u64)>,

@@ -4,7 +4,7 @@ use crate::life::{State, allowed_actions};
 use portolan_sdk::{contract::webhooks, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "svc.webhooks";
-/// The value of `trust` beside texts that other people wrote.
+/// The value of the field `trust` in objects with texts that other people wrote.
 const UNTRUSTED: &str = "untrusted_user_content";
 /// The pattern of an event type, as `types` of `svc.events` lists them.
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
@@ -55,7 +55,7 @@ pub(crate) struct Deliveries {
     pub(crate) webhook_id: String,
     /// Only deliveries with this outcome.
     pub(crate) outcome: Option<DeliveryOutcome>,
-    /// The most deliveries to return.
+    /// The maximum number of deliveries to return.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u32,

@@ -5,7 +5,7 @@ use crate::{kept::*, refusals::*, types::*};
 use people_kit::relations::{Tuple, relate};
 use portolan_sdk::prelude::*;
 
-/// The most tuples in one call.
+/// The maximum number of tuples in one call.
 const MANY: usize = 100;
 
 pub(crate) fn open(stored: &Stored<Meeting>) -> Result<()> {

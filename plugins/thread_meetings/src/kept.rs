@@ -20,9 +20,9 @@ pub(crate) const MEETINGS: Collection<Meeting> = Collection::new("meetings")
     .index("state", &["state", "changed_at"])
     .index("changed", &["changed_at"]);
 
-/// The open meetings of a conversation, by its id.
+/// The open meetings of a conversation, keyed by the conversation's id.
 pub(crate) const THREADS: Collection<OpenIds> = Collection::new("threads").nobody();
-/// The open meetings of two people, by both ids.
+/// The open meetings of two people, keyed by both ids.
 pub(crate) const PAIRS: Collection<OpenIds> =
     Collection::new("pairs").people(&[Person::delete("$id")]);
 

@@ -8,7 +8,7 @@ use people_kit::{
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// The most people in one query.
+/// The maximum number of people in one query.
 const MANY: usize = 100;
 
 /// Returns a meeting in which the caller takes part, as they may see it.

@@ -4,8 +4,8 @@ use crate::{kept::*, life::*, meetings, refusals::*, tell, types::*, views::*};
 use people_kit::calendar;
 use portolan_sdk::prelude::*;
 
-/// The most meetings that one run ends: each may have twenty participants, and every pair of them
-/// is checked.
+/// The maximum number of meetings that one run ends: each may have twenty participants, and every
+/// pair of them is checked.
 const AT_ONCE: u32 = 4;
 
 /// Releases everybody's time, if it was reserved.

@@ -9,9 +9,9 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "thread_meetings";
 
-/// The most meetings of one conversation that are proposed, countered or confirmed.
+/// The maximum number of meetings of one conversation that are proposed, countered or confirmed.
 pub(crate) const MOST_OPEN: usize = 5;
-/// The most counters of one meeting, by all its participants.
+/// The maximum number of counters of one meeting, by all its participants.
 pub(crate) const MOST_ROUNDS: u32 = 3;
 /// The longest time until a slot begins.
 pub(crate) const HORIZON: u64 = 400 * DAY;
@@ -66,7 +66,7 @@ pub(crate) struct Facts {
     pub(crate) time_zone: Option<String>,
     /// When the meeting expires without an answer (RFC 3339).
     pub(crate) respond_by: Option<String>,
-    /// For a reminder: the most hours until the meeting begins.
+    /// For a reminder: the maximum number of hours until the meeting begins.
     pub(crate) hours: Option<u64>,
     /// What was declined: `meeting`, or `counter`, after which the earlier slots are offered again.
     pub(crate) declined: Option<&'static str>,
@@ -188,7 +188,8 @@ pub(crate) struct Due {
     pub(crate) hours: u64,
 }
 
-/// The people who can no longer meet: two people each other, or one person anybody.
+/// The people who can no longer meet: two people who cannot meet each other, or one person who
+/// cannot meet anybody.
 #[input(Clone)]
 pub(crate) struct CannotMeet {
     #[schemars(length(min = 1, max = 2), inner(regex(pattern = OWNER_ID)))]

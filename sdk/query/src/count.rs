@@ -4,9 +4,9 @@ use super::key;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The most paths that are counted at once.
+/// The maximum number of paths that are counted at once.
 pub const MAX_COUNTED_PATHS: usize = 4;
-/// The most values of a path that are returned.
+/// The maximum number of values of a path that are returned.
 const VALUES: usize = 100;
 
 /// A value of a path, and the number of documents that have it.

@@ -8,9 +8,9 @@ use super::{
 };
 use serde_json::Value;
 
-/// The most elements that a path with `[]` indexes in one document.
+/// The maximum number of elements that a path with `[]` indexes in one document.
 pub const MAX_ELEMENTS: usize = 100;
-/// The most words of one text field.
+/// The maximum number of words of one text field.
 pub const MAX_WORDS: usize = 20_000;
 /// PostgreSQL indexes no more than 2704 bytes in one row.
 const MAX_TUPLE: usize = 2_048;

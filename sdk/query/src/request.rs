@@ -8,7 +8,7 @@ use super::{
 };
 use sha2::{Digest as _, Sha256};
 
-/// The most sort keys of one query.
+/// The maximum number of sort keys of one query.
 pub const MAX_ORDER: usize = 4;
 const MAX_LIMIT: u32 = 1_000;
 const MAX_QUERY_WORDS: usize = 64;

@@ -68,7 +68,7 @@ pub trait Entity: Serialize + DeserializeOwned + 'static {
     /// The name of the kind in events, such as `listing`.
     const KIND: &'static str;
     const COLLECTION: Collection<Self>;
-    /// What the subjects of events about such things begin with; the collection's name unless
+    /// The prefix of the subjects of events about these documents: the collection's name, unless
     /// `#[entity(subjects = "…")]` says otherwise.
     const SUBJECTS: &'static str = Self::COLLECTION.name();
 

@@ -1,4 +1,4 @@
-//! What a descriptor says beside its schemas: errors, events and states.
+//! The parts of a descriptor other than its schemas: errors, events and states.
 
 use super::fixes::{KEEP, RESTORE};
 use crate::problem::Problems;

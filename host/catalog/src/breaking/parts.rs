@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::{collections::HashSet, slice};
 
-/// The most references and alternatives that lead from one value to its schema, because they can form a circle.
+/// The maximum number of references and alternatives that lead from one value to its schema, because they can
+/// form a circle.
 const DEPTH: u8 = 16;
 
 /// The pairs of schemas that were compared. Each is compared once, because schemas can contain themselves.
@@ -92,7 +93,7 @@ impl<'a> Part<'a> {
         Some(values?.concat())
     }
 
-    /// Returns the one schema beside null, where a schema is another one or null.
+    /// Returns the schema itself, or its only alternative that is not null.
     fn object(self) -> Self {
         let mut branches = self.branches().filter(|branch| !branch.is_null());
         match (branches.next(), branches.next()) {

@@ -9,7 +9,7 @@ const KEYWORDS: [&str; 2] = ["$defs", "definitions"];
 /// Keywords that tie a schema to its document: it has no meaning in another one.
 const ANCHORED: [&str; 5] = ["$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef"];
 
-/// The definitions of one document, by the beginning of the references to them.
+/// The definitions of one document, keyed by the prefix of the references to them, such as `#/$defs/Name`.
 #[derive(Default)]
 pub(super) struct Own<'a>(BTreeMap<String, &'a Value>);
 

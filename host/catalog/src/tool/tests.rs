@@ -8,7 +8,7 @@ use crate::{
 use portolan_vocabulary::{ActionDescriptor, Status};
 use proptest::{collection, prelude::*, sample};
 
-/// The most bytes of an instance.
+/// The maximum number of bytes of an instance.
 const LIMIT: u64 = 256 << 10;
 
 fn action(name: &str, access: Access, input: Value) -> Action {

@@ -6,7 +6,7 @@ use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 use std::process::ExitCode;
 
-/// The most rows of one request.
+/// The maximum number of rows of one request.
 const PAGE: usize = 1_000;
 
 /// Arguments of `portolan audit`. A row must match every filter.
@@ -38,7 +38,7 @@ pub(super) struct Audit {
     /// Filter by outcome: ok, failed, or an error code
     #[arg(long)]
     outcome: Option<String>,
-    /// The most rows to print, the newest first
+    /// The maximum number of rows to print, the newest first
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     limit: usize,
     /// Print each row as a line of JSON

@@ -75,7 +75,7 @@ pub(super) struct Operator {
     data_dir: Option<PathBuf>,
 }
 
-/// The way to a running host.
+/// A connection to a running host: its client, its URL and its token.
 struct Route {
     client: Client,
     /// Without a trailing slash.

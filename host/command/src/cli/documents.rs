@@ -24,7 +24,7 @@ pub(super) struct Documents {
 enum Command {
     /// Print a document in quarantine as JSON
     Show(Place),
-    /// Replace a document in quarantine by a corrected one
+    /// Replace a document in quarantine with a corrected one
     ///
     /// The file has the document alone, as JSON in the form of the version that serves. It must satisfy the
     /// collection's indexes and name no undeclared person.

@@ -97,7 +97,7 @@ enum Command {
     Migrate(database::Migrate),
     /// Copy the database to a file while the host runs
     Backup(database::Backup),
-    /// Replace the database by a backup; the host must be stopped
+    /// Replace the database with a backup; the host must be stopped
     Restore(database::Restore),
     /// Compile a component from standard input; `serve` runs this in a process of its own
     #[command(hide = true)]

@@ -16,7 +16,7 @@ use std::{
 
 /// The statements of one page.
 const PAGE: u32 = 100;
-/// The most signals of one call.
+/// The maximum number of signals of one call.
 const MAX_SIGNALS: usize = 5;
 /// The time after which a build continues without the host.
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -16,7 +16,7 @@ use portolan_identity::{ClientMetadata, IdentityError, OAuthError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The most bytes of a registration.
+/// The maximum number of bytes of a registration.
 const BODY_BYTES: usize = 64 << 10;
 
 pub(crate) async fn register(

@@ -64,7 +64,7 @@ impl OperatorToken {
         Digest::of(token.as_bytes()) == **self.digest.load()
     }
 
-    /// Replaces the token at once by a new one, in the file too, and returns it; none if the configuration
+    /// Replaces the token at once with a new one, in the file too, and returns it; none if the configuration
     /// has the token.
     pub(crate) fn rotate(&self) -> anyhow::Result<Option<String>> {
         let Some(file) = &self.file else { return Ok(None) };

@@ -18,7 +18,7 @@ use reqwest::{
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::Url;
 
-/// The most redirects of a page, within its host.
+/// The maximum number of redirects of a page, within its host.
 const MAX_REDIRECTS: usize = 3;
 /// The media types that a page may have, besides those that end in `+json`.
 const MEDIA_TYPES: [&str; 3] = ["text/plain", "text/html", "application/json"];

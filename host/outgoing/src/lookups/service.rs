@@ -20,7 +20,7 @@ pub struct Lookups {
 
 impl Lookups {
     /// Makes the resolver and the client. `allowed` are ranges of private addresses that may be read;
-    /// `trusted` are certificate authorities beside those of the system.
+    /// `trusted` are certificate authorities in addition to those of the system.
     pub fn new(
         settings: &LookupSettings,
         allowed: &[IpNet],

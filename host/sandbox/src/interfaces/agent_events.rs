@@ -6,7 +6,7 @@ use portolan_store::Unit;
 use portolan_vocabulary::AgentCaller;
 use std::sync::Arc;
 
-/// The most entries of one page.
+/// The maximum number of entries of one page.
 const PAGE: u32 = 100;
 
 impl CallState {

@@ -12,7 +12,7 @@ use wasmtime::Result;
 pub(super) const INTERFACE: Interface =
     Interface::open("context", |linker| context::add_to_linker::<_, State>(linker, host));
 
-/// The most bytes of one call of `random`.
+/// The maximum number of bytes of one call of `random`.
 const RANDOM_BYTES: u32 = 4096;
 
 impl context::Host for CallState {

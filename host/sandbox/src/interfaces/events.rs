@@ -17,9 +17,9 @@ use serde_json::Value;
 pub(super) const INTERFACE: Interface =
     Interface::open("events", |linker| events::add_to_linker::<_, State>(linker, host));
 
-/// The most bytes of an event's data.
+/// The maximum number of bytes of an event's data.
 const EVENT_BYTES: usize = 20_000;
-/// The most events of one call.
+/// The maximum number of events of one call.
 const EVENTS: usize = 100;
 
 impl events::Host for CallState {

@@ -17,7 +17,7 @@ use serde_json::Value;
 pub(super) const INTERFACE: Interface =
     Interface::sensitive(Grant::Inbox, |linker| inbox::add_to_linker::<_, State>(linker, host));
 
-/// The most events of one acknowledgement.
+/// The maximum number of events of one acknowledgement.
 const ACKNOWLEDGED: usize = 500;
 
 impl inbox::Host for CallState {

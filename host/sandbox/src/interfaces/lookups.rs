@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 pub(super) const INTERFACE: Interface =
     Interface::sensitive(Grant::Lookups, |linker| lookups::add_to_linker::<_, State>(linker, host));
 
-/// The most waiting look-ups of a capability, in each mode.
+/// The maximum number of waiting look-ups of a capability, in each mode.
 const WAITING: u64 = 256;
-/// The most look-ups of one call.
+/// The maximum number of look-ups of one call.
 const LOOKUPS: usize = 8;
 const ADDRESS_BYTES: usize = 512;
 const ABOUT_BYTES: usize = 4096;

@@ -16,7 +16,7 @@ use sha2::Sha256;
 pub(super) const INTERFACE: Interface =
     Interface::open("secrets", |linker| secrets::add_to_linker::<_, State>(linker, host));
 
-/// The most data of one call of a function.
+/// The maximum number of bytes in one call of a function.
 const DATA_BYTES: usize = 64 << 10;
 
 impl secrets::Host for CallState {

@@ -16,7 +16,7 @@ use rand::RngExt as _;
 pub(super) const INTERFACE: Interface =
     Interface::open("timers", |linker| timers::add_to_linker::<_, State>(linker, host));
 
-/// The most timers that one call may change.
+/// The maximum number of timers that one call may change.
 const TIMERS: usize = 100;
 /// The last instant of a timer: the end of the year 9999, after which RFC 3339 has no text.
 const LATEST: Timestamp = Timestamp::from_millis(253_402_300_799_999);

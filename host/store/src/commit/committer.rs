@@ -27,9 +27,9 @@ use std::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// The most units of one transaction.
+/// The maximum number of units of one transaction.
 const BATCH: usize = 256;
-/// The most documents of one transaction; a single unit may have more.
+/// The maximum number of documents of one transaction; a single unit may have more.
 const BATCH_DOCUMENTS: usize = 4_096;
 /// The linger: the time for which a group commit waits for as many units as last time, where a transaction
 /// costs several round trips to a server. It is shorter than one round trip.

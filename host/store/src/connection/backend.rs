@@ -14,7 +14,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use std::sync::Arc;
 
-/// Types of the parts of rows, beside those of columns that only PostgreSQL has.
+/// The SQL types of the columns that both databases have.
 pub(crate) const TEXT: &str = "TEXT";
 pub(crate) const NUMBER: &str = "BIGINT";
 
@@ -63,8 +63,9 @@ macro_rules! transact {
     };
 }
 
-/// Runs the same code in a transaction while nothing is committed on any node. What removes documents or
-/// timers runs so: beside a commit, either could wait for a count that the other has changed.
+/// Runs the same code in a transaction while nothing is committed on any node. Code that removes documents or
+/// timers runs in this way: concurrently with a commit, either could wait for a count that the other has
+/// changed.
 macro_rules! transact_alone {
     ($backend:expr, |$transaction:ident| $body:expr) => {
         $crate::connection::transact!($backend, |$transaction| {

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 const WAITING: usize = 4_096;
 /// The time-out of one statement.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most documents of one statement; a single request may ask for more.
+/// The maximum number of documents of one statement; a single request may ask for more.
 const BATCH: usize = 1_024;
 
 /// The documents that exist or existed; none if they are larger than the request allows.
@@ -30,7 +30,7 @@ type Answer = Result<Found, Arc<DbError>>;
 
 struct Request {
     keys: BTreeSet<DocumentKey>,
-    /// The most bytes of all documents.
+    /// The maximum number of bytes of all documents.
     room: usize,
     answer: oneshot::Sender<Answer>,
 }
@@ -94,7 +94,7 @@ async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Requ
 
 /// The documents of each request, handed out as they are read: no more is held than the requests allow.
 struct Shares<'a> {
-    /// The requests that want a document, by their number.
+    /// The indexes of the requests that want each document.
     wanted: HashMap<&'a DocumentKey, Vec<usize>>,
     shares: Vec<(usize, Found)>,
 }

@@ -1,4 +1,4 @@
-//! SQLite: its file, the lock beside it, its pools and its writer.
+//! SQLite: its file, the lock file next to it, its pools and its writer.
 
 use super::{
     native::Writer,
@@ -101,7 +101,7 @@ async fn open_pool(
     }
 }
 
-/// Takes the lock beside the database; the system releases it when the process ends.
+/// Takes the lock file next to the database; the system releases it when the process ends.
 pub(super) fn lock(path: &Path) -> Result<File, DbError> {
     let mut name = path.as_os_str().to_owned();
     name.push("-lock");

@@ -231,8 +231,8 @@ impl Layout {
         }
     }
 
-    /// Replaces the index rows of these documents by their entries; a document without one gets
-    /// none.
+    /// Replaces the index rows of these documents with rows for their entries. A document without an entry
+    /// gets no rows.
     pub(crate) async fn write(
         &self,
         transaction: &mut Transaction,

@@ -1,8 +1,8 @@
 //! The blocks of recently written documents, which alone are ranked on PostgreSQL.
 //!
-//! A GIN index has no order. So it has, beside each document's words, the names of the two blocks
-//! in the order of writing that contain the document, and a query searches for words and blocks
-//! together.
+//! A GIN index has no order. Documents are therefore grouped into blocks in the order of writing. The index
+//! has each document's words and the names of the two blocks that contain it, and a query searches for words
+//! and blocks together.
 
 /// The number of documents that are ranked, because ranking takes longer than finding. Of more
 /// documents the last written are ranked, and the others have the relevance 0. On PostgreSQL the

@@ -33,11 +33,11 @@ use std::{
     sync::Arc,
 };
 
-/// The most documents that are written in one transaction, because calls wait meanwhile.
+/// The maximum number of documents that are written in one transaction, because calls wait meanwhile.
 const CHUNK: usize = 200;
 /// How long a replaced generation is kept.
 const RETIRED_DAYS: u64 = 7;
-/// The most documents that the sweep deletes in one transaction.
+/// The maximum number of documents that the sweep deletes in one transaction.
 const SWEPT: usize = 1_000;
 
 /// A serving collection whose documents have another version than the declared one.
@@ -73,7 +73,7 @@ pub struct Generation {
 pub struct OldDocument {
     pub id: String,
     stored: Stored,
-    /// The revision that was noted; 0 if the document was not changed meanwhile.
+    /// The revision in the list of changes; 0 if the document is not in that list.
     noted: u64,
 }
 
@@ -282,8 +282,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the first documents that are to be copied and the id after which they begin; none if all
-    /// were copied. `bytes` limits their bodies, of which there is at least one.
+    /// Returns the next documents to copy and the id after which they begin; none if all documents are
+    /// copied. The documents have at most `bytes` bytes in total; the first one may have more.
     pub async fn next_documents(
         &self,
         generation: &Generation,
@@ -358,8 +358,8 @@ impl Store {
         Ok(at_most(sample.into_values(), bytes))
     }
 
-    /// Writes migrated documents that follow the id `after`. None of them means that all were copied.
-    /// Returns false, and writes nothing, if others were copied meanwhile.
+    /// Writes migrated documents whose ids follow `after`. An empty list means that all documents are copied.
+    /// Returns false, and writes nothing, if other documents have been copied since `after` was read.
     pub async fn copy_documents(
         &self,
         generation: &Generation,
@@ -385,8 +385,9 @@ impl Store {
         .await
     }
 
-    /// Returns documents that were changed while the generation is being filled, at most 200, in the order
-    /// of their ids, which follow the id `after`.
+    /// Returns at most 200 documents that have changed since the filling of the generation began: those whose
+    /// ids follow `after`, in the order of their ids. They have at most `bytes` bytes in total; the first one
+    /// may have more.
     pub async fn changed_documents(
         &self,
         generation: &Generation,
@@ -420,9 +421,9 @@ impl Store {
         Ok(at_most(rows.into_iter().map(document), bytes))
     }
 
-    /// Writes changed documents after their migration. While the serving generation is fenced, `fenced`,
-    /// these are the last changes, and a document whose unique value another one has is quarantined.
-    /// Otherwise its id is returned, and it is to be followed again.
+    /// Writes changed documents after their migration. If the serving generation is fenced (`fenced`), these
+    /// are the last changes, and a document is quarantined if another one has its unique value. Otherwise the
+    /// id of such a document is returned, and its change has to be followed again.
     pub async fn follow_changes(
         &self,
         generation: &Generation,
@@ -457,7 +458,7 @@ impl Store {
         Ok(unsigned(count))
     }
 
-    /// Lets nothing commit to the serving generations until a time.
+    /// Blocks commits to the serving generations until the time `until`.
     pub async fn fence(&self, generations: &[Generation], until: Timestamp) -> Result<(), DbError> {
         let (store, generations) = (self.clone(), generations.to_vec());
         self.exclusively(async move {
@@ -842,7 +843,7 @@ impl Store {
     }
 }
 
-/// Tables with a key of a collection and an id, and their columns with types.
+/// A table whose key is a collection and an id: its name, and its columns with their types.
 type Columns = (&'static str, &'static [(&'static str, &'static str)]);
 
 const QUARANTINE: Columns = (
@@ -863,7 +864,7 @@ const QUARANTINE: Columns = (
 const CHANGES: Columns =
     ("generation_changes", &[("collection", NUMBER), ("id", TEXT), ("revision", NUMBER)]);
 
-/// What becomes of a document in the new generation.
+/// The outcome for a document in the new generation.
 #[derive(Debug)]
 enum Outcome {
     Written {
@@ -887,7 +888,7 @@ impl Outcome {
 }
 
 impl Generation {
-    /// Returns what becomes of a document: it must be one that a call could write.
+    /// Returns the outcome for a document. A document that a call could not write is quarantined.
     fn outcome(&self, document: &OldDocument, migrated: Result<Value, String>) -> Outcome {
         if document.stored.body.is_none() {
             return Outcome::Deleted;
@@ -977,7 +978,7 @@ fn stored(revision: i64, body: Option<String>, created_at: i64, updated_at: i64)
     }
 }
 
-/// Returns the first documents whose bodies have so many bytes together, and at least one.
+/// Returns the first documents that have at most `bytes` bytes in total; the first one even if it has more.
 fn at_most(documents: impl Iterator<Item = OldDocument>, bytes: usize) -> Vec<OldDocument> {
     let mut total = 0;
     let fits = |document: &OldDocument| {

@@ -135,7 +135,8 @@ impl Store {
         Ok(rows.into_iter().map(|(id, seq)| (id, unsigned(seq))).collect())
     }
 
-    /// Returns sequence and type of the events since then that an agent has acknowledged.
+    /// Returns the sequences and types of the events that an agent has acknowledged and that occurred at or
+    /// after `since`.
     pub async fn acknowledged_since(
         &self,
         agent_id: &str,

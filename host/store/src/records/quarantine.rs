@@ -14,9 +14,9 @@ use portolan_vocabulary::{Timestamp, person_ids, redact_ids};
 use serde::Serialize;
 use serde_json::Value;
 
-/// The most characters of a reason.
+/// The maximum number of characters of a reason.
 const REASON: usize = 500;
-/// The most rows of a list.
+/// The maximum number of rows of a list.
 const LISTED: i64 = 10_000;
 
 /// A document in quarantine.
@@ -66,8 +66,8 @@ impl From<Row> for Quarantined {
     }
 }
 
-/// Returns a reason as it is kept, beside its document: bounded, and without the ids of people, whose export
-/// and erasure look at the document alone.
+/// Returns the reason as it is stored with its document: bounded, and without the ids of people, because
+/// exports and erasures read only the document.
 pub(super) fn kept_reason(reason: &str) -> String {
     let reason: String = reason.chars().take(REASON).collect();
     let people: Vec<String> = person_ids(&reason).map(str::to_owned).collect();

@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, btree_map::Entry};
 const ID_BYTES: usize = 128;
 /// The largest size of a document.
 pub(crate) const DOCUMENT_BYTES: usize = 256 << 10;
-/// The most documents that one call may read, and that it may write.
+/// The maximum number of documents that one call may read, and that it may write.
 const READS: usize = 10_000;
 const WRITES: usize = 1_000;
 
@@ -195,7 +195,7 @@ impl Unit {
         }
     }
 
-    /// Ensures that so many bytes may be read beside the read set.
+    /// Ensures that this many bytes may be read in addition to the read set.
     pub(super) fn ensure_room(&self, bytes: usize) -> Result<(), StateError> {
         if bytes > self.room { Err(no_room()) } else { Ok(()) }
     }

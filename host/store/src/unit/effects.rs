@@ -1,4 +1,4 @@
-//! The effects that a call adds to its unit of work beside documents.
+//! The effects other than documents that a call adds to its unit of work.
 
 use super::unit_of_work::Unit;
 use crate::effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey};

@@ -1,4 +1,4 @@
-//! Timers that the database has, beside those that the call itself sets.
+//! Reads the timers in the database. Those that the call itself has set are not among them.
 
 use super::unit_of_work::Unit;
 use crate::{

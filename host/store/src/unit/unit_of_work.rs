@@ -41,7 +41,7 @@ pub struct Unit {
     pub(super) written_bytes: usize,
     /// The bytes of the read set.
     pub(super) read_bytes: usize,
-    /// The most bytes that further reads may take.
+    /// The maximum number of bytes that further reads may take.
     pub(super) room: usize,
     /// Whether it may also change documents of replaced generations.
     in_any_generation: bool,

@@ -56,7 +56,7 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
 
 type Known<'a> = (&'a Stored<Block>, Series);
 
-/// Changed occurrences, by the UID of their event and their original time.
+/// Changed occurrences, keyed by the UID of their event and their original time.
 type Changed<'a> = BTreeMap<(&'a str, &'a str), &'a Known<'a>>;
 
 fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {

@@ -13,7 +13,7 @@ pub(crate) struct Line {
     pub(crate) value: String,
 }
 
-/// The most parameters of one property.
+/// The maximum number of parameters of one property.
 const MOST_PARAMETERS: usize = 50;
 
 impl Line {

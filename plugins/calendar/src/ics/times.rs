@@ -30,7 +30,7 @@ impl Time {
     }
 }
 
-/// The zones of a file, by the names that it uses.
+/// The zones of a file, keyed by the names that it uses.
 #[derive(Debug)]
 pub(crate) struct FileZones {
     /// The zone of times without a zone.

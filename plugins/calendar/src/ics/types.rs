@@ -18,7 +18,7 @@ pub(crate) struct ImportIcs {
 pub(crate) struct Imported {
     /// The number of new blocks.
     pub(crate) added: u32,
-    /// The number of blocks that were replaced, by the same UID.
+    /// The number of blocks that were replaced by an event with the same UID.
     pub(crate) replaced: u32,
     /// The number of blocks that stayed the same.
     pub(crate) unchanged: u32,

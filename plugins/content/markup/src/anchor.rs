@@ -1,6 +1,6 @@
 //! Anchors of headings, so that links can lead to them.
 
-/// The most headings with anchors. It limits the output, not the text.
+/// The maximum number of headings with anchors. It limits the output, not the text.
 const MOST: usize = 256;
 
 const LONGEST: usize = 60;

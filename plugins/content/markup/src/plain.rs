@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-/// The most levels of lists that indent their items.
+/// The maximum number of levels of lists that indent their items.
 const DEEPEST_INDENT: usize = 8;
 
 pub(crate) fn text(events: &[Event<'_>]) -> String {

@@ -35,10 +35,11 @@ pub struct Removed {
     pub count: usize,
 }
 
-/// The most distinct details that are listed; others are counted together without a detail.
+/// The maximum number of distinct details that are listed; others are counted together without a
+/// detail.
 const MOST_DETAILS: usize = 32;
 
-/// The most characters of a detail: it may come from the text itself.
+/// The maximum number of characters of a detail: it may come from the text itself.
 const LONGEST_DETAIL: usize = 16;
 
 /// Counts the removed parts.

@@ -6,7 +6,7 @@
 
 use pulldown_cmark::{CowStr, Event, Tag, TagEnd};
 
-/// The most bytes in a run.
+/// The maximum number of bytes in a run.
 const LONGEST: usize = 256;
 
 const COMMENT: Event<'_> = Event::InlineHtml(CowStr::Borrowed("<!---->"));

@@ -7,10 +7,10 @@
 use crate::removed::{Tally, What};
 use std::borrow::Cow;
 
-/// The most markers of block quotes and list items at the start of one line.
+/// The maximum number of markers of block quotes and list items at the start of one line.
 const MOST_MARKERS: usize = 64;
 
-/// The most columns of indentation before a line's markers, all together.
+/// The maximum number of columns of indentation before a line's markers, all together.
 const WIDEST_INDENT: usize = 256;
 
 /// Returns the text with every marker beyond the limits escaped, so that it is read as ordinary

@@ -10,7 +10,7 @@ use scraper::Html;
 /// The size of the texts: enough to reach every limit; a quarter of the largest text.
 const SIZE: usize = 16 * 1024;
 
-/// The most bytes of output for each byte of input.
+/// The maximum number of bytes of output for each byte of input.
 const GROWTH: usize = 16;
 
 /// Half of the stack of a call in its sandbox.

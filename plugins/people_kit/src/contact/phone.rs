@@ -9,7 +9,7 @@ const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
 const ANNOUNCED: std::ops::RangeInclusive<usize> = 7..=15;
 /// The digits of a number with the trunk zero of most countries.
 const WITH_TRUNK_ZERO: std::ops::RangeInclusive<usize> = 9..=13;
-/// So many single digits in a row are written only to disguise a number.
+/// This many single digits in a row are written only to disguise a number.
 const SPACED_OUT: usize = 7;
 
 /// The groups of digits of numbers that have no other sign of a phone number: the possible first

@@ -1,4 +1,5 @@
-//! Splits a text into runs of digits, in any script or as words.
+//! Finds the runs of digits in a text. The digits may be of any script, or written as English
+//! words.
 
 const DIGIT_WORDS: [(&str, char); 11] = [
     ("zero", '0'),

@@ -14,7 +14,7 @@ use jiff::{
 #[derive(Debug)]
 struct Observance {
     kind: Kind,
-    /// The local times of the changes, by the clock before the change.
+    /// The times of the changes, as the local clock shows them before the change.
     starts: Vec<DateTime>,
 }
 

@@ -36,8 +36,8 @@ impl Person {
         Self { path, erasure: Erasure::RemoveElement, fields: &[] }
     }
 
-    /// The erasure of the person replaces the id by that of nobody, and empties the fields: texts and
-    /// lists become empty, numbers 0, flags false.
+    /// The erasure of the person replaces the id with that of nobody, and empties the fields: texts
+    /// and lists become empty, numbers 0, flags false.
     pub const fn redact(path: &'static str, fields: &'static [PersonalField]) -> Self {
         Self { path, erasure: Erasure::Redact, fields }
     }

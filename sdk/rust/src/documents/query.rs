@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// A query: its conditions, its order and its limit. By default it finds every document, ordered by id,
 /// 100 in a page.
 ///
-/// Optional fields of an input can be passed as they are, as an `Option` or a value:
+/// The methods accept an `Option` as well as a value, so that the optional fields of an input can
+/// be passed unchanged:
 ///
 /// ```
 /// # use portolan_sdk::documents::{Circle, Direction, Query, field};

@@ -1,4 +1,4 @@
-//! The documents of a world, by the rules of the host.
+//! The documents of a world. They follow the rules of the host.
 
 use super::state::State;
 use crate::{

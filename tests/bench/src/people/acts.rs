@@ -47,7 +47,7 @@ pub(super) const ACTS: [(Act, u64); 12] = [
     (Act::Listen, 8),
 ];
 
-/// The most listings of a person.
+/// The maximum number of listings of a person.
 const MOST_LISTINGS: usize = 3;
 const MOST_BLOCKS: usize = 5;
 

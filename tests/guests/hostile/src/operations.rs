@@ -10,7 +10,7 @@ use portolan_sdk::contract::{
 use serde_json::{Value, json as value};
 use std::hint::black_box;
 
-/// The most bytes of a text in the answer.
+/// The maximum number of bytes of a text in the answer.
 const SHOWN: usize = 2_000;
 
 /// What an operation answers, or why the host refused it.

@@ -8,7 +8,7 @@ use std::{borrow::Cow, hint::black_box};
 
 /// Tests find the place of the script by this text.
 const MARK: &[u8] = b"the script of this component:";
-/// The most bytes of a script.
+/// The maximum number of bytes of a script.
 const ROOM: usize = 32 << 10;
 const PLACE: usize = MARK.len() + ROOM;
 

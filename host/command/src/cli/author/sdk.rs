@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the binary contains of the folder, beside `Cargo.toml`.
+/// The parts of the folder that the binary contains, in addition to `Cargo.toml`.
 const PARTS: [&str; 2] = ["sdk", "wit"];
 /// Where a project finds the folder.
 const LINK: &str = ".portolan/sdk";

@@ -97,7 +97,7 @@ fn granted(capability: &Capability, config: &Config) {
     }
 }
 
-/// Prints what agents would not understand. Returns whether there is nothing.
+/// Prints what agents would not understand. Returns whether nothing was found.
 fn strict(capability: &Capability) -> bool {
     line!("  tool      about {} tokens", tool_tokens(capability));
     let found = lint(capability);

@@ -5,7 +5,7 @@ use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// The most attempts at a rate-limited call.
+/// The maximum number of attempts at a rate-limited call.
 const MAX_ATTEMPTS: usize = 3;
 const LONGEST_WAIT_S: u64 = 65;
 

@@ -46,7 +46,7 @@ pub(super) struct PairTemplate {
 pub(super) enum Draw {
     /// One of these values, or of the list with this name.
     OneOf { one_of: Choices },
-    /// An integer; both ends are possible.
+    /// An integer between `from` and `to`, both inclusive.
     Range { from: i64, to: i64 },
 }
 
@@ -103,8 +103,8 @@ impl Story {
     }
 }
 
-/// Replaces each `{path}` in the texts of a template by the value at this path, such as `place.label`
-/// or `pay.0`. A text that is nothing else becomes the value itself, which may be a number or an object.
+/// Replaces each `{path}` in the texts of a template with the value at this path, such as `place.label` or
+/// `pay.0`. A text that is nothing else becomes the value itself, which may be a number or an object.
 pub(super) fn fill(template: &Value, values: &Map<String, Value>) -> anyhow::Result<Value> {
     Ok(match template {
         Value::String(text) => fill_text(text, values)?,

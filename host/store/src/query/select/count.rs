@@ -4,7 +4,7 @@ use super::super::{Filter, MAX_COUNTED_PATHS, Path, Query};
 use super::{Part, Select, column};
 use sea_query::{Alias, Expr, ExprTrait as _, JoinType, SelectStatement};
 
-/// The most documents whose values are counted.
+/// The maximum number of documents whose values are counted.
 const COUNTED: u64 = 10_000;
 
 impl Select<'_> {

@@ -1,5 +1,5 @@
-//! The list of erased people, as digests: a list of their ids would be the record that they asked to
-//! end. It is kept in the database, and in a file beside it that a restored database is compared with.
+//! The list of erased people, as digests: a list of their ids would be the record that they asked to end. It
+//! is kept in the database, and in a file next to it, with which a restored database is compared.
 
 use crate::{
     connection::{read, transact},

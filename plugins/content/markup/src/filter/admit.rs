@@ -9,13 +9,13 @@ use pulldown_cmark::{
 /// The deepest nesting of elements. Lists and their items count as two.
 const DEEPEST: usize = 32;
 
-/// The most elements in one text. An ordinary text of the largest size has fewer. A hostile one
-/// makes one of every two bytes, or hundreds, because the parser fills the short rows of a table
-/// with cells.
+/// The maximum number of elements in one text. An ordinary text of the largest size has fewer. A
+/// hostile one makes one of every two bytes, or hundreds, because the parser fills the short rows
+/// of a table with cells.
 const MOST_ELEMENTS: usize = 8_000;
 
-/// The most bytes of a title. The title of a definition is repeated wherever the definition is
-/// used.
+/// The maximum number of bytes of a title. The title of a definition is repeated wherever the
+/// definition is used.
 const LONGEST_TITLE: usize = 200;
 
 impl<'a> Filter<'a> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(crate) use admit::is_language_class;
 use admit::tag_name;
 
-/// The most bytes of an image's alternative text.
+/// The maximum number of bytes of an image's alternative text.
 const LONGEST_ALT: usize = 500;
 
 /// A link in the filtered text.

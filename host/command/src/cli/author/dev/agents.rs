@@ -7,7 +7,7 @@ use portolan_catalog::Capability;
 use portolan_vocabulary::Access;
 use serde_json::{Map, Value, json};
 
-/// The person of the claimed agent.
+/// The key of the test person who claims one of the agents.
 const PERSON: &str = "author";
 const SCOPES: &str = "svc.read svc.write svc.events";
 

@@ -80,7 +80,8 @@ impl CaseFile {
         })
     }
 
-    /// Records what came in a case: in the parts that it has, or in all parts if it has none.
+    /// Records the actual outcome in a case: the parts that the case expects, or all parts if it expects
+    /// none.
     pub(super) fn record(&mut self, index: usize, came: &Map<String, Value>) {
         let compares_nothing = self.cases.get(index).is_some_and(|case| case.compares_nothing());
         let written = match &mut self.written {

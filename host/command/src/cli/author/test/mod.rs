@@ -2,10 +2,10 @@
 //!
 //! - `case`: a case as it is written
 //! - `files`: the files of cases
-//! - `pattern`: what a part of a case matches, and how it differs from what came
+//! - `pattern`: the comparison of an expected part with the actual one
 //! - `stubs`: the answers of other capabilities
 //! - `stage`: the host that a case runs on
-//! - `verdict`: a run case: what came, and what is different
+//! - `verdict`: the actual outcome of a case, and its differences from the expected one
 //! - `junit`: the verdicts as a file for other programs
 
 mod case;
@@ -48,7 +48,7 @@ pub(in crate::cli) struct Test {
     /// Run only cases whose name contains this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Write what came into the cases that differ from it
+    /// Write the actual outcome into the cases that expect another one
     #[arg(long)]
     update: bool,
     /// Write the results to a file in the format of JUnit
@@ -140,7 +140,7 @@ fn summarize(verdicts: &[Verdict], elapsed_ms: u128) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Writes what came into the cases that differ from it.
+/// Writes the actual outcome into the cases that expect another one.
 fn update(files: &mut [CaseFile], verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
     let mut changed = 0;
     for verdict in verdicts.iter().filter(|verdict| !verdict.passed()) {

@@ -1,4 +1,4 @@
-//! What a part of a case matches, and how it differs from what came.
+//! Compares an expected part of a case with the actual one.
 //!
 //! An object matches if each of its members does; a list matches in length and order. The texts `$any`,
 //! `$id` and `$time` match any value, id and time.
@@ -7,7 +7,7 @@ use portolan_vocabulary::Timestamp;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A place at which something else came than was expected.
+/// A place at which the actual value differs from the expected one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Difference {
     /// Names and positions, such as `expect.output.items[0].title`.
@@ -76,8 +76,8 @@ fn is_time(value: &Value) -> bool {
     }
 }
 
-/// Returns a pattern for what came that compares the same members as before. What matches stays as it is
-/// written.
+/// Returns a pattern for the actual value that compares the same members as before. What matches stays as it
+/// is written.
 pub(super) fn recorded(pattern: &Value, came: &Value) -> Value {
     if matches(pattern, came) {
         return pattern.clone();
@@ -88,7 +88,8 @@ pub(super) fn recorded(pattern: &Value, came: &Value) -> Value {
                 Some((name.clone(), recorded(pattern, came.get(name)?)))
             });
             let kept: Map<String, Value> = kept.collect();
-            // Nothing that was compared is there, as when a refusal came in place of an output.
+            // The actual value has none of the compared members, such as when a call answers with a refusal
+            // instead of an output.
             Value::Object(if kept.is_empty() { came.clone() } else { kept })
         }
         (Value::Array(patterns), Value::Array(values)) if patterns.len() == values.len() => {

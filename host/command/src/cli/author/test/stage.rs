@@ -1,5 +1,5 @@
-//! The host that a case runs on: the real one without its addresses, with a database of its own and a clock
-//! that stands.
+//! The host that a case runs on: the real one without its addresses, with a database of its own and a stopped
+//! clock.
 
 use super::{
     case::{Case, ID},
@@ -33,7 +33,7 @@ const KEPT_ARTIFACTS: usize = 16;
 /// The file of the component in the catalog of a case.
 const FILE: &str = "tested.wasm";
 
-/// A component that is fit for a host, and what hosts are opened with.
+/// A component that a host would load, and the data with which a host is opened for each case.
 #[derive(Debug)]
 pub(super) struct Stage {
     sandbox: Arc<Sandbox>,
@@ -44,7 +44,7 @@ pub(super) struct Stage {
     permissions: BTreeSet<Permission>,
 }
 
-/// A host with what it lives on.
+/// An open host, with the folder and the stop signal that it needs.
 struct Opened {
     host: Arc<Host>,
     _stop: watch::Sender<bool>,

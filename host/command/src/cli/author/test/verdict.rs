@@ -1,4 +1,4 @@
-//! A run case: what came of it, and what is different from what was expected.
+//! The actual outcome of a case, and its differences from the expected one.
 
 use super::{
     case::{Case, Expected, ID},
@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) place: Place,
-    /// The parts of the case as they came.
+    /// The actual parts of the outcome.
     pub(super) came: Map<String, Value>,
     pub(super) differences: Vec<Difference>,
     pub(super) time: Duration,
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// Returns the parts of a case as they came.
+/// Returns the actual parts of the outcome.
 pub(super) fn came(
     outcome: Result<(Value, Option<Value>), Failure>,
     effects: &Effects,
@@ -88,7 +88,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Compares the parts that a case has with what came.
+/// Compares the parts that a case expects with the actual ones.
 pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Difference> {
     let expect = case.expect.as_ref().map(expected);
     let after = case.after.clone().map(Value::Object);
