@@ -13,10 +13,13 @@ pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 /// Counts one more report of a person, or refuses it.
 pub(crate) fn count(call: &Call, owner_id: &str) -> Result<()> {
     let mut reporter = REPORTERS.get_or_default(owner_id)?;
-    A_DAY.one_more(&mut reporter.value.made, call.now()).map_err(too_many_today)?;
+    let (made, message) =
+        (&mut reporter.value.made, "There were as many reports as one may make in a day.");
+    A_DAY.count(made, call.now(), "reports_per_day", message, list_mine())?;
     let undecided = field("state").one_of([State::Open, State::Triaged]);
     if REPORTS.count(field("owner_id").eq(owner_id).and(undecided))? >= MOST_OPEN {
-        return Err(too_many_open().into());
+        let message = "As many of your reports wait for a decision as may.";
+        return Err(quota(message, &Limit::reached("open_reports", MOST_OPEN), list_mine()).into());
     }
     Ok(REPORTERS.save(&mut reporter)?)
 }

@@ -1,15 +1,8 @@
 //! The actions of people: make reports, read them, appeal.
 
-use crate::{
-    kept::*,
-    life::*,
-    limits,
-    reasons::{self, REASONS},
-    refusals::*,
-    subjects, tell,
-    types::*,
-    views::{self, *},
-};
+use crate::reasons::{self, REASONS, ReasonView};
+use crate::views::{self, *};
+use crate::{kept::*, life::*, limits, refusals::*, subjects, tell, types::*};
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
@@ -18,20 +11,18 @@ const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// Returns the reasons for which this subject may be reported, or all.
 pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
-    let subject = subject_id.and_then(subjects::kind);
-    let fits = |reason_view: &&reasons::ReasonView| {
-        subject.is_none_or(|kind| reason_view.subjects.contains(&kind))
-    };
+    let kind = subject_id.and_then(subjects::kind);
+    let fits = |row: &&ReasonView| kind.is_none_or(|kind| row.subjects.contains(&kind));
     Reasons { items: REASONS.iter().filter(fits).cloned().collect() }
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
-    let (me, subject_id, reason) =
-        (call.require_owner()?.to_owned(), input.subject_id, input.reason);
+    let Create { subject_id, reason, text } = input;
+    let me = call.require_owner()?.to_owned();
     let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
     let row = reasons::fitting(reason, subject);
     let row = row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone() })?;
-    let text = written(input.text.as_deref(), row.text_required)?;
+    let text = written(text.as_deref(), row.text_required)?;
     let found = subjects::seen(call, &subject_id)?.ok_or(ReportError::SubjectNotFound)?;
     if found.owner_id.as_deref() == Some(me.as_str()) {
         return Err(ReportError::SelfReport);
@@ -82,16 +73,11 @@ fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
 }
 
 /// Returns a report that the caller may see, and their role.
-fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
+pub(crate) fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
     let me = call.owner_id().ok_or(ReportError::ReportNotFound)?;
-    let report = REPORTS.get(report_id)?;
-    let found = report.and_then(|report| report.value.role(me).map(|role| (report, role)));
-    found.ok_or(ReportError::ReportNotFound)
-}
-
-pub(crate) fn read(call: &Call, input: &ReportId) -> Result<ReportView> {
-    let (report, role) = mine(call, &input.report_id)?;
-    Ok(views::report(&report, role, call.now()))
+    let report = Report::load(report_id)?;
+    let role = report.value.role(me).ok_or(ReportError::ReportNotFound)?;
+    Ok((report, role))
 }
 
 pub(crate) fn list_mine_of(call: &Call, me: &str, input: ListMine) -> Result<Items<ReportView>> {
@@ -99,10 +85,8 @@ pub(crate) fn list_mine_of(call: &Call, me: &str, input: ListMine) -> Result<Ite
         Role::Reporter => "owner_id",
         Role::Affected => "affected_id",
     };
-    let states = Some(input.state).filter(|states| !states.is_empty());
-    let states = states.map(|states| field("state").one_of(states));
-    let filter = field(whose).eq(me).and(states);
-    let page = REPORTS.find(input.page.last_changed(filter))?;
+    let states = (!input.state.is_empty()).then(|| field("state").one_of(input.state));
+    let page = REPORTS.find(input.page.last_changed(field(whose).eq(me).and(states)))?;
     Ok(Items::of(page, |report| views::report(&report, input.role, call.now())))
 }
 
