@@ -1,8 +1,6 @@
 //! Answers to proposed times.
 
-use crate::{
-    clock, kept::*, life::*, meetings, over, refusals::*, tell, times, types::*, views::*,
-};
+use crate::{kept::*, life::*, meetings, over, refusals::*, tell, times, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>> {
@@ -45,22 +43,20 @@ fn agree(
         participant.comment = None;
         participant.accepted.insert(slot.slot_id.clone());
     }
-    let state = meeting.value.state;
     let all = meeting.value.all_accept(&slot.slot_id);
-    let to = if all { State::Confirmed } else { state };
+    let to = if all { State::Confirmed } else { meeting.value.state };
     meeting.step_to(&MEETING, action, to)?;
     if all {
-        settle(call, &mut meeting, slot)?;
-    } else {
-        meetings::save(call, &mut meeting)?;
+        return settle(call, meeting, slot);
     }
+    meetings::save(call, &mut meeting)?;
     meetings::shown(call, &meeting)
 }
 
 /// Confirms a meeting on which everybody has agreed: reserves the time, or fails without any
 /// change.
-fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> {
-    times::reserve(call, meeting, &slot)?;
+fn settle(call: &Call, mut meeting: Stored<Meeting>, slot: Slot) -> Result<Answer<MeetingView>> {
+    times::reserve(call, &meeting, &slot)?;
     let value = &mut meeting.value;
     if let Some(counter) = value.counter.take() {
         (value.proposed_by, value.slots) = (counter.by, counter.slots);
@@ -71,9 +67,8 @@ fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> 
         participant.status = Participation::Accepted;
     }
     (value.chosen, value.respond_by) = (Some(slot), None);
-    meetings::save(call, meeting)?;
-    clock::settle(call, meeting)?;
-    tell::AGREEMENT.tell(call, meeting, Facts::agreed(&meeting.value, None))
+    let facts = Facts::agreed(&meeting.value, None);
+    meetings::announce(call, &mut meeting, &tell::AGREEMENT, facts)
 }
 
 pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
@@ -92,9 +87,8 @@ pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     say(call, &mut meeting, Participation::Declined, reason)?;
     meeting.step(&MEETING, "decline")?;
     over::release(&meeting)?;
-    meetings::close(call, &mut meeting)?;
     let facts = Facts { declined: Some("meeting"), ..Facts::default() };
-    tell::REFUSAL.tell(call, &meeting, facts)?;
+    meetings::close(call, &mut meeting, &tell::REFUSAL, facts)?;
     meetings::shown(call, &meeting)
 }
 
@@ -104,9 +98,8 @@ fn say(
     status: Participation,
     comment: Option<String>,
 ) -> Result<()> {
-    let me = call.require_owner()?;
-    let participant = meeting.value.participant_mut(me);
-    let participant = participant.ok_or(MeetingError::MeetingNotFound)?;
+    let participant = meeting.value.participant_mut(call.require_owner()?);
+    let participant = participant.ok_or_else(Meeting::not_found)?;
     participant.ask_again();
     (participant.status, participant.comment) = (status, comment);
     Ok(())
@@ -129,9 +122,6 @@ pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingV
         let agrees = !accepted.is_empty() || *owner_id == value.proposed_by;
         *status = if agrees { Participation::Accepted } else { Participation::NeedsAction };
     }
-    meetings::save(call, &mut meeting)?;
-    clock::settle(call, &meeting)?;
     let facts = Facts { declined: Some("counter"), ..Facts::default() };
-    tell::REFUSAL.tell(call, &meeting, facts)?;
-    meetings::shown(call, &meeting)
+    meetings::announce(call, &mut meeting, &tell::REFUSAL, facts)
 }

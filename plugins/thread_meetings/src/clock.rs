@@ -1,6 +1,6 @@
 //! The timers of a meeting: reminders, and its end.
 
-use crate::{kept::*, life::*, over, refusals::*, tell, types::*};
+use crate::{kept::*, life::*, meetings, over, refusals::*, tell, types::*};
 use portolan_sdk::prelude::*;
 
 /// Sets the timers that the meeting needs in its present state, and cancels the others.
@@ -36,7 +36,10 @@ pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
     };
     let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
     meeting.step(&MEETING, "expire")?;
-    over::expire(call, &mut meeting)
+    meeting.value.reason = Some(Reason::NoAnswer);
+    over::release(&meeting)?;
+    let facts = Facts::over(&meeting.value, None);
+    meetings::close(call, &mut meeting, &tell::UNANSWERED, facts)
 }
 
 /// Completes a meeting that has ended.

@@ -3,9 +3,10 @@
 use crate::types::*;
 use portolan_sdk::prelude::*;
 
-#[choice(States)]
+#[choice(States, Default)]
 pub(crate) enum State {
     /// Times were proposed, and the others have to answer.
+    #[default]
     Proposed,
     /// Other times were proposed instead.
     Countered,

@@ -23,31 +23,21 @@ pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let value = &mut meeting.value;
     value.reason_text = reason;
     value.reason_by = call.owner_id().map(str::to_owned);
-    let chosen = value.chosen.as_ref();
-    value.late = chosen.is_some_and(|slot| slot.start < call.now() + LATE);
+    value.late = value.chosen.as_ref().is_some_and(|slot| slot.start < call.now() + LATE);
     value.reason = Some(Reason::ByParticipant);
     value.sequence += 1;
+    let facts = Facts::over(value, Some(value.late));
     release(&meeting)?;
-    meetings::close(call, &mut meeting)?;
-    let facts = Facts::over(&meeting.value, Some(meeting.value.late));
-    tell::CANCELLATION.tell(call, &meeting, facts)?;
+    meetings::close(call, &mut meeting, &tell::CANCELLATION, facts)?;
     meetings::shown(call, &meeting)
-}
-
-/// Ends a meeting on which the participants have not agreed in time.
-pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
-    meeting.value.reason = Some(Reason::NoAnswer);
-    release(meeting)?;
-    meetings::close(call, meeting)?;
-    tell::UNANSWERED.tell(call, meeting, Facts::over(&meeting.value, None))
 }
 
 /// Ends a meeting whose time has passed; the reports so far decide whether it took place.
 pub(crate) fn complete(call: &Call, meeting: &mut Stored<Meeting>, action: &str) -> Result<()> {
     let to = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
     meeting.step_to(&MEETING, action, to)?;
-    meetings::close(call, meeting)?;
-    tell::ENDED.tell(call, meeting, Facts::over(&meeting.value, None))
+    let facts = Facts::over(&meeting.value, None);
+    meetings::close(call, meeting, &tell::ENDED, facts)
 }
 
 pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>> {
@@ -89,8 +79,8 @@ pub(crate) fn part(call: &Call, people: &CannotMeet) -> Result<()> {
         MEETING.step(&meeting.id, meeting.value.state, "part")?;
         release(&meeting)?;
         become_impossible(&mut meeting.value);
-        meetings::close(call, &mut meeting)?;
-        tell::IMPOSSIBLE.tell(call, &meeting, Facts::over(&meeting.value, Some(false)))?;
+        let facts = Facts::over(&meeting.value, Some(false));
+        meetings::close(call, &mut meeting, &tell::IMPOSSIBLE, facts)?;
     }
     if next.is_some() {
         let timer = format!("part/{}", people.owner_ids.join("/"));

@@ -58,11 +58,9 @@ impl Notice {
             sequence: meeting.value.sequence,
             ..facts
         };
-        let data = match self.by {
-            By::System => Data::by_system(meeting.resource(), self.summary, facts),
-            By::Caller | By::CallerToAll => {
-                Data::new(call, meeting.resource(), self.summary, facts)
-            }
+        let data = match self.by == By::System {
+            true => Data::by_system(meeting.resource(), self.summary, facts),
+            false => Data::new(call, meeting.resource(), self.summary, facts),
         };
         let data = data.next((self.next)(&meeting.id));
         let but = call.owner_id().filter(|_| self.by == By::Caller);
