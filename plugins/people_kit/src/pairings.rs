@@ -46,9 +46,7 @@ pub struct Cooling {
     pub listing_ids: Vec<String>,
 }
 
-/// `pairings open_mutual`
 pub const OPEN_MUTUAL: Invocation<Mutual, Opened> = Invocation::new("pairings", "open_mutual");
-/// `pairings cooling`
 pub const COOLING: Invocation<Between, Cooling> = Invocation::new("pairings", "cooling");
 
 /// Connects two listings whose people have both agreed. An open proposal between them becomes the

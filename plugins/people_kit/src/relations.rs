@@ -71,11 +71,8 @@ pub struct Hidden {
     pub owner_ids: Vec<String>,
 }
 
-/// `social_permissions relate`
 pub const RELATE: Invocation<Relate, ()> = Invocation::new("social_permissions", "relate");
-/// `social_permissions allowed`
 pub const ALLOWED: Invocation<Question, Verdict> = Invocation::new("social_permissions", "allowed");
-/// `social_relationships hidden`
 pub const HIDDEN: Invocation<Whom, Hidden> = Invocation::new("social_relationships", "hidden");
 
 /// Adds and removes relations in the unit of work of this call.

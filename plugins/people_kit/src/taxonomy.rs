@@ -21,6 +21,11 @@ impl Side {
     }
 }
 
+/// Whether the category is the root, or below it.
+pub fn is_within(category: &str, root: &str) -> bool {
+    category.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 /// The comparison of a value.
 #[choice]
 pub enum Operator {
@@ -182,12 +187,6 @@ pub struct Misfit {
     pub expected: Value,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Misfits {
-    kind: &'static str,
-    errors: Vec<Misfit>,
-}
-
 /// A characteristic that a law or a policy does not allow to select by.
 #[derive(Debug, Serialize)]
 pub struct Prohibited {
@@ -237,7 +236,7 @@ pub enum TaxonomyError {
     /// category's fields list what fits.
     #[refusal(
         invalid,
-        conflict_detail = Misfits { kind: "validation", errors },
+        conflict_detail = json!({ "kind": "validation", "errors": errors }),
         next = fields(code, side)
     )]
     AttributesInvalid { code: String, side: Side, errors: Vec<Misfit> },
@@ -276,14 +275,11 @@ impl TaxonomyError {
                     }
                 }
             };
-            let list = |conflict: &mut Value, name: &str| conflict.get_mut(name).map(Value::take);
-            if let Some(Value::Array(mut errors)) = list(conflict, "errors") {
+            if let Some(errors) = conflict.get_mut("errors").and_then(Value::as_array_mut) {
                 errors.iter_mut().filter_map(|error| error.get_mut("pointer")).for_each(move_to);
-                conflict["errors"] = errors.into();
             }
-            if let Some(Value::Array(mut pointers)) = list(conflict, "pointers") {
+            if let Some(pointers) = conflict.get_mut("pointers").and_then(Value::as_array_mut) {
                 pointers.iter_mut().for_each(move_to);
-                conflict["pointers"] = pointers.into();
             }
         }
         Self::Common(refusal)
@@ -310,9 +306,7 @@ fn fields(code: String, side: Side) -> Next {
     call("fields").field("code", code).field("side", portolan_sdk::to_value(&side))
 }
 
-/// `listing_taxonomy check`
 pub const CHECK: Invocation<CheckInput, Checked> = Invocation::new("listing_taxonomy", "check");
-/// `listing_taxonomy narrow`
 pub const NARROW: Invocation<NarrowInput, Narrowed> = Invocation::new("listing_taxonomy", "narrow");
 
 /// Returns the listing's content in its normal form.

@@ -1,14 +1,9 @@
 //! The clock changes of a time zone, written as a `VTIMEZONE`.
 
-use crate::{
-    ics::write::{Writer, local},
-    zones::Zone,
-};
-use jiff::{
-    Timestamp,
-    civil::{DateTime, Weekday},
-    tz::Offset,
-};
+use crate::ics::write::{Writer, local};
+use crate::zones::Zone;
+use jiff::civil::{DateTime, Weekday};
+use jiff::{Timestamp, tz::Offset};
 
 /// Clock changes of the same kind, in order.
 #[derive(Debug)]
