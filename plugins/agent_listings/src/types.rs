@@ -54,6 +54,9 @@ pub(crate) struct OrgChange {
 
 /// An event of a listing.
 pub(crate) type ListingEvent = Event<Data<Facts>>;
+/// An event, with its summary.
+pub(crate) type Notice = (ListingEvent, &'static str);
+pub(crate) const REVIEWED: Notice = (IN_REVIEW, "Somebody looks at the listing first.");
 
 #[output]
 pub(crate) struct Facts {
