@@ -1,14 +1,8 @@
 //! The reads and changes that people and the operator make on accounts.
 
-use crate::{
-    draft::Draft,
-    journal::{Side, Transaction},
-    life::*,
-    purse::{Purse, account, last_owner, welcome},
-    rules,
-    types::*,
-    views::*,
-};
+use crate::journal::{Side, Transaction};
+use crate::purse::{Purse, account, last_owner, welcome};
+use crate::{draft::Draft, life::*, rules, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The most accounts that are listed beside the agent's own.

@@ -1,10 +1,7 @@
 //! The prices of calls.
 
-use crate::{
-    rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
-    types::*,
-    views::*,
-};
+use crate::rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME};
+use crate::{types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The part of its output that is read.

@@ -1,14 +1,8 @@
 //! The accounts of one person during one call: they are read, changed by transactions and written
 //! back, and events are published.
 
-use crate::{
-    draft::Draft,
-    journal::{Side, Transaction},
-    life::*,
-    rules,
-    types::*,
-    views::*,
-};
+use crate::journal::{Side, Transaction};
+use crate::{draft::Draft, life::*, rules, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) struct Purse<'a> {
@@ -140,8 +134,8 @@ impl<'a> Purse<'a> {
         }
         if is_news {
             let person = &self.person.stored.value;
-            let low =
-                Low { balance: person.available, next_grant_at: person.grant_due().map(rfc3339) };
+            let next_grant_at = person.grant_due().map(rfc3339);
+            let low = Low { balance: person.available, next_grant_at };
             self.tell(LOW, "Few credits are left.", low, read_balance())?;
         }
         Ok(())
