@@ -1,11 +1,8 @@
 //! Inputs, outputs, refusals and stored documents.
 
 use crate::life::{OWNER, State};
-use people_kit::{
-    UNTRUSTED,
-    people::ContactPolicy,
-    text::{Fault, Violations},
-};
+use people_kit::text::{Fault, Violations};
+use people_kit::{UNTRUSTED, people::ContactPolicy};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::{Personal, Public};
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
@@ -213,7 +210,7 @@ impl Card {
             State::Active => record.profile,
             State::Deactivated => Profile::default(),
         };
-        view!(profile => Self {
+        view!(move profile => Self {
             display_name, headline, bio_md, languages, city;
             owner_id,
             state: record.state,
@@ -304,7 +301,6 @@ pub(crate) enum OwnersError {
 
 pub(crate) type Result<T, E = OwnersError> = std::result::Result<T, E>;
 
-/// Returns the call that reads the person's own record.
 pub(crate) fn me() -> Next {
     Next::action(CAPABILITY, "me")
 }
