@@ -1,18 +1,11 @@
 //! Attempts: codes are sent and checked.
 
-use crate::{
-    life::*,
-    limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send},
-    phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario},
-    types::*,
-};
+use crate::limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send};
+use crate::phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario};
+use crate::{life::*, types::*};
 use people_kit::hex;
-use portolan_sdk::{
-    contract::{AgentCaller, HostError, sms},
-    prelude::*,
-    secrets,
-    time::seconds,
-};
+use portolan_sdk::contract::{AgentCaller, HostError, sms};
+use portolan_sdk::{prelude::*, secrets, time::seconds};
 
 /// Sends a code to a number, unless one was sent for the same purpose within the last half a
 /// minute.
@@ -46,12 +39,11 @@ pub(crate) fn send(
         Some(id) => BINDS.get(id)?.filter(|bind| bind.value.stage == Stage::CodeSent),
         None => None,
     };
-    if let Some(last) = last {
+    if let Some(mut last) = last {
         let same = last.value.number == number_id && last.value.purpose == purpose;
         if same && last.value.sent_at + SPACING > now {
             return Ok(sent(&last.id, &last.value, test_code(caller)));
         }
-        let mut last = last;
         last.value.stage = BIND.step(&last.id, last.value.stage(now), purpose.action())?;
         BINDS.save(&mut last)?;
     }
@@ -102,8 +94,7 @@ pub(crate) fn fail(message_id: &str) -> Result<()> {
         bind.value.stage = BIND.step(&bind.id, bind.value.stage, "undeliverable")?;
         BINDS.save(&mut bind)?;
     }
-    MESSAGES.delete(message_id, Expect::Any)?;
-    Ok(())
+    Ok(MESSAGES.delete(message_id, Expect::Any)?)
 }
 
 /// Deletes an attempt, with its phone number.
@@ -112,8 +103,7 @@ pub(crate) fn forget(bind_id: &str) -> Result<()> {
     if let Some(message_id) = &bind.value.message_id {
         MESSAGES.delete(message_id, Expect::Any)?;
     }
-    BINDS.delete(bind_id, Expect::Any)?;
-    Ok(())
+    Ok(BINDS.delete(bind_id, Expect::Any)?)
 }
 
 /// Returns the attempt that this code proves, finished and saved.
@@ -158,8 +148,8 @@ pub(crate) fn pending(caller: &AgentCaller, bind_id: Option<String>) -> Result<S
     let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
     let none = || BindError::NoPendingBind { claimed: caller.owner_id.is_some() };
     let id = bind_id.or(last).ok_or_else(none)?;
-    let bind = BINDS.get(&id)?.filter(|bind| bind.value.agent_id == caller.agent_id);
-    let bind = bind.ok_or_else(none)?;
+    let own = BINDS.get(&id)?.filter(|bind| bind.value.agent_id == caller.agent_id);
+    let bind = own.ok_or_else(none)?;
     match bind.value.stage {
         Stage::CodeSent | Stage::Expired => Ok(bind),
         Stage::Locked => Err(locked(bind.value.purpose)),
@@ -179,8 +169,7 @@ fn lost() -> BindError {
 
 /// Returns the key by which the host identifies the person with the attempt's number.
 pub(crate) fn person_key(bind: &Bind) -> Result<String> {
-    let record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
-    Ok(record.value.person_key)
+    Ok(NUMBERS.get(&bind.number)?.ok_or_else(lost)?.value.person_key)
 }
 
 pub(crate) fn number(sealed: &str) -> Result<String> {
@@ -232,7 +221,7 @@ fn dispatch(
     );
     let message_id = sms::send(&phone.e164, &text).map_err(|error| match error {
         HostError::Limit(_) => BindError::SmsRateLimited { wait_s: seconds(ADDRESS_PAUSE) },
-        error => BindError::from(error),
+        error => error.into(),
     })?;
     if let Some(earlier) = &bind.message_id {
         MESSAGES.delete(earlier, Expect::Any)?;
@@ -259,8 +248,7 @@ fn draw(call: &Call) -> String {
     // Above this, low numbers would be more frequent.
     const FAIR: u32 = u32::MAX - u32::MAX % NUMBERS;
     loop {
-        let bytes = call.random(4).try_into().unwrap_or_default();
-        let number = u32::from_le_bytes(bytes);
+        let number = u32::from_le_bytes(call.random(4).try_into().unwrap_or_default());
         if number < FAIR {
             return format!("{:06}", number % NUMBERS);
         }
@@ -286,8 +274,8 @@ fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String>
     };
     let macs = secrets::macs(subject.as_bytes())?;
     let ids: Vec<String> = macs.iter().map(|mac| hex::encode(mac)).collect();
-    let records = NUMBERS.get_many(ids.iter().cloned())?;
     let newest = ids.first().cloned().unwrap_or_default();
+    let records = NUMBERS.get_many(ids)?;
     match records.into_iter().flatten().next() {
         Some(record) if record.id == newest => {}
         Some(record) => {
@@ -306,7 +294,7 @@ fn test_code(caller: &AgentCaller) -> Option<Secret> {
     caller.test_mode.then(|| Secret(TEST_CODE.to_owned()))
 }
 
-fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
+pub(crate) fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
     Sent {
         bind_id: id.to_owned(),
         state: bind.stage,
