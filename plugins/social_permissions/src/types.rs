@@ -1,8 +1,7 @@
 //! Inputs, outputs, stored documents and refusals.
 
 use crate::judge::{Shape, Step};
-use portolan_sdk::documents::Person;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{documents::Person, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
 
@@ -46,6 +45,16 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// Makes a tuple that another capability states.
+    pub(crate) fn stated(object: String, relation: String, subject: String) -> Self {
+        let (shape, granted_by, expires_at) = (Shape::of(&subject), None, None);
+        Self { object, relation, subject, shape, granted: false, granted_by, expires_at }
+    }
+
+    pub(crate) fn id(&self) -> String {
+        crate::tuples::id(&self.object, &self.relation, &self.subject)
+    }
+
     pub(crate) fn is_over(&self, now: u64) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
@@ -74,7 +83,7 @@ pub(crate) struct Ask {
     pub(crate) object: String,
 }
 
-pub(crate) fn me() -> String {
+fn me() -> String {
     "me".into()
 }
 
