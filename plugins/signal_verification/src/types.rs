@@ -1,13 +1,12 @@
 //! Inputs, events, and the enums that they share with stored documents.
 
-use crate::{
-    kept::StatementKind,
-    life::{EvidenceState, Maturity},
-    limits::MOVES,
-};
+use crate::{kept::StatementKind, life::*, limits::MOVES};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "signal_verification";
+
+#[id]
+pub(crate) struct Id(String);
 
 pub(crate) const EVIDENCE_DECIDED: Event<Data<Decided>> = Event::new("signal.evidence_decided");
 pub(crate) const DISPUTED: Event<Data<Objection>> = Event::new("signal.disputed");
@@ -58,15 +57,13 @@ pub(crate) enum Cause {
 #[input]
 pub(crate) struct SignalId {
     /// The id of the signal in the feed: `sig_` and 26 characters.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
 }
 
 #[input]
 pub(crate) struct Submit {
     /// The id of the signal in the feed.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
     /// The address, which everybody must be able to read: https, with a host name, without a user
     /// and a port.
     #[schemars(length(min = 1, max = 480))]
@@ -82,16 +79,14 @@ pub(crate) struct Submit {
 #[input]
 pub(crate) struct Withdraw {
     /// The id of one's own evidence: `evd_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) evidence_id: String,
+    pub(crate) evidence_id: Id,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Say {
     /// A signal about a company that the person speaks for.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
     /// The reason, which everybody reads.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: Option<String>,
@@ -110,11 +105,9 @@ pub(crate) struct ListMine {
 #[input]
 pub(crate) struct Appoint {
     /// The company on the map.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Id,
     /// The person who is to speak for it.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Id,
     /// A note about the proof that was seen.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) note: String,
@@ -123,11 +116,9 @@ pub(crate) struct Appoint {
 #[input]
 pub(crate) struct Dismiss {
     /// The company on the map.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Id,
     /// The person who no longer speaks for it.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Id,
 }
 
 /// The part of the event `verification.updated` that is read.
@@ -149,16 +140,14 @@ pub(crate) struct VerificationState {
 #[input]
 pub(crate) struct ListSpeakers {
     /// Only people who speak for this company.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: Option<String>,
+    pub(crate) target_id: Option<Id>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
 #[input]
 pub(crate) struct Accept {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) evidence_id: String,
+    pub(crate) evidence_id: Id,
     /// The publisher; by default the host of the address.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) publisher: Option<String>,
@@ -170,8 +159,7 @@ pub(crate) struct Accept {
 
 #[input]
 pub(crate) struct Reject {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) evidence_id: String,
+    pub(crate) evidence_id: Id,
     /// The reason, for the person who submitted it.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
@@ -180,8 +168,7 @@ pub(crate) struct Reject {
 
 #[input]
 pub(crate) struct Review {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) dispute_id: String,
+    pub(crate) dispute_id: Id,
     /// The reason, which everybody reads.
     #[schemars(length(min = 1, max = 500))]
     pub(crate) reason: String,
@@ -197,8 +184,7 @@ pub(crate) struct Announce {
 #[input]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Move {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
     pub(crate) from: Option<Maturity>,
     pub(crate) to: Maturity,
 }
