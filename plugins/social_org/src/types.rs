@@ -1,14 +1,14 @@
 //! Inputs, stored documents and events.
 
-use crate::{
-    life::{MemberState, OrgState, Role},
-    refusal::OrgError,
-};
-use portolan_sdk::documents::Person;
-use portolan_sdk::prelude::*;
+use crate::{life::*, refusal::OrgError};
+use portolan_sdk::{documents::Person, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const CAPABILITY: &str = "social_org";
+
+/// The organisation.
+#[id]
+pub(crate) struct Id(String);
 
 /// The most active organisations that a person has created.
 pub(crate) const MOST_FOUNDED: u64 = 10;
@@ -148,8 +148,7 @@ pub(crate) struct Search {
 #[input]
 pub(crate) struct OrgId {
     /// The organisation, `org_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
 }
 
 #[input]
@@ -164,9 +163,7 @@ pub(crate) struct ListMine {
 
 #[input]
 pub(crate) struct ListMembers {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The state of the members: `member`, or another one for admins, such as `invited`.
     #[serde(default = "member", skip_serializing_if = "is_member")]
     pub(crate) state: MemberState,
@@ -197,9 +194,7 @@ pub(crate) struct Create {
 
 #[input]
 pub(crate) struct Update {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// A new name; it ends the verification.
     #[schemars(length(min = 2, max = 80))]
     pub(crate) name: Option<String>,
@@ -213,21 +208,15 @@ pub(crate) struct Update {
 
 #[input]
 pub(crate) struct Invite {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The person to invite: `own_` and a ULID.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
     /// The role of the new member; not above your own role.
-    #[serde(default = "lowest")]
+    #[serde(default)]
     pub(crate) role: Role,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
-}
-
-fn lowest() -> Role {
-    Role::Member
 }
 
 #[choice]
@@ -239,17 +228,14 @@ pub(crate) enum Decision {
 #[input]
 pub(crate) struct Respond {
     /// The organisation that invites.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The answer to the invitation.
     pub(crate) decision: Decision,
 }
 
 #[input]
 pub(crate) struct SetRole {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// A member, from `members`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
@@ -261,9 +247,7 @@ pub(crate) struct SetRole {
 
 #[input]
 pub(crate) struct OfMember {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// A person in the organisation, from `members`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) owner_id: String,
@@ -273,18 +257,14 @@ pub(crate) struct OfMember {
 
 #[input]
 pub(crate) struct Whole {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct LinkTarget {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The organisation's target of the map, `tgt_…`; null removes the link.
     #[schemars(regex(pattern = "^tgt_[A-Za-z0-9_-]{1,60}$"))]
     #[nullable]
