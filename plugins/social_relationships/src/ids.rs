@@ -3,15 +3,14 @@
 use crate::types::Kind;
 
 pub(crate) fn id(kind: Kind, subject: &str, object: &str) -> String {
-    match kind {
-        Kind::Follow => format!("rel_follow_{subject}_{object}"),
+    let (name, subject, object) = match kind {
+        Kind::Follow => ("follow", subject, object),
         // The id is the same from both sides.
-        Kind::Connect => {
-            format!("rel_connect_{}_{}", subject.min(object), subject.max(object))
-        }
-        Kind::Block => format!("rel_block_{subject}_{object}"),
-        Kind::Mute => format!("rel_mute_{subject}_{object}"),
-    }
+        Kind::Connect => ("connect", subject.min(object), subject.max(object)),
+        Kind::Block => ("block", subject, object),
+        Kind::Mute => ("mute", subject, object),
+    };
+    format!("rel_{name}_{subject}_{object}")
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use crate::{life::State, limits::OF_A_KIND};
 use people_kit::text::TextError;
-use portolan_sdk::documents::Person;
-use portolan_sdk::documents::PersonalField::Personal;
-use portolan_sdk::prelude::*;
+use portolan_sdk::documents::{Person, PersonalField::Personal};
+use portolan_sdk::{entity::Duplicate, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
 
@@ -71,10 +70,7 @@ pub(crate) enum Request {
 
 impl From<Request> for Kind {
     fn from(request: Request) -> Self {
-        match request {
-            Request::Follow => Self::Follow,
-            Request::Connect => Self::Connect,
-        }
+        if request == Request::Follow { Self::Follow } else { Self::Connect }
     }
 }
 
@@ -97,6 +93,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    pub(crate) fn new(kind: Kind, subject: &str, object: &str, state: State, since: u64) -> Self {
+        let (subject, object) = (subject.to_owned(), object.to_owned());
+        Self { kind, subject, object, state, since, asked_at: None, ended_by: None }
+    }
+
     /// Returns the other person of the two.
     pub(crate) fn other(&self, owner_id: &str) -> &str {
         if self.subject == owner_id { &self.object } else { &self.subject }
@@ -233,19 +234,12 @@ pub(crate) struct Mutual {
     pub(crate) trust: &'static str,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Duplicate {
-    pub(crate) kind: &'static str,
-    pub(crate) existing_id: String,
-    pub(crate) existing_state: &'static str,
-}
-
 #[derive(Debug, Refusals)]
 pub(crate) enum RelationshipError {
     /// There is such a relationship already, or a request for it.
     #[refusal(
         conflict,
-        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        conflict_detail = Duplicate::new(existing_id, existing_state),
         next = get(owner_id)
     )]
     RelationshipExists { owner_id: String, existing_id: String, existing_state: &'static str },
