@@ -1,8 +1,6 @@
 //! Inputs, outputs, stored documents and refusals.
 
-use crate::token::TokenFault;
-use portolan_sdk::documents::Person;
-use portolan_sdk::{feeds::Feed, prelude::*};
+use portolan_sdk::{documents::Person, feeds::Feed, prelude::*};
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "handoff_resolve";
@@ -207,13 +205,3 @@ pub(crate) enum HandoffError {
 }
 
 pub(crate) type Result<T, E = HandoffError> = std::result::Result<T, E>;
-
-impl std::convert::From<TokenFault> for HandoffError {
-    fn from(fault: TokenFault) -> Self {
-        match fault {
-            TokenFault::Forged => Self::HandoffSignatureInvalid,
-            TokenFault::Expired => Self::HandoffExpired,
-            TokenFault::Host(error) => Self::Common(error.into()),
-        }
-    }
-}
