@@ -5,7 +5,7 @@ use portolan_sdk::{
     feeds::Feed,
     prelude::*,
 };
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 pub(crate) const CAPABILITY: &str = "map_search";
 
