@@ -310,15 +310,9 @@ fn shown(call: &Call, thread: Stored<Thread>) -> Result<ThreadView> {
 
 /// Returns the caller's former membership in a thread.
 fn left_thread(call: &Call, thread: &Stored<Thread>) -> Result<LeftThread> {
-    let me = call.require_owner()?;
-    let member = thread.value.member(me);
-    let member = member
-        .ok_or_else(|| refusals::refused(ErrorCode::NotFound, "No such part.", &thread.id))?;
-    Ok(LeftThread {
-        thread_id: thread.id.clone(),
-        owner_id: member.owner_id.clone(),
-        membership: member.membership,
-    })
+    let not_found = || refusals::refused(ErrorCode::NotFound, "No such part.", &thread.id);
+    let member = thread.value.member(call.require_owner()?).ok_or_else(not_found)?;
+    Ok(view!(member => LeftThread { owner_id, membership; thread_id: thread.id.clone() }))
 }
 
 const THREAD_ID: &str = "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3";

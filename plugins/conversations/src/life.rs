@@ -12,9 +12,10 @@ pub(crate) const SENDER: &str = "sender";
 /// A person to whom a message was sent.
 pub(crate) const RECIPIENT: &str = "recipient";
 
-#[choice(States)]
+#[choice(States, Default)]
 pub(crate) enum Membership {
     /// Not everybody in the thread has consented yet; the person does not know about it.
+    #[default]
     Proposed,
     /// The person was invited and has not answered yet.
     Invited,
@@ -24,9 +25,10 @@ pub(crate) enum Membership {
     Removed,
 }
 
-#[choice(States)]
+#[choice(States, Default)]
 pub(crate) enum MessageState {
     /// It is stored in the thread.
+    #[default]
     Accepted,
     /// The agents of all others in the thread have confirmed that they have it.
     Delivered,

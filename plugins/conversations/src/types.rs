@@ -1,10 +1,8 @@
 //! Inputs, outputs and events.
 
 use crate::life::*;
-use people_kit::{
-    patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID},
-    threads::{Intent, ThreadState},
-};
+use people_kit::patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID};
+use people_kit::threads::{Intent, ThreadState};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "conversations";

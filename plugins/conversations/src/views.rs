@@ -116,8 +116,7 @@ impl Scene<'_> {
         };
         let members = &self.thread.value.members;
         let waits = members.iter().any(|member| {
-            member.membership == Membership::Proposed
-                && !member.consents.iter().any(|member| member == self.me)
+            member.membership == Membership::Proposed && !member.has_consent_of(self.me)
         });
         let removes = part.is_some_and(Member::is_founder)
             && members.iter().any(|member| !member.is_founder() && member.membership.counts());
@@ -132,7 +131,7 @@ impl Scene<'_> {
     }
 
     fn participant(&self, member: &Member) -> ParticipantView {
-        let told = self.seat(&member.owner_id).map(|seat| seat.told).unwrap_or_default();
+        let told = self.told(&member.owner_id);
         view!(member => ParticipantView {
             owner_id, agent_id, membership, invited_by;
             since: rfc3339(member.since),
@@ -173,9 +172,7 @@ impl Scene<'_> {
         let seq = message.seq;
         let others = self.thread.value.others(&message.owner_id);
         let others = others.filter(|other| other.joined_after < seq);
-        let told: Vec<_> = others
-            .map(|other| self.seat(&other.owner_id).map(|seat| seat.told).unwrap_or_default())
-            .collect();
+        let told: Vec<Marks> = others.map(|other| self.told(&other.owner_id)).collect();
         if message.state != MessageState::Accepted || told.is_empty() {
             return message.state;
         }
@@ -186,6 +183,11 @@ impl Scene<'_> {
         } else {
             MessageState::Accepted
         }
+    }
+
+    /// Returns how far the others know that this person is.
+    fn told(&self, owner_id: &str) -> Marks {
+        self.seat(owner_id).map(|seat| seat.told).unwrap_or_default()
     }
 
     fn seat(&self, owner_id: &str) -> Option<&Seat> {
