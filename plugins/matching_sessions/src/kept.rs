@@ -32,7 +32,7 @@ pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").nobody().index("state", &["state", "deadline"]);
 
 /// A session. All stored times are milliseconds since the Unix epoch.
-#[document]
+#[document(Default)]
 #[entity(
     kind = "matching_session", subjects = "matching_sessions", collection = SESSIONS,
     owner = owner_id, not_found = MatchingError::SessionNotFound

@@ -1,11 +1,9 @@
 //! Previews of the listings that would fit, without their owners. Nothing is stored.
 
 use crate::{compare::distance_km, pool::Look, session, types::*, views::*};
-use people_kit::{
-    listings::{self, Profile, Visibility},
-    relations,
-    taxonomy::{self, CheckInput},
-};
+use people_kit::listings::{self, Profile, Visibility};
+use people_kit::relations;
+use people_kit::taxonomy::{self, CheckInput};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {

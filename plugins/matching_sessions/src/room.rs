@@ -1,19 +1,9 @@
 //! The participants of a round, and their matching.
 
-use crate::{
-    kept::*,
-    life::*,
-    queue::cooling,
-    score::*,
-    session,
-    stable::{self, Preferences, blocking_pairs},
-    types::*,
-};
-use people_kit::{
-    listings::{self, Profile},
-    relations,
-    taxonomy::Side,
-};
+use crate::stable::{self, Preferences, blocking_pairs};
+use crate::{kept::*, life::*, queue::cooling, score::*, session, types::*};
+use people_kit::listings::{self, Profile};
+use people_kit::{relations, taxonomy::Side};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -35,9 +25,7 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self> {
         let ids = sessions.iter().map(|session| session.value.listing_id.as_str());
-        let profiles = listings::matched(ids)?.into_iter();
-        let mut profiles: BTreeMap<_, _> =
-            profiles.map(|profile| (profile.listing_id.clone(), profile)).collect();
+        let mut profiles = session::by_id(listings::matched(ids)?);
         for session in &sessions {
             if let Some(profile) = profiles.get_mut(&session.value.listing_id) {
                 profile.criteria = session::asks(&session.value, profile).clone();

@@ -1,10 +1,8 @@
 //! Outputs.
 
 use crate::{kept::*, life::*, score::*, types::*};
-use people_kit::{
-    listings::{Card, Profile, Visibility},
-    taxonomy::Criteria,
-};
+use people_kit::listings::{Card, Profile, Visibility};
+use people_kit::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
