@@ -251,29 +251,20 @@ pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
 }
 
 /// Returns those of at most 100 listings that exist.
-pub fn profiles<'a>(
-    listing_ids: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Profile>, Refusal> {
-    of_ids(listing_ids, false)
+pub fn profiles<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
+    of_ids(ids.into_iter().map(str::to_owned).collect(), false)
 }
 
 /// Returns those of at most 100 listings that exist, with what their owners allow, for matching.
-pub fn matched<'a>(
-    listing_ids: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Profile>, Refusal> {
-    of_ids(listing_ids, true)
+pub fn matched<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
+    of_ids(ids.into_iter().map(str::to_owned).collect(), true)
 }
 
-fn of_ids<'a>(
-    listing_ids: impl IntoIterator<Item = &'a str>,
-    with_people: bool,
-) -> Result<Vec<Profile>, Refusal> {
-    let listing_ids = listing_ids.into_iter().map(str::to_owned).collect();
-    let which = Which { listing_ids, with_people };
-    if which.listing_ids.is_empty() {
+fn of_ids(listing_ids: Vec<String>, with_people: bool) -> Result<Vec<Profile>, Refusal> {
+    if listing_ids.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(PROFILES.call(&which)?.profiles)
+    Ok(PROFILES.call(&Which { listing_ids, with_people })?.profiles)
 }
 
 /// Returns a page of listings that fit.

@@ -2,7 +2,7 @@
 
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The side of a listing.
 #[choice]
@@ -187,33 +187,16 @@ pub struct Misfit {
     pub expected: Value,
 }
 
-/// A characteristic that a law or a policy does not allow to select by.
-#[derive(Debug, Serialize)]
-pub struct Prohibited {
-    kind: &'static str,
-    policy: &'static str,
-    /// The prohibited characteristic, such as `religion`, or `distance_km` for a distance that is
-    /// too small.
-    prohibited: Vec<&'static str>,
-    /// JSON Pointers (RFC 6901) into the body.
-    pointers: Vec<String>,
-    help_slug: &'static str,
-}
-
-impl Prohibited {
-    fn new(found: Vec<Breach>) -> Self {
-        let radius = found.iter().all(|breach| breach.prohibited == DISTANCE);
-        let mut prohibited: Vec<_> = found.iter().map(|breach| breach.prohibited).collect();
-        prohibited.sort_unstable();
-        prohibited.dedup();
-        Self {
-            kind: "policy",
-            policy: if radius { "min_radius_km" } else { "prohibited_criteria" },
-            prohibited,
-            pointers: found.into_iter().map(|breach| breach.pointer).collect(),
-            help_slug: "safety-and-fairness",
-        }
-    }
+/// Returns the conflict of characteristics that a law or a policy does not allow to select by.
+fn prohibited(found: &[Breach]) -> Value {
+    let radius = found.iter().all(|breach| breach.prohibited == DISTANCE);
+    let prohibited: BTreeSet<_> = found.iter().map(|breach| breach.prohibited).collect();
+    let pointers: Vec<_> = found.iter().map(|breach| breach.pointer.as_str()).collect();
+    json!({
+        "kind": "policy",
+        "policy": if radius { "min_radius_km" } else { "prohibited_criteria" },
+        "prohibited": prohibited, "pointers": pointers, "help_slug": "safety-and-fairness",
+    })
 }
 
 /// The distance between the places of two listings.
@@ -222,7 +205,9 @@ pub const DISTANCE: &str = "distance_km";
 /// One place in which a prohibited characteristic is used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breach {
+    /// A JSON Pointer (RFC 6901) into the body.
     pub pointer: String,
+    /// The characteristic, such as `religion`, or `distance_km` for a distance that is too small.
     pub prohibited: &'static str,
 }
 
@@ -244,14 +229,14 @@ pub enum TaxonomyError {
     /// prohibited.
     #[refusal(
         unprocessable,
-        conflict_detail = Prohibited::new(found),
+        conflict_detail = prohibited(&found),
         next = get(code)
     )]
     CriteriaProhibited { code: String, found: Vec<Breach> },
     /// Searches in this category must not use this. The category's policy says what is prohibited.
     #[refusal(
         unprocessable,
-        conflict_detail = Prohibited::new(found),
+        conflict_detail = prohibited(&found),
         next = get(code)
     )]
     FilterProhibited { code: String, found: Vec<Breach> },

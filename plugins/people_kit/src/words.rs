@@ -68,8 +68,7 @@ pub fn language(text: &str) -> Language {
         return Language::Japanese;
     }
     let forms = forms(text);
-    let count =
-        |language: Language| forms.iter().filter(|(_, form)| language.is_stop_word(form)).count();
+    let count = |of: Language| forms.iter().filter(|(_, form)| of.is_stop_word(form)).count();
     // Of several languages with the most, the first one is taken.
     let most = STEMMED.iter().rev().max_by_key(|(language, _)| count(*language));
     most.map_or(Language::English, |(language, _)| *language)

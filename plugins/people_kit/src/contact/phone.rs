@@ -101,15 +101,11 @@ impl Run<'_> {
 
     /// Whether the area code is in brackets, as in `(415) 5550123`.
     fn has_area_in_brackets(&self, groups: &[Group<'_>]) -> bool {
-        let pairs = groups.windows(2).enumerate();
-        let mut bracketed = pairs.filter_map(|(at, pair)| match pair {
-            [area, next] if next.separator.contains(')') => Some((at, area)),
-            _ => None,
-        });
-        bracketed.any(|(at, area)| {
+        groups.iter().zip(groups.iter().skip(1)).enumerate().any(|(at, (area, next))| {
             let opened = area.separator.contains('(') || (at == 0 && self.before.ends_with('('));
+            let in_brackets = opened && next.separator.contains(')');
             let digits = count(groups.get(at..).unwrap_or_default());
-            opened && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
+            in_brackets && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
         })
     }
 }
@@ -197,13 +193,11 @@ fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group
 
 fn has_shape(groups: &[Group<'_>]) -> bool {
     SHAPES.iter().any(|(first, lengths)| {
-        let begins = groups
-            .first()
-            .is_some_and(|group| group.digits.starts_with(|digit| first.contains(digit)));
+        let begins = |group: &Group<'_>| group.digits.starts_with(|digit| first.contains(digit));
         let fits = groups.iter().map(|group| group.digits.len()).take(lengths.len());
         // Points between groups of three are those of an amount.
         let points = groups.iter().skip(1).take(lengths.len() - 1).all(Group::is_fraction);
-        begins
+        groups.first().is_some_and(begins)
             && groups.len() >= lengths.len()
             && fits.eq(lengths.iter().copied())
             && !(points && lengths.iter().all(|length| *length <= 3))
@@ -231,14 +225,13 @@ fn is_whole_number(digits: &str) -> bool {
         return false;
     }
     let american = |digits: &str| {
-        let starts = |at: usize| {
-            digits.get(at..).is_some_and(|digit| digit.starts_with(|digit| digit >= '2'))
-        };
+        let starts = |at: usize| digits.chars().nth(at).is_some_and(|digit| digit >= '2');
         digits.len() == 10 && starts(0) && starts(3)
     };
-    let with_zero =
-        digits.starts_with('0') && !digits.starts_with("00") && (10..=11).contains(&digits.len());
-    american(digits) || digits.strip_prefix('1').is_some_and(american) || with_zero
+    let has_zero = digits.starts_with('0') && !digits.starts_with("00");
+    american(digits)
+        || digits.strip_prefix('1').is_some_and(american)
+        || has_zero && (10..=11).contains(&digits.len())
 }
 
 #[cfg(test)]
