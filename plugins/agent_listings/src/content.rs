@@ -156,7 +156,6 @@ pub(crate) struct Rendered {
     text: Option<String>,
 }
 
-/// `content_render render`
 pub(crate) const RENDER: Invocation<Value, Rendered> = Invocation::new("content_render", "render");
 
 fn rendered(markdown: &str, format: &str) -> Result<Rendered> {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// Returns the content with the patch applied.
 pub(crate) fn patched(content: &Content, patch: Map<String, Value>) -> Result<Content> {
     let mut faults = Faults::default();
-    for name in patch.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
+    for name in patch.keys().filter(|name| !FIELDS.split(' ').any(|field| field == *name)) {
         let name = name.replace('~', "~0").replace('/', "~1");
         faults.add(format!("/patch/{name}"), "additionalProperties", "a field that can be changed");
     }

@@ -142,20 +142,14 @@ fn count(listing_id: &str, listing: &Listing) -> Result<()> {
 /// Sets the timers of a listing that will expire, and cancels those of any other.
 fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     let input = ListingId { listing_id: listing_id.into() };
-    let (warn, expire) = (format!("warn/{listing_id}"), format!("expire/{listing_id}"));
-    match listing.valid_through.filter(|_| listing.state.runs()) {
-        None => {
-            timers::cancel(&warn)?;
-            timers::cancel(&expire)?;
-        }
-        Some(end) => {
-            timers::set(&expire, end, "expire", &input)?;
-            let warning = end.saturating_sub(WARNING_DAYS * DAY);
-            if warning > listing.changed_at {
-                timers::set(&warn, warning, "warn", &input)?;
-            } else {
-                timers::cancel(&warn)?;
-            }
+    let end = listing.valid_through.filter(|_| listing.state.runs());
+    let warning = end.map(|end| end.saturating_sub(WARNING_DAYS * DAY));
+    let warning = warning.filter(|warning| *warning > listing.changed_at);
+    for (action, at) in [("expire", end), ("warn", warning)] {
+        let timer = format!("{action}/{listing_id}");
+        match at {
+            Some(at) => timers::set(&timer, at, action, &input)?,
+            None => timers::cancel(&timer).map(drop)?,
         }
     }
     Ok(())

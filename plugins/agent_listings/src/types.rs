@@ -103,17 +103,8 @@ pub(crate) struct Content {
 }
 
 /// The names of the fields of `Content`.
-pub(crate) const FIELDS: [&str; 9] = [
-    "title",
-    "description",
-    "attributes",
-    "criteria",
-    "place",
-    "remote",
-    "compensation",
-    "valid_through",
-    "visibility",
-];
+pub(crate) const FIELDS: &str = "title description attributes criteria place remote compensation \
+    valid_through visibility";
 
 #[input]
 pub(crate) struct Create {

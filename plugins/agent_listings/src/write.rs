@@ -109,5 +109,5 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
 /// Returns the names of the fields that differ.
 fn changed(before: &Content, after: &Content) -> Vec<&'static str> {
     let [before, after] = [before, after].map(portolan_sdk::to_value);
-    FIELDS.into_iter().filter(|name| before.get(name) != after.get(name)).collect()
+    FIELDS.split(' ').filter(|name| before.get(name) != after.get(name)).collect()
 }
