@@ -150,7 +150,6 @@ fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<
     })
 }
 
-/// `owners list_agents`
 pub(crate) const LIST_AGENTS: Invocation<portolan_sdk::NoInput, Agents> =
     Invocation::new("owners", "list_agents");
 

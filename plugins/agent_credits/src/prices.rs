@@ -39,7 +39,6 @@ pub(crate) fn quote(input: QuoteInput) -> Result<Quote> {
     Ok(Quote { capability, action, cost, why: price.why, refund: price.refund })
 }
 
-/// `listing_taxonomy get`
 pub(crate) const CATEGORY: Invocation<Value, Category> = Invocation::new("listing_taxonomy", "get");
 
 fn proposal_cost(code: &str) -> Result<u32> {

@@ -15,10 +15,6 @@ pub(crate) struct Purse<'a> {
     granted: Vec<Granted>,
 }
 
-pub(crate) fn account_id(owner_id: &str, agent_id: &str) -> String {
-    format!("{agent_id}/{owner_id}")
-}
-
 /// Returns the person who claimed an agent last, if the agent ever had an account.
 pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
     let last = Query::new().filter(field("agent_id").eq(agent_id)).last("claimed_at").limit(1);
@@ -27,18 +23,14 @@ pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
 }
 
 /// Returns an account, or a new one.
-pub(crate) fn account(
-    call: &Call,
-    owner_id: &str,
-    agent_id: &str,
-) -> Result<Draft<Account>, HostError> {
+pub(crate) fn account(call: &Call, owner_id: &str, agent_id: &str) -> Result<Draft<Account>> {
     let new = || Account {
         agent_id: agent_id.to_owned(),
         owner_id: owner_id.to_owned(),
         claimed_at: call.now(),
         ..Account::default()
     };
-    Draft::read(&ACCOUNTS, &account_id(owner_id, agent_id), new)
+    Ok(Draft::read(&ACCOUNTS, &format!("{agent_id}/{owner_id}"), new)?)
 }
 
 /// Returns the transaction that gives a new person their welcome credits.

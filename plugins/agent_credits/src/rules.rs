@@ -106,9 +106,8 @@ mod tests {
             };
             assert_eq!(PRICES.iter().filter(same).count(), 1);
             let mut before = PRICES.iter().take(number);
-            let general =
-                |other: &PriceItem| other.category.is_none() && other.action == price.action;
-            assert!(price.category.is_none() || before.any(general));
+            let is_general = |of: &PriceItem| of.category.is_none() && of.action == price.action;
+            assert!(price.category.is_none() || before.any(is_general));
         }
     }
 }
