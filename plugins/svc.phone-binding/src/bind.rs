@@ -9,12 +9,8 @@ use portolan_sdk::{prelude::*, secrets, time::seconds};
 
 /// Sends a code to a number, unless one was sent for the same purpose within the last half a
 /// minute.
-pub(crate) fn send(
-    call: &Call,
-    caller: &AgentCaller,
-    number: &str,
-    purpose: Purpose,
-) -> Result<Sent> {
+pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> {
+    let caller = call.require_agent()?;
     let phone = parse(number).map_err(|unfit| match unfit {
         Unfit::Invalid => BindError::PhoneInvalid { purpose },
         Unfit::NotAllowed => BindError::PhoneNotAllowed { purpose },
@@ -42,11 +38,12 @@ pub(crate) fn send(
     if let Some(mut last) = last {
         let same = last.value.number == number_id && last.value.purpose == purpose;
         if same && last.value.sent_at + SPACING > now {
-            return Ok(sent(&last.id, &last.value, test_code(caller)));
+            return Ok(sent(&last.id, &last.value, caller));
         }
         last.value.stage = BIND.step(&last.id, last.value.stage(now), purpose.action())?;
         BINDS.save(&mut last)?;
     }
+    let locks = caller.test_mode && scenario == Some(Scenario::LocksAtOnce);
     let mut bind = Bind {
         agent_id: caller.agent_id.clone(),
         purpose,
@@ -57,22 +54,20 @@ pub(crate) fn send(
         code_mac: String::new(),
         sent_at: now,
         expires_at: now + LIFETIME,
-        checks_left: CHECKS,
+        checks_left: if locks { 1 } else { CHECKS },
         message_id: None,
     };
-    if caller.test_mode && scenario == Some(Scenario::LocksAtOnce) {
-        bind.checks_left = 1;
-    }
     let id = call.new_id("bnd");
     dispatch(call, caller, &id, &mut bind, &phone, &mut agent.value)?;
     agent.value.bind_id = Some(id.clone());
     AGENTS.save(&mut agent)?;
     BINDS.put(&id, &bind, Expect::Absent)?;
-    Ok(sent(&id, &bind, test_code(caller)))
+    Ok(sent(&id, &bind, caller))
 }
 
 /// Sends a new code for a pending attempt.
-pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>) -> Result<Sent> {
+pub(crate) fn resend(call: &Call, bind_id: Option<String>) -> Result<Sent> {
+    let caller = call.require_agent()?;
     let mut bind = pending(caller, bind_id)?;
     let mut agent = AGENTS.get_or_default(&caller.agent_id)?;
     let phone = parse(&number(&bind.value.sealed)?).map_err(|_unfit| lost())?;
@@ -81,7 +76,7 @@ pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>)
     dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent.value)?;
     AGENTS.save(&mut agent)?;
     BINDS.save(&mut bind)?;
-    Ok(sent(&id, &bind.value, test_code(caller)))
+    Ok(sent(&id, &bind.value, caller))
 }
 
 /// Ends an attempt whose message was not delivered, unless a later message was sent.
@@ -107,13 +102,8 @@ pub(crate) fn forget(bind_id: &str) -> Result<()> {
 }
 
 /// Returns the attempt that this code proves, finished and saved.
-pub(crate) fn check(
-    call: &Call,
-    caller: &AgentCaller,
-    code: &str,
-    bind_id: Option<String>,
-) -> Result<Stored<Bind>> {
-    let now = call.now();
+pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<Stored<Bind>> {
+    let (caller, now) = (call.require_agent()?, call.now());
     let mut bind = pending(caller, bind_id)?;
     if bind.value.stage(now) == Stage::Expired {
         return Err(BindError::CodeExpired);
@@ -290,11 +280,7 @@ fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String>
     Ok(newest)
 }
 
-fn test_code(caller: &AgentCaller) -> Option<Secret> {
-    caller.test_mode.then(|| Secret(TEST_CODE.to_owned()))
-}
-
-pub(crate) fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
+pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {
     Sent {
         bind_id: id.to_owned(),
         state: bind.stage,
@@ -304,6 +290,6 @@ pub(crate) fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
         resend_after: rfc3339(bind.sent_at + SPACING),
         attempts_left: bind.checks_left,
         channel: "sms",
-        test_code,
+        test_code: caller.test_mode.then(|| Secret(TEST_CODE.to_owned())),
     }
 }

@@ -38,18 +38,17 @@ impl PhoneBinding {
     /// and sends nothing.
     #[action(access = open, example = json!({ "phone": "+12015550123" }))]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = call.require_agent()?;
-        if caller.owner_id.is_some() {
+        if call.require_agent()?.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
         }
-        Ok(with_next_step(bind::send(call, caller, &input.phone.0, Purpose::Claim)?))
+        Ok(with_next_step(bind::send(call, &input.phone.0, Purpose::Claim)?))
     }
 
     /// Claim the agent with the code that the person received.
     #[action(access = open, emits = [CLAIMED, LINKED], example = json!({ "code": "424242" }))]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
         let caller = call.require_agent()?;
-        let proved = bind::check(call, caller, input.code.0.trim(), input.bind_id)?;
+        let proved = bind::check(call, input.code.0.trim(), input.bind_id)?;
         match proved.value.purpose {
             Purpose::Claim => claim(caller, &proved.value),
             Purpose::Change => hold(call, caller, &proved.value),
@@ -59,7 +58,7 @@ impl PhoneBinding {
     /// Send another code for the pending attempt.
     #[action(access = open, example = json!({}))]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
-        Ok(with_next_step(bind::resend(call, call.require_agent()?, input.bind_id)?))
+        Ok(with_next_step(bind::resend(call, input.bind_id)?))
     }
 
     /// Get the state of the claim, and the pending attempt.
@@ -71,7 +70,7 @@ impl PhoneBinding {
         let pending = match bind::pending(caller, None) {
             Ok(mut bind) => {
                 bind.value.stage = bind.value.stage(call.now());
-                let sent = bind::sent(&bind.id, &bind.value, None);
+                let sent = bind::sent(&bind.id, &bind.value, caller);
                 Some(view!(sent => Pending {
                     bind_id, state, allowed_actions, phone_masked, expires_at, attempts_left;
                 }))
@@ -98,12 +97,11 @@ impl PhoneBinding {
     /// once.
     #[action(access = write, example = json!({ "phone": "+12015550123" }))]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = call.require_agent()?;
-        if let Some(next) = owner(caller)?.value.next {
+        if let Some(next) = owner(call.require_agent()?)?.value.next {
             let wait_s = seconds(next.from.saturating_sub(call.now()));
             return Err(BindError::ChangeOnHold { wait_s });
         }
-        Ok(with_next_step(bind::send(call, caller, &input.phone.0, Purpose::Change)?))
+        Ok(with_next_step(bind::send(call, &input.phone.0, Purpose::Change)?))
     }
 
     /// Cancel a pending change of the number.
