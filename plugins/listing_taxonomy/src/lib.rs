@@ -19,7 +19,7 @@ use messages::{
 };
 use people_kit::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use portolan_sdk::prelude::*;
-use search::Scope;
+use search::{Hit, Scope};
 use taxonomy::{Node, Scheme, Side};
 
 /// The only language of labels and descriptions.
@@ -34,7 +34,7 @@ fn known(code: &str) -> Result<&'static Node, TaxonomyError> {
 }
 
 fn tree() -> Next {
-    Next::call("listing_taxonomy").field("action", "tree")
+    Next::action("listing_taxonomy", "tree")
 }
 
 /// Makes the refusal of a category that only groups others; its next step lists them.
@@ -47,10 +47,8 @@ fn grouping(node: &Node, pointer: &str) -> Refusal {
 
 /// Makes the refusal of a side that the category does not have.
 fn other_sides(node: &Node) -> Refusal {
-    let mut refusal = Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides));
-    let next = Next::call("listing_taxonomy").field("action", "get").field("code", node.code);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides))
+        .next(Next::action("listing_taxonomy", "get").field("code", node.code))
 }
 
 /// The capability.
@@ -121,12 +119,9 @@ impl ListingTaxonomy {
     /// design). For a person's own sentence, use `suggest`.
     #[action(access = read, idempotent, example = SearchInput { q: "nurse".into(), limit: 20 })]
     fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
-        let hits = search::rank(&input.q, Scope::Every, input.limit.into());
-        let items = hits
-            .into_iter()
-            .map(|hit| Found { node: hit.node, score: points(hit.score) })
-            .collect();
-        Ok(FoundNodes { items })
+        let hits = search::rank(&input.q, Scope::Every, input.limit.into()).into_iter();
+        let items = hits.map(|hit| Found { node: hit.node, score: points(hit.score) });
+        Ok(FoundNodes { items: items.collect() })
     }
 
     /// Suggest categories for a text.
@@ -142,22 +137,16 @@ impl ListingTaxonomy {
     )]
     fn suggest(_call: &Call, input: SuggestInput) -> Result<Answer<Suggestions>, Infallible> {
         let hits = search::rank(&input.text, Scope::Listable(input.side), input.limit.into());
-        let best = hits.first().map(|hit| hit.node);
-        let items = hits
-            .into_iter()
-            .map(|hit| Suggestion {
-                code: hit.node.code,
-                label: hit.node.label,
-                score: points(hit.score),
-                matched_terms: hit.matched,
-            })
-            .collect();
-        let answer = Answer::new(Suggestions { items });
-        let side = |node: &Node| input.side.or(node.sides.first().copied());
-        Ok(match best.and_then(|node| Some((node, side(node)?))) {
-            Some((node, side)) => answer.next(fields_of(node, side)),
-            None => answer.next(tree()),
-        })
+        let best = hits.first().and_then(|Hit { node, .. }| {
+            let side = input.side.or(node.sides.first().copied())?;
+            Some(fields_of(node, side))
+        });
+        let suggestion = |Hit { node, score, matched }| {
+            let score = points(score);
+            view!(node => Suggestion { code, label; score, matched_terms: matched })
+        };
+        let items = hits.into_iter().map(suggestion).collect();
+        Ok(Answer::new(Suggestions { items }).next(best.unwrap_or_else(tree)))
     }
 
     /// Get the fields of a listing.
@@ -186,9 +175,8 @@ impl ListingTaxonomy {
     )]
     fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
         let code = input.code.as_deref();
-        let items = crosswalk::mappings(input.scheme, code)
-            .ok_or_else(|| unknown(code.unwrap_or_default()))?;
-        Ok(Mappings { items })
+        let items = crosswalk::mappings(input.scheme, code);
+        Ok(Mappings { items: items.ok_or_else(|| unknown(code.unwrap_or_default()))? })
     }
 
     /// Check a listing against its category, and return its normal form.
@@ -230,8 +218,7 @@ fn fields(node: &'static Node, side: Side) -> Option<Fields> {
 }
 
 fn fields_of(node: &Node, side: Side) -> Next {
-    Next::call("listing_taxonomy")
-        .field("action", "fields")
+    Next::action("listing_taxonomy", "fields")
         .field("code", node.code)
         .field("side", portolan_sdk::to_value(&side))
 }
