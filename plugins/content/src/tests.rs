@@ -27,6 +27,16 @@ fn a_changed_text_has_a_new_version() {
 }
 
 #[test]
+fn english_of_any_region_is_english() {
+    for served in ["en", "EN-us", "en_GB"] {
+        assert!(serves(served), "{served}");
+    }
+    for other in ["eng", "de", ""] {
+        assert!(!serves(other), "{other}");
+    }
+}
+
+#[test]
 fn a_page_is_found_by_its_slug() {
     for page in PAGES {
         assert_eq!(find(page.slug).unwrap().title, page.title);
@@ -40,11 +50,10 @@ fn the_refusal_of_an_unknown_slug_names_the_known_ones() {
     assert_eq!(refusal.code, "content_not_found");
     let conflict = refusal.conflict.unwrap();
     assert_eq!(conflict["kind"], "not_found");
-    let known: Vec<_> =
-        conflict["known"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
-    assert_eq!(known, PAGES.iter().map(|page| page.slug).collect::<Vec<_>>());
-    let next = serde_json::to_value(refusal.next.unwrap()).unwrap();
-    assert_eq!(next, serde_json::json!({"capability": "content_get", "input": {"action": "list"}}));
+    let slugs: Vec<_> = PAGES.iter().map(|page| page.slug).collect();
+    assert_eq!(conflict["known"], json!(slugs));
+    let next = portolan_sdk::to_value(&refusal.next.unwrap());
+    assert_eq!(next, json!({"capability": "content_get", "input": {"action": "list"}}));
 }
 
 #[test]
@@ -55,12 +64,8 @@ fn slugs_are_plain_and_every_page_says_what_it_is() {
         assert!(page.slug.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", page.slug);
         assert!(page.title.len() <= 60 && page.summary.len() <= 160, "{}", page.slug);
         assert!(page.summary.ends_with('.') && page.locale == LOCALE && page.version > 0);
-        assert!(
-            page.updated_at.len() == 24 && page.updated_at.ends_with(".000Z"),
-            "{} {}",
-            page.slug,
-            page.updated_at
-        );
+        let updated_at = page.updated_at;
+        assert!(updated_at.len() == 24 && updated_at.ends_with(".000Z"), "{updated_at}");
     }
 }
 
@@ -112,7 +117,7 @@ fn examples_in_json_are_json() {
 /// A code span that looks like a capability with an action uses their real names.
 #[test]
 fn capabilities_are_called_by_their_names() {
-    let known: BTreeSet<_> = CAPABILITIES.iter().copied().collect();
+    let known: BTreeSet<_> = CAPABILITIES.split_whitespace().collect();
     for page in PAGES {
         for after in page.markdown.split("\"capability\": \"").skip(1) {
             let id = after.split('"').next().unwrap();
@@ -124,9 +129,7 @@ fn capabilities_are_called_by_their_names() {
         }
         let prose = page.markdown.split("```").step_by(2).collect::<String>();
         for span in prose.split('`').skip(1).step_by(2) {
-            let Some((id, action)) = span.split_once(' ') else {
-                continue;
-            };
+            let Some((id, action)) = span.split_once(' ') else { continue };
             let verb = action.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
             if verb && id.bytes().all(|b| b.is_ascii_lowercase() || b"_.-".contains(&b)) {
                 assert!(known.contains(id), "{}: {span}", page.slug);
@@ -135,36 +138,9 @@ fn capabilities_are_called_by_their_names() {
     }
 }
 
-const CAPABILITIES: &[&str] = &[
-    "agent_credits",
-    "agent_listings",
-    "approvals",
-    "availability_finder",
-    "calendar",
-    "content_get",
-    "content_render",
-    "conversations",
-    "data_rights",
-    "faq_get",
-    "faq_search",
-    "handoff_resolve",
-    "intros",
-    "listing_taxonomy",
-    "map_search",
-    "matching_sessions",
-    "owner_verification",
-    "owners",
-    "pairings",
-    "reports",
-    "saved_searches",
-    "signal_verification",
-    "social_org",
-    "social_permissions",
-    "social_relationships",
-    "svc.events",
-    "svc.phone-binding",
-    "svc.status",
-    "svc.webhooks",
-    "svc.whoami",
-    "thread_meetings",
-];
+const CAPABILITIES: &str = "\
+    agent_credits agent_listings approvals availability_finder calendar content_get \
+    content_render conversations data_rights faq_get faq_search handoff_resolve intros \
+    listing_taxonomy map_search matching_sessions owner_verification owners pairings reports \
+    saved_searches signal_verification social_org social_permissions social_relationships \
+    svc.events svc.phone-binding svc.status svc.webhooks svc.whoami thread_meetings";

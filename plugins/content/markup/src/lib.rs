@@ -87,8 +87,7 @@ mod tests {
     fn the_second_filter_removes_nothing() {
         for markdown in hostile::CORPUS.whole.iter().chain(&hostile::CORPUS.pieces) {
             for profile in Profile::ALL {
-                let unchecked = first_wall(markdown, profile);
-                let unchecked = unchecked.replace("<!---->", "");
+                let unchecked = first_wall(markdown, profile).replace("<!---->", "");
                 let checked = sanitize::html(&unchecked, profile.rules())
                     .replace(" rel=\"nofollow noopener ugc\"", "")
                     .replace(" referrerpolicy=\"no-referrer\"", "");
@@ -121,16 +120,11 @@ mod tests {
     #[test]
     fn long_runs_come_out_whole() {
         let long = "a &amp; é ".repeat(200);
+        let code = long.replace('&', "&amp;");
         for (markdown, html) in [
             (long.clone(), format!("<p>{}</p>\n", long.trim_end())),
-            (
-                format!("`{long}b`"),
-                format!("<p><code>{}b</code></p>\n", long.replace('&', "&amp;")),
-            ),
-            (
-                format!("    {long}"),
-                format!("<pre><code>{}</code></pre>\n", long.replace('&', "&amp;")),
-            ),
+            (format!("`{long}b`"), format!("<p><code>{code}b</code></p>\n")),
+            (format!("    {long}"), format!("<pre><code>{code}</code></pre>\n")),
         ] {
             assert_eq!(render(&markdown, Profile::Message, Format::Html).body, html);
         }
@@ -161,13 +155,11 @@ mod tests {
         let markdown = "<script>a</script>\n\n# b <i>c</i>\n\n[d](javascript:e) [f](/g) ![h](i)\n\n\
             [j](https://e.example \"k\") \u{202e}\n\n```rust\nl\n```\n\n---\n";
         let rendered = render(markdown, Profile::Message, Format::Text);
-        let removed: Vec<_> = rendered
-            .removed
-            .iter()
-            .map(|entry| (entry.what, entry.detail.as_deref().unwrap_or_default(), entry.count))
-            .collect();
+        let removed = rendered.removed.iter();
+        let removed = removed
+            .map(|entry| (entry.what, entry.detail.as_deref().unwrap_or_default(), entry.count));
         assert_eq!(
-            removed,
+            removed.collect::<Vec<_>>(),
             [
                 (What::RawHtml, "i", 2),
                 (What::RawHtml, "script", 1),
@@ -198,15 +190,16 @@ mod tests {
     fn links_and_headings_are_listed_with_their_text() {
         let markdown = "## A `b` [c *d*](HTTP://e.example)\n\n## A b\n\n<me@e.example>";
         let rendered = render(markdown, Profile::Page, Format::Html);
-        let links: Vec<_> =
-            rendered.links.iter().map(|l| (l.url.as_str(), l.text.as_str())).collect();
-        assert_eq!(links, [("http://e.example/", "c d"), ("mailto:me@e.example", "me@e.example")]);
-        let headings: Vec<_> = rendered
-            .headings
-            .iter()
-            .map(|h| (h.level, h.text.as_str(), h.anchor.as_deref().unwrap_or_default()))
-            .collect();
-        assert_eq!(headings, [(2, "A b c d", "section-a-b-c-d"), (2, "A b", "section-a-b")]);
+        let link = |url: &str, text: &str| Link { url: url.into(), text: text.into() };
+        let mail = link("mailto:me@e.example", "me@e.example");
+        assert_eq!(rendered.links, [link("http://e.example/", "c d"), mail]);
+        let heading = |text: &str, anchor: &str| Heading {
+            level: 2,
+            text: text.into(),
+            anchor: Some(anchor.into()),
+        };
+        let headings = [heading("A b c d", "section-a-b-c-d"), heading("A b", "section-a-b")];
+        assert_eq!(rendered.headings, headings);
     }
 
     /// The parser's work on a line grows with the number of open blocks.
