@@ -45,14 +45,12 @@ pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView> {
     let expires_at = input.expires_at.map(|text| ending(&text, call.now())).transpose()?;
     let tuple_id = kept.id();
     let existing = TUPLES.get(&tuple_id)?.filter(|tuple| !tuple.value.is_over(call.now()));
-    if let Some(existing) = existing {
-        return match input.on_duplicate {
-            Otherwise::Ignore => Ok(TupleView::of(&existing.value, existing.created_at, true)),
-            Otherwise::Error => Err(PermissionsError::TupleExists {
-                existing: DuplicateTuple::of(&existing.value),
-                object: kept.object,
-            }),
-        };
+    if let Some(Stored { value, created_at, .. }) = existing {
+        if input.on_duplicate == Otherwise::Ignore {
+            return Ok(TupleView::of(&value, created_at, true));
+        }
+        let (object, expires_at) = (value.object, value.expires_at.map(rfc3339));
+        return Err(PermissionsError::TupleExists { object, granted: value.granted, expires_at });
     }
     let granted_by = call.owner_id().map(str::to_owned);
     let kept = Kept { granted: true, granted_by, expires_at, ..kept };

@@ -5,7 +5,6 @@
 //! capability, so every capability can call it.
 
 mod ask;
-mod cursor;
 mod expand;
 mod grants;
 mod judge;

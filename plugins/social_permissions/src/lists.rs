@@ -2,13 +2,13 @@
 
 use crate::{
     ask::{governed, known, stranger},
-    cursor::paged,
     judge::{Principal, Shape, Tuples as _, judge},
     model::{Askers, Kind, MODEL, Relation, Rule, Who, kind},
     name::{EVERYBODY, Object, set},
     tuples::{Known, Store, of_object, of_subject},
     types::*,
 };
+use portolan_sdk::pages::{close_cursor, open_cursor};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -160,6 +160,28 @@ pub(crate) fn subjects(
         let who = stranger(subject)?;
         Ok(judge(MODEL, &mut Known(store), &object, relation, &who)?.is_some())
     })
+}
+
+/// Returns one page of the results, in order, filtered. A cursor is signed for its query.
+fn paged(
+    found: BTreeSet<String>,
+    page: &PageInput,
+    query: &str,
+    mut fits: impl FnMut(&str) -> Result<bool>,
+) -> Result<Items<String>> {
+    let after = page.cursor.as_deref().map(|cursor| open_cursor(cursor, query)).transpose()?;
+    let mut items: Vec<String> = Vec::new();
+    for text in found {
+        if after.as_ref().is_some_and(|after| text <= *after) || !fits(&text)? {
+            continue;
+        }
+        if items.len() == page.limit as usize {
+            let next_cursor = items.last().map(|last| close_cursor(last, query)).transpose()?;
+            return Ok(Items { items, next_cursor });
+        }
+        items.push(text);
+    }
+    Ok(Items { items, next_cursor: None })
 }
 
 fn node(kept: &Kept) -> Option<Node> {

@@ -316,28 +316,18 @@ pub(crate) struct Agent {
     pub(crate) owner_id: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct DuplicateTuple {
-    kind: &'static str,
-    granted: bool,
-    expires_at: Option<String>,
-}
-
-impl DuplicateTuple {
-    pub(crate) fn of(kept: &Kept) -> Self {
-        let expires_at = kept.expires_at.map(rfc3339);
-        Self { kind: "duplicate", granted: kept.granted, expires_at }
-    }
-}
-
 #[derive(Refusals)]
 pub(crate) enum PermissionsError {
     /// The model has no such relation, or not for this kind of subject: see model.
     #[refusal(invalid, next = Next::action(CAPABILITY, "model"))]
     RelationUnknown,
     /// This relation is stated already.
-    #[refusal(conflict, conflict_detail = existing, next = list_grants(object))]
-    TupleExists { existing: DuplicateTuple, object: String },
+    #[refusal(
+        conflict,
+        conflict_detail = json!({ "kind": "duplicate", "granted": granted, "expires_at": expires_at }),
+        next = list_grants(object)
+    )]
+    TupleExists { object: String, granted: bool, expires_at: Option<String> },
     /// There is no such grant.
     #[refusal(not_found, next = list_grants(object))]
     TupleMissing { object: String },
@@ -350,11 +340,10 @@ pub(crate) enum PermissionsError {
 
 pub(crate) type Result<T, E = PermissionsError> = std::result::Result<T, E>;
 
-pub(crate) fn list_grants(object: impl Into<String>) -> Next {
-    Next::action(CAPABILITY, "list_grants").field("object", object.into())
-}
-
-/// Returns the call that lists the caller's own relations.
 pub(crate) fn own_grants() -> Next {
     Next::action(CAPABILITY, "list_grants")
+}
+
+pub(crate) fn list_grants(object: impl Into<String>) -> Next {
+    own_grants().field("object", object.into())
 }
