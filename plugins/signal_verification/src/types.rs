@@ -8,32 +8,22 @@ pub(crate) const CAPABILITY: &str = "signal_verification";
 #[id]
 pub(crate) struct Id(String);
 
-pub(crate) const EVIDENCE_DECIDED: Event<Data<Decided>> = Event::new("signal.evidence_decided");
-pub(crate) const DISPUTED: Event<Data<Objection>> = Event::new("signal.disputed");
-pub(crate) const DISPUTE_DECIDED: Event<Data<Objection>> = Event::new("signal.dispute_decided");
-pub(crate) const MATURITY_CHANGED: Event<Data<Changed>> = Event::new("signal.maturity_changed");
+pub(crate) const EVIDENCE_DECIDED: Event<Data<Facts>> = Event::new("signal.evidence_decided");
+pub(crate) const DISPUTED: Event<Data<Facts>> = Event::new("signal.disputed");
+pub(crate) const DISPUTE_DECIDED: Event<Data<Facts>> = Event::new("signal.dispute_decided");
+pub(crate) const MATURITY_CHANGED: Event<Data<Facts>> = Event::new("signal.maturity_changed");
 
-#[derive(Serialize)]
-pub(crate) struct Decided {
+/// The facts of all events, each with those that it has.
+#[output(Default)]
+pub(crate) struct Facts {
     pub(crate) signal_id: String,
-    pub(crate) kind: EvidenceKind,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Objection {
-    pub(crate) signal_id: String,
-    pub(crate) target_id: String,
-    pub(crate) cause: Cause,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Changed {
-    pub(crate) signal_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<EvidenceKind>,
+    pub(crate) target_id: Option<String>,
+    pub(crate) cause: Option<Cause>,
     pub(crate) from: Option<Maturity>,
-    pub(crate) to: Maturity,
+    pub(crate) to: Option<Maturity>,
     /// The number of accepted items of evidence.
-    pub(crate) evidence_count: u64,
+    pub(crate) evidence_count: Option<u64>,
 }
 
 /// What the address shows.
