@@ -72,9 +72,10 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     let respond = Next::action(CAPABILITY, "respond_invite").field("org_id", org_id.as_str());
     let respond =
         respond.ask("decision", "Do you want to join this organisation: accept or decline?");
-    let more = Invitation { org_id, role: input.role, expires_at: rfc3339(expires_at) };
+    let (role, expires_at) = (Some(input.role), Some(rfc3339(expires_at)));
+    let facts = Facts { org_id: Some(org_id), role, expires_at, ..Facts::default() };
     let summary = "You are invited to an organisation.";
-    let data = Data::new(call, stored.resource(), summary, more).next(respond);
+    let data = Data::new(call, stored.resource(), summary, facts).next(respond);
     standing.org.publish(INVITED, Audience::Owner(owner_id), &data)?;
     view_of(&standing, &stored)
 }
@@ -249,10 +250,15 @@ fn tell(
     to: Option<String>,
     summary: &'static str,
 ) -> Result<()> {
-    let more = view!(member.value => Change { org_id, owner_id, role; });
     let audience = to.map_or(Audience::Capabilities, Audience::Owner);
-    let org_id = &member.value.org_id;
-    let data = Data::new(call, member.resource(), summary, more).next(get(org_id));
+    let Member { org_id, owner_id, role, .. } = &member.value;
+    let facts = Facts {
+        org_id: Some(org_id.clone()),
+        owner_id: Some(owner_id.clone()),
+        role: Some(*role),
+        ..Facts::default()
+    };
+    let data = Data::new(call, member.resource(), summary, facts).next(get(org_id));
     MEMBER_CHANGED.publish(audience, format!("orgs/{org_id}"), &data)?;
     Ok(())
 }

@@ -151,7 +151,8 @@ pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView> {
     }
     end_roles(&input.org_id, &roles)?;
     standing.save()?;
-    let (summary, facts) = ("An organisation was archived.", OfOrg { org_id: input.org_id.into() });
+    let facts = Facts { org_id: Some(input.org_id.into()), ..Facts::default() };
+    let summary = "An organisation was archived.";
     let data = Data::new(call, standing.org.resource(), summary, facts);
     standing.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
     standing.view()
@@ -172,8 +173,8 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
     let owners = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
     let owners = owners.and(field("role").eq(Role::Owner));
     let summary = "The verification of an organisation has changed.";
-    let data = Data::new(call, org.resource(), summary, Verified { verified: input.verified });
-    let data = data.next(refusal::get(&input.org_id));
+    let facts = Facts { verified: Some(input.verified), ..Facts::default() };
+    let data = Data::new(call, org.resource(), summary, facts).next(refusal::get(&input.org_id));
     for hit in MEMBERS.find(Query::new().filter(owners).limit(20))?.hits {
         org.publish(VERIFIED, Audience::Owner(hit.document.value.owner_id), &data)?;
     }

@@ -42,33 +42,19 @@ pub(crate) const TARGETS: Collection<Target> = Collection::new("targets").nobody
 pub(crate) const FOUNDERS: Collection<Founder> =
     Collection::new("founders").people(&[Person::delete("$id")]);
 
-pub(crate) const INVITED: Event<Data<Invitation>> = Event::new("org.invited");
-pub(crate) const MEMBER_CHANGED: Event<Data<Change>> = Event::new("org.member_changed");
-pub(crate) const VERIFIED: Event<Data<Verified>> = Event::new("org.verified");
-pub(crate) const ARCHIVED: Event<Data<OfOrg>> = Event::new("org.archived");
+pub(crate) const INVITED: Event<Data<Facts>> = Event::new("org.invited");
+pub(crate) const MEMBER_CHANGED: Event<Data<Facts>> = Event::new("org.member_changed");
+pub(crate) const VERIFIED: Event<Data<Facts>> = Event::new("org.verified");
+pub(crate) const ARCHIVED: Event<Data<Facts>> = Event::new("org.archived");
 
-#[derive(Serialize)]
-pub(crate) struct Invitation {
-    pub(crate) org_id: String,
-    pub(crate) role: Role,
-    pub(crate) expires_at: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Change {
-    pub(crate) org_id: String,
-    pub(crate) owner_id: String,
-    pub(crate) role: Role,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Verified {
-    pub(crate) verified: bool,
-}
-
-#[derive(Serialize)]
-pub(crate) struct OfOrg {
-    pub(crate) org_id: String,
+/// The facts of all events, each with those that it has.
+#[output(Default)]
+pub(crate) struct Facts {
+    pub(crate) org_id: Option<String>,
+    pub(crate) owner_id: Option<String>,
+    pub(crate) role: Option<Role>,
+    pub(crate) expires_at: Option<String>,
+    pub(crate) verified: Option<bool>,
 }
 
 #[choice]
