@@ -2,7 +2,6 @@
 //! relationship.
 
 use crate::{
-    ids::id,
     life::*,
     limits::{COOLDOWN, ensure_requests, ensure_room},
     types::*,

@@ -2,7 +2,6 @@
 
 mod ask;
 mod blocks;
-mod ids;
 mod life;
 mod limits;
 mod private;

@@ -2,7 +2,6 @@
 
 use crate::{
     ask::{ensure_other, exists, expect},
-    ids::id,
     life::*,
     limits::{OF_A_KIND, ensure_room},
     types::*,

@@ -1,6 +1,6 @@
 //! Reads of the person's own lists, and of mutual connections.
 
-use crate::{ask::ensure_other, blocks, ids::id, life::*, limits::standing, types::*, view::view};
+use crate::{ask::ensure_other, blocks, life::*, limits::standing, types::*, view::view};
 use people_kit::{UNTRUSTED, people};
 use portolan_sdk::prelude::*;
 

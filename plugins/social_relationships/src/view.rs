@@ -1,6 +1,6 @@
 //! How one side sees a relationship.
 
-use crate::{ids::id, life::*, types::*};
+use crate::{life::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// Returns a relationship, as one of the two sees it.
