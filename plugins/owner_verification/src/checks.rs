@@ -48,7 +48,7 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
         (it.in_vain, it.verified_at, it.stale_since) = (0, Some(call.now()), None);
         enter(call, &mut stored, "on_answer", State::Verified, None)?;
         timers::cancel(&timer("expire", &stored))?;
-        return recheck_in(call, &stored, RECHECK_AFTER);
+        return Ok(set_timer(&stored, "recheck", call.now() + RECHECK_AFTER)?);
     }
     it.in_vain += 1;
     let is_last = it.state == State::ChallengeIssued && it.in_vain >= MOST_IN_VAIN;
@@ -56,10 +56,6 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     let missing = if is_there { OTHER_DOMAIN } else { NOT_THERE };
     let reason = answer.error.unwrap_or_else(|| missing.to_owned());
     enter(call, &mut stored, "on_answer", to, Some(reason))
-}
-
-fn recheck_in(call: &Call, stored: &Stored<Verification>, after: u64) -> Result<()> {
-    Ok(set_timer(stored, "recheck", call.now() + after)?)
 }
 
 /// Looks for the text again. If it is not found, the verification still counts for some days, and
@@ -73,5 +69,5 @@ pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
     look(call, &mut stored)?;
     let reason = stored.value.reason.take();
     enter(call, &mut stored, "recheck", State::Stale, reason)?;
-    recheck_in(call, &stored, RECHECK_STALE_EVERY)
+    Ok(set_timer(&stored, "recheck", call.now() + RECHECK_STALE_EVERY)?)
 }

@@ -1,6 +1,6 @@
 //! Verifications: started, read, revoked.
 
-use crate::{life::*, limits::*, refusals::*, tell, types::*, views::*};
+use crate::{life::*, limits::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
@@ -40,7 +40,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     if same && before.value.state.speaks() {
         // A follower may have dropped the verification, because the record had another domain for a
         // while.
-        tell::updated(&before, note_proof(&before)?)?;
+        tell(&before, note_proof(&before)?)?;
         return Ok(view(&before)?);
     }
     CHALLENGES_A_DAY.count(call, DAYS, &me, status())?;
@@ -100,9 +100,30 @@ pub(crate) fn enter(
     stored.save()?;
     let anybody = note_proof(stored)?;
     if before != to {
-        tell::updated(stored, anybody)?;
+        tell(stored, anybody)?;
     }
     Ok(())
+}
+
+/// Publishes the event. Events about one record are ordered, so that several people's changes are
+/// not mixed up.
+fn tell(stored: &Stored<Verification>, anybody_verified: bool) -> Result<(), HostError> {
+    let it = &stored.value;
+    let more = view!(it => Updated { owner_id, of, domain; anybody_verified });
+    let data = Data::by_owner(&it.owner_id, stored.resource(), summary(it.state), more);
+    let data = data.next(status_of(&stored.id));
+    UPDATED.publish(Audience::Owner(it.owner_id.clone()), it.of.subject(), &data)
+}
+
+fn summary(state: State) -> &'static str {
+    match state {
+        State::ChallengeIssued => "A domain is to be proved again.",
+        State::Verified => "You speak for a company: its domain is proved.",
+        State::Stale => "A domain is looked at again; the text must still be there.",
+        State::Failed => "A domain was not proved: the text was not found.",
+        State::Expired => "A domain was not proved in time.",
+        State::Revoked => "You speak for a company no longer.",
+    }
 }
 
 /// Records in one document who has proved the record's domain, so that two concurrent changes do
