@@ -3,23 +3,8 @@
 use portolan_sdk::{contract::platform::Component, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The types that the host publishes itself.
-const HOST: [(&str, &str); 5] = [
-    ("catalog.changed", "A capability was added, removed or replaced: fetch the catalog again."),
-    (
-        "stream.gap",
-        "Events were dropped before you acknowledged them, because they are kept for 30 days; the data tells from which sequence to which.",
-    ),
-    (
-        "webhook.challenge",
-        "Sent to a webhook that is to be verified: its answer must repeat `data.challenge`.",
-    ),
-    (
-        "webhook.disabled",
-        "One of your webhooks was disabled, after five days of failures or an answer of 410: mend it and verify it again.",
-    ),
-    ("webhook.test", "Sent to a webhook because its agent asked for a test."),
-];
+/// The types that the host publishes itself, with their descriptions.
+const HOST: &str = include_str!("host.txt");
 
 #[output(PartialEq)]
 pub(crate) struct Kind {
@@ -43,8 +28,9 @@ pub(crate) fn kinds(components: Vec<Component>) -> Vec<Kind> {
         description,
         published_by: BTreeSet::new(),
     };
-    let own = HOST.map(|(name, description)| (name.to_owned(), kind(name, Some(description))));
-    let mut kinds = BTreeMap::from(own);
+    let own = HOST.lines().filter_map(|line| line.split_once(": "));
+    let own = own.map(|(name, description)| (name.to_owned(), kind(name, Some(description))));
+    let mut kinds: BTreeMap<_, _> = own.collect();
     for component in components {
         for action in component.actions {
             for event_type in action.emits {
