@@ -8,10 +8,8 @@ pub fn encode(bytes: &[u8]) -> String {
 pub fn decode(text: &str) -> Vec<u8> {
     let digits = text.chars().filter_map(|digit| u8::try_from(digit.to_digit(16)?).ok());
     let digits: Vec<u8> = digits.collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
-        .collect()
+    let bytes = digits.chunks_exact(2);
+    bytes.map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect()
 }
 
 #[cfg(test)]

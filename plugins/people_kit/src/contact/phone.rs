@@ -233,27 +233,3 @@ fn is_whole_number(digits: &str) -> bool {
         || digits.strip_prefix('1').is_some_and(american)
         || has_zero && (10..=11).contains(&digits.len())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::has_phone;
-
-    /// Returns the lines of a file, without its comments.
-    fn texts(file: &'static str) -> impl Iterator<Item = &'static str> {
-        file.lines().filter(|line| !line.starts_with('#'))
-    }
-
-    #[test]
-    fn numbers_are_found_however_they_are_written() {
-        for text in texts(include_str!("phone/numbers.txt")) {
-            assert!(has_phone(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn other_digits_are_let_through() {
-        for text in texts(include_str!("phone/others.txt")) {
-            assert!(!has_phone(text), "{text}");
-        }
-    }
-}
