@@ -216,7 +216,7 @@ fn dispatch(
     if let Some(earlier) = &bind.message_id {
         MESSAGES.delete(earlier, Expect::Any)?;
     }
-    MESSAGES.put(&message_id, &Message { bind_id: id.to_owned() }, Expect::Absent)?;
+    MESSAGES.put(&message_id, &attempt, Expect::Absent)?;
     bind.message_id = Some(message_id);
     Ok(())
 }
