@@ -87,12 +87,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_valid() {
-        let faults = [FOLLOW.faults(), CONNECT.faults(), BLOCK.faults(), MUTE.faults()];
-        assert_eq!(faults.concat(), Vec::<String>::new());
-    }
-
-    #[test]
     fn each_side_has_its_own_actions() {
         assert_eq!(FOLLOW.allowed_as(SUBJECT, Requested), ["unfollow", "block"]);
         assert_eq!(FOLLOW.allowed_as(OBJECT, Requested), ["accept", "reject", "block"]);
