@@ -3,7 +3,6 @@
 mod kept;
 mod life;
 mod members;
-mod outputs;
 mod own;
 mod reach;
 mod read;
@@ -16,11 +15,11 @@ mod views;
 
 use kept::{MESSAGES, Place, SEATS, THREADS, Thread};
 use life::{MEMBERSHIP, MESSAGE, THREAD};
-use outputs::{LeftThread, MessageView, Receipt, ThreadView};
-use people_kit::threads::{End, Open, Opened, Post, Posted, Whose};
+use people_kit::threads::{self as asked, End, Open, Opened, Post, Posted, Whose};
 use portolan_sdk::prelude::*;
 use refusals::{ConversationError, Result};
 use types::*;
+use views::{LeftThread, MessageView, Receipt, ThreadView};
 
 struct Conversations;
 
@@ -227,10 +226,7 @@ impl Conversations {
 
     /// Return to another capability how one of the participants sees a conversation.
     #[action(access = internal, callers = ["pairings", "thread_meetings"], idempotent)]
-    fn thread(
-        _call: &Call,
-        input: Whose,
-    ) -> Result<people_kit::threads::Thread, ConversationError> {
+    fn thread(_call: &Call, input: Whose) -> Result<asked::Thread, ConversationError> {
         threads::thread(&input)
     }
 

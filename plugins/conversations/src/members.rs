@@ -142,19 +142,15 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>> {
 }
 
 pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>> {
-    let mut thread = answer(call, input, "decline")?;
+    let thread = answer(call, input, "decline")?;
     THREAD.step(&thread.id, reach::state(&thread.value, call.require_owner()?)?, "decline")?;
-    go(call, &mut thread, "decline")?;
-    Ok(thread)
+    go(call, thread, "decline")
 }
 
 pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>> {
-    let mut thread = step(call, input, "leave")?;
-    go(call, &mut thread, "leave")?;
-    Ok(thread)
+    go(call, step(call, input, "leave")?, "leave")
 }
 
-/// Removes an invited person from a thread.
 pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;
@@ -165,8 +161,7 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     }
     let knows = member(&mut thread, other)?.membership.sees();
     moved(&mut thread, other, "remove", now)?;
-    save_without(call, &mut thread, other, knows)?;
-    Ok(thread)
+    save_without(call, thread, other, knows)
 }
 
 /// Returns the thread of a person who answers an invitation.
@@ -181,30 +176,31 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
 }
 
 /// Ends the caller's membership.
-fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<()> {
+fn go(call: &Call, mut thread: Stored<Thread>, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
-    moved(thread, me, action, call.now())?;
+    moved(&mut thread, me, action, call.now())?;
     save_without(call, thread, me, true)
 }
 
 /// Writes a thread that a person has left. It is closed if nobody is left in it.
 fn save_without(
     call: &Call,
-    thread: &mut Stored<Thread>,
+    mut thread: Stored<Thread>,
     owner_id: &str,
     knows: bool,
-) -> Result<()> {
+) -> Result<Stored<Thread>> {
     if thread.value.joined().next().is_none() && thread.value.state != ThreadState::Closed {
-        threads::shut(thread, "everybody_left")?;
+        threads::shut(&mut thread, "everybody_left")?;
     }
-    let invited = settle(thread, call.now())?;
+    let invited = settle(&mut thread, call.now())?;
     thread.save()?;
     if knows {
         seat(&thread.id, owner_id, |seat| seat.place = Place::Gone)?;
     }
-    reach::state_relations(thread)?;
-    tell::moved(call, thread, owner_id, knows)?;
-    tell_invited(call, thread, &invited)
+    reach::state_relations(&thread)?;
+    tell::moved(call, &thread, owner_id, knows)?;
+    tell_invited(call, &thread, &invited)?;
+    Ok(thread)
 }
 
 /// Invites the proposed people to whom everybody in the thread has consented and who can be

@@ -4,9 +4,8 @@
 //! changes nothing. So nothing is guessed here: a message is `delivered` when the agents of all
 //! others have called `mark_delivered`, and `read` when they have called `mark_read`.
 
-use crate::{
-    kept::*, life::*, members, outputs::*, reach::state, refusals::*, send, tell, types::*, views,
-};
+use crate::views::{self, Receipt, ThreadView};
+use crate::{kept::*, life::*, members, reach::state, refusals::*, send, tell, types::*};
 use people_kit::threads::ThreadState;
 use portolan_sdk::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Reads of the person's own threads and messages.
 
-use crate::{kept::*, members, outputs::*, refusals::*, types::*, views};
+use crate::views::{self, MessageView, ThreadView};
+use crate::{kept::*, members, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// The most pages that are read to fill one page.

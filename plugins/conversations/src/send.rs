@@ -1,8 +1,7 @@
 //! Messages: sent, edited, retracted, removed.
 
-use crate::{
-    kept::*, life::*, members, outputs::*, reach, refusals::*, tell, threads, types::*, views,
-};
+use crate::views::{self, MessageView};
+use crate::{kept::*, life::*, members, reach, refusals::*, tell, threads, types::*};
 use people_kit::hex;
 use people_kit::text::{Faults, Lines, plain, public};
 use people_kit::threads::{Post, Posted, ThreadError, ThreadState};
