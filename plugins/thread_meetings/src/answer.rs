@@ -72,37 +72,29 @@ fn settle(call: &Call, mut meeting: Stored<Meeting>, slot: Slot) -> Result<Answe
 }
 
 pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
-    let mut meeting =
-        meetings::begin(call, &input.meeting_id, input.expected_version, "tentative")?;
-    let reason = meetings::words("/reason", input.reason)?;
-    say(call, &mut meeting, Participation::Tentative, reason)?;
-    meeting.step(&MEETING, "tentative")?;
+    let mut meeting = say(call, input, "tentative", Participation::Tentative)?;
     meetings::save(call, &mut meeting)?;
     meetings::shown(call, &meeting)
 }
 
 pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
-    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "decline")?;
-    let reason = meetings::words("/reason", input.reason)?;
-    say(call, &mut meeting, Participation::Declined, reason)?;
-    meeting.step(&MEETING, "decline")?;
+    let mut meeting = say(call, input, "decline", Participation::Declined)?;
     over::release(&meeting)?;
     let facts = Facts { declined: Some("meeting"), ..Facts::default() };
     meetings::close(call, &mut meeting, &tell::REFUSAL, facts)?;
     meetings::shown(call, &meeting)
 }
 
-fn say(
-    call: &Call,
-    meeting: &mut Stored<Meeting>,
-    status: Participation,
-    comment: Option<String>,
-) -> Result<()> {
+/// Records the caller's answer to a meeting, with their own words.
+fn say(call: &Call, input: Say, action: &str, status: Participation) -> Result<Stored<Meeting>> {
+    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, action)?;
+    let comment = meetings::words("/reason", input.reason)?;
     let participant = meeting.value.participant_mut(call.require_owner()?);
     let participant = participant.ok_or_else(Meeting::not_found)?;
     participant.ask_again();
     (participant.status, participant.comment) = (status, comment);
-    Ok(())
+    meeting.step(&MEETING, action)?;
+    Ok(meeting)
 }
 
 /// Declines a counter: the slots before it are offered again, with the answers to them.

@@ -1,6 +1,6 @@
 //! Reads and changes of a meeting.
 
-use crate::{bonds, clock, kept::*, life::*, over, refusals::*, tell::Notice, types::*, views::*};
+use crate::{bonds, kept::*, life::*, over, refusals::*, tell::Notice, types::*, views::*};
 use people_kit::relations;
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
@@ -73,7 +73,7 @@ pub(crate) fn close(
 ) -> Result<()> {
     bonds::close(meeting)?;
     save(call, meeting)?;
-    clock::settle(call, meeting)?;
+    over::settle(call, meeting)?;
     notice.tell(call, meeting, facts)
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn announce(
     facts: Facts,
 ) -> Result<Answer<MeetingView>> {
     save(call, meeting)?;
-    clock::settle(call, meeting)?;
+    over::settle(call, meeting)?;
     notice.tell(call, meeting, facts)?;
     shown(call, meeting)
 }
