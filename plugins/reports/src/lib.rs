@@ -3,7 +3,6 @@
 
 mod kept;
 mod life;
-mod limits;
 mod own;
 mod reasons;
 mod refusals;

@@ -2,9 +2,14 @@
 
 use crate::reasons::{self, REASONS, ReasonView};
 use crate::views::{self, *};
-use crate::{kept::*, life::*, limits, refusals::*, subjects, tell, types::*};
+use crate::{kept::*, life::*, refusals::*, subjects, tell, types::*};
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
+
+/// The most undecided reports of one person.
+const MOST_OPEN: u64 = 20;
+/// The limit of new reports of one person.
+const A_DAY: Window = Window { most: 40, within: DAY };
 
 /// The alphabet of ids (Crockford's base 32): 32 characters, so that each byte gives one.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -27,7 +32,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     if found.owner_id.as_deref() == Some(me.as_str()) {
         return Err(ReportError::SelfReport);
     }
-    limits::count(call, &me)?;
+    count(call, &me)?;
     let (report_id, now) = (new_id(call), call.now());
     let value = Report {
         open_key: format!("{me}/{subject_id}/{reason:?}"),
@@ -51,6 +56,20 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     let mut report = Stored::new(report_id, value, now);
     report.save().on_duplicate(|existing_id| ReportError::ReportExists { existing_id })?;
     Ok(views::report(&report, Role::Reporter, now))
+}
+
+/// Counts one more report of a person, or refuses it.
+fn count(call: &Call, owner_id: &str) -> Result<()> {
+    let mut reporter = REPORTERS.get_or_default(owner_id)?;
+    let (made, message) =
+        (&mut reporter.value.made, "There were as many reports as one may make in a day.");
+    A_DAY.count(made, call.now(), "reports_per_day", message, list_mine())?;
+    let undecided = field("state").one_of([State::Open, State::Triaged]);
+    if REPORTS.count(field("owner_id").eq(owner_id).and(undecided))? >= MOST_OPEN {
+        let message = "As many of your reports wait for a decision as may.";
+        return Err(quota(message, &Limit::reached("open_reports", MOST_OPEN), list_mine()).into());
+    }
+    Ok(REPORTERS.save(&mut reporter)?)
 }
 
 /// Makes an id without the time with which other ids begin: the affected person sees the id, and
