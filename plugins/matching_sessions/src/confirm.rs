@@ -171,12 +171,15 @@ pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView
 }
 
 fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
-    let mut views = Vec::new();
-    for partner in partners(session) {
-        let shown = visible(call, partner)?;
-        let rank_achieved = partner.rank;
-        views.push(PartnerView { partner: view(session, partner, shown), rank_achieved });
-    }
+    let view = |partner: &Partner| {
+        let id = candidate_id(&partner.session_id);
+        let view = visible(call, partner)?.map(|shown| {
+            let view = CandidateView::of_round(id, &session.id, shown, &partner.fit);
+            view.said(partner.state, partner.pairing_id.clone())
+        });
+        Ok(PartnerView { partner: view, rank_achieved: partner.rank })
+    };
+    let views = partners(session).iter().map(view).collect::<Result<Vec<PartnerView>>>()?;
     let outcome = session.value.outcome.as_ref();
     let dearest = views.first();
     let view = ResultView {
@@ -209,14 +212,4 @@ fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>> {
     let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
     let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
     Ok(Some(profile).filter(|profile| !hidden.contains(&profile.owner_id)))
-}
-
-fn view(
-    session: &Stored<Session>,
-    partner: &Partner,
-    shown: Option<Profile>,
-) -> Option<CandidateView> {
-    let id = candidate_id(&partner.session_id);
-    let view = CandidateView::of_round(id, &session.id, shown?, &partner.fit);
-    Some(view.said(partner.state, partner.pairing_id.clone()))
 }

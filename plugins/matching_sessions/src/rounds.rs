@@ -105,11 +105,9 @@ pub(crate) fn candidates(call: &Call, session: &Stored<Session>) -> Result<Items
     let round_id = session.value.round_id.as_deref().unwrap_or_default();
     let room = Room::new(call, participants(round_id)?)?;
     let fits = room.fits(session)?.into_iter();
-    let items = fits.filter_map(|(place, fit)| {
-        let other = room.sessions.get(place)?;
+    let items = fits.filter_map(|(_, other, fit)| {
         let shown = room.profile(other)?.clone();
-        let id = candidate_id(&other.id);
-        Some(CandidateView::of_round(id, &session.id, shown, &fit))
+        Some(CandidateView::of_round(candidate_id(&other.id), &session.id, shown, &fit))
     });
     Ok(Items { items: items.collect(), next_cursor: None })
 }
@@ -125,9 +123,8 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     session::listing(&session.value)?;
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
-    let fits = room.fits(&session)?.into_iter();
-    let there: Vec<&String> =
-        fits.filter_map(|(place, _)| Some(&room.sessions.get(place)?.id)).collect();
+    let fits = room.fits(&session)?;
+    let there: Vec<&String> = fits.iter().map(|(_, other, _)| &other.id).collect();
     let ranking: Vec<String> =
         input.ordered_candidate_ids.iter().map(|id| session_of(id)).collect();
     if ranking.iter().any(|id| !there.contains(&id)) {

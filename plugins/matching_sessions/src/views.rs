@@ -294,15 +294,12 @@ pub(crate) struct RoundView {
 
 impl RoundView {
     pub(crate) fn of(round: Stored<Round>) -> Self {
-        Self {
+        view!(round.value => Self {
+            category, title, state, participants;
             round_id: round.id,
             allowed_actions: ROUND.allowed(round.value.state),
-            category: round.value.category,
-            title: round.value.title,
-            state: round.value.state,
             deadline: rfc3339(round.value.deadline),
-            participants: round.value.participants,
-        }
+        })
     }
 }
 
