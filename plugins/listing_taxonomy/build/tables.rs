@@ -1,6 +1,6 @@
 //! Writes the nodes and their mappings as Rust tables.
 
-use crate::source::{Concept, Node, Policy, Relation};
+use crate::source::{Branch, Concept, Node, Policy, Relation};
 use anyhow::Result;
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -11,7 +11,7 @@ pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Resul
     }
     writeln!(text, "pub(crate) static NODES: [Node; {}] = [", nodes.len())?;
     for node in nodes {
-        let Node { code, label, description, synonyms, counterpart, criteria, .. } = node;
+        let Branch { code, label, description, synonyms, counterpart, .. } = &**node;
         let (parent, (_, schema_org)) = (node.parent(), &node.schema_org);
         let sides: Vec<_> = node.sides.iter().map(|side| format!("Side::{side:?}")).collect();
         let sides = sides.join(", ");
@@ -30,7 +30,8 @@ pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Resul
              synonyms: &{synonyms:?}, parent: {parent:?}, sides: &[{sides}], \
              counterpart: {counterpart:?}, schema_org_type: {schema_org:?}, leaf: {leaf}, \
              children_count: {children}, descendants: {below}, attributes: {attributes}, \
-             listing_criteria: &{criteria:?}, policy: {policy} }},"
+             listing_criteria: &{:?}, policy: {policy} }},",
+            node.criteria
         )?;
     }
     text.push_str("];\n\npub(crate) static MAPPINGS: &[Mapping] = &[\n");
