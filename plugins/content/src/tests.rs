@@ -85,15 +85,19 @@ fn pages_have_a_readable_length_and_sections() {
     }
 }
 
+/// Returns what follows each marker, up to the end.
+fn marked(text: &str, marker: &str, end: char) -> Vec<String> {
+    let after = text.split(marker).skip(1);
+    after.map(|text| text.split(end).next().unwrap().to_owned()).collect()
+}
+
 /// References are written as: the page `slug`.
 #[test]
 fn pages_refer_to_pages_that_exist() {
     let mut references = 0;
     for page in PAGES {
-        let flat = page.markdown.replace('\n', " ");
-        for after in flat.split("page `").skip(1) {
-            let slug = after.split('`').next().unwrap();
-            assert!(find(slug).is_ok(), "{} refers to {slug}", page.slug);
+        for slug in marked(&page.markdown.replace('\n', " "), "page `", '`') {
+            assert!(find(&slug).is_ok(), "{} refers to {slug}", page.slug);
             references += 1;
         }
     }
@@ -104,9 +108,8 @@ fn pages_refer_to_pages_that_exist() {
 fn examples_in_json_are_json() {
     let mut examples = 0;
     for page in PAGES {
-        for after in page.markdown.split("```json\n").skip(1) {
-            let example = after.split("```").next().unwrap();
-            let parsed = serde_json::from_str::<serde_json::Value>(example);
+        for example in marked(page.markdown, "```json\n", '`') {
+            let parsed = serde_json::from_str::<Value>(&example);
             assert!(parsed.is_ok(), "{}: {example}", page.slug);
             examples += 1;
         }
@@ -119,13 +122,11 @@ fn examples_in_json_are_json() {
 fn capabilities_are_called_by_their_names() {
     let known: BTreeSet<_> = CAPABILITIES.split_whitespace().collect();
     for page in PAGES {
-        for after in page.markdown.split("\"capability\": \"").skip(1) {
-            let id = after.split('"').next().unwrap();
-            assert!(known.contains(id), "{}: {id}", page.slug);
+        for id in marked(page.markdown, "\"capability\": \"", '"') {
+            assert!(known.contains(id.as_str()), "{}: {id}", page.slug);
         }
-        for after in page.markdown.split("/v1/capabilities/").skip(1) {
-            let id = after.split('/').next().unwrap();
-            assert!(id == "{id}" || known.contains(id), "{}: {id}", page.slug);
+        for id in marked(page.markdown, "/v1/capabilities/", '/') {
+            assert!(id == "{id}" || known.contains(id.as_str()), "{}: {id}", page.slug);
         }
         let prose = page.markdown.split("```").step_by(2).collect::<String>();
         for span in prose.split('`').skip(1).step_by(2) {
