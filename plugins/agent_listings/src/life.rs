@@ -63,8 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_valid() {
-        assert_eq!(LISTING.faults(), Vec::<String>::new());
+    fn final_states_allow_nothing() {
         assert!(LISTING.allowed(Withdrawn).is_empty() && LISTING.allowed(Removed).is_empty());
         assert_eq!(LISTING.allowed(InReview), ["withdraw"]);
         let active = ["update", "pause", "renew", "mark_filled", "withdraw"];
