@@ -106,9 +106,7 @@ pub fn hidden<'a>(
     let Some(viewer_id) = viewer_id.filter(|_| !others.is_empty()) else {
         return Ok(BTreeSet::new());
     };
-    let whom = Whom {
-        viewer_id: viewer_id.to_owned(),
-        owner_ids: others.into_iter().map(str::to_owned).collect(),
-    };
-    Ok(HIDDEN.call(&whom)?.owner_ids.into_iter().collect())
+    let owner_ids = others.into_iter().map(str::to_owned).collect();
+    let hidden = HIDDEN.call(&Whom { viewer_id: viewer_id.to_owned(), owner_ids })?;
+    Ok(hidden.owner_ids.into_iter().collect())
 }
