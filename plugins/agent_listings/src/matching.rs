@@ -27,11 +27,10 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     };
     let query = Query::new().filter(filter(&input, age.unwrap_or(0))).near(input.near);
     let query = query.limit(input.limit).cursor(input.cursor).unchecked();
-    let query = match input.near {
+    let page = CARDS.find(match input.near {
         Some(_) => query.first("distance"),
         None => query.last("published_at"),
-    };
-    let page = CARDS.find(query)?;
+    })?;
     let hidden = relations::hidden(viewer, owners(&page.hits))?;
     let is_shown = |card: &Card| {
         let owner = card.owner_id.as_str();
