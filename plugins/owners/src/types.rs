@@ -206,10 +206,8 @@ pub(crate) struct Card {
 
 impl Card {
     pub(crate) fn new(owner_id: String, known: &identity::Person, record: Record) -> Self {
-        let profile = match record.state {
-            State::Active => record.profile,
-            State::Deactivated => Profile::default(),
-        };
+        let is_active = record.state == State::Active;
+        let profile = if is_active { record.profile } else { Profile::default() };
         view!(move profile => Self {
             display_name, headline, bio_md, languages, city;
             owner_id,
