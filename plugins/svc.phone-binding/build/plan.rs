@@ -117,10 +117,8 @@ impl Region {
     }
 
     fn start(&self, region: usize) -> Result<Regional> {
-        let leading = match &self.leading {
-            Some(pattern) => Leading::Open(pattern.start()?),
-            None => Leading::Absent,
-        };
+        let leading = self.leading.as_ref().map(Pattern::start).transpose()?;
+        let leading = leading.map_or(Leading::Absent, Leading::Open);
         let kinds = self.kinds.iter().map(|(_, pattern)| pattern.start().map(Some));
         let (general, kinds) = (Some(self.general.start()?), kinds.collect::<Result<_>>()?);
         Ok(Regional { region, leading, general, kinds })

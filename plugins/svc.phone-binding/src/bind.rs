@@ -189,10 +189,8 @@ fn dispatch(
     };
     bind.code_mac = hex::encode(&secrets::mac(subject(id, &code).as_bytes())?);
     bind.sent_at = now;
-    bind.expires_at = match scenario {
-        Some(Scenario::ExpiresAtOnce) => now,
-        _ => now + LIFETIME,
-    };
+    let expires_at_once = scenario == Some(Scenario::ExpiresAtOnce);
+    bind.expires_at = if expires_at_once { now } else { now + LIFETIME };
     NUMBERS.save(&mut record)?;
     let attempt = Attempt { bind_id: id.to_owned() };
     timers::set(&format!("attempt/{id}"), now + MEMORY, "forget", &attempt)?;
