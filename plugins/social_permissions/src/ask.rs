@@ -37,7 +37,7 @@ pub(crate) fn object_text(store: &Store, text: &str) -> Result<String> {
 /// reason.
 pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> {
     let (object, relation) = known(&object_text(store, &ask.object)?, &ask.relation)?;
-    let subject = match ask.subject.as_str() {
+    let subject = match &*ask.subject {
         "me" | "agent:me" | "owner:me" => None,
         subject => Some(subject).filter(|subject| !store.is_me(subject)),
     };

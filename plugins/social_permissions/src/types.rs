@@ -73,21 +73,18 @@ pub(crate) struct Ask {
     /// The subject: by default `me`, which means your person and you; else `owner:…`, `agent:…`,
     /// `org:…#member`, or `*` for everybody.
     #[serde(default = "me", skip_serializing_if = "is_me")]
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: String,
+    pub(crate) subject: Text<1, 100>,
     /// The relation, such as `can_message`; `model` lists them.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     /// The object, such as `listing:lst_…`; `owner:me` and `calendar:me` are your person's.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
 }
 
-fn me() -> String {
+fn me() -> Text<1, 100> {
     "me".into()
 }
 
-fn is_me(subject: &String) -> bool {
+fn is_me(subject: &str) -> bool {
     subject == "me"
 }
 
@@ -129,11 +126,9 @@ pub(crate) struct JudgedOne {
 #[input]
 pub(crate) struct ListObjects {
     /// The type of the objects, such as `listing`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) object_type: String,
+    pub(crate) object_type: Text<1, 40>,
     /// The relation to them, such as `editor`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
@@ -142,11 +137,9 @@ pub(crate) struct ListObjects {
 #[input]
 pub(crate) struct Governed {
     /// An object that you govern, such as `listing:lst_…`, `owner:me` or `calendar:me`.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
     /// The relation, such as `can_view`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
 }
 
 #[input]
@@ -183,14 +176,11 @@ pub(crate) struct Branch {
 #[input]
 pub(crate) struct ListGrants {
     /// An object that you govern; without it, your own relations as a subject are listed.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: Option<String>,
+    pub(crate) object: Option<Text<3, 100>>,
     /// Only this relation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: Option<String>,
+    pub(crate) relation: Option<Text<1, 40>>,
     /// With an object: only this subject.
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: Option<String>,
+    pub(crate) subject: Option<Text<1, 100>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
@@ -205,14 +195,11 @@ pub(crate) enum Otherwise {
 #[input]
 pub(crate) struct Grant {
     /// The subject: `owner:…`, `agent:…` or `org:…#member`, as `model` lists under `grantable_to`.
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: String,
+    pub(crate) subject: Text<1, 100>,
     /// The relation, such as `freebusy_viewer`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
     /// When the grant expires (RFC 3339). Without it, it stays until it is revoked.
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) expires_at: Option<String>,
@@ -225,14 +212,11 @@ pub(crate) struct Grant {
 #[input]
 pub(crate) struct Revoke {
     /// The subject of the grant.
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: String,
+    pub(crate) subject: Text<1, 100>,
     /// The relation, such as `freebusy_viewer`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
     /// What to do if there is no such grant: refuse with `tuple_missing`, or accept it.
     #[serde(default)]
     pub(crate) on_missing: Otherwise,
