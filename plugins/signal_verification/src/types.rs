@@ -56,14 +56,12 @@ pub(crate) struct Submit {
     pub(crate) signal_id: Id,
     /// The address, which everybody must be able to read: https, with a host name, without a user
     /// and a port.
-    #[schemars(length(min = 1, max = 480))]
-    pub(crate) url: String,
+    pub(crate) url: Text<1, 480>,
     /// What it shows: that somebody else publishes the same, or that a source has retracted it.
     pub(crate) kind: EvidenceKind,
     /// A note on what the reviewer should look at. Everybody reads it once the evidence is
     /// accepted.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) note: Option<String>,
+    pub(crate) note: Option<Text<1, 500>>,
 }
 
 #[input]
@@ -78,8 +76,7 @@ pub(crate) struct Say {
     /// A signal about a company that the person speaks for.
     pub(crate) signal_id: Id,
     /// The reason, which everybody reads.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Text<1, 500>>,
 }
 
 #[input]
@@ -99,8 +96,7 @@ pub(crate) struct Appoint {
     /// The person who is to speak for it.
     pub(crate) owner_id: Id,
     /// A note about the proof that was seen.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) note: String,
+    pub(crate) note: Text<1, 500>,
 }
 
 #[input]
@@ -139,11 +135,9 @@ pub(crate) struct ListSpeakers {
 pub(crate) struct Accept {
     pub(crate) evidence_id: Id,
     /// The publisher; by default the host of the address.
-    #[schemars(length(min = 1, max = 120))]
-    pub(crate) publisher: Option<String>,
+    pub(crate) publisher: Option<Text<1, 120>>,
     /// The reason, for the person who submitted it.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Text<1, 500>>,
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -151,8 +145,7 @@ pub(crate) struct Accept {
 pub(crate) struct Reject {
     pub(crate) evidence_id: Id,
     /// The reason, for the person who submitted it.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: String,
+    pub(crate) reason: Text<1, 500>,
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -160,8 +153,7 @@ pub(crate) struct Reject {
 pub(crate) struct Review {
     pub(crate) dispute_id: Id,
     /// The reason, which everybody reads.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: String,
+    pub(crate) reason: Text<1, 500>,
     pub(crate) expected_version: Option<Version>,
 }
 
