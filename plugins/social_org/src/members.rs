@@ -33,7 +33,7 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>>
 
 pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     let mut standing = enter(call, &input.org_id, "invite_member", input.expected_version)?;
-    let (org_id, owner_id) = (String::from(input.org_id), input.owner_id);
+    let (org_id, owner_id) = (String::from(input.org_id), String::from(input.owner_id));
     if input.role > standing.role {
         return Err(not_permitted(&org_id).into());
     }
@@ -153,7 +153,12 @@ pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView> {
     if member.value.role != input.role {
         change_role(&mut standing, &mut member, input.role)?;
         standing.save()?;
-        tell(call, &member, Some(input.owner_id), "Your role in an organisation has changed.")?;
+        tell(
+            call,
+            &member,
+            Some(input.owner_id.into()),
+            "Your role in an organisation has changed.",
+        )?;
     }
     view_of(&standing, &member)
 }
@@ -168,7 +173,7 @@ pub(crate) fn transfer(call: &Call, input: OfMember) -> Result<OrgView> {
         let mut own = standing.own.clone();
         change_role(&mut standing, &mut own, Role::Admin)?;
         standing.save()?;
-        tell(call, &heir, Some(input.owner_id), "You own an organisation now.")?;
+        tell(call, &heir, Some(input.owner_id.into()), "You own an organisation now.")?;
     }
     standing.view()
 }
@@ -178,7 +183,7 @@ pub(crate) fn remove(call: &Call, input: OfMember) -> Result<MemberView> {
     let mut member = standing.member(&input.owner_id, "remove_member")?;
     depart(call, &mut standing, &mut member, "remove_member")?;
     let summary = "You are no longer in an organisation.";
-    tell(call, &member, Some(input.owner_id), summary)?;
+    tell(call, &member, Some(input.owner_id.into()), summary)?;
     view_of(&standing, &member)
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
         Some(_) => Query::new().last("relevance"),
         None => Query::new().first("name_key"),
     };
-    let query = query.text(input.q).filter(all_of(filters));
+    let query = query.text(input.q.map(Into::into)).filter(all_of(filters));
     let page = ORGS.find(query.page(input.page))?;
     let own = match call.owner_id() {
         Some(me) => MEMBERS.get_many(page.documents().map(|org| member_id(&org.id, me)))?,
@@ -189,7 +189,7 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
         return Ok(());
     }
     let (verified, domain) = (verification.anybody_verified, Some(verification.domain));
-    set_verified(call, SetVerified { org_id, verified, domain })
+    set_verified(call, SetVerified { org_id: org_id.into(), verified, domain })
 }
 
 /// Checks a name, and returns it with its key.

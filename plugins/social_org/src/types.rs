@@ -121,8 +121,7 @@ const DOMAIN: &str = "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$";
 #[input]
 pub(crate) struct Search {
     /// Words of the name or the domain.
-    #[schemars(length(min = 1, max = 200))]
-    pub(crate) q: Option<String>,
+    pub(crate) q: Option<Text<1, 200>>,
     /// Only organisations of this kind.
     pub(crate) kind: Option<Kind>,
     /// Only organisations that are verified, or only those that are not.
@@ -169,8 +168,7 @@ fn is_member(state: &MemberState) -> bool {
 pub(crate) struct Create {
     /// The name that everybody sees. It must differ from the names of other organisations by more
     /// than case, accents and punctuation.
-    #[schemars(length(min = 2, max = 80))]
-    pub(crate) name: String,
+    pub(crate) name: Text<2, 80>,
     /// The kind of organisation.
     pub(crate) kind: Kind,
     /// Its domain, such as `copperleaf.example`. It is only claimed until it is verified.
@@ -182,8 +180,7 @@ pub(crate) struct Create {
 pub(crate) struct Update {
     pub(crate) org_id: Id,
     /// A new name; it ends the verification.
-    #[schemars(length(min = 2, max = 80))]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Text<2, 80>>,
     /// A new kind.
     pub(crate) kind: Option<Kind>,
     /// A new domain, or null for none; it ends the verification.
@@ -196,8 +193,7 @@ pub(crate) struct Update {
 pub(crate) struct Invite {
     pub(crate) org_id: Id,
     /// The person to invite: `own_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Text<1, 40>,
     /// The role of the new member; not above your own role.
     #[serde(default)]
     pub(crate) role: Role,
@@ -223,8 +219,7 @@ pub(crate) struct Respond {
 pub(crate) struct SetRole {
     pub(crate) org_id: Id,
     /// A member, from `members`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Text<1, 40>,
     /// The new role. Neither it nor the present role may be above your own.
     pub(crate) role: Role,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
@@ -235,8 +230,7 @@ pub(crate) struct SetRole {
 pub(crate) struct OfMember {
     pub(crate) org_id: Id,
     /// A person in the organisation, from `members`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Text<1, 40>,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
@@ -261,8 +255,7 @@ pub(crate) struct LinkTarget {
 
 #[input]
 pub(crate) struct SetVerified {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Text<1, 40>,
     /// Whether it has proved its identity.
     pub(crate) verified: bool,
     /// The domain that was proved. If the organisation has another one by now, nothing changes.
