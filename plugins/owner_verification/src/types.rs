@@ -121,8 +121,7 @@ pub(crate) struct Status {
 pub(crate) struct Withdraw {
     pub(crate) verification_id: Id,
     /// The reason, which the person reads.
-    #[schemars(length(min = 1, max = 300))]
-    pub(crate) reason: String,
+    pub(crate) reason: Text<1, 300>,
 }
 
 /// The input of a timer, and of a look-up.

@@ -157,7 +157,7 @@ pub(crate) fn revoke(call: &Call, input: &Own) -> Result<VerificationView> {
 
 pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<VerificationView> {
     let mut stored = Verification::load(&input.verification_id)?;
-    end(call, &mut stored, "withdraw", input.reason)?;
+    end(call, &mut stored, "withdraw", input.reason.into())?;
     Ok(view(&stored)?)
 }
 
