@@ -83,7 +83,7 @@ impl HandoffResolve {
         let owner_id = call.owner_id().unwrap_or_default().to_owned();
         let redeemed = Redeemed { owner_id, handoff_id, record_id };
         REDEEMED.put(&nonce, &redeemed, Expect::Absent)?;
-        timers::set(&nonce, exp * 1000, "forget", &Forget { nonce: nonce.clone() })?;
+        timers::set(&nonce, exp * 1000, "forget", &Forget { nonce: nonce.as_str().into() })?;
         let (Redeemed { handoff_id, record_id, .. }, next) = (redeemed, call_of(&draft));
         Ok(Answer::new(Taken { handoff_id, record_id, draft }).next(next))
     }
