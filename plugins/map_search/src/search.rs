@@ -61,7 +61,7 @@ fn query(filters: &Filters) -> Query {
     };
     Query::new()
         .filter(filter(filters))
-        .text(filters.q.clone())
+        .text(filters.q.clone().map(Into::into))
         .near(filters.near.map(circle))
         .within(filters.bbox)
 }

@@ -106,8 +106,7 @@ pub(crate) struct Contract {
 #[input(Default)]
 pub(crate) struct Filters {
     /// Words of the name, the tagline or the description.
-    #[schemars(length(min = 1, max = 200))]
-    pub(crate) q: Option<String>,
+    pub(crate) q: Option<Text<1, 200>>,
     /// The kind of organisation.
     pub(crate) kind: Option<Kind>,
     /// What the organisation asks for.
@@ -119,11 +118,9 @@ pub(crate) struct Filters {
     /// The minimum maturity of at least one of its asks.
     pub(crate) maturity: Option<Maturity>,
     /// The industry as in the feed; `facets` lists the industries.
-    #[schemars(length(min = 1, max = 80))]
-    pub(crate) industry: Option<String>,
+    pub(crate) industry: Option<Text<1, 80>>,
     /// The neighbourhood as in the feed; `facets` lists them.
-    #[schemars(length(min = 1, max = 80))]
-    pub(crate) neighbourhood: Option<String>,
+    pub(crate) neighbourhood: Option<Text<1, 80>>,
     /// Only organisations around a point.
     pub(crate) near: Option<Near>,
     /// Only organisations in a rectangle.
@@ -234,15 +231,13 @@ pub(crate) struct Search {
 #[input]
 pub(crate) struct TargetId {
     /// The organisation: `tgt_` and 26 characters.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Text<1, 40>,
 }
 
 #[input]
 pub(crate) struct Nearby {
     /// The organisation: `tgt_` and 26 characters.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Text<1, 40>,
     /// The radius in kilometres.
     #[serde(default = "default_radius")]
     #[schemars(range(min = 0.1, max = 200))]
@@ -256,18 +251,15 @@ pub(crate) struct Nearby {
 #[input(Default)]
 pub(crate) struct Questions {
     /// The role of the person who asks, such as `investor`, `candidate` or `journalist`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) role: Option<String>,
+    pub(crate) role: Option<Text<1, 40>>,
 }
 
 #[input]
 pub(crate) struct AskQuestion {
     /// The question: `qst_` and 26 characters; `questions` lists them.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) question_id: String,
+    pub(crate) question_id: Text<1, 40>,
     /// The organisation, if the question is about one.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: Option<String>,
+    pub(crate) target_id: Option<Text<1, 40>>,
     /// The most records of each feed.
     #[serde(default = "default_records")]
     #[schemars(range(min = 1, max = 50))]
