@@ -114,8 +114,8 @@ impl ContentGet {
     #[action(
         access = read,
         idempotent,
-        example = Get { slug: "getting-started".into(), locale: None, format: Format::Markdown, if_version: None },
-        example = Get { slug: "privacy".into(), locale: Some("de".into()), format: Format::Text, if_version: Some(1) }
+        example = json!({ "slug": "getting-started", "format": "markdown" }),
+        example = json!({ "slug": "privacy", "locale": "de", "format": "text", "if_version": 1 })
     )]
     fn get(_call: &Call, input: Get) -> Result<GotPage, NoSuchPage> {
         read(input)

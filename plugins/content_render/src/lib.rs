@@ -67,13 +67,11 @@ impl ContentRender {
     #[action(
         access = read,
         idempotent,
-        example = Render {
-            markdown: Some("## Sunny room\n\nQuiet street, **two stops** from downtown.".into()),
-            slug: None,
-            format: Format::Html,
-            profile: Profile::Listing,
-        },
-        example = Render { markdown: None, slug: Some("about".into()), format: Format::Text, profile: Profile::Page }
+        example = json!({
+            "markdown": "## Sunny room\n\nQuiet street, **two stops** from downtown.",
+            "format": "html", "profile": "listing",
+        }),
+        example = json!({ "slug": "about", "format": "text", "profile": "page" })
     )]
     fn render(_call: &Call, input: Render) -> Result<Preview, NoSuchPage> {
         preview(input)

@@ -77,8 +77,8 @@ impl FaqGet {
     #[action(
         access = read,
         idempotent,
-        example = Get { id: None, slug: Some("claim-by-phone".into()), locale: None },
-        example = Get { id: Some("faq_01M7WD7YA44946S951N7TV37VH".into()), slug: None, locale: Some("en".into()) }
+        example = json!({ "slug": "claim-by-phone" }),
+        example = json!({ "id": "faq_01M7WD7YA44946S951N7TV37VH", "locale": "en" })
     )]
     fn get(_call: &Call, input: Get) -> Result<Question, GetError> {
         let entry = find(input.id.as_deref(), input.slug.as_deref())?;

@@ -101,18 +101,10 @@ impl FaqSearch {
     #[action(
         access = read,
         idempotent,
-        example = Search {
-            query: "why does my write answer phone_binding_required".into(),
-            tags: Vec::new(),
-            limit: 3,
-            locale: None,
-        },
-        example = Search {
-            query: "who sees my number".into(),
-            tags: vec!["privacy".into()],
-            limit: 5,
-            locale: Some("en".into()),
-        }
+        example = json!({ "query": "why does my write answer phone_binding_required", "limit": 3 }),
+        example = json!({
+            "query": "who sees my number", "tags": ["privacy"], "limit": 5, "locale": "en",
+        })
     )]
     fn search(_call: &Call, input: Search) -> Result<Answer<Results>, SearchError> {
         let found = find(&input)?;

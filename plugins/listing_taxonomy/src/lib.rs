@@ -20,7 +20,7 @@ use messages::{
 use people_kit::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use portolan_sdk::prelude::*;
 use search::{Hit, Scope};
-use taxonomy::{Node, Scheme, Side};
+use taxonomy::{Node, Side};
 
 /// The only language of labels and descriptions.
 const LOCALE: &str = "en";
@@ -87,8 +87,8 @@ impl ListingTaxonomy {
     /// you know what you are looking for, use `suggest` or `search`.
     #[action(
         access = read, idempotent,
-        example = TreeInput { root: None, depth: 2, locale: None },
-        example = TreeInput { root: Some("home".into()), depth: 1, locale: Some("en".into()) }
+        example = json!({ "depth": 2 }),
+        example = json!({ "root": "home", "depth": 1, "locale": "en" })
     )]
     fn tree(_call: &Call, input: TreeInput) -> Result<Tree, TaxonomyError> {
         let root = input.root.as_deref();
@@ -103,7 +103,7 @@ impl ListingTaxonomy {
     ///
     /// Returns one category with the rules for its listings: minimum age, what neither criteria nor
     /// filters may use, what the text must disclose, lifetime, price of a proposal.
-    #[action(access = read, idempotent, example = GetInput { code: "home.let.apartment".into() })]
+    #[action(access = read, idempotent, example = json!({ "code": "home.let.apartment" }))]
     fn get(_call: &Call, input: GetInput) -> Result<Answer<Category>, TaxonomyError> {
         let node = known(&input.code)?;
         let answer = Answer::new(Category { node, policy: &node.policy });
@@ -117,7 +117,7 @@ impl ListingTaxonomy {
     ///
     /// Searches the words of label, synonyms and description, in any inflection (`designers` finds
     /// design). For a person's own sentence, use `suggest`.
-    #[action(access = read, idempotent, example = SearchInput { q: "nurse".into(), limit: 20 })]
+    #[action(access = read, idempotent, example = json!({ "q": "nurse", "limit": 20 }))]
     fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
         let hits = search::rank(&input.q, Scope::Every, input.limit.into()).into_iter();
         let items = hits.map(|hit| Found { node: hit.node, score: points(hit.score) });
@@ -131,9 +131,9 @@ impl ListingTaxonomy {
     /// who looks for it.
     #[action(
         access = read, idempotent,
-        example = SuggestInput {
-            text: "two bedroom flat near the park, no pets".into(), side: Some(Side::Offer), limit: 5,
-        }
+        example = json!({
+            "text": "two bedroom flat near the park, no pets", "side": "offer", "limit": 5,
+        })
     )]
     fn suggest(_call: &Call, input: SuggestInput) -> Result<Answer<Suggestions>, Infallible> {
         let hits = search::rank(&input.text, Scope::Listable(input.side), input.limit.into());
@@ -154,10 +154,7 @@ impl ListingTaxonomy {
     /// Returns the JSON Schema for the `attributes` of a listing of this category and side, and the
     /// criteria that it can have for its counterparts. Call it before you create or search
     /// listings.
-    #[action(
-        access = read, idempotent,
-        example = FieldsInput { code: "work.job.software".into(), side: Side::Offer }
-    )]
+    #[action(access = read, idempotent, example = json!({ "code": "work.job.software", "side": "offer" }))]
     fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
         let node = known(&input.code)?;
         listable(node, input.side, "/code")?;
@@ -170,8 +167,8 @@ impl ListingTaxonomy {
     /// either code. `broadMatch` means that `to` is the broader of the two.
     #[action(
         access = read, idempotent,
-        example = CrosswalkInput { scheme: Some(Scheme::Isco08), code: Some("2512".into()) },
-        example = CrosswalkInput { scheme: None, code: Some("work.job.design".into()) }
+        example = json!({ "scheme": "isco08", "code": "2512" }),
+        example = json!({ "code": "work.job.design" })
     )]
     fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
         let code = input.code.as_deref();
