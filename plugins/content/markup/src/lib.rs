@@ -26,7 +26,7 @@ pub use filter::{Heading, Link};
 pub use profile::{Format, Profile};
 pub use removed::{Removed, What};
 
-use filter::Filter;
+use filter::{Filter, Filtered};
 use pulldown_cmark::{Event, Parser, html};
 use removed::Tally;
 
@@ -47,24 +47,18 @@ pub fn render(markdown: &str, profile: Profile, format: Format) -> Rendered {
     let mut removed = Tally::default();
     let source = source::bounded(markdown, &mut removed);
     let events: Vec<Event<'_>> = Parser::new_ext(&source, rules.extensions).collect();
-    let filtered = Filter::run(events, rules, removed);
-    let text = plain::text(&filtered.events);
+    let Filtered { events, links, headings, removed } = Filter::run(events, rules, removed);
+    let text = plain::text(&events);
     let words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
     let body = match format {
         Format::Text => text,
         Format::Html => {
             let mut unchecked = String::with_capacity(markdown.len() * 2);
-            html::push_html(&mut unchecked, runs::shortened(filtered.events).into_iter());
+            html::push_html(&mut unchecked, runs::shortened(events).into_iter());
             sanitize::html(&unchecked, rules)
         }
     };
-    Rendered {
-        body,
-        links: filtered.links,
-        removed: filtered.removed,
-        headings: filtered.headings,
-        words,
-    }
+    Rendered { body, links, removed, headings, words }
 }
 
 #[cfg(test)]

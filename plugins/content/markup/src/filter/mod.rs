@@ -102,12 +102,8 @@ impl<'a> Filter<'a> {
         while let Some(event) = events.next() {
             filter.event(event, events.as_slice());
         }
-        Filtered {
-            events: filter.events,
-            links: filter.links,
-            headings: filter.headings,
-            removed: filter.removed.into_list(),
-        }
+        let Self { events, links, headings, removed, .. } = filter;
+        Filtered { events, links, headings, removed: removed.into_list() }
     }
 
     fn event(&mut self, event: Event<'a>, following: &[Event<'a>]) {
