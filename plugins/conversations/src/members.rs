@@ -175,7 +175,6 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     Ok(thread)
 }
 
-/// Ends the caller's membership.
 fn go(call: &Call, mut thread: Stored<Thread>, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
     moved(&mut thread, me, action, call.now())?;
@@ -240,7 +239,6 @@ fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut 
     thread.value.member_mut(owner_id).ok_or_else(nobody)
 }
 
-/// Applies an action to a membership.
 fn moved<'a>(
     thread: &'a mut Stored<Thread>,
     owner_id: &str,

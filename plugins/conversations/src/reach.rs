@@ -67,7 +67,6 @@ fn takes_messages(person: &Person) -> bool {
     person.active && person.contact_policy != ContactPolicy::Paused
 }
 
-/// Returns the state of one thread as the person sees it.
 pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState> {
     Ok(Reach::of(viewer, [thread])?.state(thread, viewer))
 }

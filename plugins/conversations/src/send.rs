@@ -174,7 +174,6 @@ pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     views::message(call.now(), me, &thread, message)
 }
 
-/// Removes a message for the operator.
 pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
     let mut message = Message::load(&input.message_id)?;
     let thread = THREADS.get(&message.value.thread_id)?.ok_or_else(Message::not_found)?;

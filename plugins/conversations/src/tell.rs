@@ -3,7 +3,6 @@
 use crate::{kept::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// Puts an event into the inboxes of these people.
 pub(crate) fn tell<'a>(
     call: &Call,
     event: ThreadEvent,

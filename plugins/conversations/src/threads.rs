@@ -6,7 +6,6 @@ use people_kit::threads::{self as asked, End, Open, Opened, ThreadState, Whose};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// Opens a thread, or returns the existing one of the pairing.
 pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
     let people: BTreeSet<_> = input.participants.iter().map(|person| &person.owner_id).collect();
     if people.len() != input.participants.len() {
@@ -105,7 +104,6 @@ pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
     Ok(thread.save()?)
 }
 
-/// Suspends or reinstates a thread for the operator.
 pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
     let mut thread = Thread::load(thread_id)?;
     thread.step(&THREAD, action)?;

@@ -189,7 +189,6 @@ pub(crate) struct Consent {
 }
 
 impl Someone {
-    /// Returns the input without the person.
     pub(crate) fn step(&self) -> Step {
         Step { thread_id: self.thread_id.clone(), expected_version: self.expected_version }
     }

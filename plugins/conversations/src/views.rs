@@ -173,13 +173,11 @@ pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<
     Ok(threads.iter().map(view).collect())
 }
 
-/// Returns one thread as the person sees it.
 pub(crate) fn thread(now: u64, me: &str, thread: Stored<Thread>) -> Result<ThreadView> {
     let view = threads(now, me, &[thread])?.pop();
     view.ok_or_else(Thread::not_found)
 }
 
-/// Returns messages of one thread as the person sees them.
 pub(crate) fn messages(
     now: u64,
     me: &str,
@@ -194,7 +192,6 @@ pub(crate) fn messages(
     Ok(messages.iter().map(|message| scene.message(message)).collect())
 }
 
-/// Returns one message as the person sees it.
 pub(crate) fn message(
     now: u64,
     me: &str,
