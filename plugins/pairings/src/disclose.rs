@@ -58,7 +58,6 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()>
     tell::EXCHANGE.tell(call, pairing, tell::BOTH, facts)
 }
 
-/// Checks the given values of each kind.
 fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, String>> {
     let mut faults = Faults::default();
     let mut given = BTreeMap::new();

@@ -28,7 +28,6 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
     }
 }
 
-/// Lets a proposal expire that was not answered in time.
 pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
     let waits = |pairing: &Pairing| pairing.state.waits();
     let Some(mut pairing) = due(call, pairing_id, waits)? else { return Ok(()) };

@@ -85,7 +85,6 @@ pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     }
 }
 
-/// Returns the open pairing of two listings.
 pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     match &pair.open {
         Some(pairing_id) => Ok(PAIRINGS.get(pairing_id)?),
@@ -93,7 +92,6 @@ pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     }
 }
 
-/// Refuses what was declined recently.
 pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Result<()> {
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {

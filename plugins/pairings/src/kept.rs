@@ -249,7 +249,6 @@ pub(crate) fn both(one: &str, other: &str) -> String {
     format!("{first}/{second}")
 }
 
-/// Returns the state of a pair of listings.
 pub(crate) fn pair(one: &Profile, other: &Profile) -> Result<Pair> {
     Ok(PAIRS.get_or_default(&both(&one.listing_id, &other.listing_id))?.value)
 }

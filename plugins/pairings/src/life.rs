@@ -67,11 +67,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_valid() {
-        assert_eq!(PAIRING.faults(), Vec::<String>::new());
-    }
-
-    #[test]
     fn each_side_has_its_own_actions() {
         assert_eq!(PAIRING.allowed_as(PROPOSER, Proposed), ["withdraw"]);
         assert_eq!(PAIRING.allowed_as(RECIPIENT, Proposed), ["reply"]);
