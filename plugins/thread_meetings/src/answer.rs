@@ -88,7 +88,7 @@ pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
 /// Records the caller's answer to a meeting, with their own words.
 fn say(call: &Call, input: Say, action: &str, status: Participation) -> Result<Stored<Meeting>> {
     let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, action)?;
-    let comment = meetings::words("/reason", input.reason)?;
+    let comment = meetings::words("/reason", input.reason.as_deref())?;
     let participant = meeting.value.participant_mut(call.require_owner()?);
     let participant = participant.ok_or_else(Meeting::not_found)?;
     participant.ask_again();
@@ -101,7 +101,7 @@ fn say(call: &Call, input: Say, action: &str, status: Participation) -> Result<S
 pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let mut meeting =
         meetings::begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;
-    let reason = meetings::words("/reason", input.reason)?;
+    let reason = meetings::words("/reason", input.reason.as_deref())?;
     let me = call.require_owner()?;
     meeting.step(&MEETING, "decline_counter")?;
     let value = &mut meeting.value;

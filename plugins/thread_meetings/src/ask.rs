@@ -121,7 +121,7 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
     if value.rounds >= MOST_ROUNDS {
         return Err(MeetingError::CounterLimit { meeting_id: meeting.id });
     }
-    let note = meetings::words("/note", input.note)?;
+    let note = meetings::words("/note", input.note.as_deref())?;
     let slots = slots(call, &input.slots, value.duration_min)?;
     let others: Vec<_> = value.owner_ids().filter(|owner_id| *owner_id != me).collect();
     let reference = Some(meeting.id.as_str());

@@ -170,7 +170,6 @@ impl Meeting {
         self.counter.as_ref().map_or(&self.proposed_by, |counter| &counter.by)
     }
 
-    /// Returns the role of a participant.
     pub(crate) fn role(&self, owner_id: &str) -> &'static str {
         if self.asking() == owner_id { ASKING } else { ASKED }
     }

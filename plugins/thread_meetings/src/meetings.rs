@@ -113,10 +113,9 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
 }
 
 /// Checks a person's own words that the others read.
-pub(crate) fn words(pointer: &str, text: Option<String>) -> Result<Option<String>> {
-    let Some(text) = text else { return Ok(None) };
+pub(crate) fn words(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
     let mut faults = Faults::default();
-    let text = public(pointer, &text, Lines::Many, &mut faults);
+    let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;
-    Ok(Some(text))
+    Ok(text)
 }

@@ -18,7 +18,7 @@ pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<()> {
 
 pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "cancel")?;
-    let reason = meetings::words("/reason", input.reason)?;
+    let reason = meetings::words("/reason", input.reason.as_deref())?;
     meeting.step(&MEETING, "cancel")?;
     let value = &mut meeting.value;
     value.reason_text = reason;
@@ -115,7 +115,6 @@ fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Res
     Ok(())
 }
 
-/// Lets a meeting expire on which the participants have not agreed in time.
 pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
     let due = |meeting: &Stored<Meeting>| {
         meeting.value.expires_at() <= call.now() && meeting.value.state != State::Confirmed
@@ -128,7 +127,6 @@ pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
     meetings::close(call, &mut meeting, &tell::UNANSWERED, facts)
 }
 
-/// Completes a meeting that has ended.
 pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
     let due = |meeting: &Stored<Meeting>| {
         let ends_at = meeting.value.chosen.as_ref().map(|slot| slot.end);

@@ -50,7 +50,6 @@ impl Notice {
         Self { event, summary, by, next: get }
     }
 
-    /// Puts the event into the inboxes of its recipients.
     pub(crate) fn tell(&self, call: &Call, meeting: &Stored<Meeting>, facts: Facts) -> Result<()> {
         let facts = Facts {
             meeting_id: meeting.id.clone(),
@@ -72,7 +71,6 @@ impl Notice {
 }
 
 impl Facts {
-    /// Returns the offered times.
     pub(crate) fn asked(call: &Call, meeting: &Meeting) -> Self {
         let offered = meeting.offered().iter();
         Self {
