@@ -58,7 +58,6 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     Ok(views::report(&report, Role::Reporter, now))
 }
 
-/// Counts one more report of a person, or refuses it.
 fn count(call: &Call, owner_id: &str) -> Result<()> {
     let mut reporter = REPORTERS.get_or_default(owner_id)?;
     let (made, message) =

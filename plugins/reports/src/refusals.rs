@@ -54,7 +54,6 @@ pub(crate) enum ReportError {
 
 pub(crate) type Result<T, E = ReportError> = std::result::Result<T, E>;
 
-/// Returns the call that reads a report.
 pub(crate) fn get(report_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("report_id", report_id)
 }

@@ -4,7 +4,6 @@ use crate::{kept::*, life::*, refusals::*, tell, types::*, views::*};
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 
-/// Returns the reports that wait for the operator, oldest first.
 pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>> {
     let states = match input.state.is_empty() {
         true => vec![State::Open, State::Triaged, State::Appealed],

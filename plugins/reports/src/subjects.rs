@@ -113,12 +113,10 @@ fn row(subject_id: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.0 == prefix)
 }
 
-/// Returns the kind of subject that an id is of.
 pub(crate) fn kind(subject_id: &str) -> Option<Kind> {
     row(subject_id).map(|row| row.1)
 }
 
-/// Returns the subject, if it is visible to the caller.
 pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     let Some((_, kind, place, words)) = row(subject_id) else { return Ok(None) };
     match place {
