@@ -111,7 +111,6 @@ pub(crate) fn show_one(
     Ok(())
 }
 
-/// Applies an action to a candidate.
 pub(crate) fn turn(
     call: &Call,
     candidate: &mut Stored<Candidate>,

@@ -83,7 +83,6 @@ fn meet(
     Ok(Some(opened))
 }
 
-/// Ends what was not confirmed in time.
 pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
     let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
     if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
@@ -195,7 +194,6 @@ fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
     Ok(Answer::new(view).next(step(session)))
 }
 
-/// Returns the most likely next step.
 fn step(session: &Stored<Session>) -> Next {
     let asked = partners(session).iter().find(|partner| partner.state == Candidacy::New);
     match (session.value.state, asked) {

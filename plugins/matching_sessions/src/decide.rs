@@ -134,7 +134,6 @@ pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<O
     }
 }
 
-/// Notifies a person that both are interested.
 pub(crate) fn tell(session: &Stored<Session>, candidate_id: &str, opened: &Opened) -> Result<()> {
     let facts = Facts {
         candidate_id: Some(candidate_id.to_owned()),

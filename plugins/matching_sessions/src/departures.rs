@@ -67,7 +67,6 @@ pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
     Ok(())
 }
 
-/// Removes a candidate from its session.
 pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {
     batch::turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
 }

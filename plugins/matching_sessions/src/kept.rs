@@ -152,7 +152,6 @@ pub(crate) struct Opinion {
     pub(crate) at: u64,
 }
 
-/// Returns the id of an opinion.
 pub(crate) fn opinion(of: &str, on: &str) -> String {
     format!("{of}>{on}")
 }

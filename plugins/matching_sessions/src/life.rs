@@ -126,13 +126,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_valid() {
-        for faults in [SESSION.faults(), CANDIDATE.faults(), ROUND.faults()] {
-            assert_eq!(faults, Vec::<String>::new());
-        }
-    }
-
-    #[test]
     fn the_state_decides_the_allowed_actions() {
         assert_eq!(SESSION.allowed(Ready), ["decide", "refine", "pause", "close"]);
         assert_eq!(SESSION.allowed(Collecting), ["rank", "close"]);

@@ -137,7 +137,6 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     Ok(Answer::new(SessionView::of(&session)?).next(next))
 }
 
-/// Runs a round whose deadline has passed.
 pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
     let due = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline <= call.now()

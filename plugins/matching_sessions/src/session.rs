@@ -148,7 +148,6 @@ pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>> {
     shown(&session)
 }
 
-/// Ends a session that has expired.
 pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<()> {
     let Some(mut session) = SESSIONS.get(&input.session_id)? else { return Ok(()) };
     let runs = session.value.state == State::Paused || LOOKING.contains(&session.value.state);
@@ -203,7 +202,6 @@ pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     Ok(session.save()?)
 }
 
-/// Sets a timer of a session that runs an action.
 pub(crate) fn set_timer(name: &str, session_id: &str, at: u64, action: &str) -> Result<()> {
     let input = SessionId { session_id: session_id.into() };
     Ok(timers::set(&format!("{name}/{session_id}"), at, action, &input)?)
@@ -215,7 +213,6 @@ pub(crate) fn looking(session_id: &str) -> Result<Option<Stored<Session>>> {
     Ok(SESSIONS.get(session_id)?.filter(looks))
 }
 
-/// Returns listings by their ids.
 pub(crate) fn by_id(profiles: impl IntoIterator<Item = Profile>) -> BTreeMap<String, Profile> {
     profiles.into_iter().map(|profile| (profile.listing_id.clone(), profile)).collect()
 }
