@@ -5,20 +5,10 @@ use crate::{
     life::*,
     limits::{OF_A_KIND, ensure_room},
     types::*,
-    view::{self, view},
+    view,
 };
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
-
-pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship> {
-    let me = call.require_owner()?;
-    Ok(view(&hold(call, me, &input.owner_id, Kind::Mute)?, me))
-}
-
-pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship> {
-    let me = call.require_owner()?;
-    Ok(view(&release(call, me, input, Kind::Mute)?, me))
-}
 
 /// Begins a block or a mute. It does not check that the person exists: the result would reveal who
 /// has blocked the caller.
