@@ -1,10 +1,7 @@
 //! Inputs, outputs and refusals.
 
-use portolan_sdk::{
-    documents::{Counted, Rectangle},
-    feeds::Feed,
-    prelude::*,
-};
+use portolan_sdk::documents::{Counted, Rectangle};
+use portolan_sdk::{feeds::Feed, prelude::*};
 use serde_json::Map;
 
 pub(crate) const CAPABILITY: &str = "map_search";
@@ -15,7 +12,6 @@ pub(crate) type Record = Map<String, Value>;
 pub(crate) const TARGETS: Feed<Target> = Feed::new("targets");
 pub(crate) const WHOLE: Feed<Record> = Feed::new("targets");
 pub(crate) const QUESTIONS: Feed<Question> = Feed::new("questions");
-pub(crate) const HANDOFFS: Feed<Contract> = Feed::new("handoffs");
 /// The feeds with records that a question can be about.
 pub(crate) const FEEDS: [Feed<Record>; 6] = [
     WHOLE,
@@ -93,13 +89,6 @@ pub(crate) struct Use {
     /// The same as a condition for programs, as far as one can express it.
     #[serde(rename = "where", default)]
     pub(crate) condition: Option<Record>,
-}
-
-/// The part of a handoff contract that is read.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Contract {
-    pub(crate) title: String,
-    pub(crate) intent: String,
 }
 
 /// The filters of a search. All of them must match.

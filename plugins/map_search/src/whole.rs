@@ -4,6 +4,15 @@ use crate::{search::page_of, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
 
+const HANDOFFS: Feed<Contract> = Feed::new("handoffs");
+
+/// The part of a handoff contract that is read.
+#[derive(Debug, Clone, Deserialize)]
+struct Contract {
+    title: String,
+    intent: String,
+}
+
 /// The most records of each list.
 const MOST: u32 = 50;
 /// Long fields that repeat others.
