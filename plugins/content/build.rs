@@ -1,15 +1,8 @@
 //! Turns the Markdown pages into static tables, so that a call only has to look one up.
 
-use markup::{Format, Profile, Rendered, render};
+use markup::{Format, Heading, Link, Profile, Rendered, render};
 use sha2::{Digest, Sha256};
-use std::{
-    collections::HashMap,
-    env,
-    error::Error,
-    fmt::Write,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::HashMap, env, error::Error, fs, path::Path};
 
 const PAGES: &str = "pages";
 
@@ -19,19 +12,17 @@ const ETAG_LENGTH: usize = 16;
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={PAGES}");
     println!("cargo::rerun-if-changed=build.rs");
-    let mut paths: Vec<PathBuf> = fs::read_dir(PAGES)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     let mut pages = Vec::new();
-    for path in &paths {
-        pages.push(page(path).map_err(|error| format!("{}: {error}", path.display()))?);
+    for file in fs::read_dir(PAGES)? {
+        let path = file?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            pages.push(page(&path).map_err(|error| format!("{}: {error}", path.display()))?);
+        }
     }
     pages.sort();
     let table: String = pages.into_iter().map(|(_, entry)| entry).collect();
     let target = Path::new(&env::var("OUT_DIR")?).join("pages.rs");
-    fs::write(target, format!("&[\n{table}]"))?;
-    Ok(())
+    Ok(fs::write(target, format!("&[\n{table}]"))?)
 }
 
 /// Returns a page's position in the reading order, and its entry in the table.
@@ -51,12 +42,10 @@ fn page(path: &Path) -> Result<(u32, String), Box<dyn Error>> {
     }
     let text = render(markdown, Profile::Page, Format::Text).body;
     let version: u32 = field("version")?.parse()?;
-    let mut entry = String::new();
-    writeln!(
-        entry,
+    let entry = format!(
         "Page {{ slug: {slug:?}, title: {:?}, summary: {:?}, locale: {:?}, version: {version}, \
          updated_at: {:?}, etag: {:?}, words: {}, markdown: {markdown:?}, html: {:?}, \
-         text: {text:?}, toc: &[{}], links: &[{}] }},",
+         text: {text:?}, toc: &[{}], links: &[{}] }},\n",
         field("title")?,
         field("summary")?,
         field("locale")?,
@@ -66,7 +55,7 @@ fn page(path: &Path) -> Result<(u32, String), Box<dyn Error>> {
         html.body,
         toc(&html)?,
         links(&html),
-    )?;
+    );
     Ok((field("order")?.parse()?, entry))
 }
 
@@ -85,20 +74,16 @@ fn etag(markdown: &str) -> String {
 }
 
 fn toc(page: &Rendered) -> Result<String, String> {
-    let mut entries = String::new();
-    for heading in &page.headings {
-        let anchor = heading.anchor.as_ref().ok_or_else(|| format!("no anchor for {heading:?}"))?;
-        entries += &format!(
-            "Heading {{ level: {}, text: {:?}, anchor: {anchor:?} }}, ",
-            heading.level, heading.text
-        );
-    }
-    Ok(entries)
+    let entry = |heading: &Heading| {
+        let Heading { level, text, anchor } = heading;
+        let anchor = anchor.as_ref().ok_or_else(|| format!("no anchor for {heading:?}"))?;
+        Ok(format!("Heading {{ level: {level}, text: {text:?}, anchor: {anchor:?} }}, "))
+    };
+    page.headings.iter().map(entry).collect()
 }
 
 fn links(page: &Rendered) -> String {
-    page.links
-        .iter()
-        .map(|link| format!("PageLink {{ url: {:?}, text: {:?} }}, ", link.url, link.text))
-        .collect()
+    let entry =
+        |Link { url, text }: &Link| format!("PageLink {{ url: {url:?}, text: {text:?} }}, ");
+    page.links.iter().map(entry).collect()
 }

@@ -22,7 +22,7 @@ impl From<IdentityError> for Failure {
             IdentityError::AgentRevoked => Self::new(ErrorCode::ClientRevoked).next(register()),
             IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
-                .message("This person has as many agents as one may have."),
+                .message("This person has the maximum number of agents."),
             IdentityError::OAuth(_) | IdentityError::Key(_) | IdentityError::Records(_) => {
                 Self::new(ErrorCode::InternalError)
             }

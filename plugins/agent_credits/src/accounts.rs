@@ -1,14 +1,8 @@
 //! The reads and changes that people and the operator make on accounts.
 
-use crate::{
-    draft::Draft,
-    journal::{Side, Transaction},
-    life::*,
-    purse::{Purse, account, last_owner, welcome},
-    rules,
-    types::*,
-    views::*,
-};
+use crate::journal::{Side, Transaction};
+use crate::purse::{Purse, account, last_owner, welcome};
+use crate::{draft::Draft, life::*, rules, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The maximum number of accounts that are listed in addition to the agent's own.
@@ -156,7 +150,6 @@ fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<
     })
 }
 
-/// `owners list_agents`
 pub(crate) const LIST_AGENTS: Invocation<portolan_sdk::NoInput, Agents> =
     Invocation::new("owners", "list_agents");
 

@@ -1,13 +1,8 @@
 //! Codes that people redeem. A code is stored only as its MAC. A refusal never says why a code
 //! cannot be redeemed, and after a few such codes no more are tried for a while.
 
-use crate::{
-    journal::{Side, Transaction},
-    purse::Purse,
-    rules::WRONG_CODES,
-    types::*,
-    views::*,
-};
+use crate::journal::{Side, Transaction};
+use crate::{purse::Purse, rules::WRONG_CODES, types::*, views::*};
 use people_kit::hex;
 use portolan_sdk::{prelude::*, secrets};
 
@@ -57,12 +52,11 @@ pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Li
 /// Returns the code and the id of its redemption record, if this person may redeem it now.
 fn redeemable(owner_id: &str, code: &str, now: u64) -> Result<Option<(Stored<Code>, String)>> {
     let macs = secrets::macs(subject(code).as_bytes())?;
-    let found =
-        CODES.get_many(macs.iter().map(|mac| hex::encode(mac)))?.into_iter().flatten().next();
+    let found = CODES.get_many(macs.iter().map(|mac| hex::encode(mac)))?;
     let open = |code: &Stored<Code>| {
         code.value.uses_left > 0 && code.value.expires_at.is_none_or(|at| at > now)
     };
-    let Some(code) = found.filter(open) else { return Ok(None) };
+    let Some(code) = found.into_iter().flatten().next().filter(open) else { return Ok(None) };
     let redemption_id = format!("{}/{owner_id}", code.id);
     let is_first = REDEMPTIONS.get(&redemption_id)?.is_none();
     Ok(is_first.then_some((code, redemption_id)))
@@ -81,11 +75,8 @@ fn subject(code: &str) -> String {
 
 /// Encodes five bits of each byte as a letter, in groups.
 fn spelled(random: &[u8]) -> String {
-    let letters: Vec<char> = random
-        .iter()
-        .filter_map(|byte| LETTERS.get(usize::from(byte % 32)))
-        .map(|letter| char::from(*letter))
-        .collect();
+    let letters = random.iter().filter_map(|byte| LETTERS.get(usize::from(byte % 32)));
+    let letters: Vec<char> = letters.map(|letter| char::from(*letter)).collect();
     let groups: Vec<String> = letters.chunks(GROUP).map(|group| group.iter().collect()).collect();
     groups.join("-")
 }

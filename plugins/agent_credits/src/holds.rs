@@ -1,12 +1,8 @@
 //! Holds: credits that are reserved until they are spent or released.
 
-use crate::{
-    journal::{Side, Transaction},
-    life::*,
-    purse::{Purse, last_owner},
-    types::*,
-    views::*,
-};
+use crate::journal::{Side, Transaction};
+use crate::purse::{Purse, last_owner};
+use crate::{life::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The reason in the event when a hold has expired.
@@ -48,11 +44,10 @@ pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
 /// Spends the held credits.
 pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView> {
     let mut hold = Hold::load(hold_id)?;
-    let Some(mut purse) = end(call, &mut hold, "capture")? else {
-        return Ok(HoldView::new(hold));
-    };
-    purse.post(&ending(&hold, Kind::Capture, Side::Spent))?;
-    purse.close()?;
+    if let Some(mut purse) = end(call, &mut hold, "capture")? {
+        purse.post(&ending(&hold, Kind::Capture, Side::Spent))?;
+        purse.close()?;
+    }
     Ok(HoldView::new(hold))
 }
 
@@ -78,17 +73,16 @@ pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<()> {
 }
 
 fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()> {
-    let Hold { agent_id, reference, amount, .. } = &hold.value;
+    let agent_id = &hold.value.agent_id;
     purse.post(&ending(hold, Kind::Release, Side::Agent(agent_id.clone())))?;
     purse.close()?;
-    let refunded = Refunded {
-        agent_id: agent_id.clone(),
+    let value = &hold.value;
+    let refunded = view!(value => Refunded {
+        agent_id, reference, amount;
         hold_id: hold.id.clone(),
-        reference: reference.clone(),
         reason: reason.to_owned(),
-        amount: *amount,
         balance: purse.person.stored.value.available,
-    };
+    });
     let summary = "Credits that were held came back.";
     Ok(purse.tell(REFUNDED, summary, refunded, read_statement(agent_id))?)
 }
@@ -117,11 +111,10 @@ fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String)> {
     let calling = call.agent().map(|agent| agent.agent_id.as_str());
     match agent_id.filter(|agent_id| calling != Some(agent_id)) {
         None => Ok((call.require_owner()?.to_owned(), call.require_agent()?.agent_id.clone())),
-        Some(agent_id) => Ok((
-            last_owner(&agent_id)?
-                .ok_or_else(|| CreditsError::missing("There is no such account."))?,
-            agent_id,
-        )),
+        Some(agent_id) => {
+            let missing = || CreditsError::missing("There is no such account.");
+            Ok((last_owner(&agent_id)?.ok_or_else(missing)?, agent_id))
+        }
     }
 }
 

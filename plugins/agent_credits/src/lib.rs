@@ -32,9 +32,7 @@ struct AgentCredits;
 /// price of an action is held when it is called, and then spent or refunded: `quote` says how much
 /// and when. Each agent has an account; `transfer` moves credits between the agents of one person.
 #[capability(
-    id = "agent_credits",
-    title = "Agent credits",
-    tags = ["credits", "limits"],
+    id = "agent_credits", title = "Agent credits", tags = ["credits", "limits"],
     invokes = [accounts::LIST_AGENTS, prices::CATEGORY],
     collections = [ACCOUNTS, PEOPLE, ENTRIES, HOLDS, CODES, REDEMPTIONS],
     state_machines = [ACCOUNT, HOLD]
@@ -47,8 +45,9 @@ impl AgentCredits {
     #[action(access = read, idempotent, example = WhichAgent::default())]
     fn balance(call: &Call, input: WhichAgent) -> Result<Answer<Balance>, CreditsError> {
         let Some(owner_id) = call.owner_id() else {
+            let agent_id = call.require_agent()?.agent_id.clone();
             let nothing = Balance {
-                account: AccountView::of_nobody(&call.require_agent()?.agent_id),
+                account: AccountView { agent_id, ..AccountView::default() },
                 next_grant_at: None,
                 person: Sum { available: 0, held: 0 },
                 accounts: Vec::new(),
@@ -80,10 +79,9 @@ impl AgentCredits {
     /// price list is free.
     #[action(
         access = read, idempotent,
-        example = QuoteInput {
-            capability: "pairings".into(),
-            input: Quoted { action: "propose".into(), category: Some("social.date".into()) },
-        }
+        example = json!({
+            "capability": "pairings", "input": { "action": "propose", "category": "social.date" },
+        })
     )]
     fn quote(_call: &Call, input: QuoteInput) -> Result<Quote, CreditsError> {
         prices::quote(input)
@@ -95,12 +93,7 @@ impl AgentCredits {
     /// agent.
     #[action(
         access = write, emits = [GRANTED, LOW],
-        example = TransferInput {
-            to_agent_id: "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3".into(),
-            from_agent_id: None,
-            amount: 5,
-            expected_version: None,
-        }
+        example = json!({ "to_agent_id": "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3", "amount": 5 })
     )]
     fn transfer(call: &Call, input: TransferInput) -> Result<Answer<Line>, CreditsError> {
         Ok(Answer::new(accounts::transfer(call, input)?).next(read_balance()))
@@ -112,7 +105,7 @@ impl AgentCredits {
     /// attempts are refused for a while.
     #[action(
         access = write, emits = [GRANTED, LOW],
-        example = RedeemInput { code: "7K2M-QX4D-9HTV-3B8N".into(), expected_version: None }
+        example = json!({ "code": "7K2M-QX4D-9HTV-3B8N" })
     )]
     fn redeem(call: &Call, input: RedeemInput) -> Result<Answer<Line>, CreditsError> {
         let agent_id = &call.require_agent()?.agent_id;

@@ -53,12 +53,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_are_valid() {
-        assert_eq!(ACCOUNT.faults(), Vec::<String>::new());
-        assert_eq!(HOLD.faults(), Vec::<String>::new());
-    }
-
-    #[test]
     fn a_frozen_account_lets_nothing_out() {
         assert_eq!(ACCOUNT.allowed(Active), ["transfer", "redeem"]);
         assert_eq!(ACCOUNT.allowed(Frozen), Vec::<&str>::new());

@@ -1,10 +1,7 @@
 //! The prices of calls.
 
-use crate::{
-    rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME},
-    types::*,
-    views::*,
-};
+use crate::rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME};
+use crate::{types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The part of its output that is read.
@@ -42,7 +39,6 @@ pub(crate) fn quote(input: QuoteInput) -> Result<Quote> {
     Ok(Quote { capability, action, cost, why: price.why, refund: price.refund })
 }
 
-/// `listing_taxonomy get`
 pub(crate) const CATEGORY: Invocation<Value, Category> = Invocation::new("listing_taxonomy", "get");
 
 fn proposal_cost(code: &str) -> Result<u32> {

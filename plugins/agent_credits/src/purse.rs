@@ -1,14 +1,8 @@
 //! The accounts of one person during one call: they are read, changed by transactions and written
 //! back, and events are published.
 
-use crate::{
-    draft::Draft,
-    journal::{Side, Transaction},
-    life::*,
-    rules,
-    types::*,
-    views::*,
-};
+use crate::journal::{Side, Transaction};
+use crate::{draft::Draft, life::*, rules, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) struct Purse<'a> {
@@ -21,10 +15,6 @@ pub(crate) struct Purse<'a> {
     granted: Vec<Granted>,
 }
 
-pub(crate) fn account_id(owner_id: &str, agent_id: &str) -> String {
-    format!("{agent_id}/{owner_id}")
-}
-
 /// Returns the person who claimed an agent last, if the agent ever had an account.
 pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
     let last = Query::new().filter(field("agent_id").eq(agent_id)).last("claimed_at").limit(1);
@@ -33,18 +23,14 @@ pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
 }
 
 /// Returns an account, or a new one.
-pub(crate) fn account(
-    call: &Call,
-    owner_id: &str,
-    agent_id: &str,
-) -> Result<Draft<Account>, HostError> {
+pub(crate) fn account(call: &Call, owner_id: &str, agent_id: &str) -> Result<Draft<Account>> {
     let new = || Account {
         agent_id: agent_id.to_owned(),
         owner_id: owner_id.to_owned(),
         claimed_at: call.now(),
         ..Account::default()
     };
-    Draft::read(&ACCOUNTS, &account_id(owner_id, agent_id), new)
+    Ok(Draft::read(&ACCOUNTS, &format!("{agent_id}/{owner_id}"), new)?)
 }
 
 /// Returns the transaction that gives a new person their welcome credits.
@@ -140,8 +126,8 @@ impl<'a> Purse<'a> {
         }
         if is_news {
             let person = &self.person.stored.value;
-            let low =
-                Low { balance: person.available, next_grant_at: person.grant_due().map(rfc3339) };
+            let next_grant_at = person.grant_due().map(rfc3339);
+            let low = Low { balance: person.available, next_grant_at };
             self.tell(LOW, "Few credits are left.", low, read_balance())?;
         }
         Ok(())

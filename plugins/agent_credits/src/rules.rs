@@ -27,23 +27,23 @@ pub(crate) const WRONG_CODES: Window = Window { most: 5, within: HOUR };
 const REFUNDED: &str = "Held when it is sent. Refunded when it is accepted, expires unanswered or is \
     withdrawn unseen; spent when it is declined, or withdrawn after it was seen.";
 
+const PROPOSAL: PriceItem = PriceItem {
+    capability: "pairings",
+    action: "propose",
+    category: None,
+    cost: 1,
+    why: "A proposal takes somebody's attention.",
+    refund: REFUNDED,
+};
+
 /// Every price. The general price of an action comes before those of categories.
 pub(crate) const PRICES: [PriceItem; 2] = [
+    PROPOSAL,
     PriceItem {
-        capability: "pairings",
-        action: "propose",
-        category: None,
-        cost: 1,
-        why: "A proposal takes somebody's attention.",
-        refund: REFUNDED,
-    },
-    PriceItem {
-        capability: "pairings",
-        action: "propose",
         category: Some("social.date"),
         cost: 2,
         why: "A proposal in this category takes more of somebody's attention.",
-        refund: REFUNDED,
+        ..PROPOSAL
     },
 ];
 
@@ -106,9 +106,8 @@ mod tests {
             };
             assert_eq!(PRICES.iter().filter(same).count(), 1);
             let mut before = PRICES.iter().take(number);
-            let general =
-                |other: &PriceItem| other.category.is_none() && other.action == price.action;
-            assert!(price.category.is_none() || before.any(general));
+            let is_general = |of: &PriceItem| of.category.is_none() && of.action == price.action;
+            assert!(price.category.is_none() || before.any(is_general));
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Inputs, stored documents, events and refusals.
 
-use crate::{
-    life::*,
-    rules::{LONGEST_HOLD_S, MOST},
-};
-use portolan_sdk::documents;
+use crate::life::*;
+use crate::rules::{LONGEST_HOLD_S, MOST};
+use portolan_sdk::documents::Person as Named;
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "agent_credits";
@@ -12,38 +10,30 @@ pub(crate) const CAPABILITY: &str = "agent_credits";
 /// The accounts, keyed by the ids of the agent and the person: an agent that another person claims
 /// later gets another account.
 pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
-    .people(&[
-        documents::Person::delete("$id"),
-        documents::Person::delete("owner_id"),
-        documents::Person::delete("agent_id"),
-    ])
+    .people(&[Named::delete("$id"), Named::delete("owner_id"), Named::delete("agent_id")])
     .index("owner", &["owner_id"])
     .index("agent", &["agent_id", "claimed_at"]);
 /// The data that all accounts of a person share, keyed by the owner's id.
-pub(crate) const PEOPLE: Collection<Person> = Collection::new("people")
-    .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
+pub(crate) const PEOPLE: Collection<Person> =
+    Collection::new("people").people(&[Named::delete("$id"), Named::delete("agent_id")]);
 /// The journal: the numbered transactions of each account. Entries are never changed or removed.
 pub(crate) const ENTRIES: Collection<Entry> = Collection::new("entries")
     .people(&[
-        documents::Person::delete("$id"),
-        documents::Person::delete("account"),
-        documents::Person::redact("debit", &[]),
-        documents::Person::redact("credit", &[]),
+        Named::delete("$id"),
+        Named::delete("account"),
+        Named::redact("debit", &[]),
+        Named::redact("credit", &[]),
     ])
     .index("account", &["account", "number", "at"]);
 /// The holds, keyed by their ids.
 pub(crate) const HOLDS: Collection<Hold> = Collection::new("holds")
-    .people(&[
-        documents::Person::delete("account"),
-        documents::Person::delete("owner_id"),
-        documents::Person::delete("agent_id"),
-    ])
+    .people(&[Named::delete("account"), Named::delete("owner_id"), Named::delete("agent_id")])
     .unique("reference", &["account", "reference"]);
 /// The codes, keyed by their MACs.
 pub(crate) const CODES: Collection<Code> = Collection::new("codes").nobody();
 /// The redemptions, keyed by the ids of the code and the owner.
-pub(crate) const REDEMPTIONS: Collection<Redemption> = Collection::new("redemptions")
-    .people(&[documents::Person::delete("$id"), documents::Person::delete("agent_id")]);
+pub(crate) const REDEMPTIONS: Collection<Redemption> =
+    Collection::new("redemptions").people(&[Named::delete("$id"), Named::delete("agent_id")]);
 
 /// The person got credits: the welcome, a top-up, or a code.
 pub(crate) const GRANTED: Event<Data<Granted>> = Event::new("credits.granted");
@@ -335,12 +325,10 @@ pub(crate) type Result<T, E = CreditsError> = std::result::Result<T, E>;
 
 impl CreditsError {
     pub(crate) fn insufficient(required: u64, available: u64, next_grant_at: Option<u64>) -> Self {
-        let shortage = Shortage {
-            kind: "credits",
-            required,
-            available,
-            next_grant_at: next_grant_at.map(rfc3339),
-        };
+        let shortage = json!({
+            "kind": "credits", "required": required, "available": available,
+            "next_grant_at": next_grant_at.map(rfc3339),
+        });
         let message = "This account has not enough credits.";
         Self::refused(Refusal::common(ErrorCode::InsufficientCredits, message).conflict(&shortage))
     }
@@ -360,14 +348,6 @@ impl CreditsError {
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Common(refusal.next(read_balance()))
     }
-}
-
-#[derive(Serialize)]
-struct Shortage {
-    kind: &'static str,
-    required: u64,
-    available: u64,
-    next_grant_at: Option<String>,
 }
 
 pub(crate) fn read_balance() -> Next {

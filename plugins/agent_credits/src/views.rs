@@ -135,24 +135,18 @@ impl AccountView {
             allowed_actions: ACCOUNT.allowed(account.state),
         })
     }
-
-    /// Returns the balance of an agent that nobody has claimed.
-    pub(crate) fn of_nobody(agent_id: &str) -> Self {
-        Self { agent_id: agent_id.to_owned(), ..Self::default() }
-    }
 }
 
 impl From<Account> for Share {
     fn from(account: Account) -> Self {
-        let Account { agent_id, state, available, held, .. } = account;
-        Self { agent_id, state, available, held }
+        view!(move account => Self { agent_id, state, available, held; })
     }
 }
 
 impl HoldView {
     pub(crate) fn new(stored: Stored<Hold>) -> Self {
         let hold = stored.value;
-        view!(hold => Self {
+        view!(move hold => Self {
             agent_id, state, amount, reference;
             hold_id: stored.id,
             version: stored.revision,
@@ -170,25 +164,23 @@ impl Entry {
         txn_id: &str,
         at: u64,
     ) -> Self {
-        Self {
+        view!(transaction => Self {
+            kind, amount, reference;
             account: account.id.clone(),
             number: account.value.entries,
             txn_id: txn_id.to_owned(),
             at,
-            kind: transaction.kind,
             debit: transaction.debit.to_string(),
             credit: transaction.credit.to_string(),
-            amount: transaction.amount,
-            reference: transaction.reference.clone(),
             balance_after: account.value.available,
             held_after: account.value.held,
-        }
+        })
     }
 }
 
 impl From<Entry> for Line {
     fn from(entry: Entry) -> Self {
-        view!(entry => Self {
+        view!(move entry => Self {
             txn_id, kind, amount, reference, balance_after, held_after;
             time: rfc3339(entry.at),
             debit_account: entry.debit,

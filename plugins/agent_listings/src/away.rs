@@ -13,11 +13,11 @@ pub(crate) struct AgentRevoked {
 }
 
 /// Pauses the person's active listings. They stay paused until the person resumes each one.
-pub(crate) fn pause(call: &Call, owner_id: &str, action: &'static str) -> Result<()> {
+pub(crate) fn pause(call: &Call, owner_id: &str, action: &str) -> Result<()> {
     let active = |listing: &Stored<Listing>| listing.value.state == State::Active;
     for id in BOOKS.get(owner_id)?.into_iter().flat_map(|book| book.value.published) {
         if let Some(listing) = LISTINGS.get(&id)?.filter(active) {
-            step(call, listing, action, PAUSED, "The listing is out of view.")?;
+            step(call, listing, action, (PAUSED, "The listing is not visible."))?;
         }
     }
     Ok(())

@@ -1,11 +1,9 @@
 //! The content of a listing, checked before it is stored.
 
 use crate::{refusals::*, scan, types::*};
-use people_kit::{
-    contact::has_contact_data,
-    taxonomy::{self, CheckInput, Checked, Side},
-    text::{Faults, Lines, plain, public},
-};
+use people_kit::contact::has_contact_data;
+use people_kit::taxonomy::{self, CheckInput, Checked, Side};
+use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 use serde_json::Value;
 
@@ -49,7 +47,7 @@ pub(crate) fn prepared(
     content.attributes = checked.attributes.clone();
     if checked.policy.min_age.is_some() {
         // In social categories the exact place is not even stored.
-        content.place = content.place.as_ref().map(super::types::Place::public);
+        content.place = content.place.as_ref().map(Place::public);
     }
     let by_default = match checked.policy.default_visibility.as_str() {
         "network" => Visibility::Network,
@@ -65,9 +63,8 @@ pub(crate) fn prepared(
 }
 
 /// Checks every text for contact data, and the order of every amount and time.
-fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
+fn plain_content(mut content: Content, base: &str, now: u64) -> Result<Content> {
     let mut faults = Faults::default();
-    let mut content = content;
     let at = |name: &str| format!("{base}/{name}");
     for (text, name, lines, longest) in [
         (&mut content.title, "title", Lines::One, LONGEST_TITLE),
@@ -108,11 +105,10 @@ fn plain_content(content: Content, base: &str, now: u64) -> Result<Content> {
     }
     if let Some(pay) = &content.compensation {
         let (low, high) = pay.range();
-        let amount =
-            |amount: Option<f64>| amount.is_none_or(|amount| (0.0..=MOST_MONEY).contains(&amount));
+        let fits = |amount: Option<f64>| amount.is_none_or(|sum| (0.0..=MOST_MONEY).contains(&sum));
         if pay.min.is_none() && pay.max.is_none() {
             faults.add(at("compensation"), "required", "min, max or both");
-        } else if low > high || !amount(pay.min) || !amount(pay.max) {
+        } else if low > high || !fits(pay.min) || !fits(pay.max) {
             faults.add(at("compensation"), "range", "min not above max, both at least 0");
         }
         if pay.currency.len() != 3 || !pay.currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
@@ -160,7 +156,6 @@ pub(crate) struct Rendered {
     text: Option<String>,
 }
 
-/// `content_render render`
 pub(crate) const RENDER: Invocation<Value, Rendered> = Invocation::new("content_render", "render");
 
 fn rendered(markdown: &str, format: &str) -> Result<Rendered> {
@@ -174,8 +169,7 @@ pub(crate) fn html(markdown: &str) -> Result<String> {
 }
 
 fn excerpt(markdown: &str) -> Result<String> {
-    let text = rendered(markdown, "text")?.text.unwrap_or_default();
-    Ok(shortened(&text))
+    Ok(shortened(&rendered(markdown, "text")?.text.unwrap_or_default()))
 }
 
 fn shortened(text: &str) -> String {
@@ -211,12 +205,9 @@ mod tests {
         let content = serde_json::from_value(content).unwrap();
         let Err(error) = plain_content(content, "/patch", NOW) else { return Vec::new() };
         let conflict = Refusal::from(error).conflict.unwrap();
-        let errors = conflict["errors"].as_array().unwrap();
-        let text = |error: &Value, name: &str| error[name].as_str().unwrap().to_owned();
-        errors
-            .iter()
-            .map(|error| format!("{} {}", text(error, "pointer"), text(error, "rule")))
-            .collect()
+        let errors = conflict["errors"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        errors.map(|error| text(&error["pointer"]) + " " + &text(&error["rule"])).collect()
     }
 
     #[test]

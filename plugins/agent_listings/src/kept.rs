@@ -152,25 +152,27 @@ pub(crate) struct Card {
     pub(crate) counterpart_side: Side,
 }
 
+/// Returns the owners of the cards, each once.
+pub(crate) fn owners(hits: &[Hit<Card>]) -> BTreeSet<&str> {
+    hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect()
+}
+
 impl Listing {
     /// Whether searches find it, so that it has a card.
     pub(crate) fn is_found(&self) -> bool {
         self.state == State::Active && self.visibility != Visibility::Unlisted
     }
 
-    /// Returns its card.
     pub(crate) fn card(&self) -> Card {
         let content = &self.content;
         let place = content.place.as_ref().map(Place::public);
         view!(self => Card {
-            owner_id, org_id, category, side, excerpt, visibility, min_age;
+            owner_id, org_id, category, side, excerpt, visibility, min_age, said, gist;
             label: self.about.label.clone(),
             indexed: self.indexed(),
             title: content.title.clone(),
             terms: format!("{} {}", self.about.label, self.about.synonyms.join(" ")),
             attributes: content.attributes.clone(),
-            said: self.said.clone(),
-            gist: self.gist.clone(),
             lat: place.as_ref().map(|place| place.lat),
             lng: place.as_ref().map(|place| place.lng),
             place,
@@ -190,9 +192,8 @@ impl Listing {
         let ends = self.category.match_indices('.').map(|(end, _)| end);
         let codes = ends.chain([self.category.len()]).filter_map(|end| self.category.get(..end));
         let levels = codes.take(LEVELS).zip(1..).map(|(code, level)| (level_path(level), code));
-        let ranks = RANKS.iter().zip(&self.keys.ranks);
-        let ranks =
-            ranks.map(|(path, rank)| (path.trim_start_matches(INDEXED).to_owned(), rank.as_str()));
+        let names = RANKS.iter().map(|path| path.trim_start_matches(INDEXED).to_owned());
+        let ranks = names.zip(self.keys.ranks.iter().map(String::as_str));
         let mut indexed: Map<String, Value> =
             levels.chain(ranks).map(|(path, key)| (path, key.into())).collect();
         if let Some(pay) = &self.content.compensation {

@@ -1,12 +1,11 @@
 //! Listings for other capabilities, which match them.
 
 use crate::{kept::*, life::*, refusals::*, types::*};
-use people_kit::{
-    listings::{Fits, Fitting, Profile, Profiles, Which},
-    people::{self, ContactPolicy},
-    relations,
-};
+use people_kit::listings::{Fits, Fitting, Profile, Profiles, Which};
+use people_kit::people::{self, ContactPolicy};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
+use std::collections::BTreeSet;
 
 pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
@@ -26,22 +25,13 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
         None => None,
     };
-    let query = Query::new()
-        .filter(filter(&input, age.unwrap_or(0)))
-        .near(input.near)
-        .limit(input.limit)
-        .cursor(input.cursor.clone())
-        .unchecked();
-    let query = match input.near {
+    let query = Query::new().filter(filter(&input, age.unwrap_or(0))).near(input.near);
+    let query = query.limit(input.limit).cursor(input.cursor).unchecked();
+    let page = CARDS.find(match input.near {
         Some(_) => query.first("distance"),
         None => query.last("published_at"),
-    };
-    let page = CARDS.find(query)?;
-    let mut owners: Vec<&str> =
-        page.hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect();
-    owners.sort_unstable();
-    owners.dedup();
-    let hidden = relations::hidden(viewer, owners.iter().copied())?;
+    })?;
+    let hidden = relations::hidden(viewer, owners(&page.hits))?;
     let is_shown = |card: &Card| {
         let owner = card.owner_id.as_str();
         let alone = card.min_age > 0 && viewer.is_some();
@@ -59,9 +49,7 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
 /// Adds whether the owners can be reached and, to listings for adults, the age that they have reached
 /// for certain.
 fn add_people(profiles: &mut [Profile]) -> Result<()> {
-    let mut owners: Vec<&str> = profiles.iter().map(|profile| profile.owner_id.as_str()).collect();
-    owners.sort_unstable();
-    owners.dedup();
+    let owners: BTreeSet<_> = profiles.iter().map(|profile| profile.owner_id.as_str()).collect();
     let people = people::people(owners)?;
     for profile in profiles {
         let owner = people.get(&profile.owner_id);
@@ -75,8 +63,8 @@ fn add_people(profiles: &mut [Profile]) -> Result<()> {
 
 fn filter(input: &Fitting, age: u8) -> Filter {
     let code = &input.category;
-    let above = code.match_indices('.').filter_map(|(end, _)| code.get(..end));
-    let above: Vec<&str> = above.collect();
+    let ends = code.match_indices('.');
+    let above: Vec<_> = ends.filter_map(|(end, _)| code.get(..end)).collect();
     let category = match above.is_empty() {
         true => field(level_of(code)).eq(code),
         false => any_of([field(level_of(code)).eq(code), field("category").one_of(above)]),
@@ -91,32 +79,15 @@ fn filter(input: &Fitting, age: u8) -> Filter {
 
 fn of_card(card: Stored<Card>) -> Profile {
     let Stored { id, value, .. } = card;
-    Profile {
+    view!(move value => Profile {
+        owner_id, org_id, category, label, side, counterpart, counterpart_side, visibility, min_age,
+        title, excerpt, attributes, said, gist, facts, criteria, place, remote, compensation,
+        published_at;
         listing_id: id,
-        owner_id: value.owner_id,
-        org_id: value.org_id,
-        category: value.category,
-        label: value.label,
-        side: value.side,
-        counterpart: value.counterpart,
-        counterpart_side: value.counterpart_side,
         state: State::Active.name().to_owned(),
-        visibility: value.visibility,
-        min_age: value.min_age,
-        title: value.title,
-        excerpt: value.excerpt,
-        attributes: value.attributes,
-        said: value.said,
-        gist: value.gist,
         age_at_least: None,
         unreachable: false,
-        facts: value.facts,
-        criteria: value.criteria,
-        place: value.place,
-        remote: value.remote,
-        compensation: value.compensation,
-        published_at: value.published_at,
-    }
+    })
 }
 
 fn of_listing(listing: Stored<Listing>) -> Profile {

@@ -34,8 +34,8 @@ pub(crate) fn follow(call: &Call, of: OrgChange) -> Result<()> {
     let (listings, next) = page.into_parts();
     for listing in listings {
         if !recruits(&listing.value.owner_id, &of.org_id)? {
-            let summary = "The listing is out of view: you do not recruit for its organisation.";
-            step(call, listing, "on_org_changed", PAUSED, summary)?;
+            let summary = "The listing is not visible: you do not recruit for its organisation.";
+            step(call, listing, "on_org_changed", (PAUSED, summary))?;
         }
     }
     if next.is_some() {

@@ -4,14 +4,6 @@ use crate::types::*;
 use people_kit::{taxonomy::TaxonomyError, text::TextError};
 use portolan_sdk::{prelude::*, states::StateConflict};
 
-/// The required age, and the person's age as far as it is known.
-#[derive(Debug, Serialize)]
-pub(crate) struct TooYoung {
-    kind: &'static str,
-    policy: &'static str,
-    min_age: u8,
-}
-
 pub(crate) type Result<T, E = ListingsError> = std::result::Result<T, E>;
 
 #[derive(Debug, Refusals)]
@@ -42,7 +34,7 @@ pub(crate) enum ListingsError {
     #[refusal(
         forbidden,
         retryable,
-        conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
+        conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
         next = tell_age(has_owner)
     )]
     AgeRestricted { min_age: u8, has_owner: bool },

@@ -48,9 +48,8 @@ fn words(text: &str) -> String {
     };
     let lower: String = text.chars().filter(unseen).flat_map(char::to_lowercase).collect();
     let mut words = String::with_capacity(lower.len() + 2);
-    for word in
-        lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
-    {
+    let parts = lower.split(|letter: char| !letter.is_alphanumeric());
+    for word in parts.filter(|word| !word.is_empty()) {
         words.push(' ');
         words.push_str(word);
     }

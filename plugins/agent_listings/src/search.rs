@@ -1,15 +1,11 @@
 //! Finds active listings that are visible to the caller.
 
 use crate::{kept::*, refusals::*, turn, types::*, views::*};
-use people_kit::{
-    people::{self, Person},
-    relations,
-    taxonomy::{self, NarrowInput, Narrowed},
-};
-use portolan_sdk::{
-    documents::{Circle, Counted, Rectangle},
-    prelude::*,
-};
+use people_kit::people::{self, Person};
+use people_kit::relations;
+use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
+use portolan_sdk::documents::{Circle, Counted, Rectangle};
+use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// The maximum number of comparisons by `gte` and `lte`, because each one looks in every rank.
@@ -27,29 +23,22 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
     let age = age(call, &input, &narrowed)?;
     let filter = filter(&input, narrowed, age)?;
     let facets = input.facets.then(|| facets(&input, filter.clone())).transpose()?;
-    let filter = match call.owner_id() {
-        None => public(filter),
-        Some(_) => filter,
-    };
+    let filter = if call.owner_id().is_none() { public(filter) } else { filter };
     let mut viewer = Viewer { owner_id: call.owner_id(), checks: 0, people: BTreeMap::new() };
     let query = query(&input, filter);
     let (hits, next_cursor) = viewer.page(&query, &input)?;
-    let items = hits
-        .into_iter()
-        .map(|hit| {
-            let person = viewer.people.get(&hit.document.value.owner_id);
-            CardView::new(hit, person)
-        })
-        .collect();
-    Ok(Found { items, next_cursor, facets })
+    let shown = |hit: Hit<Card>| {
+        let person = viewer.people.get(&hit.document.value.owner_id);
+        CardView::new(hit, person)
+    };
+    Ok(Found { items: hits.into_iter().map(shown).collect(), next_cursor, facets })
 }
 
 /// Returns the taxonomy's comparisons for the category and filters. Without either, the taxonomy is
 /// not called.
 fn narrowed(input: &Search) -> Result<Narrowed> {
-    let ranges =
-        input.filters.values().filter(|filter| filter.gte.is_some() || filter.lte.is_some());
-    if ranges.count() > MOST_RANGES {
+    let is_range = |filter: &&Comparison| filter.gte.is_some() || filter.lte.is_some();
+    if input.filters.values().filter(is_range).count() > MOST_RANGES {
         return Err(validation("/filters", "maxProperties", "at most 4 with gte or lte").into());
     }
     let radius_km = input.near.map(|near| near.radius_km).into_iter();
@@ -109,8 +98,7 @@ fn filter(input: &Search, narrowed: Narrowed, age: u8) -> Result<Filter> {
     if let Some(pay) = &input.compensation {
         let (low, high) = pay.range();
         if low > high {
-            let rule = "min not above max";
-            return Err(validation("/compensation", "range", rule).into());
+            return Err(validation("/compensation", "range", "min not above max").into());
         }
         all.extend([
             field("indexed.pay").eq(pay.kind()),
@@ -136,12 +124,8 @@ fn query(input: &Search, filter: Filter) -> Query {
         (None, Some(_)) => Sort::Distance,
         (None, None) => Sort::Newest,
     };
-    let query = Query::new()
-        .filter(filter)
-        .text(input.q.clone())
-        .near(input.near.map(circle))
-        .within(input.bbox)
-        .unchecked();
+    let query = Query::new().filter(filter).text(input.q.clone());
+    let query = query.near(input.near.map(circle)).within(input.bbox).unchecked();
     match input.sort.unwrap_or(by_default) {
         Sort::Relevance if input.q.is_some() => query.last("relevance"),
         Sort::Distance if input.near.is_some() => query.first("distance"),
@@ -166,8 +150,7 @@ impl Viewer<'_> {
     /// larger chunks: the length of a page does not show how much was left out.
     fn page(&mut self, query: &Query, input: &Search) -> Result<(Vec<Hit<Card>>, Option<String>)> {
         let limit = input.page.limit as usize;
-        let chunk =
-            if self.owner_id.is_some() { input.page.limit.max(CHUNK) } else { input.page.limit };
+        let chunk = input.page.limit.max(if self.owner_id.is_some() { CHUNK } else { 0 });
         let mut cursor = input.page.cursor.clone();
         let mut shown: Vec<Hit<Card>> = Vec::new();
         for _ in 0..MOST_CHUNKS {
@@ -175,10 +158,9 @@ impl Viewer<'_> {
             let found = CARDS.find(part)?;
             let visible = self.visible(&found.hits)?;
             let wanted = limit - shown.len();
-            let places = visible.iter().enumerate().filter(|(_, seen)| **seen).map(|(at, _)| at);
-            let places: Vec<usize> = places.collect();
-            let full = places.get(wanted.saturating_sub(1)).filter(|_| places.len() >= wanted);
-            let end = full.filter(|end| **end + 1 < found.hits.len()).map(|end| end + 1);
+            let mut places = visible.iter().enumerate().filter(|(_, seen)| **seen);
+            let last = places.nth(wanted.saturating_sub(1));
+            let end = last.map(|(at, _)| at + 1).filter(|end| *end < found.hits.len());
             let mut seen = visible.into_iter().take(end.unwrap_or(usize::MAX));
             shown.extend(found.hits.into_iter().filter(|_| seen.next().unwrap_or(false)));
             if let Some(end) = end {
@@ -196,12 +178,8 @@ impl Viewer<'_> {
 
     /// Returns for each match whether it is visible to the caller.
     fn visible(&mut self, hits: &[Hit<Card>]) -> Result<Vec<bool>> {
-        let mut owners: Vec<&str> =
-            hits.iter().map(|hit| hit.document.value.owner_id.as_str()).collect();
-        owners.sort_unstable();
-        owners.dedup();
-        let hidden = relations::hidden(self.owner_id, owners.iter().copied())?;
-        let new = owners.into_iter().filter(|owner| !self.people.contains_key(*owner));
+        let hidden = relations::hidden(self.owner_id, owners(hits))?;
+        let new = owners(hits).into_iter().filter(|owner| !self.people.contains_key(*owner));
         self.people.extend(people::people(new)?);
         hits.iter()
             .map(|hit| {

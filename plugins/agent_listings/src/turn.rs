@@ -1,10 +1,8 @@
 //! The transitions of a listing, with everything that follows from them.
 
 use crate::{kept::*, life::*, orgs, refusals::*, types::*, views::*};
-use people_kit::{
-    people,
-    relations::{self, Tuple},
-};
+use people_kit::people;
+use people_kit::relations::{self, Tuple};
 use portolan_sdk::prelude::*;
 
 /// Returns a listing that the caller may change. It refuses with `not_owner`, or with
@@ -122,28 +120,17 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
 fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     let mut book = BOOKS.get_or_default(&listing.owner_id)?;
     let state = listing.state;
-    for (list, belongs, most, name, states) in [
-        (
-            &mut book.value.published,
-            state.is_published(),
-            MOST_PUBLISHED,
-            "published_listings",
-            vec!["active", "in_review"],
-        ),
-        (
-            &mut book.value.kept,
-            state.is_kept(),
-            MOST_KEPT,
-            "kept_listings",
-            vec!["draft", "rejected", "paused"],
-        ),
+    // A transition that the person did not choose is never refused because of a limit.
+    let chosen = !matches!(state, State::Paused | State::Rejected);
+    for (list, states, most, name) in [
+        (&mut book.value.published, State::PUBLISHED, MOST_PUBLISHED, "published_listings"),
+        (&mut book.value.kept, State::KEPT, MOST_KEPT, "kept_listings"),
     ] {
-        // A transition that the person did not choose is never refused because of a limit.
-        let chosen = !matches!(state, State::Paused | State::Rejected);
+        let belongs = states.contains(&state);
         let added = belongs && list.insert(listing_id.to_owned());
         if added && chosen && list.len() > most {
-            let limit = most as u64;
-            return Err(ListingsError::ListingLimitReached { name, limit, states });
+            let states = states.iter().map(|state| state.name()).collect();
+            return Err(ListingsError::ListingLimitReached { name, limit: most as u64, states });
         }
         if !belongs {
             list.remove(listing_id);
@@ -155,20 +142,14 @@ fn count(listing_id: &str, listing: &Listing) -> Result<()> {
 /// Sets the timers of a listing that will expire, and cancels those of any other.
 fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     let input = ListingId { listing_id: listing_id.into() };
-    let (warn, expire) = (format!("warn/{listing_id}"), format!("expire/{listing_id}"));
-    match listing.valid_through.filter(|_| listing.state.runs()) {
-        None => {
-            timers::cancel(&warn)?;
-            timers::cancel(&expire)?;
-        }
-        Some(end) => {
-            timers::set(&expire, end, "expire", &input)?;
-            let warning = end.saturating_sub(WARNING_DAYS * DAY);
-            if warning > listing.changed_at {
-                timers::set(&warn, warning, "warn", &input)?;
-            } else {
-                timers::cancel(&warn)?;
-            }
+    let end = listing.valid_through.filter(|_| listing.state.runs());
+    let warning = end.map(|end| end.saturating_sub(WARNING_DAYS * DAY));
+    let warning = warning.filter(|warning| *warning > listing.changed_at);
+    for (action, at) in [("expire", end), ("warn", warning)] {
+        let timer = format!("{action}/{listing_id}");
+        match at {
+            Some(at) => timers::set(&timer, at, action, &input)?,
+            None => timers::cancel(&timer).map(drop)?,
         }
     }
     Ok(())
@@ -180,8 +161,7 @@ pub(crate) fn publish(
     call: &Call,
     listing: &mut Stored<Listing>,
     action: &str,
-    event: ListingEvent,
-    summary: &'static str,
+    notice: Notice,
 ) -> Result<()> {
     let (now, value) = (call.now(), &mut listing.value);
     ensure_ready(value)?;
@@ -197,11 +177,7 @@ pub(crate) fn publish(
         published(value, now);
     }
     enter(call, listing, action, to)?;
-    match to {
-        State::Active => tell(call, listing, event, summary, None)?,
-        _ => tell(call, listing, IN_REVIEW, "Somebody looks at the listing first.", None)?,
-    }
-    Ok(())
+    tell(call, listing, if to == State::Active { notice } else { REVIEWED })
 }
 
 /// Renews a listing for the usual time of its category.
@@ -212,16 +188,16 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     if to != state {
         let days = if state == State::Filled { RENEW_FILLED_DAYS } else { RENEW_EXPIRED_DAYS };
         ensure_in_time(call, &listing.value, days)?;
-        return publish(call, listing, "renew", PUBLISHED, "The listing is published again.");
+        let notice = (PUBLISHED, "The listing is published again.");
+        return publish(call, listing, "renew", notice);
     }
     ensure_ready(&listing.value)?;
     let before = tuples(&listing.id, &listing.value);
     listing.value.valid_through = Some(end(&listing.value, now));
     listing.value.changed_at = now;
     write(listing, before)?;
-    let changed = vec!["valid_through"];
-    let summary = "The listing runs longer.";
-    tell_changed(call, listing, UPDATED, summary, None, changed)
+    let notice = (UPDATED, "The listing runs longer.");
+    tell_changed(call, listing, notice, vec!["valid_through"], read(&listing.id))
 }
 
 /// Refuses if more than this number of days have passed since it ended.
@@ -269,34 +245,24 @@ pub(crate) fn ensure_old_enough(min_age: u8, age: Option<u8>, has_owner: bool) -
 }
 
 /// Publishes an event for the owner and for subscribed capabilities.
-pub(crate) fn tell(
-    call: &Call,
-    listing: &Stored<Listing>,
-    event: ListingEvent,
-    summary: &'static str,
-    next: Option<Next>,
-) -> Result<()> {
-    tell_changed(call, listing, event, summary, next, Vec::new())
+pub(crate) fn tell(call: &Call, listing: &Stored<Listing>, notice: Notice) -> Result<()> {
+    tell_changed(call, listing, notice, Vec::new(), read(&listing.id))
 }
 
 pub(crate) fn tell_changed(
     call: &Call,
     listing: &Stored<Listing>,
-    event: ListingEvent,
-    summary: &'static str,
-    next: Option<Next>,
+    (event, summary): Notice,
     changed: Vec<&'static str>,
+    next: Next,
 ) -> Result<()> {
     let value = &listing.value;
-    let facts = Facts {
+    let facts = view!(value => Facts {
+        category, side, reason;
         listing_id: listing.id.clone(),
-        category: value.category.clone(),
-        side: value.side,
-        valid_through: value.valid_through.map(time::rfc3339),
-        reason: value.reason.clone(),
+        valid_through: value.valid_through.map(rfc3339),
         changed,
-    };
-    let data = Data::new(call, listing.resource(), summary, facts);
-    let data = data.next(next.unwrap_or_else(|| read(&listing.id)));
+    });
+    let data = Data::new(call, listing.resource(), summary, facts).next(next);
     Ok(listing.tell_owner(event, &data)?)
 }

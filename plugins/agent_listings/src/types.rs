@@ -54,6 +54,9 @@ pub(crate) struct OrgChange {
 
 /// An event of a listing.
 pub(crate) type ListingEvent = Event<Data<Facts>>;
+/// An event, with its summary.
+pub(crate) type Notice = (ListingEvent, &'static str);
+pub(crate) const REVIEWED: Notice = (IN_REVIEW, "Somebody looks at the listing first.");
 
 #[output]
 pub(crate) struct Facts {
@@ -100,17 +103,8 @@ pub(crate) struct Content {
 }
 
 /// The names of the fields of `Content`.
-pub(crate) const FIELDS: [&str; 9] = [
-    "title",
-    "description",
-    "attributes",
-    "criteria",
-    "place",
-    "remote",
-    "compensation",
-    "valid_through",
-    "visibility",
-];
+pub(crate) const FIELDS: &str = "title description attributes criteria place remote compensation \
+    valid_through visibility";
 
 #[input]
 pub(crate) struct Create {

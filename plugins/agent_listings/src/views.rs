@@ -1,11 +1,10 @@
 //! Outputs.
 
 use crate::{content, kept::*, life::*, refusals::*, schema_org, types::*};
-use people_kit::{
-    UNTRUSTED, listings,
-    people::{self, Person},
-    taxonomy::{Criteria, Side},
-};
+use people_kit::UNTRUSTED;
+use people_kit::listings::Card as Short;
+use people_kit::people::{self, Person};
+use people_kit::taxonomy::{Criteria, Side};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
@@ -89,8 +88,8 @@ impl View {
     pub(crate) fn of(listing: &Stored<Listing>, owner: Owner) -> Self {
         let value = &listing.value;
         let content = value.content.clone();
-        let review = (!value.flags.is_empty() || value.reason.is_some())
-            .then(|| Review { flags: value.flags.clone(), reason: value.reason.clone() });
+        let is_reviewed = !value.flags.is_empty() || value.reason.is_some();
+        let review = is_reviewed.then(|| view!(value => Review { flags, reason; }));
         view!(value => Self {
             category, side, state, visibility, org_id;
             listing_id: listing.id.clone(),
@@ -138,7 +137,7 @@ impl View {
 #[output]
 pub(crate) struct CardView {
     #[serde(flatten)]
-    short: listings::Card,
+    short: Short,
     attributes: Map<String, Value>,
     owner: Owner,
     org_id: Option<String>,
@@ -153,26 +152,20 @@ pub(crate) struct CardView {
 impl CardView {
     pub(crate) fn new(hit: Hit<Card>, person: Option<&Person>) -> Self {
         let card = hit.document.value;
-        Self {
+        let short = view!(move card => Short {
+            category, side, title, excerpt, place, remote, compensation;
+            listing_id: hit.document.id,
+            category_label: card.label,
+            trust: UNTRUSTED,
+        });
+        view!(move card => Self {
+            attributes, org_id;
+            short,
             owner: Owner::new(&card.owner_id, person),
-            short: listings::Card {
-                listing_id: hit.document.id,
-                category: card.category,
-                category_label: card.label,
-                side: card.side,
-                title: card.title,
-                excerpt: card.excerpt,
-                place: card.place,
-                remote: card.remote,
-                compensation: card.compensation,
-                trust: UNTRUSTED,
-            },
-            attributes: card.attributes,
-            org_id: card.org_id,
             published_at: rfc3339(card.published_at),
             valid_through: rfc3339(card.valid_through),
             distance_km: hit.distance_m.map(|metres| (metres / 100.0).round() / 10.0),
-        }
+        })
     }
 }
 

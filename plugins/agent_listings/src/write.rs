@@ -1,14 +1,7 @@
 //! Creating a listing and changing its content.
 
-use crate::{
-    content::{self, Prepared},
-    kept::*,
-    life::*,
-    orgs, patch,
-    refusals::*,
-    turn,
-    types::*,
-};
+use crate::content::{self, Prepared};
+use crate::{kept::*, life::*, orgs, patch, refusals::*, turn, types::*};
 use people_kit::people;
 use portolan_sdk::prelude::*;
 
@@ -51,9 +44,9 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     };
     let mut listing = Stored::new(call.new_id("lst"), value, call.now());
     turn::enter(call, &mut listing, "create", State::Draft)?;
-    turn::tell(call, &listing, CREATED, "The listing is stored.", None)?;
+    turn::tell(call, &listing, (CREATED, "The listing is stored."))?;
     if input.publish {
-        turn::publish(call, &mut listing, "publish", PUBLISHED, "The listing is published.")?;
+        turn::publish(call, &mut listing, "publish", (PUBLISHED, "The listing is published."))?;
     }
     Ok(listing)
 }
@@ -69,16 +62,15 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
         });
     }
     orgs::ensure_still_recruits(&listing.value)?;
-    let patched = patch::patched(&listing.value.content, input.patch)?;
+    let mut patched = patch::patched(&listing.value.content, input.patch)?;
     if patched == listing.value.content {
         return Ok(listing);
     }
-    let mut checked = patched;
     // An update of other fields is not refused because `valid_through` has passed.
-    let same_end = checked.valid_through == listing.value.content.valid_through;
-    let kept_end = same_end.then(|| checked.valid_through.take()).flatten();
+    let same_end = patched.valid_through == listing.value.content.valid_through;
+    let kept_end = same_end.then(|| patched.valid_through.take()).flatten();
     let (category, side) = (listing.value.category.clone(), listing.value.side);
-    let mut prepared = content::prepared(&category, side, checked, "/patch", call.now())?;
+    let mut prepared = content::prepared(&category, side, patched, "/patch", call.now())?;
     if same_end {
         prepared.content.valid_through = kept_end;
     }
@@ -104,17 +96,18 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     }
     if state == State::Active && flagged {
         turn::enter(call, &mut listing, "update", State::InReview)?;
-        turn::tell(call, &listing, IN_REVIEW, "Somebody looks at the listing first.", None)?;
+        turn::tell(call, &listing, REVIEWED)?;
     } else {
         listing.value.changed_at = call.now();
-        crate::turn::write(&mut listing, before)?;
+        turn::write(&mut listing, before)?;
     }
-    turn::tell_changed(call, &listing, UPDATED, "The listing has changed.", None, changed)?;
+    let notice = (UPDATED, "The listing has changed.");
+    turn::tell_changed(call, &listing, notice, changed, read(&listing.id))?;
     Ok(listing)
 }
 
 /// Returns the names of the fields that differ.
 fn changed(before: &Content, after: &Content) -> Vec<&'static str> {
     let [before, after] = [before, after].map(portolan_sdk::to_value);
-    FIELDS.into_iter().filter(|name| before.get(name) != after.get(name)).collect()
+    FIELDS.split(' ').filter(|name| before.get(name) != after.get(name)).collect()
 }

@@ -57,27 +57,12 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView> {
     let mut faults = Faults::default();
     let label = input.label.map(|label| plain("/label", &label, Lines::One, &mut faults));
     faults.check().map_err(CalendarError::Text)?;
-    let (begins, ends) = series.bounds();
-    let block = Block {
-        owner_id: owner_id.to_owned(),
-        source: Source::Added,
-        uid: None,
-        recurrence_id: None,
-        start: series.start.to_string(),
-        end: series.start.checked_add(series.length).unwrap_or(series.start).to_string(),
-        all_day: !input.start.contains('T'),
-        time_zone: series.zone.name().to_owned(),
-        rrule: series.rule.as_ref().map(Rule::to_string),
-        except: Vec::new(),
-        tentative: false,
-        label,
-        begins,
-        ends,
-    };
+    let all_day = !input.start.contains('T');
+    let block = Block { label, ..Block::of(owner_id, Source::Added, &series, all_day) };
     let change = Change::of(owner_id)?;
     let stored = BLOCKS.add(call.new_id("blk"), block, call.now())?;
     change.done(1, 0)?;
-    Ok(view(stored))
+    Ok(view(&stored))
 }
 
 /// Parses the block, or reports what is wrong with it.
@@ -99,7 +84,7 @@ fn series(input: &AddBlock, zone: Zone) -> Result<Series> {
     }
     let rule = input.rrule.as_deref().map(|text| Rule::parse(text).and_then(Rule::strict));
     let rule = rule.transpose().map_err(CalendarError::in_rule)?;
-    let series = Series::new(zone, start, end, rule).ok_or_else(|| {
+    let series = Series::once(zone, start, end).recurring(rule).ok_or_else(|| {
         CalendarError::validation("/rrule", "until_after_start", "an UNTIL after the start")
     })?;
     if !series.is_in_step() {
@@ -113,8 +98,7 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     let owner_id = call.require_owner()?;
     let stored = BLOCKS.get(&input.block_id)?.filter(|block| block.value.owner_id == owner_id);
     let stored = stored.ok_or(CalendarError::BlockNotFound)?;
-    let current = stored.clone();
-    ensure_version(input.expected_version, stored.revision, || view(current), list())?;
+    ensure_version(input.expected_version, stored.revision, || view(&stored), list())?;
     let change = Change::of(owner_id)?;
     BLOCKS.delete(&stored.id, Expect::Revision(stored.revision))?;
     change.done(0, 1)?;
@@ -128,23 +112,20 @@ pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>> {
     BLOCKS.all(query).map(|hit| Ok(hit?.document)).collect()
 }
 
-fn view(stored: Stored<Block>) -> BlockView {
-    let Block { source, start, end, all_day, time_zone, rrule, label, .. } = stored.value;
+fn view(stored: &Stored<Block>) -> BlockView {
+    let block = &stored.value;
     // A block of whole days is shown by its days.
-    let shown = |text: String| match (all_day, text.split_once('T')) {
+    let shown = |text: &str| match (block.all_day, text.split_once('T')) {
         (true, Some((date, _))) => date.to_owned(),
-        _ => text,
+        _ => text.to_owned(),
     };
-    BlockView {
-        block_id: stored.id,
+    view!(block => BlockView {
+        source, time_zone, rrule, label;
+        block_id: stored.id.clone(),
         version: stored.revision,
-        source,
-        start: shown(start),
-        end: shown(end),
-        time_zone,
-        rrule,
-        label,
-    }
+        start: shown(&block.start),
+        end: shown(&block.end),
+    })
 }
 
 #[cfg(test)]
@@ -159,16 +140,12 @@ mod tests {
             rrule: rrule.map(str::to_owned),
             label: None,
         };
-        let zone = Zone::named("America/Los_Angeles").unwrap();
-        match series(&input, zone) {
-            Ok(series) => Ok((series.start.to_string(), series.length.as_mins())),
-            Err(error) => {
-                let refusal = Refusal::from(error);
-                assert_eq!(refusal.code, "validation_failed");
-                let pointer = &refusal.conflict.unwrap()["errors"][0]["pointer"];
-                Err(pointer.as_str().unwrap().to_owned())
-            }
-        }
+        let series = series(&input, Zone::named("America/Los_Angeles").unwrap());
+        series.map(|series| (series.start.to_string(), series.length.as_mins())).map_err(|error| {
+            let refusal = Refusal::from(error);
+            assert_eq!(refusal.code, "validation_failed");
+            refusal.conflict.unwrap()["errors"][0]["pointer"].as_str().unwrap().to_owned()
+        })
     }
 
     #[test]
@@ -176,10 +153,8 @@ mod tests {
         let expected = Ok(("2026-11-02T09:00:00".into(), 60));
         assert_eq!(added("2026-11-02T09:00", "2026-11-02T10:00", None), expected);
         assert_eq!(added("2026-11-02T17:00:00.5Z", "2026-11-02T10:00:00-08:00", None), expected);
-        assert_eq!(
-            added("2026-11-01", "2026-11-03", None),
-            Ok(("2026-11-01T00:00:00".into(), 2 * 1440))
-        );
+        let days = Ok(("2026-11-01T00:00:00".into(), 2 * 1440));
+        assert_eq!(added("2026-11-01", "2026-11-03", None), days);
     }
 
     #[test]

@@ -35,9 +35,7 @@ pub(crate) fn taken(
             true => &mut taken.tentative,
             false => &mut taken.busy,
         };
-        series.each(range.start, range.end, |_local, one| {
-            spans.push(Span::new(one.start, one.end));
-        });
+        series.each(range, |one| spans.push(one));
     }
     for reservation in reservations(owner_id, range)? {
         if but == Some(reservation.id.as_str()) {
@@ -81,13 +79,12 @@ pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
         let open = hours.value.open(&hours.value.zone(), range);
         layers.push((FbType::Unavailable, rest(range, &open)));
     }
-    let pieces = layered(range, &layers);
     let period = |(span, fbtype): (Span, FbType)| Period {
         start: text(span.start),
         end: text(span.end),
         fbtype,
     };
-    let periods = pieces.into_iter().map(period).collect();
+    let periods = layered(range, &layers).into_iter().map(period).collect();
     Ok(Freebusy { start: text(range.start), end: text(range.end), periods })
 }
 
@@ -95,18 +92,15 @@ pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
 pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     const RELATION: &str = "can_see_freebusy";
     let object = format!("owner:{owner_id}");
-    let agent_id = call.agent().map(|agent| agent.agent_id.as_str());
-    if let Some(agent_id) = agent_id
-        && allowed(Tuple::new(object.as_str(), RELATION, format!("agent:{agent_id}")))?
+    if let Some(agent) = call.agent()
+        && allowed(Tuple::new(object.as_str(), RELATION, format!("agent:{}", agent.agent_id)))?
     {
         return Ok(());
     }
     let message = "This person has not let you see when they are busy.";
-    let mut refusal = Refusal::common(ErrorCode::NotPermitted, message);
-    let check = Next::action("social_permissions", "check");
-    let check = check.field("relation", RELATION).field("object", object);
-    refusal.next = Some(Box::new(check));
-    Err(CalendarError::Common(refusal))
+    let check = Next::action("social_permissions", "check").field("relation", RELATION);
+    let refusal = Refusal::common(ErrorCode::NotPermitted, message);
+    Err(refusal.next(check.field("object", object)).into())
 }
 
 /// Parses the range that one call reads.

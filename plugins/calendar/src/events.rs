@@ -41,22 +41,20 @@ fn add_blocks(owner_id: &str, range: Span, found: &mut Vec<(String, Event)>) -> 
     for stored in blocks(owner_id, range)? {
         let Some(series) = stored.value.series(&mut zones) else { continue };
         let block = &stored.value;
-        series.each(range.start, range.end, |_local, one| {
-            let event = Event {
+        series.each(range, |one| {
+            let event = view!(block => Event {
+                all_day, tentative, rrule;
                 kind: EventKind::Block,
                 id: stored.id.clone(),
                 start: busy::text(one.start),
                 end: busy::text(one.end),
-                all_day: block.all_day,
-                tentative: block.tentative,
                 title: block.label.clone(),
                 // An imported block was not written by the person here, so its text is untrusted.
                 trust: (block.source == Source::Imported).then_some(UNTRUSTED),
                 source: Some(block.source),
                 version: Some(stored.revision),
                 time_zone: Some(block.time_zone.clone()),
-                rrule: block.rrule.clone(),
-            };
+            });
             found.push((place(one.start, event.kind, &stored.id), event));
         });
     }

@@ -19,15 +19,12 @@ pub(crate) fn days(
     if first >= from && first <= to && visit(first).is_break() {
         return;
     }
-    let from = from.max(first);
+    let (from, periods) = (from.max(first), Periods { rule, first });
     let mut found = Vec::new();
-    let mut period = Periods { rule, first }.before(from);
-    while let Some(start) = (Periods { rule, first }).start(period) {
-        if start > to {
-            return;
-        }
+    let mut period = periods.before(from);
+    while let Some(start) = periods.start(period).filter(|start| *start <= to) {
         found.clear();
-        Periods { rule, first }.fill(start, &mut found);
+        periods.fill(start, &mut found);
         found.sort_unstable();
         found.dedup();
         for day in found.iter().filter(|day| **day > first && **day >= from && **day <= to) {
@@ -77,34 +74,23 @@ impl Periods<'_> {
 
     /// Adds the days of the period that begins on this day.
     fn fill(&self, start: Date, found: &mut Vec<Date>) {
-        let (rule, first) = (self.rule, self.first);
-        match (rule.frequency, rule.by_day.is_empty()) {
-            (Frequency::Daily, true) => found.push(start),
-            (Frequency::Daily, false) => {
-                found.extend(
-                    rule.by_day.iter().any(|day| day.weekday == start.weekday()).then_some(start),
-                );
-            }
-            (Frequency::Weekly, true) => found.extend(on_or_after(start, first.weekday())),
-            (Frequency::Weekly, false) => {
-                found.extend(rule.by_day.iter().filter_map(|day| on_or_after(start, day.weekday)));
-            }
-            // A month without this day has no occurrence.
-            (Frequency::Monthly, true) => {
-                found.extend(Date::new(start.year(), start.month(), first.day()));
-            }
-            (Frequency::Yearly, true) => {
-                found.extend(Date::new(start.year(), first.month(), first.day()));
-            }
-            (Frequency::Monthly, false) => {
-                let end = start.last_of_month();
-                rule.by_day.iter().for_each(|day| numbered(*day, start, end, found));
-            }
-            (Frequency::Yearly, false) => {
-                let end = start.last_of_year();
-                rule.by_day.iter().for_each(|day| numbered(*day, start, end, found));
-            }
+        let (by_day, first) = (&self.rule.by_day, self.first);
+        if by_day.is_empty() {
+            found.extend(match self.rule.frequency {
+                Frequency::Daily => Some(start),
+                Frequency::Weekly => on_or_after(start, first.weekday()),
+                // A month without this day has no occurrence.
+                Frequency::Monthly => Date::new(start.year(), start.month(), first.day()).ok(),
+                Frequency::Yearly => Date::new(start.year(), first.month(), first.day()).ok(),
+            });
         }
+        let end = match self.rule.frequency {
+            Frequency::Daily => start,
+            Frequency::Weekly => plus(start, 6).unwrap_or(Date::MAX),
+            Frequency::Monthly => start.last_of_month(),
+            Frequency::Yearly => start.last_of_year(),
+        };
+        by_day.iter().for_each(|day| numbered(*day, start, end, found));
     }
 
     fn week(&self, day: Date) -> Date {
@@ -198,27 +184,20 @@ mod tests {
 
     #[test]
     fn the_end_of_the_calendar_ends_a_rule() {
-        assert_eq!(
-            some("FREQ=DAILY;INTERVAL=999", "9999-12-01", "9999-01-01", "9999-12-31").len(),
-            1
-        );
-        assert_eq!(
-            some("FREQ=YEARLY;INTERVAL=999", "9000-12-31", "9999-01-01", "9999-12-31").len(),
-            1
-        );
-        assert!(
-            some("FREQ=WEEKLY;BYDAY=SU", "-009999-01-02", "-009999-01-02", "-009999-01-20").len()
-                > 1
-        );
+        let last = |rule, first| some(rule, first, "9999-01-01", "9999-12-31").len();
+        assert_eq!(last("FREQ=DAILY;INTERVAL=999", "9999-12-01"), 1);
+        assert_eq!(last("FREQ=YEARLY;INTERVAL=999", "9000-12-31"), 1);
+        let earliest = "-009999-01-02";
+        assert!(some("FREQ=WEEKLY;BYDAY=SU", earliest, earliest, "-009999-01-20").len() > 1);
     }
 
     /// Whether a rule matches a day, computed from this day alone.
     fn falls(rule: &Rule, first: Date, day: Date) -> bool {
-        let monday =
+        let week =
             |date: Date| plus(date, -i64::from(date.weekday().since(rule.week_start))).unwrap();
         let steps = match rule.frequency {
             Frequency::Daily => between(first, day),
-            Frequency::Weekly => between(monday(first), monday(day)) / 7,
+            Frequency::Weekly => between(week(first), week(day)) / 7,
             Frequency::Monthly => month_number(day) - month_number(first),
             Frequency::Yearly => i64::from(day.year() - first.year()),
         };
@@ -233,20 +212,13 @@ mod tests {
                 Frequency::Yearly => (day.month(), day.day()) == (first.month(), first.day()),
             };
         }
-        rule.by_day.iter().filter(|by_day| by_day.weekday == day.weekday()).any(|by_day| {
-            let (before, after) = match rule.frequency {
-                Frequency::Monthly => (day.day() - 1, day.days_in_month() - day.day()),
-                Frequency::Yearly => {
-                    let before = day.day_of_year() - 1;
-                    let (before, after) = (before / 7, (day.days_in_year() - 1 - before) / 7);
-                    return by_day.nth == 0
-                        || i16::from(by_day.nth) == before + 1
-                        || i16::from(by_day.nth) == -after - 1;
-                }
-                _ => return true,
-            };
-            by_day.nth == 0 || by_day.nth == before / 7 + 1 || by_day.nth == -(after / 7) - 1
-        })
+        let (number, length) = match rule.frequency {
+            Frequency::Yearly => (day.day_of_year(), day.days_in_year()),
+            _ => (day.day().into(), day.days_in_month().into()),
+        };
+        let (nth, nth_last) = ((number - 1) / 7 + 1, (number - length) / 7 - 1);
+        let mut same = rule.by_day.iter().filter(|by_day| by_day.weekday == day.weekday());
+        same.any(|by_day| [0, nth, nth_last].contains(&i16::from(by_day.nth)))
     }
 
     fn rules() -> impl Strategy<Value = String> {

@@ -11,8 +11,6 @@ use crate::{
 use jiff::civil::{Date, DateTime};
 use portolan_sdk::prelude::*;
 
-const DAYS: [Day; 7] = [Day::Mo, Day::Tu, Day::We, Day::Th, Day::Fr, Day::Sa, Day::Su];
-
 /// Parses a text such as `09:00` into minutes since midnight.
 fn minutes(text: &str) -> Option<i64> {
     let (hours, minutes) = text.split_once(':')?;
@@ -55,8 +53,8 @@ impl Hours {
     ) -> Vec<Span> {
         let zone = self.zone();
         let mut closed = rest(range, &self.open(&zone, range));
-        closed
-            .push(Span::new(i64::MIN, now.saturating_add(i64::from(self.min_notice_min) * MINUTE)));
+        let notice = i64::from(self.min_notice_min) * MINUTE;
+        closed.push(Span::new(i64::MIN, now.saturating_add(notice)));
         closed.push(Span::new(now.saturating_add(i64::from(self.horizon_days) * DAY), i64::MAX));
         let buffer = i64::from(self.buffer_min) * MINUTE;
         closed.extend(busy.iter().map(|span| span.wider(buffer)));
@@ -82,7 +80,7 @@ impl Hours {
 
 fn falls(days: &[Day], date: Date) -> bool {
     let weekday = date.weekday().to_monday_zero_offset();
-    DAYS.iter().zip(0..).any(|(day, number)| number == weekday && days.contains(day))
+    days.iter().any(|day| *day as i8 == weekday)
 }
 
 fn local(date: Date, minutes: i64) -> Option<DateTime> {
@@ -92,12 +90,8 @@ fn local(date: Date, minutes: i64) -> Option<DateTime> {
 }
 
 pub(crate) fn view(stored: Option<Stored<Hours>>) -> Availability {
-    match stored {
-        Some(stored) => {
-            Availability { set: true, version: stored.revision, hours: Some(stored.value) }
-        }
-        None => Availability { set: false, version: 0, hours: None },
-    }
+    let version = stored.as_ref().map_or(0, |stored| stored.revision);
+    Availability { set: stored.is_some(), version, hours: stored.map(|stored| stored.value) }
 }
 
 /// Sets the availability, and replaces the one before.
@@ -114,8 +108,7 @@ pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability> {
     }
     let stored = kept::hours(owner_id)?;
     let version = stored.as_ref().map_or(0, |stored| stored.revision);
-    let current = stored.clone();
-    ensure_version(expected_version, version, || view(current), get_availability())?;
+    ensure_version(expected_version, version, || view(stored.clone()), get_availability())?;
     let mut stored = match stored {
         Some(stored) => Stored { value: hours, ..stored },
         None => Stored::new(owner_id, hours, 0),
@@ -150,8 +143,10 @@ mod tests {
         text.parse::<Timestamp>().unwrap().as_millisecond()
     }
 
+    /// Returns the open hours between two midnights, such as `2026-10-25T16:00:00Z`.
     fn open(hours: &Hours, from: &str, to: &str) -> Vec<String> {
-        let spans = hours.open(&hours.zone(), Span::new(at(from), at(to)));
+        let midnight = |day: &str| at(&format!("{day}T00:00:00Z"));
+        let spans = hours.open(&hours.zone(), Span::new(midnight(from), midnight(to)));
         let text = |at| Timestamp::from_millisecond(at).unwrap().to_string();
         spans.iter().map(|span| format!("{} {}", text(span.start), text(span.end))).collect()
     }
@@ -160,7 +155,7 @@ mod tests {
     fn hours_follow_the_clock_over_both_changes() {
         let sundays = hours(&[(&[Day::Su], "09:00", "10:00")]);
         assert_eq!(
-            open(&sundays, "2026-10-25T00:00:00Z", "2026-11-09T00:00:00Z"),
+            open(&sundays, "2026-10-25", "2026-11-09"),
             [
                 "2026-10-25T16:00:00Z 2026-10-25T17:00:00Z",
                 "2026-11-01T17:00:00Z 2026-11-01T18:00:00Z",
@@ -168,7 +163,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            open(&sundays, "2027-03-07T00:00:00Z", "2027-03-15T00:00:00Z"),
+            open(&sundays, "2027-03-07", "2027-03-15"),
             [
                 "2027-03-07T17:00:00Z 2027-03-07T18:00:00Z",
                 "2027-03-14T16:00:00Z 2027-03-14T17:00:00Z",
@@ -177,16 +172,13 @@ mod tests {
         // Between one and two there are two hours or one; between two and three there is one or
         // none.
         let early = hours(&[(&[Day::Su], "01:00", "02:00")]);
-        let autumn = ("2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z");
-        assert_eq!(open(&early, autumn.0, autumn.1), ["2026-11-01T08:00:00Z 2026-11-01T10:00:00Z"]);
+        let autumn = open(&early, "2026-11-01", "2026-11-02");
+        assert_eq!(autumn, ["2026-11-01T08:00:00Z 2026-11-01T10:00:00Z"]);
         let skipped = hours(&[(&[Day::Su], "02:00", "03:00")]);
-        let spring = ("2027-03-14T00:00:00Z", "2027-03-15T00:00:00Z");
-        assert_eq!(open(&skipped, spring.0, spring.1), Vec::<String>::new());
+        assert!(open(&skipped, "2027-03-14", "2027-03-15").is_empty());
         let all = hours(&[(&[Day::Su, Day::Mo], "00:00", "24:00")]);
-        assert_eq!(
-            open(&all, "2026-11-01T00:00:00Z", "2026-11-05T00:00:00Z"),
-            ["2026-11-01T07:00:00Z 2026-11-03T08:00:00Z"]
-        );
+        let two_days = open(&all, "2026-11-01", "2026-11-05");
+        assert_eq!(two_days, ["2026-11-01T07:00:00Z 2026-11-03T08:00:00Z"]);
     }
 
     #[test]

@@ -19,17 +19,35 @@ impl Zones {
 }
 
 impl Block {
+    /// Makes the block of a series, without a label.
+    pub(crate) fn of(owner_id: &str, source: Source, series: &Series, all_day: bool) -> Self {
+        let bounds = series.bounds();
+        Self {
+            owner_id: owner_id.to_owned(),
+            source,
+            uid: None,
+            recurrence_id: None,
+            start: series.start.to_string(),
+            end: series.end().to_string(),
+            all_day,
+            time_zone: series.zone.name().to_owned(),
+            rrule: series.rule.as_ref().map(Rule::to_string),
+            except: series.except.iter().map(ToString::to_string).collect(),
+            tentative: false,
+            label: None,
+            begins: bounds.start,
+            ends: bounds.end,
+        }
+    }
+
     /// Returns the series; `None` if a newer version of this capability wrote something that this
     /// version does not know.
     pub(crate) fn series(&self, zones: &mut Zones) -> Option<Series> {
         // If the zone no longer exists, UTC is better than no block at all.
         let zone = zones.named(&self.time_zone).unwrap_or_else(Zone::utc);
-        let rule = match &self.rrule {
-            Some(text) => Some(Rule::parse(text).ok()?),
-            None => None,
-        };
-        let (start, end) = (self.start.parse().ok()?, self.end.parse().ok()?);
-        let mut series = Series::new(zone, start, end, rule)?;
+        let rule = self.rrule.as_deref().map(Rule::parse).transpose().ok()?;
+        let once = Series::once(zone, self.start.parse().ok()?, self.end.parse().ok()?);
+        let mut series = once.recurring(rule)?;
         series.except = self.except.iter().filter_map(|time| time.parse().ok()).collect();
         Some(series)
     }
@@ -54,10 +72,8 @@ fn within<T: serde::de::DeserializeOwned>(
     owner_id: &str,
     range: Span,
 ) -> Result<Vec<Stored<T>>> {
-    let filter = field(owner)
-        .eq(owner_id)
-        .and(field("ends").gt(range.start))
-        .and(field("begins").lt(range.end));
+    let (ends, begins) = (field("ends").gt(range.start), field("begins").lt(range.end));
+    let filter = field(owner).eq(owner_id).and(ends).and(begins);
     let hits = collection.all(Query::new().filter(filter).limit(PAGE));
     hits.map(|hit| Ok(hit?.document)).collect()
 }
@@ -68,9 +84,7 @@ pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>> {
 
 /// Returns the person's own time zone, if it is known.
 pub(crate) fn home(owner_id: &str) -> Result<Zone> {
-    let hours = hours(owner_id)?;
-    let zone = hours.and_then(|hours| Zone::named(&hours.value.time_zone));
-    Ok(zone.unwrap_or_else(Zone::utc))
+    Ok(hours(owner_id)?.map_or_else(Zone::utc, |hours| hours.value.zone()))
 }
 
 /// A person's calendar that is being changed.

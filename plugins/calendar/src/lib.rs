@@ -58,20 +58,16 @@ impl CalendarCapability {
     /// way to a claim.
     #[action(access = read, idempotent, example = json!({ "start": "2026-11-23T00:00:00Z", "end": "2026-11-30T00:00:00Z" }))]
     fn get_freebusy(call: &Call, input: FreebusyInput) -> Result<Answer<Freebusy>, CalendarError> {
-        let owner_id = match (input.owner_id == me(), call.owner_id()) {
-            (true, None) => {
-                let FreebusyInput { start, end, .. } = input;
+        let FreebusyInput { owner_id, start, end } = input;
+        let owner_id = match call.owner_id() {
+            Some(me) if owner_id == ME || owner_id == me => me,
+            None if owner_id == ME => {
                 let nothing = Freebusy { start, end, periods: Vec::new() };
                 return Ok(Answer::new(nothing).next(Next::claim()));
             }
-            (true, Some(owner_id)) => owner_id.to_owned(),
-            (false, _) => input.owner_id,
+            _ => busy::permit(call, &owner_id).map(|()| owner_id.as_str())?,
         };
-        if call.owner_id() != Some(owner_id.as_str()) {
-            busy::permit(call, &owner_id)?;
-        }
-        let range = busy::range(&input.start, &input.end)?;
-        Ok(Answer::new(busy::freebusy(&owner_id, range)?))
+        Ok(Answer::new(busy::freebusy(owner_id, busy::range(&start, &end)?)?))
     }
 
     /// See the hours in which others can book the person.

@@ -9,26 +9,13 @@ use people_kit::{calendar::Slot, text::TextError};
 use portolan_sdk::prelude::*;
 
 /// A fault for programs, in the form that the host uses, with the line of the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[output(Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// A JSON Pointer (RFC 6901) into the body.
     pub(crate) pointer: &'static str,
     pub(crate) rule: &'static str,
     pub(crate) expected: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
-}
-
-#[derive(Serialize)]
-struct Violation {
-    kind: &'static str,
-    errors: [Fault; 1],
-}
-
-#[derive(Serialize)]
-struct Schedule {
-    kind: &'static str,
-    busy: Vec<Slot>,
 }
 
 pub(crate) type Result<T, E = CalendarError> = std::result::Result<T, E>;
@@ -62,7 +49,7 @@ pub(crate) enum CalendarError {
     #[refusal(
         conflict,
         retryable,
-        conflict_detail = Schedule { kind: "schedule", busy },
+        conflict_detail = json!({ "kind": "schedule", "busy": busy }),
         next = look(slot)
     )]
     SlotTaken { busy: Vec<Slot>, slot: Slot },
@@ -76,8 +63,8 @@ fn range_days() -> u64 {
     (LONGEST_RANGE / DAY).unsigned_abs()
 }
 
-fn violation(fault: Fault) -> impl Serialize {
-    Violation { kind: "validation", errors: [fault] }
+fn violation(fault: Fault) -> Value {
+    json!({ "kind": "validation", "errors": [fault] })
 }
 
 impl CalendarError {

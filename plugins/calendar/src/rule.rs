@@ -1,7 +1,7 @@
 //! Recurrence rules: the supported part of RFC 5545, as a text and as a value.
 
 use crate::limits::{LONGEST_INTERVAL, MOST_BY_DAY, MOST_REPEATS};
-use jiff::civil::{Date, DateTime, Weekday};
+use jiff::civil::{Date, DateTime, Time, Weekday};
 use people_kit::ics::{observances::day_name, write};
 use std::fmt;
 
@@ -74,17 +74,10 @@ pub(crate) const WEEKDAYS: [(&str, Weekday); 7] = [
 ];
 
 /// The parts of RFC 5545 that are not supported.
-const UNSUPPORTED: [&str; 8] = [
-    "BYSECOND",
-    "BYMINUTE",
-    "BYHOUR",
-    "BYYEARDAY",
-    "BYWEEKNO",
-    "BYSETPOS",
-    // RFC 7529.
-    "RSCALE",
-    "SKIP",
-];
+const UNSUPPORTED: [&str; 6] =
+    ["BYSECOND", "BYMINUTE", "BYHOUR", "BYYEARDAY", "BYWEEKNO", "BYSETPOS"];
+/// The parts of RFC 7529, which are not supported either.
+const UNSUPPORTED_SCALES: [&str; 2] = ["RSCALE", "SKIP"];
 
 impl Rule {
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
@@ -141,8 +134,7 @@ impl Rule {
             "INTERVAL" => self.interval = number(value, LONGEST_INTERVAL, "INTERVAL")?,
             "COUNT" => self.end = End::Count(number(value, MOST_REPEATS, "COUNT")?),
             "UNTIL" => {
-                let end = end(value);
-                self.end = end.ok_or(Problem::Malformed("an UNTIL as 20261231T235959Z"))?;
+                self.end = end(value).ok_or(Problem::Malformed("an UNTIL as 20261231T235959Z"))?;
             }
             "BYDAY" => self.by_day = by_day(value)?,
             "WKST" => {
@@ -152,10 +144,10 @@ impl Rule {
             "BYMONTH" => self.by_month = Some(single(value, "BYMONTH")?),
             "BYMONTHDAY" => self.by_month_day = Some(single(value, "BYMONTHDAY")?),
             name => {
-                let known = UNSUPPORTED.iter().find(|known| **known == name);
-                return Err(known.map_or(Problem::Malformed("parts of RFC 5545"), |known| {
-                    Problem::Unsupported(known)
-                }));
+                let mut unsupported = UNSUPPORTED.iter().chain(&UNSUPPORTED_SCALES);
+                let known = unsupported.find(|known| **known == name);
+                let malformed = Problem::Malformed("parts of RFC 5545");
+                return Err(known.map_or(malformed, |known| Problem::Unsupported(known)));
             }
         }
         Ok(())
@@ -235,12 +227,10 @@ fn by_day(value: &str) -> Result<Vec<ByDay>, Problem> {
 }
 
 fn end(value: &str) -> Option<End> {
-    if value.len() == 8 {
-        return date(value).map(End::Day);
-    }
-    match value.strip_suffix('Z') {
-        Some(utc) => date_time(utc).map(End::Utc),
-        None => date_time(value).map(End::Local),
+    match (value.len(), value.strip_suffix('Z')) {
+        (8, _) => date(value).map(End::Day),
+        (_, Some(utc)) => date_time(utc).map(End::Utc),
+        (_, None) => date_time(value).map(End::Local),
     }
 }
 
@@ -261,19 +251,8 @@ pub(crate) fn date_time(text: &str) -> Option<DateTime> {
         return None;
     }
     let number = |from: usize, to: usize| time.get(from..to)?.parse::<i8>().ok();
-    let second = number(4, 6)?;
-    let second = if second == 60 { 59 } else { second };
-    let date = date(day)?;
-    let date_time = DateTime::new(
-        date.year(),
-        date.month(),
-        date.day(),
-        number(0, 2)?,
-        number(2, 4)?,
-        second,
-        0,
-    );
-    date_time.ok()
+    let second = number(4, 6).map(|second| if second == 60 { 59 } else { second })?;
+    Some(date(day)?.to_datetime(Time::new(number(0, 2)?, number(2, 4)?, second, 0).ok()?))
 }
 
 impl fmt::Display for ByDay {
@@ -332,27 +311,12 @@ mod tests {
     fn malformed_rules_differ_from_unsupported_ones() {
         use Problem::{Malformed, Unsupported};
         let strict = |text: &str| Rule::parse(text).and_then(Rule::strict).map(drop);
-        for text in [
-            "",
-            ";",
-            "FREQ",
-            "INTERVAL=2",
-            "FREQ=DAILY;FREQ=DAILY",
-            "FREQ=SOMETIMES",
-            "FREQ=DAILY;INTERVAL=0",
-            "FREQ=DAILY;COUNT=0",
-            "FREQ=DAILY;COUNT=-1",
-            "FREQ=DAILY;COUNT=",
-            "FREQ=DAILY;COUNT=1;UNTIL=20261231",
-            "FREQ=DAILY;UNTIL=20261331",
-            "FREQ=DAILY;UNTIL=2026-12-31",
-            "FREQ=WEEKLY;BYDAY=1MO",
-            "FREQ=MONTHLY;BYDAY=6MO",
-            "FREQ=MONTHLY;BYDAY=0MO",
-            "FREQ=MONTHLY;BYDAY=ÄÖ",
-            "FREQ=MONTHLY;BYDAY=",
-            "FREQ=DAILY;X-MINE=1",
-        ] {
+        let malformed = " ; FREQ INTERVAL=2 FREQ=DAILY;FREQ=DAILY FREQ=SOMETIMES FREQ=DAILY;INTERVAL=0 \
+            FREQ=DAILY;COUNT=0 FREQ=DAILY;COUNT=-1 FREQ=DAILY;COUNT= \
+            FREQ=DAILY;COUNT=1;UNTIL=20261231 FREQ=DAILY;UNTIL=20261331 FREQ=DAILY;UNTIL=2026-12-31 \
+            FREQ=WEEKLY;BYDAY=1MO FREQ=MONTHLY;BYDAY=6MO FREQ=MONTHLY;BYDAY=0MO \
+            FREQ=MONTHLY;BYDAY=ÄÖ FREQ=MONTHLY;BYDAY= FREQ=DAILY;X-MINE=1";
+        for text in malformed.split(' ') {
             assert!(matches!(strict(text), Err(Malformed(_))), "{text}: {:?}", strict(text));
         }
         for (text, part) in [

@@ -4,6 +4,7 @@ use crate::{
     expand::{self, days},
     limits::MOST_REPEATS,
     rule::*,
+    spans::Span,
     zones::*,
 };
 use jiff::{
@@ -31,25 +32,23 @@ pub(crate) struct Series {
     pub(crate) except: Vec<DateTime>,
 }
 
-/// One occurrence of a series, in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Occurrence {
-    pub(crate) start: i64,
-    pub(crate) end: i64,
-}
-
 impl Series {
-    /// Makes a series; returns `None` if the rule ends before it begins.
-    pub(crate) fn new(
-        zone: Zone,
-        start: DateTime,
-        end: DateTime,
-        rule: Option<Rule>,
-    ) -> Option<Self> {
+    /// Makes a series with one occurrence.
+    pub(crate) fn once(zone: Zone, start: DateTime, end: DateTime) -> Self {
         let length = end.duration_since(start);
-        let mut series = Self { zone, start, length, rule, last: None, except: Vec::new() };
-        series.last = series.find_last();
-        series.last.is_none_or(|last| last >= start).then_some(series)
+        Self { zone, start, length, rule: None, last: None, except: Vec::new() }
+    }
+
+    /// Adds the rule; returns `None` if it ends before the series begins.
+    pub(crate) fn recurring(mut self, rule: Option<Rule>) -> Option<Self> {
+        self.rule = rule;
+        self.last = self.find_last();
+        self.last.is_none_or(|last| last >= self.start).then_some(self)
+    }
+
+    /// Returns the local time at which the first occurrence ends.
+    pub(crate) fn end(&self) -> DateTime {
+        self.start.checked_add(self.length).unwrap_or(DateTime::MAX)
     }
 
     /// Returns when the last occurrence begins, or an upper bound of it; `None` if there is no last
@@ -73,37 +72,32 @@ impl Series {
         }
     }
 
-    /// Returns the instants between which all occurrences are.
-    pub(crate) fn bounds(&self) -> (i64, i64) {
-        let (first, first_end) = self.occurrence(self.start);
+    /// Returns the span that all occurrences are within.
+    pub(crate) fn bounds(&self) -> Span {
+        let first = self.occurrence(self.start);
         let end = match (&self.rule, self.last) {
-            (None, _) => first_end,
+            (None, _) => first.end,
             (Some(_), None) => FAR,
-            (Some(_), Some(last)) => self.occurrence(last).1,
+            (Some(_), Some(last)) => self.occurrence(last).end,
         };
-        (first, end)
+        Span { end, ..first }
     }
 
-    /// Visits the occurrences that overlap the time from `from` to `to`, in the order of their
-    /// local times.
-    pub(crate) fn each(&self, from: i64, to: i64, mut visit: impl FnMut(DateTime, Occurrence)) {
+    /// Visits the occurrences that overlap the range, in the order of their local times.
+    pub(crate) fn each(&self, range: Span, mut visit: impl FnMut(Span)) {
         let mut consider = |start: DateTime| {
-            let (begins, ends) = self.occurrence(start);
-            let meets = begins < to && ends > from;
-            if meets && self.except.binary_search(&start).is_err() {
-                visit(start, Occurrence { start: begins, end: ends });
+            let occurrence = self.occurrence(start);
+            if occurrence.meets(range) && self.except.binary_search(&start).is_err() {
+                visit(occurrence);
             }
         };
-        let Some(rule) = &self.rule else {
-            consider(self.start);
-            return;
-        };
+        let Some(rule) = &self.rule else { return consider(self.start) };
         let time = self.start.time();
         // One more day, because the clock may change in between.
         let reach = self.length.as_hours() / 24 + 2;
         let edge = |date: Date, days: i64, edge: Date| expand::plus(date, days).unwrap_or(edge);
-        let from_day = edge(self.zone.date(from), -reach, Date::MIN);
-        let to_day = edge(self.zone.date(to), 1, Date::MAX);
+        let from_day = edge(self.zone.date(range.start), -reach, Date::MIN);
+        let to_day = edge(self.zone.date(range.end), 1, Date::MAX);
         days(rule, self.start.date(), from_day, to_day, |day| {
             let start = day.to_datetime(time);
             if self.last.is_some_and(|last| start > last) {
@@ -130,9 +124,10 @@ impl Series {
         found
     }
 
-    fn occurrence(&self, start: DateTime) -> (i64, i64) {
+    fn occurrence(&self, start: DateTime) -> Span {
         let end = start.checked_add(self.length).unwrap_or(DateTime::MAX);
-        self.zone.span(start, end)
+        let (start, end) = self.zone.span(start, end);
+        Span { start, end }
     }
 }
 
@@ -145,13 +140,13 @@ mod tests {
     fn series(zone: &str, start: &str, end: &str, rule: &str) -> Option<Series> {
         let rule = (!rule.is_empty()).then(|| Rule::parse(rule).unwrap());
         let zone = Zone::named(zone).unwrap();
-        Series::new(zone, start.parse().unwrap(), end.parse().unwrap(), rule)
+        Series::once(zone, start.parse().unwrap(), end.parse().unwrap()).recurring(rule)
     }
 
     fn found(series: &Series, from: &str, days: i64) -> Vec<(String, i64)> {
         let from = from.parse::<Timestamp>().unwrap().as_millisecond();
         let mut found = Vec::new();
-        series.each(from, from + days * DAY, |_local, one| {
+        series.each(Span::new(from, from + days * DAY), |one| {
             let start = Timestamp::from_millisecond(one.start).unwrap();
             found.push((start.to_string(), (one.end - one.start) / 60_000));
         });
@@ -178,8 +173,8 @@ mod tests {
 
     #[test]
     fn an_occurrence_over_a_clock_change_ends_by_the_clock() {
-        let nights =
-            series(LA, "2026-10-31T22:00", "2026-11-01T06:00", "FREQ=DAILY;COUNT=2").unwrap();
+        let rule = "FREQ=DAILY;COUNT=2";
+        let nights = series(LA, "2026-10-31T22:00", "2026-11-01T06:00", rule).unwrap();
         assert_eq!(
             found(&nights, "2026-10-30T00:00:00Z", 9),
             [("2026-11-01T05:00:00Z".into(), 540), ("2026-11-02T06:00:00Z".into(), 480)]
@@ -193,18 +188,20 @@ mod tests {
 
     #[test]
     fn the_end_of_a_rule_is_its_last() {
-        let count = |rule| {
-            let it = series(LA, "2026-11-02T09:00", "2026-11-02T10:00", rule)?;
-            Some(found(&it, "2026-11-01T00:00:00Z", 60).len())
-        };
-        assert_eq!(count("FREQ=DAILY;COUNT=3"), Some(3));
-        assert_eq!(count("FREQ=DAILY;UNTIL=20261104"), Some(3));
-        // 09:00 in Los Angeles.
-        assert_eq!(count("FREQ=DAILY;UNTIL=20261104T170000Z"), Some(3));
-        assert_eq!(count("FREQ=DAILY;UNTIL=20261104T165959Z"), Some(2));
-        assert_eq!(count("FREQ=DAILY;UNTIL=20261104T090000"), Some(3));
-        assert_eq!(count("FREQ=DAILY;UNTIL=20261101"), None);
-        assert_eq!(count("FREQ=WEEKLY;BYDAY=MO,WE;COUNT=4"), Some(4));
+        for (rule, count) in [
+            ("FREQ=DAILY;COUNT=3", Some(3)),
+            ("FREQ=DAILY;UNTIL=20261104", Some(3)),
+            // 09:00 in Los Angeles.
+            ("FREQ=DAILY;UNTIL=20261104T170000Z", Some(3)),
+            ("FREQ=DAILY;UNTIL=20261104T165959Z", Some(2)),
+            ("FREQ=DAILY;UNTIL=20261104T090000", Some(3)),
+            ("FREQ=DAILY;UNTIL=20261101", None),
+            ("FREQ=WEEKLY;BYDAY=MO,WE;COUNT=4", Some(4)),
+        ] {
+            let daily = series(LA, "2026-11-02T09:00", "2026-11-02T10:00", rule);
+            let found = daily.map(|daily| found(&daily, "2026-11-01T00:00:00Z", 60).len());
+            assert_eq!(found, count, "{rule}");
+        }
     }
 
     #[test]

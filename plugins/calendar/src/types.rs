@@ -8,7 +8,7 @@ use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "calendar";
 
-const ME: &str = "me";
+pub(crate) const ME: &str = "me";
 const WHOSE: &str = "^(me|own_[0-9A-Za-z]{1,36})$";
 /// The pattern of a date, a local time, or an instant (RFC 3339).
 const MOMENT: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$";
@@ -157,7 +157,7 @@ pub(crate) struct FreebusyInput {
     pub(crate) end: String,
 }
 
-pub(crate) fn me() -> String {
+fn me() -> String {
     ME.into()
 }
 

@@ -1,12 +1,19 @@
 //! The pages about the service, as static tables that the build makes.
 
-mod locale;
 mod refusal;
 
-pub use locale::{LOCALE, serves};
 pub use refusal::{NoSuchPage, find};
 
 use portolan_sdk::prelude::*;
+
+/// The language of every page.
+pub const LOCALE: &str = "en";
+
+/// Whether a reader who requests this language tag (BCP 47) gets it: English of any region, as in
+/// the look-up of RFC 4647.
+pub fn serves(requested: &str) -> bool {
+    requested.split(['-', '_']).next().is_some_and(|language| language.eq_ignore_ascii_case(LOCALE))
+}
 
 /// A page in all its forms.
 #[derive(Debug)]

@@ -11,29 +11,19 @@ pub enum NoSuchPage {
     #[refusal(
         not_found,
         next = Next::action("content_get", "list"),
-        conflict_detail = Known::slugs()
+        conflict_detail = json!({ "kind": "not_found", "known": slugs() })
     )]
     ContentNotFound,
     #[refusal(transparent)]
     Common(Refusal),
 }
 
-#[derive(Debug, Serialize)]
-struct Known {
-    kind: &'static str,
-    known: Vec<&'static str>,
-}
-
-impl Known {
-    fn slugs() -> Self {
-        Self { kind: "not_found", known: PAGES.iter().map(|page| page.slug).collect() }
-    }
+fn slugs() -> Vec<&'static str> {
+    PAGES.iter().map(|page| page.slug).collect()
 }
 
 /// Finds the page with this slug, in upper or lower case.
 pub fn find(slug: &str) -> Result<&'static Page, NoSuchPage> {
-    PAGES
-        .iter()
-        .find(|page| page.slug.eq_ignore_ascii_case(slug.trim()))
-        .ok_or(NoSuchPage::ContentNotFound)
+    let found = PAGES.iter().find(|page| page.slug.eq_ignore_ascii_case(slug.trim()));
+    found.ok_or(NoSuchPage::ContentNotFound)
 }

@@ -27,6 +27,16 @@ fn a_changed_text_has_a_new_version() {
 }
 
 #[test]
+fn english_of_any_region_is_english() {
+    for served in ["en", "EN-us", "en_GB"] {
+        assert!(serves(served), "{served}");
+    }
+    for other in ["eng", "de", ""] {
+        assert!(!serves(other), "{other}");
+    }
+}
+
+#[test]
 fn a_page_is_found_by_its_slug() {
     for page in PAGES {
         assert_eq!(find(page.slug).unwrap().title, page.title);
@@ -40,11 +50,10 @@ fn the_refusal_of_an_unknown_slug_names_the_known_ones() {
     assert_eq!(refusal.code, "content_not_found");
     let conflict = refusal.conflict.unwrap();
     assert_eq!(conflict["kind"], "not_found");
-    let known: Vec<_> =
-        conflict["known"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
-    assert_eq!(known, PAGES.iter().map(|page| page.slug).collect::<Vec<_>>());
-    let next = serde_json::to_value(refusal.next.unwrap()).unwrap();
-    assert_eq!(next, serde_json::json!({"capability": "content_get", "input": {"action": "list"}}));
+    let slugs: Vec<_> = PAGES.iter().map(|page| page.slug).collect();
+    assert_eq!(conflict["known"], json!(slugs));
+    let next = portolan_sdk::to_value(&refusal.next.unwrap());
+    assert_eq!(next, json!({"capability": "content_get", "input": {"action": "list"}}));
 }
 
 #[test]
@@ -55,12 +64,8 @@ fn slugs_are_plain_and_every_page_says_what_it_is() {
         assert!(page.slug.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", page.slug);
         assert!(page.title.len() <= 60 && page.summary.len() <= 160, "{}", page.slug);
         assert!(page.summary.ends_with('.') && page.locale == LOCALE && page.version > 0);
-        assert!(
-            page.updated_at.len() == 24 && page.updated_at.ends_with(".000Z"),
-            "{} {}",
-            page.slug,
-            page.updated_at
-        );
+        let updated_at = page.updated_at;
+        assert!(updated_at.len() == 24 && updated_at.ends_with(".000Z"), "{updated_at}");
     }
 }
 
@@ -80,15 +85,19 @@ fn pages_have_a_readable_length_and_sections() {
     }
 }
 
+/// Returns what follows each marker, up to the end.
+fn marked(text: &str, marker: &str, end: char) -> Vec<String> {
+    let after = text.split(marker).skip(1);
+    after.map(|text| text.split(end).next().unwrap().to_owned()).collect()
+}
+
 /// References are written as: the page `slug`.
 #[test]
 fn pages_refer_to_pages_that_exist() {
     let mut references = 0;
     for page in PAGES {
-        let flat = page.markdown.replace('\n', " ");
-        for after in flat.split("page `").skip(1) {
-            let slug = after.split('`').next().unwrap();
-            assert!(find(slug).is_ok(), "{} refers to {slug}", page.slug);
+        for slug in marked(&page.markdown.replace('\n', " "), "page `", '`') {
+            assert!(find(&slug).is_ok(), "{} refers to {slug}", page.slug);
             references += 1;
         }
     }
@@ -99,9 +108,8 @@ fn pages_refer_to_pages_that_exist() {
 fn examples_in_json_are_json() {
     let mut examples = 0;
     for page in PAGES {
-        for after in page.markdown.split("```json\n").skip(1) {
-            let example = after.split("```").next().unwrap();
-            let parsed = serde_json::from_str::<serde_json::Value>(example);
+        for example in marked(page.markdown, "```json\n", '`') {
+            let parsed = serde_json::from_str::<Value>(&example);
             assert!(parsed.is_ok(), "{}: {example}", page.slug);
             examples += 1;
         }
@@ -112,21 +120,17 @@ fn examples_in_json_are_json() {
 /// A code span that looks like a capability with an action uses their real names.
 #[test]
 fn capabilities_are_called_by_their_names() {
-    let known: BTreeSet<_> = CAPABILITIES.iter().copied().collect();
+    let known: BTreeSet<_> = CAPABILITIES.split_whitespace().collect();
     for page in PAGES {
-        for after in page.markdown.split("\"capability\": \"").skip(1) {
-            let id = after.split('"').next().unwrap();
-            assert!(known.contains(id), "{}: {id}", page.slug);
+        for id in marked(page.markdown, "\"capability\": \"", '"') {
+            assert!(known.contains(id.as_str()), "{}: {id}", page.slug);
         }
-        for after in page.markdown.split("/v1/capabilities/").skip(1) {
-            let id = after.split('/').next().unwrap();
-            assert!(id == "{id}" || known.contains(id), "{}: {id}", page.slug);
+        for id in marked(page.markdown, "/v1/capabilities/", '/') {
+            assert!(id == "{id}" || known.contains(id.as_str()), "{}: {id}", page.slug);
         }
         let prose = page.markdown.split("```").step_by(2).collect::<String>();
         for span in prose.split('`').skip(1).step_by(2) {
-            let Some((id, action)) = span.split_once(' ') else {
-                continue;
-            };
+            let Some((id, action)) = span.split_once(' ') else { continue };
             let verb = action.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
             if verb && id.bytes().all(|b| b.is_ascii_lowercase() || b"_.-".contains(&b)) {
                 assert!(known.contains(id), "{}: {span}", page.slug);
@@ -135,36 +139,9 @@ fn capabilities_are_called_by_their_names() {
     }
 }
 
-const CAPABILITIES: &[&str] = &[
-    "agent_credits",
-    "agent_listings",
-    "approvals",
-    "availability_finder",
-    "calendar",
-    "content_get",
-    "content_render",
-    "conversations",
-    "data_rights",
-    "faq_get",
-    "faq_search",
-    "handoff_resolve",
-    "intros",
-    "listing_taxonomy",
-    "map_search",
-    "matching_sessions",
-    "owner_verification",
-    "owners",
-    "pairings",
-    "reports",
-    "saved_searches",
-    "signal_verification",
-    "social_org",
-    "social_permissions",
-    "social_relationships",
-    "svc.events",
-    "svc.phone-binding",
-    "svc.status",
-    "svc.webhooks",
-    "svc.whoami",
-    "thread_meetings",
-];
+const CAPABILITIES: &str = "\
+    agent_credits agent_listings approvals availability_finder calendar content_get \
+    content_render conversations data_rights faq_get faq_search handoff_resolve intros \
+    listing_taxonomy map_search matching_sessions owner_verification owners pairings reports \
+    saved_searches signal_verification social_org social_permissions social_relationships \
+    svc.events svc.phone-binding svc.status svc.webhooks svc.whoami thread_meetings";

@@ -114,8 +114,8 @@ impl ContentGet {
     #[action(
         access = read,
         idempotent,
-        example = Get { slug: "getting-started".into(), locale: None, format: Format::Markdown, if_version: None },
-        example = Get { slug: "privacy".into(), locale: Some("de".into()), format: Format::Text, if_version: Some(1) }
+        example = json!({ "slug": "getting-started", "format": "markdown" }),
+        example = json!({ "slug": "privacy", "locale": "de", "format": "text", "if_version": 1 })
     )]
     fn get(_call: &Call, input: Get) -> Result<GotPage, NoSuchPage> {
         read(input)
@@ -126,8 +126,7 @@ impl ContentGet {
     /// Returns every page's slug, title and summary, in reading order.
     #[action(access = read, idempotent, example = portolan_sdk::NoInput {})]
     fn list(_call: &Call) -> Result<PageList, Infallible> {
-        let items = PAGES.iter().map(listed).collect();
-        Ok(PageList { items, locales: vec![LOCALE] })
+        Ok(PageList { items: PAGES.iter().map(listed).collect(), locales: vec![LOCALE] })
     }
 }
 
@@ -135,32 +134,19 @@ fn read(input: Get) -> Result<GotPage, NoSuchPage> {
     let page = find(&input.slug)?;
     let requested_locale = input.locale.unwrap_or_else(|| LOCALE.into());
     let not_modified = input.if_version == Some(page.version);
-    Ok(GotPage {
-        slug: page.slug,
-        title: page.title,
-        summary: page.summary,
-        locale: page.locale,
+    Ok(view!(page => GotPage {
+        slug, title, summary, locale, version, updated_at, etag;
         locale_fallback: !serves(&requested_locale),
         requested_locale,
-        version: page.version,
-        updated_at: page.updated_at,
-        etag: page.etag,
         not_modified,
         format: input.format,
         body: (!not_modified).then(|| input.format.body(page)),
         toc: (!not_modified).then_some(page.toc),
-    })
+    }))
 }
 
 fn listed(page: &Page) -> ListedPage {
-    ListedPage {
-        slug: page.slug,
-        title: page.title,
-        summary: page.summary,
-        version: page.version,
-        updated_at: page.updated_at,
-        words: page.words,
-    }
+    view!(page => ListedPage { slug, title, summary, version, updated_at, words; })
 }
 
 #[cfg(test)]

@@ -67,13 +67,11 @@ impl ContentRender {
     #[action(
         access = read,
         idempotent,
-        example = Render {
-            markdown: Some("## Sunny room\n\nQuiet street, **two stops** from downtown.".into()),
-            slug: None,
-            format: Format::Html,
-            profile: Profile::Listing,
-        },
-        example = Render { markdown: None, slug: Some("about".into()), format: Format::Text, profile: Profile::Page }
+        example = json!({
+            "markdown": "## Sunny room\n\nQuiet street, **two stops** from downtown.",
+            "format": "html", "profile": "listing",
+        }),
+        example = json!({ "slug": "about", "format": "text", "profile": "page" })
     )]
     fn render(_call: &Call, input: Render) -> Result<Preview, NoSuchPage> {
         preview(input)
@@ -86,13 +84,10 @@ fn preview(input: Render) -> Result<Preview, NoSuchPage> {
             Err(Refusal::validation("/markdown", "maxBytes", LARGEST).into())
         }
         (Some(markdown), None) => Ok(written(markdown, input.profile, input.format)),
-        (None, Some(slug)) => {
-            let page = find(slug)?;
-            Ok(match input.profile {
-                Profile::Page => made_before(page, input.format),
-                profile => written(page.markdown, profile, input.format),
-            })
+        (None, Some(slug)) if input.profile == Profile::Page => {
+            Ok(made_before(find(slug)?, input.format))
         }
+        (None, Some(slug)) => Ok(written(find(slug)?.markdown, input.profile, input.format)),
         _ => Err(Refusal::validation("", "oneOf", "exactly one of markdown and slug").into()),
     }
 }
@@ -125,37 +120,35 @@ fn shown(body: String, format: Format) -> Preview {
 mod tests {
     use super::*;
 
-    fn ask(json: serde_json::Value) -> Result<serde_json::Value, Box<Refusal>> {
-        let answer = preview(serde_json::from_value(json).unwrap())
-            .map_err(|refused| Box::new(refused.into()))?;
-        Ok(serde_json::to_value(answer).unwrap())
+    fn ask(input: Value) -> Result<Value, Box<Refusal>> {
+        let answer = preview(serde_json::from_value(input).unwrap());
+        answer
+            .map(|shown| portolan_sdk::to_value(&shown))
+            .map_err(|refused| Box::new(refused.into()))
     }
 
     #[test]
     fn the_answer_has_the_form_that_was_asked_for() {
-        let json = |format: &str| {
-            ask(
-                serde_json::json!({"markdown": "# *a* <b>", "format": format, "profile": "listing"}),
-            )
+        let shown = |format: &str| {
+            ask(json!({"markdown": "# *a* <b>", "format": format, "profile": "listing"})).unwrap()
         };
         assert_eq!(
-            json("html").unwrap(),
-            serde_json::json!({
+            shown("html"),
+            json!({
                 "html": "<h3><em>a</em> </h3>\n", "links": [], "words": 1,
                 "removed": [{"what": "raw_html", "detail": "b", "count": 1}],
             })
         );
-        let text = json("text").unwrap();
+        let text = shown("text");
         assert_eq!((text["text"].as_str().unwrap().trim_end(), text.get("html")), ("a", None));
     }
 
     #[test]
     fn exactly_one_source_is_needed() {
-        for json in [
-            serde_json::json!({"format": "html"}),
-            serde_json::json!({"format": "html", "markdown": "a", "slug": "about"}),
-        ] {
-            let refusal = ask(json).unwrap_err();
+        for input in
+            [json!({"format": "html"}), json!({"format": "html", "markdown": "a", "slug": "about"})]
+        {
+            let refusal = ask(input).unwrap_err();
             assert_eq!(refusal.code, "validation_failed");
             assert_eq!(refusal.conflict.unwrap()["errors"][0]["rule"], "oneOf");
         }
@@ -163,9 +156,8 @@ mod tests {
 
     #[test]
     fn the_limit_counts_bytes() {
-        let text = |characters: usize| {
-            ask(serde_json::json!({"markdown": "é".repeat(characters), "format": "text"}))
-        };
+        let text =
+            |characters: usize| ask(json!({"markdown": "é".repeat(characters), "format": "text"}));
         assert!(text(LARGEST / 2).is_ok());
         let refusal = text(LARGEST / 2 + 1).unwrap_err();
         assert_eq!(refusal.conflict.unwrap()["errors"][0]["pointer"], "/markdown");
@@ -173,7 +165,7 @@ mod tests {
 
     #[test]
     fn an_unknown_slug_is_refused_with_the_known_ones() {
-        let refusal = ask(serde_json::json!({"slug": "nowhere", "format": "html"})).unwrap_err();
+        let refusal = ask(json!({"slug": "nowhere", "format": "html"})).unwrap_err();
         assert_eq!(refusal.code, "content_not_found");
         assert!(refusal.next.is_some());
         let codes: Vec<_> =
@@ -185,9 +177,8 @@ mod tests {
     fn a_page_made_before_is_what_rendering_it_now_gives() {
         for page in content::PAGES {
             for format in [Format::Html, Format::Text] {
-                let before = serde_json::to_value(made_before(page, format)).unwrap();
-                let now =
-                    serde_json::to_value(written(page.markdown, Profile::Page, format)).unwrap();
+                let before = portolan_sdk::to_value(&made_before(page, format));
+                let now = portolan_sdk::to_value(&written(page.markdown, Profile::Page, format));
                 assert_eq!(before, now, "{}", page.slug);
             }
         }

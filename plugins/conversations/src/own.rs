@@ -4,10 +4,9 @@
 //! changes nothing. So nothing is guessed here: a message is `delivered` when the agents of all
 //! others have called `mark_delivered`, and `read` when they have called `mark_read`.
 
-use crate::{
-    kept::*, life::*, members, outputs::*, reach::state, refusals::*, send, tell, types::*, views,
-};
-use people_kit::threads::{ThreadError, ThreadState};
+use crate::views::{self, Receipt, ThreadView};
+use crate::{kept::*, life::*, members, reach::state, refusals::*, send, tell, types::*};
+use people_kit::threads::ThreadState;
 use portolan_sdk::prelude::*;
 
 /// Records how far the person, or their agent, has received or read messages. Marks never go back.
@@ -19,9 +18,9 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     THREAD.step(&thread.id, state, action)?;
     let (mut seat, seq) = (seat(me, &thread)?, message.value.seq);
     let before = seat.value.clone();
-    let read =
-        if action == "mark_read" { seq.max(before.receipt.read) } else { before.receipt.read };
-    let marks = Marks { delivered: seq.max(before.receipt.delivered), read };
+    let Marks { delivered, read } = before.receipt;
+    let read = if action == "mark_read" { seq.max(read) } else { read };
+    let marks = Marks { delivered: seq.max(delivered), read };
     // A receipt shows that the person is active, so it is not passed on where they cannot write.
     let tells = matches!(state, ThreadState::Open | ThreadState::Archived);
     let told = if tells { marks } else { before.told };
@@ -46,12 +45,9 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
 }
 
 pub(crate) fn mute(call: &Call, input: &Mute) -> Result<ThreadView> {
-    let until = input.until.as_deref().map(|until| {
-        let later = time::parse(until).filter(|until| *until > call.now());
-        let refused = || Refusal::validation("/until", "later_than_now", "an instant to come");
-        later.ok_or_else(refused)
-    });
-    let until = until.transpose()?;
+    let refused = || Refusal::validation("/until", "later_than_now", "an instant to come");
+    let later = |until| time::parse(until).filter(|until| *until > call.now()).ok_or_else(refused);
+    let until = input.until.as_deref().map(later).transpose()?;
     change(call, &input.thread_id, "mute", |seat| {
         (seat.muted, seat.muted_until) = (true, until);
     })
@@ -74,6 +70,5 @@ pub(crate) fn change(
 }
 
 fn seat(me: &str, thread: &Stored<Thread>) -> Result<Stored<Seat>> {
-    let seat = SEATS.get(&seat_id(&thread.id, me))?;
-    seat.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))
+    SEATS.get(&seat_id(&thread.id, me))?.ok_or_else(Thread::not_found)
 }

@@ -9,11 +9,9 @@
 //! `social_permissions` is updated when an event reports a change, for any of the reasons.
 
 use crate::{kept::*, life::*, refusals::*, types::*};
-use people_kit::{
-    people::{self, ContactPolicy, Person},
-    relations::{self, Tuple, relate},
-    threads::{ThreadError, ThreadState},
-};
+use people_kit::people::{self, ContactPolicy, Person};
+use people_kit::relations::{self, Tuple, relate};
+use people_kit::threads::{ThreadError, ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,25 +46,21 @@ impl Reach {
             let mut people = people::people(chunk.iter().copied().chain([viewer]))?;
             is_away = people.remove(viewer).is_some_and(|person| !person.active);
             let hidden = relations::hidden(Some(viewer), chunk.iter().copied())?;
-            takers
-                .extend(people.into_values().filter(takes_messages).map(|person| person.owner_id));
-            takers.retain(|owner_id| !hidden.contains(owner_id));
+            let takes = people.into_values().filter(takes_messages).map(|person| person.owner_id);
+            takers.extend(takes.filter(|owner_id| !hidden.contains(owner_id)));
         }
         Ok(Self { takers, is_away })
     }
 
     /// Returns the state of a thread as the person sees it.
     pub(crate) fn state(&self, thread: &Thread, viewer: &str) -> ThreadState {
-        let mut others = thread.others(viewer).peekable();
-        let kept = thread.state;
-        if kept == ThreadState::Closed {
-            return kept;
+        let is_alone = thread.others(viewer).next().is_none();
+        let all_take = thread.others(viewer).all(|other| self.takers.contains(&other.owner_id));
+        match thread.state {
+            ThreadState::Closed => ThreadState::Closed,
+            _ if is_alone || !all_take => ThreadState::Frozen,
+            kept => kept,
         }
-        let alone = others.peek().is_none();
-        if alone || !others.all(|other| self.takers.contains(&other.owner_id)) {
-            return ThreadState::Frozen;
-        }
-        kept
     }
 }
 
@@ -74,7 +68,6 @@ fn takes_messages(person: &Person) -> bool {
     person.active && person.contact_policy != ContactPolicy::Paused
 }
 
-/// Returns the state of one thread as the person sees it.
 pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState> {
     Ok(Reach::of(viewer, [thread])?.state(thread, viewer))
 }
@@ -98,13 +91,9 @@ pub(crate) fn step_to_write(
     if !reach.is_away {
         return Ok(to);
     }
-    let mut error =
-        refused(ErrorCode::NotPermitted, "The person is withdrawn from view for now.", &thread.id);
-    if let ConversationError::Common(refusal) = &mut error {
-        let next = Next::action("owners", "reactivate");
-        refusal.next = Some(Box::new(next));
-    }
-    Err(error)
+    let refusal = "The person is withdrawn from view for now.";
+    let refusal = Refusal::common(ErrorCode::NotPermitted, refusal);
+    Err(refusal.next(Next::action("owners", "reactivate")).into())
 }
 
 /// Whether this person and a member or an invited person are blocked. In a common thread they would
@@ -130,10 +119,9 @@ pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     let stopped = matches!(thread.value.state, ThreadState::Closed | ThreadState::Frozen);
     stated.insert(of("frozen", "*".to_owned()), stopped);
     for member in &thread.value.members {
-        let joined = thread.value.joined().any(|other| other.owner_id == member.owner_id);
-        let frozen = joined && !stopped && {
-            state(&thread.value, &member.owner_id)? == ThreadState::Frozen
-        };
+        let joined = thread.value.has_joined(&member.owner_id);
+        let frozen =
+            joined && !stopped && state(&thread.value, &member.owner_id)? == ThreadState::Frozen;
         let subject = format!("owner:{}", member.owner_id);
         stated.insert(of("participant", subject.clone()), joined);
         stated.insert(of("frozen", subject), frozen);
@@ -141,7 +129,7 @@ pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     let stated: Vec<_> = stated.into_iter().collect();
     for chunk in stated.chunks(MANY) {
         let side = |holds| {
-            let chosen = chunk.iter().filter(|(_, it)| *it == holds);
+            let chosen = chunk.iter().filter(|(_, stated)| *stated == holds);
             chosen.map(|(tuple, _)| tuple.clone()).collect()
         };
         relate(side(true), side(false))?;

@@ -1,13 +1,10 @@
 //! Messages: sent, edited, retracted, removed.
 
-use crate::{
-    kept::*, life::*, members, outputs::*, reach, refusals::*, tell, threads, types::*, views,
-};
-use people_kit::{
-    hex,
-    text::{Faults, Lines, plain, public},
-    threads::{Post, Posted, ThreadState},
-};
+use crate::views::{self, MessageView};
+use crate::{kept::*, life::*, members, reach, refusals::*, tell, threads, types::*};
+use people_kit::hex;
+use people_kit::text::{Faults, Lines, plain, public};
+use people_kit::threads::{Post, Posted, ThreadError, ThreadState};
 use portolan_sdk::{prelude::*, secrets, to_json};
 
 /// The person who writes, and the agent that writes for them; none if they write it themselves.
@@ -46,8 +43,8 @@ fn write(
         None => Vec::new(),
     };
     let sent_as: Vec<String> = sent_as.iter().map(|mac| hex::encode(mac)).collect();
-    if let Some(known) = sent_before(&sent_as)? {
-        return Ok((thread, sent_again(known, &said)?));
+    if let Some(known) = sent_before(&sent_as, &said)? {
+        return Ok((thread, known));
     }
     let sent_as = sent_as.into_iter().next();
     let text = clean(&thread.value, &input.text)?;
@@ -60,15 +57,13 @@ fn write(
         seq: thread.value.last_seq + 1,
         owner_id: me.to_owned(),
         agent_id: author.agent_id.clone(),
-        state: MessageState::Accepted,
         text: Some(text),
         intent: input.intent,
         reply_to: input.reply_to.map(Into::into),
         sent_mark: sent_as.as_ref().map(|_| secrets::mac(said.as_bytes())).transpose()?,
         sent_as,
         sent_at: now,
-        edited_at: None,
-        reason: None,
+        ..Message::default()
     };
     let message = MESSAGES.add(call.new_id("msg"), message, now)?;
     if thread.value.state == ThreadState::Archived {
@@ -77,7 +72,7 @@ fn write(
     let value = &mut thread.value;
     (value.state, value.active_at, value.last_seq) = (state, now, message.value.seq);
     value.last_message_id = Some(message.id.clone());
-    THREADS.save(&mut thread)?;
+    thread.save()?;
     notice(&thread, me, now)?;
     tell::written(call, &thread, &message, Happening::Sent)?;
     Ok((thread, message))
@@ -85,8 +80,8 @@ fn write(
 
 /// Moves the thread to the top of everybody's list, out of their archives.
 fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
-    for mut seat in seats(&thread.id, thread.value.joined().map(|member| member.owner_id.as_str()))?
-    {
+    let joined = thread.value.joined().map(|member| member.owner_id.as_str());
+    for mut seat in seats(&thread.id, joined)? {
         (seat.value.active_at, seat.value.place) = (now, Place::Inbox);
         if seat.value.owner_id != sender {
             seat.value.unread += 1;
@@ -96,22 +91,17 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the message that was already sent with a `client_msg_id`; `sent_as` contains the MACs of
-/// that id. Two concurrent calls cannot both send one: each writes the thread, so one of the
-/// commits conflicts.
-fn sent_before(sent_as: &[String]) -> Result<Option<Stored<Message>>> {
+/// Returns the message that was already sent with a `client_msg_id`, if it has the same text; `sent_as`
+/// contains the MACs of that id. Two concurrent calls cannot both send one: each writes the thread, so
+/// one of the commits conflicts.
+fn sent_before(sent_as: &[String], said: &str) -> Result<Option<Stored<Message>>> {
     if sent_as.is_empty() {
         return Ok(None);
     }
     let page = MESSAGES.find(Query::new().filter(field("sent_as").one_of(sent_as)).limit(1))?;
-    Ok(page.hits.into_iter().next().map(|hit| hit.document))
-}
-
-/// Returns the message that was sent, if the same text is sent again.
-fn sent_again(known: Stored<Message>, said: &str) -> Result<Stored<Message>> {
-    let mark = known.value.sent_mark.as_deref().unwrap_or_default();
-    if secrets::is_mac(said.as_bytes(), mark)? {
-        return Ok(known);
+    let Some(known) = page.into_documents().next() else { return Ok(None) };
+    if secrets::is_mac(said.as_bytes(), known.value.sent_mark.as_deref().unwrap_or_default())? {
+        return Ok(Some(known));
     }
     Err(ConversationError::ClientMsgIdReused {
         seq: known.value.seq,
@@ -125,7 +115,7 @@ fn clean(thread: &Thread, text: &str) -> Result<String> {
     let mut faults = Faults::default();
     let check = if thread.takes_contact_data() { plain } else { public };
     let text = check("/text", text, Lines::Many, &mut faults);
-    faults.check().map_err(people_kit::threads::ThreadError::from)?;
+    faults.check().map_err(ThreadError::from)?;
     Ok(text)
 }
 
@@ -135,11 +125,11 @@ pub(crate) fn visible(
     thread: &Stored<Thread>,
     message_id: &str,
 ) -> Result<Stored<Message>> {
-    let joined_after = thread.value.member(me).map_or(u64::MAX, |member| member.joined_after);
-    let sees = |message: &Stored<Message>| {
-        message.value.thread_id == thread.id && message.value.seq > joined_after
+    let sees = |message: &Message| {
+        message.thread_id == thread.id && message.seq > thread.value.unseen_until(me)
     };
-    MESSAGES.get(message_id)?.filter(sees).ok_or(ConversationError::MessageNotFound)
+    let message = MESSAGES.get(message_id)?.filter(|message| sees(&message.value));
+    message.ok_or_else(Message::not_found)
 }
 
 /// Returns a message that the caller wrote, and its thread.
@@ -150,19 +140,15 @@ fn own(
 ) -> Result<(Stored<Thread>, Stored<Message>)> {
     let me = call.require_owner()?;
     let known = Message::load(message_id)?;
-    let thread = members::own(me, &known.value.thread_id)?;
-    let thread = thread.ok_or(ConversationError::MessageNotFound)?;
+    let thread = members::own(me, &known.value.thread_id)?.ok_or_else(Message::not_found)?;
     let message = visible(me, &thread, message_id)?;
     if message.value.owner_id != me {
-        return Err(refused(
-            ErrorCode::NotOwner,
-            "Only who wrote this message may do this.",
-            &thread.id,
-        ));
+        let refusal = "Only the author of this message may do this.";
+        return Err(refused(ErrorCode::NotOwner, refusal, &thread.id));
     }
     let read = messages(&thread.id, message.value.seq);
     let current = || views::message(call.now(), me, &thread, message.clone()).ok();
-    ensure_version(expected, message.revision, current, read)?;
+    message.ensure_version(expected, current, read)?;
     Ok((thread, message))
 }
 
@@ -176,7 +162,7 @@ pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView> {
         return Err(ConversationError::EditWindowPassed { thread_id: thread.id });
     }
     (message.value.text, message.value.edited_at) = (Some(text), Some(now));
-    MESSAGES.save(&mut message)?;
+    message.save()?;
     tell::written(call, &thread, &message, Happening::Edited)?;
     views::message(now, me, &thread, message)
 }
@@ -188,11 +174,9 @@ pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     views::message(call.now(), me, &thread, message)
 }
 
-/// Removes a message on behalf of the operator.
 pub(crate) fn remove(call: &Call, input: RemoveMessage) -> Result<()> {
     let mut message = Message::load(&input.message_id)?;
-    let thread = THREADS.get(&message.value.thread_id)?;
-    let thread = thread.ok_or(ConversationError::MessageNotFound)?;
+    let thread = THREADS.get(&message.value.thread_id)?.ok_or_else(Message::not_found)?;
     message.value.reason = Some(input.reason);
     erase(call, &thread, &mut message, "remove_message", Happening::Removed)
 }
@@ -207,7 +191,7 @@ fn erase(
 ) -> Result<()> {
     step(message, action)?;
     message.value.text = None;
-    MESSAGES.save(message)?;
+    message.save()?;
     tell::written(call, thread, message, change)
 }
 

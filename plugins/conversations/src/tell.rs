@@ -3,7 +3,6 @@
 use crate::{kept::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// Puts an event into the inboxes of these people.
 pub(crate) fn tell<'a>(
     call: &Call,
     event: ThreadEvent,
@@ -55,26 +54,21 @@ pub(crate) fn written(
 
 /// Publishes a change of a membership: to the members, and to the person, if they know about the
 /// thread.
-pub(crate) fn moved(
-    call: &Call,
-    thread: &Stored<Thread>,
-    owner_id: &str,
-    knows: bool,
-) -> Result<()> {
-    let Some(member) = thread.value.member(owner_id) else { return Ok(()) };
+pub(crate) fn moved(call: &Call, thread: &Stored<Thread>, whom: &str, knows: bool) -> Result<()> {
+    let Some(member) = thread.value.member(whom) else { return Ok(()) };
     let more = Facts {
         thread_id: thread.id.clone(),
-        owner_id: Some(owner_id.to_owned()),
+        owner_id: Some(whom.to_owned()),
         membership: Some(member.membership),
         ..Facts::default()
     };
     let actor = call.owner_id().unwrap_or_default();
     let others = thread.value.joined().map(|member| member.owner_id.as_str());
-    let others = others.filter(|other| ![actor, owner_id].contains(other));
+    let others = others.filter(|other| ![actor, whom].contains(other));
     let summary = "Somebody's part in a conversation changed.";
     let data = |next| Data::new(call, thread.resource(), summary, more.clone()).next(next);
     tell(call, MEMBER_CHANGED, thread, others, &data(get(&thread.id)))?;
     let next = if member.membership.sees() { get(&thread.id) } else { list() };
-    let concerned = Some(owner_id).filter(|concerned| knows && *concerned != actor);
+    let concerned = Some(whom).filter(|concerned| knows && *concerned != actor);
     tell(call, MEMBER_CHANGED, thread, concerned, &data(next))
 }

@@ -1,28 +1,15 @@
 //! Operations on whole threads: opened, closed, archived, suspended.
 
-use crate::{
-    kept::*,
-    life::*,
-    members,
-    reach::{self, state},
-    refusals::*,
-    tell,
-    types::*,
-};
-use people_kit::{
-    threads as asked,
-    threads::{End, Open, Opened, ThreadError, ThreadState, Whose},
-};
+use crate::reach::{self, state};
+use crate::{kept::*, life::*, members, refusals::*, tell, types::*};
+use people_kit::threads::{self as asked, End, Open, Opened, ThreadState, Whose};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-/// Opens a thread, or returns the existing one of the pairing.
 pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
-    let different: BTreeSet<_> =
-        input.participants.iter().map(|participant| &participant.owner_id).collect();
-    if different.len() != input.participants.len() {
-        let refusal = Refusal::validation("/participants", "unique", "different people");
-        return Err(refusal.into());
+    let people: BTreeSet<_> = input.participants.iter().map(|person| &person.owner_id).collect();
+    if people.len() != input.participants.len() {
+        return Err(Refusal::validation("/participants", "unique", "different people").into());
     }
     let (id, now) = (call.new_id("thr"), call.now());
     let member = |participant: asked::Participant| Member {
@@ -30,9 +17,7 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
         agent_id: participant.agent_id,
         membership: Membership::Joined,
         since: now,
-        invited_by: None,
-        consents: Vec::new(),
-        joined_after: 0,
+        ..Member::default()
     };
     let value = Thread {
         pairing_id: input.pairing_id,
@@ -61,8 +46,7 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
 
 /// Returns the thread, as one of its participants sees it.
 pub(crate) fn thread(input: &Whose) -> Result<asked::Thread> {
-    let thread = members::own(&input.owner_id, &input.thread_id)?;
-    let thread = thread.ok_or(ConversationError::Thread(ThreadError::ThreadNotFound))?;
+    let thread = members::own(&input.owner_id, &input.thread_id)?.ok_or_else(Thread::not_found)?;
     Ok(asked::Thread {
         state: state(&thread.value, &input.owner_id)?,
         participants: thread.value.joined().map(|member| member.owner_id.clone()).collect(),
@@ -90,7 +74,7 @@ pub(crate) fn end(call: &Call, input: &End) -> Result<()> {
 /// Closes a thread and notifies the others.
 fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     shut(thread, reason)?;
-    THREADS.save(thread)?;
+    thread.save()?;
     reach::state_relations(thread)?;
     let (thread_id, reason) = (thread.id.clone(), Some(reason.to_owned()));
     let more = Facts { thread_id, reason, ..Facts::default() };
@@ -102,8 +86,8 @@ fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> 
 
 /// Closes a thread that the caller will write.
 pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
-    (thread.value.state, thread.value.close_reason) =
-        (ThreadState::Closed, Some(reason.to_owned()));
+    thread.value.state = ThreadState::Closed;
+    thread.value.close_reason = Some(reason.to_owned());
     timers::cancel(&idle(&thread.id))?;
     Ok(())
 }
@@ -117,17 +101,16 @@ pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
         return set_idle(thread_id, due);
     }
     thread.step(&THREAD, "rest")?;
-    Ok(THREADS.save(&mut thread)?)
+    Ok(thread.save()?)
 }
 
-/// Suspends or reinstates a thread on behalf of the operator.
 pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
     let mut thread = Thread::load(thread_id)?;
     thread.step(&THREAD, action)?;
     if thread.value.state == ThreadState::Open {
         set_idle(thread_id, thread.value.active_at + IDLE)?;
     }
-    THREADS.save(&mut thread)?;
+    thread.save()?;
     reach::state_relations(&thread)
 }
 
@@ -137,7 +120,7 @@ pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
     let closed_to_it = |thread: &Stored<Thread>| !thread.value.contact_exchanged;
     if let Some(mut thread) = THREADS.get(thread_id)?.filter(closed_to_it) {
         thread.value.contact_exchanged = true;
-        THREADS.save(&mut thread)?;
+        thread.save()?;
     }
     Ok(())
 }

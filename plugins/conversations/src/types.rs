@@ -1,10 +1,8 @@
 //! Inputs, outputs and events.
 
 use crate::life::*;
-use people_kit::{
-    patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID},
-    threads::{Intent, ThreadState},
-};
+use people_kit::patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID};
+use people_kit::threads::{Intent, ThreadState};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "conversations";
@@ -191,7 +189,6 @@ pub(crate) struct Consent {
 }
 
 impl Someone {
-    /// Returns the input without the person.
     pub(crate) fn step(&self) -> Step {
         Step { thread_id: self.thread_id.clone(), expected_version: self.expected_version }
     }

@@ -4,6 +4,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
 use std::ops::Range;
 
 /// An answer in its rendered forms.
+#[derive(Default)]
 pub(crate) struct Answer {
     pub(crate) html: String,
     /// The text without markup and code blocks, its blocks joined by a space.
@@ -24,13 +25,7 @@ pub(crate) fn render(markdown: &str) -> Answer {
 }
 
 fn plain(events: &[Event<'_>]) -> Answer {
-    let mut answer = Answer {
-        html: String::new(),
-        prose: String::new(),
-        sentences: Vec::new(),
-        code: String::new(),
-    };
-    let (mut block, mut in_code) = (String::new(), false);
+    let (mut answer, mut block, mut in_code) = (Answer::default(), String::new(), false);
     for event in events {
         match event {
             Event::Start(Tag::CodeBlock(_)) => in_code = true,
@@ -60,10 +55,8 @@ fn close(answer: &mut Answer, block: &mut String) {
     }
     let offset = answer.prose.len();
     answer.prose.push_str(text);
-    let sentences = sentences(text);
-    answer
-        .sentences
-        .extend(sentences.into_iter().map(|range| range.start + offset..range.end + offset));
+    let sentences = sentences(text).into_iter();
+    answer.sentences.extend(sentences.map(|Range { start, end }| start + offset..end + offset));
 }
 
 /// Returns the ranges of the sentences. A sentence ends with a full stop, question or exclamation

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The fields: question, tags, answer.
 pub(crate) const FIELDS: usize = 3;
 
+#[derive(Default)]
 pub(crate) struct Index {
     /// For each stem and entry, how often the stem occurs in each field.
     pub(crate) terms: BTreeMap<String, BTreeMap<usize, [u16; FIELDS]>>,
@@ -22,16 +23,10 @@ pub(crate) struct Index {
 }
 
 pub(crate) fn build(sources: &[Source], answers: &[Answer]) -> Result<Index> {
-    let mut index = Index {
-        terms: BTreeMap::new(),
-        lengths: Vec::new(),
-        average_lengths: [0.0; FIELDS],
-        vocabulary: BTreeMap::new(),
-    };
+    let mut index = Index::default();
     for (entry, (source, answer)) in sources.iter().zip(answers).enumerate() {
-        let prose = analysis::words(&answer.prose);
-        let fields =
-            [analysis::words(&source.question), analysis::words(&source.tags.join(", ")), prose];
+        let tags = source.tags.join(", ");
+        let fields = [&source.question, &tags, &answer.prose].map(|text| analysis::words(text));
         for form in fields.iter().flatten().map(|word| &word.form).filter(|form| teaches(form)) {
             index.vocabulary.entry(form.clone()).or_default().insert(entry);
         }

@@ -4,8 +4,6 @@
 mod analysis;
 mod answer;
 mod index;
-#[path = "../src/letters.rs"]
-mod letters;
 mod source;
 mod tables;
 
@@ -13,7 +11,7 @@ use anyhow::{Context as _, Result};
 use std::{env, fs, path::Path};
 
 fn main() -> Result<()> {
-    for path in ["entries", "build", "src/analysis.rs", "src/letters.rs"] {
+    for path in ["entries", "build", "src/analysis.rs", "src/stop_words.txt"] {
         println!("cargo::rerun-if-changed={path}");
     }
     let sources = source::read(Path::new("entries"))?;
@@ -21,6 +19,5 @@ fn main() -> Result<()> {
     let index = index::build(&sources, &answers)?;
     let target = env::var_os("OUT_DIR").context("cargo sets OUT_DIR")?;
     let tables = tables::rust(&sources, &answers, &index)?;
-    fs::write(Path::new(&target).join("tables.rs"), tables)?;
-    Ok(())
+    Ok(fs::write(Path::new(&target).join("tables.rs"), tables)?)
 }

@@ -44,10 +44,9 @@ fn parse(text: &str) -> Result<Source> {
         .strip_prefix("---\n")
         .and_then(|rest| rest.split_once("\n---\n"))
         .context("the file starts with a front matter between two lines `---`")?;
-    let mut fields = Vec::new();
-    for line in head.lines() {
-        fields.push(line.split_once(": ").with_context(|| format!("not `key: value`: {line}"))?);
-    }
+    let field =
+        |line| str::split_once(line, ": ").with_context(|| format!("not `key: value`: {line}"));
+    let mut fields: Vec<(&str, &str)> = head.lines().map(field).collect::<Result<_>>()?;
     let mut take = |key: &str| -> Result<String> {
         let place = fields.iter().position(|(name, _)| *name == key);
         let (_, value) = fields.remove(place.with_context(|| format!("{key} is missing"))?);
@@ -95,9 +94,5 @@ fn is_id(id: &str) -> bool {
 
 /// Whether the text has the form of RFC 3339 in UTC with milliseconds.
 fn is_instant(text: &str) -> bool {
-    let form: String = text
-        .chars()
-        .map(|character| if character.is_ascii_digit() { '0' } else { character })
-        .collect();
-    form == "0000-00-00T00:00:00.000Z"
+    text.replace(|character: char| character.is_ascii_digit(), "0") == "0000-00-00T00:00:00.000Z"
 }

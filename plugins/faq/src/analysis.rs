@@ -55,122 +55,25 @@ pub(crate) fn stem(form: &str) -> String {
 
 /// Whether the word is too common to search for, unless the query has no other words.
 pub(crate) fn is_stop_word(form: &str) -> bool {
-    STOP_WORDS.binary_search(&form).is_ok()
+    STOP_WORDS.split_whitespace().any(|word| word == form)
 }
 
-/// Stop words, sorted. Question words and auxiliaries are included, because queries here are
-/// questions.
-const STOP_WORDS: &[&str] = &[
-    "a",
-    "about",
-    "after",
-    "also",
-    "am",
-    "an",
-    "and",
-    "any",
-    "anybody",
-    "anyone",
-    "anything",
-    "are",
-    "as",
-    "at",
-    "be",
-    "been",
-    "before",
-    "being",
-    "but",
-    "by",
-    "can",
-    "cannot",
-    "cant",
-    "could",
-    "did",
-    "do",
-    "does",
-    "doesnt",
-    "doing",
-    "dont",
-    "else",
-    "for",
-    "from",
-    "get",
-    "got",
-    "had",
-    "has",
-    "have",
-    "he",
-    "her",
-    "him",
-    "his",
-    "how",
-    "i",
-    "if",
-    "im",
-    "in",
-    "into",
-    "is",
-    "isnt",
-    "it",
-    "its",
-    "ive",
-    "may",
-    "me",
-    "might",
-    "mine",
-    "must",
-    "my",
-    "need",
-    "no",
-    "not",
-    "of",
-    "on",
-    "or",
-    "other",
-    "others",
-    "our",
-    "please",
-    "she",
-    "should",
-    "so",
-    "some",
-    "somebody",
-    "someone",
-    "something",
-    "such",
-    "than",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "to",
-    "us",
-    "want",
-    "was",
-    "we",
-    "were",
-    "what",
-    "whats",
-    "when",
-    "where",
-    "which",
-    "while",
-    "who",
-    "whom",
-    "why",
-    "will",
-    "with",
-    "wont",
-    "would",
-    "you",
-    "your",
-];
+/// Words that are too common to search for. Question words and auxiliaries are among them, because
+/// queries here are questions.
+const STOP_WORDS: &str = include_str!("stop_words.txt");
+
+/// Returns the set of a word's letters as bits, which is a cheap bound on the similarity of two words:
+/// one bit for each of a to z and 0 to 9, and one for everything else.
+pub(crate) fn letters(form: &str) -> u64 {
+    form.chars().fold(0, |set, character| {
+        let bit = match character {
+            'a'..='z' => character as u32 - 'a' as u32,
+            '0'..='9' => 26 + character as u32 - '0' as u32,
+            _ => 36,
+        };
+        set | 1 << bit
+    })
+}
 
 #[cfg(test)]
 mod tests {
@@ -207,8 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_are_sorted() {
-        assert!(STOP_WORDS.is_sorted());
+    fn stop_words_are_known() {
         assert!(is_stop_word("the") && !is_stop_word("phone"));
     }
 }

@@ -114,9 +114,10 @@ pub fn by_slug(slug: &str) -> Option<&'static Entry> {
     ENTRIES.get(place)
 }
 
-/// Returns the index of a stem in `TERMS`.
-pub(crate) fn term(stem: &str) -> Option<usize> {
-    TERMS.binary_search_by(|term| term.stem.cmp(stem)).ok()
+/// Returns the term of a stem, with its index in `TERMS`.
+pub(crate) fn term(stem: &str) -> Option<(usize, &'static Term)> {
+    let place = TERMS.binary_search_by(|term| term.stem.cmp(stem)).ok()?;
+    Some((place, TERMS.get(place)?))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@
 mod analysis;
 mod bm25;
 mod entry;
-mod letters;
 mod locale;
 mod search;
 mod snippet;

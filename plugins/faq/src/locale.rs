@@ -5,11 +5,8 @@ pub const LOCALE: &str = "en";
 
 /// Whether the caller requested another language than English, of any region.
 pub fn falls_back(requested: Option<&str>) -> bool {
-    let Some(requested) = requested else {
-        return false;
-    };
-    let language = requested.split(['-', '_']).next().unwrap_or_default();
-    !language.eq_ignore_ascii_case(LOCALE)
+    let language = requested.and_then(|tag| tag.split(['-', '_']).next());
+    language.is_some_and(|language| !language.eq_ignore_ascii_case(LOCALE))
 }
 
 #[cfg(test)]

@@ -34,12 +34,15 @@ pub fn search(query: &str, tags: &[&str], limit: usize) -> Option<Found> {
         return None;
     }
     let sought = sought(&words);
-    let hits = ranked(&sought, tags)
-        .into_iter()
-        .take(limit)
-        .map(|(score, entry)| Hit { entry, score, snippet: snippet(entry.prose(), &sought) })
-        .collect();
-    Some(Found { hits, did_you_mean: spelling::did_you_mean(query, &words) })
+    let best = ranked(&sought, tags).into_iter().take(limit);
+    let hit = |(score, entry): (f32, &'static Entry)| {
+        let snippet = snippet(entry.prose(), &sought);
+        Hit { entry, score, snippet }
+    };
+    Some(Found {
+        hits: best.map(hit).collect(),
+        did_you_mean: spelling::did_you_mean(query, &words),
+    })
 }
 
 /// Returns the query's terms that are in the index, each once. Stop words count only if there are
@@ -47,16 +50,11 @@ pub fn search(query: &str, tags: &[&str], limit: usize) -> Option<Found> {
 fn sought(words: &[Word]) -> Vec<Sought> {
     let only_stop_words = words.iter().all(|word| analysis::is_stop_word(&word.form));
     let mut sought: Vec<Sought> = Vec::new();
-    for word in words {
-        if analysis::is_stop_word(&word.form) && !only_stop_words {
+    for Word { form, .. } in words {
+        if analysis::is_stop_word(form) && !only_stop_words {
             continue;
         }
-        let Some(place) = entry::term(&analysis::stem(&word.form)) else {
-            continue;
-        };
-        let Some(term) = TERMS.get(place) else {
-            continue;
-        };
+        let Some((place, term)) = entry::term(&analysis::stem(form)) else { continue };
         if !sought.iter().any(|known| known.term == place) {
             sought.push(Sought { term: place, weight: bm25::inverse_document_frequency(term) });
         }
@@ -75,17 +73,12 @@ fn ranked(sought: &[Sought], tags: &[&str]) -> Vec<(f32, &'static Entry)> {
             }
         }
     }
-    let mut ranked: Vec<_> = scores
-        .into_iter()
-        .zip(&ENTRIES)
-        .filter(|(score, entry)| *score > 0.0 && has_one_of(entry, tags))
-        .collect();
+    let has_tag = |entry: &Entry| entry.tags.iter().any(|tag| tags.contains(tag));
+    let scored = scores.into_iter().zip(&ENTRIES).filter(|(score, _)| *score > 0.0);
+    let mut ranked: Vec<_> =
+        scored.filter(|(_, entry)| tags.is_empty() || has_tag(entry)).collect();
     ranked.sort_by(|(left, _), (right, _)| right.total_cmp(left));
     ranked
-}
-
-fn has_one_of(entry: &Entry, tags: &[&str]) -> bool {
-    tags.is_empty() || entry.tags.iter().any(|tag| tags.contains(tag))
 }
 
 #[cfg(test)]
@@ -94,8 +87,7 @@ mod tests {
 
     #[test]
     fn a_query_without_words_is_empty() {
-        assert!(search("", &[], 5).is_none());
-        assert!(search("  ?! ", &[], 5).is_none());
+        assert!(search("", &[], 5).is_none() && search("  ?! ", &[], 5).is_none());
     }
 
     #[test]

@@ -31,12 +31,18 @@ pub(crate) struct Sought {
     pub(crate) weight: f32,
 }
 
+impl Sought {
+    fn is(&self, word: &ProseWord) -> bool {
+        usize::from(word.term) == self.term
+    }
+}
+
 /// Returns the sentence with the highest weight of distinct query terms, and as many of the
 /// sentences after it as fit. An answer without any of the terms starts at its beginning.
 pub(crate) fn snippet(prose: &'static Prose, sought: &[Sought]) -> Snippet {
     let mut best = (0, 0.0);
     for (place, sentence) in prose.sentences.iter().enumerate() {
-        let weight = weight(words(prose, sentence), sought);
+        let weight = weight(words(prose, sentence, sentence), sought);
         if weight > best.1 {
             best = (place, weight);
         }
@@ -46,35 +52,23 @@ pub(crate) fn snippet(prose: &'static Prose, sought: &[Sought]) -> Snippet {
         return Snippet { text: "", highlights: Vec::new() };
     };
     let start = usize::from(first.start);
-    let last = passage
-        .iter()
-        .take_while(|sentence| usize::from(sentence.end) - start <= ROOM)
-        .last()
-        .unwrap_or(first);
+    let fits = |sentence: &&Sentence| usize::from(sentence.end) - start <= ROOM;
+    let last = passage.iter().take_while(fits).last().unwrap_or(first);
     let text = prose.text.get(start..usize::from(last.end)).unwrap_or_default();
-    let shown = usize::from(first.first_word)..usize::from(last.end_word);
-    let highlights = prose
-        .words
-        .get(shown)
-        .unwrap_or_default()
-        .iter()
-        .filter(|word| sought.iter().any(|sought| sought.term == usize::from(word.term)))
-        .filter_map(|word| highlight(text, start, word))
-        .collect();
-    Snippet { text, highlights }
+    let is_sought = |word: &&ProseWord| sought.iter().any(|sought| sought.is(word));
+    let matching = words(prose, first, last).iter().filter(is_sought);
+    Snippet { text, highlights: matching.filter_map(|word| highlight(text, start, word)).collect() }
 }
 
-fn words(prose: &'static Prose, sentence: &Sentence) -> &'static [ProseWord] {
-    let range = usize::from(sentence.first_word)..usize::from(sentence.end_word);
+/// Returns the words from one sentence to another, both included.
+fn words(prose: &'static Prose, first: &Sentence, last: &Sentence) -> &'static [ProseWord] {
+    let range = usize::from(first.first_word)..usize::from(last.end_word);
     prose.words.get(range).unwrap_or_default()
 }
 
 fn weight(words: &[ProseWord], sought: &[Sought]) -> f32 {
-    sought
-        .iter()
-        .filter(|sought| words.iter().any(|word| usize::from(word.term) == sought.term))
-        .map(|sought| sought.weight)
-        .sum()
+    let found = sought.iter().filter(|sought| words.iter().any(|word| sought.is(word)));
+    found.map(|sought| sought.weight).sum()
 }
 
 fn highlight(text: &'static str, offset: usize, word: &ProseWord) -> Option<Highlight> {

@@ -65,7 +65,7 @@ struct Highlight {
     end: usize,
 }
 
-#[derive(Refusals)]
+#[derive(Debug, Refusals)]
 enum SearchError {
     /// The query has no word to search for.
     #[refusal(
@@ -101,27 +101,15 @@ impl FaqSearch {
     #[action(
         access = read,
         idempotent,
-        example = Search {
-            query: "why does my write answer phone_binding_required".into(),
-            tags: Vec::new(),
-            limit: 3,
-            locale: None,
-        },
-        example = Search {
-            query: "who sees my number".into(),
-            tags: vec!["privacy".into()],
-            limit: 5,
-            locale: Some("en".into()),
-        }
+        example = json!({ "query": "why does my write answer phone_binding_required", "limit": 3 }),
+        example = json!({
+            "query": "who sees my number", "tags": ["privacy"], "limit": 5, "locale": "en",
+        })
     )]
     fn search(_call: &Call, input: Search) -> Result<Answer<Results>, SearchError> {
         let found = find(&input)?;
         let next = next(&found);
-        let answer = Answer::new(results(found, input.locale.as_deref()));
-        Ok(match next {
-            Some(next) => answer.next(next),
-            None => answer,
-        })
+        Ok(Answer::with(results(found, input.locale.as_deref()), next))
     }
 }
 
@@ -138,13 +126,11 @@ fn find(input: &Search) -> Result<Found, SearchError> {
 /// Returns the next step: the call that reads the best entry, or else the search with the spelling
 /// corrected.
 fn next(found: &Found) -> Option<Next> {
-    match (found.hits.first(), &found.did_you_mean) {
-        (Some(best), _) => Some(Next::action("faq_get", "get").field("slug", best.entry.slug)),
-        (None, Some(query)) => {
-            Some(Next::action("faq_search", "search").field("query", query.as_str()))
-        }
-        (None, None) => None,
+    if let Some(best) = found.hits.first() {
+        return Some(Next::action("faq_get", "get").field("slug", best.entry.slug));
     }
+    let corrected = found.did_you_mean.as_deref()?;
+    Some(Next::action("faq_search", "search").field("query", corrected))
 }
 
 fn results(found: Found, locale: Option<&str>) -> Results {
@@ -158,17 +144,13 @@ fn results(found: Found, locale: Option<&str>) -> Results {
 
 fn item(hit: Hit) -> Item {
     let Hit { entry, score, snippet } = hit;
-    let highlights = snippet.highlights.into_iter();
-    Item {
-        id: entry.id,
-        slug: entry.slug,
-        question: entry.question,
+    let highlights = snippet.highlights.iter();
+    view!(entry => Item {
+        id, slug, question;
         snippet: snippet.text,
         score: (f64::from(score) * 1000.0).round() / 1000.0,
-        highlights: highlights
-            .map(|word| Highlight { text: word.text, start: word.start, end: word.end })
-            .collect(),
-    }
+        highlights: highlights.map(|word| view!(word => Highlight { text, start, end; })).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -185,17 +167,13 @@ mod tests {
     }
 
     fn refused(input: &Search) -> Refusal {
-        match find(input) {
-            Ok(found) => panic!("found {}", found.hits.len()),
-            Err(refusal) => refusal.into(),
-        }
+        find(input).unwrap_err().into()
     }
 
     #[test]
     fn the_best_entry_is_the_next_step() {
-        let found =
-            find(&asked("claim an agent by phone", &[])).unwrap_or_else(|_| panic!("refused"));
-        let step = portolan_sdk::to_value(&next(&found).unwrap());
+        let found = find(&asked("claim an agent by phone", &[])).unwrap();
+        let step = portolan_sdk::to_value(&next(&found));
         assert_eq!(step["capability"], "faq_get");
         assert_eq!(step["input"]["slug"], "claim-by-phone");
         let results = results(found, Some("fr"));
@@ -206,12 +184,11 @@ mod tests {
 
     #[test]
     fn a_misspelt_query_is_searched_again() {
-        let found = find(&asked("webhok", &[])).unwrap_or_else(|_| panic!("refused"));
-        let step = portolan_sdk::to_value(&next(&found).unwrap());
+        let found = find(&asked("webhok", &[])).unwrap();
+        let step = portolan_sdk::to_value(&next(&found));
         assert_eq!(step["capability"], "faq_search");
         assert_eq!(step["input"]["query"], "webhook");
-        let lost = find(&asked("xylophone", &[])).unwrap_or_else(|_| panic!("refused"));
-        assert!(next(&lost).is_none());
+        assert!(next(&find(&asked("xylophone", &[])).unwrap()).is_none());
     }
 
     #[test]

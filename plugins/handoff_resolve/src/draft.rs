@@ -33,16 +33,11 @@ fn is_there(value: &Value) -> bool {
 /// contract allows.
 pub(crate) fn fill(handoff: &Handoff, record: &Map<String, Value>) -> Map<String, Value> {
     let filled = handoff.input_template.iter().map(|(field, value)| {
-        let value = match value {
-            Value::String(template) => {
-                let room = handoff.input_schema.pointer(&format!("/properties/{field}/maxLength"));
-                let room = room.and_then(Value::as_u64).and_then(|room| usize::try_from(room).ok());
-                let text = with_values(template, record);
-                Value::String(text.chars().take(room.unwrap_or(usize::MAX)).collect())
-            }
-            other => other.clone(),
-        };
-        (field.clone(), value)
+        let Value::String(template) = value else { return (field.clone(), value.clone()) };
+        let room = handoff.input_schema.pointer(&format!("/properties/{field}/maxLength"));
+        let room = room.and_then(Value::as_u64).and_then(|room| usize::try_from(room).ok());
+        let text = with_values(template, record).chars().take(room.unwrap_or(usize::MAX)).collect();
+        (field.clone(), Value::String(text))
     });
     filled.collect()
 }
@@ -101,24 +96,25 @@ mod tests {
             "count": 3,
             "secret": "hidden",
         }));
-        let input = Value::Object(fill(&handoff, &record));
-        assert_eq!(
-            input,
-            json!({ "title": "For {{record.secret}", "number": "3", "remote": true })
-        );
+        let filled = json!({ "title": "For {{record.secret}", "number": "3", "remote": true });
+        assert_eq!(Value::Object(fill(&handoff, &record)), filled);
     }
 
     #[test]
     fn a_record_fits_if_it_has_the_required_fields_and_names_the_contract() {
         let handoff = handoff(&json!({}));
-        let fits = |value| fits(&handoff, "hof_1", &record(value));
-        assert!(fits(json!({ "id": "r", "at": { "name": "A" } })));
-        assert!(fits(json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_1"] })));
-        assert!(!fits(json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_2"] })));
-        assert!(!fits(json!({ "id": "r", "at": { "name": "" } })));
-        assert!(!fits(json!({ "id": "r" })));
-        let target =
-            json!({ "id": "t", "at": { "name": "A" }, "properties": { "handoff_ids": [] } });
-        assert!(!fits(target));
+        for (value, expected) in [
+            (json!({ "id": "r", "at": { "name": "A" } }), true),
+            (json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_1"] }), true),
+            (json!({ "id": "r", "at": { "name": "A" }, "handoff_ids": ["hof_2"] }), false),
+            (
+                json!({ "id": "r", "at": { "name": "A" }, "properties": { "handoff_ids": [] } }),
+                false,
+            ),
+            (json!({ "id": "r", "at": { "name": "" } }), false),
+            (json!({ "id": "r" }), false),
+        ] {
+            assert_eq!(fits(&handoff, "hof_1", &record(value.clone())), expected, "{value}");
+        }
     }
 }

@@ -9,11 +9,8 @@ mod token;
 mod types;
 
 use people_kit::UNTRUSTED;
-use portolan_sdk::{
-    contract::platform,
-    feeds::{self, Feed},
-    prelude::*,
-};
+use portolan_sdk::feeds::{self, Feed};
+use portolan_sdk::{contract::platform, prelude::*};
 use serde_json::{Map, Value};
 use token::Token;
 use types::*;
@@ -46,22 +43,14 @@ impl HandoffResolve {
         let begins = input.feed.map(|feed| field("from.feed").eq(feed));
         let found = HANDOFFS.find(Query::new().filter(begins))?;
         let there = platform::components();
-        let contract = |stored: Stored<Handoff>| {
-            let it = stored.value;
-            Contract {
-                available: there.iter().any(|component| component.id == it.to.capability),
-                id: stored.id,
-                title: it.title,
-                intent: it.intent,
-                from: it.from,
-                to: it.to,
-                requires: it.requires,
-                consent_text: it.consent_text,
-                carries: it.carries,
-                never_carries: it.never_carries,
-            }
+        let contract = |Stored { id, value, .. }: Stored<Handoff>| {
+            view!(value => Contract {
+                title, intent, from, to, requires, consent_text, carries, never_carries;
+                available: there.iter().any(|component| component.id == value.to.capability),
+                id,
+            })
         };
-        Ok(Contracts { items: found.hits.into_iter().map(|hit| contract(hit.document)).collect() })
+        Ok(Contracts { items: found.into_documents().map(contract).collect() })
     }
 
     /// Make a draft from a record, and an address that shows it once within 15 minutes.
@@ -91,18 +80,13 @@ impl HandoffResolve {
     fn redeem(call: &Call, input: OfToken) -> Result<Answer<Taken>, HandoffError> {
         let token = unused(call, &input.token)?;
         let draft = preview(&token)?.draft;
+        let Token { hof: handoff_id, record_id, nonce, exp, .. } = token;
         let owner_id = call.owner_id().unwrap_or_default().to_owned();
-        let redeemed = Redeemed {
-            owner_id,
-            handoff_id: token.hof.clone(),
-            record_id: token.record_id.clone(),
-        };
-        REDEEMED.put(&token.nonce, &redeemed, Expect::Absent)?;
-        let forget = Forget { nonce: token.nonce.clone() };
-        timers::set(&token.nonce, token.exp * 1000, "forget", &forget)?;
-        let next = call_of(&draft);
-        Ok(Answer::new(Taken { handoff_id: token.hof, record_id: token.record_id, draft })
-            .next(next))
+        let redeemed = Redeemed { owner_id, handoff_id, record_id };
+        REDEEMED.put(&nonce, &redeemed, Expect::Absent)?;
+        timers::set(&nonce, exp * 1000, "forget", &Forget { nonce: nonce.as_str().into() })?;
+        let (Redeemed { handoff_id, record_id, .. }, next) = (redeemed, call_of(&draft));
+        Ok(Answer::new(Taken { handoff_id, record_id, draft }).next(next))
     }
 
     /// Delete a redeemed token that has expired.
@@ -131,25 +115,20 @@ fn preview(token: &Token) -> Result<Preview, HandoffError> {
     if !draft::fits(&handoff, &token.hof, &record) {
         return Err(HandoffError::HandoffUnfit);
     }
-    Ok(Preview {
+    let published_since = feeds::publication()? != token.feed_etag;
+    Ok(view!(handoff => Preview {
+        title, intent, requires, consent_text, carries, never_carries;
         handoff_id: token.hof.clone(),
         record_id: token.record_id.clone(),
-        draft: Draft {
+        draft: view!(handoff => Draft {
+            missing, ask_user;
             input: draft::fill(&handoff, &record),
-            capability: handoff.to.capability,
-            missing: handoff.missing,
-            ask_user: handoff.ask_user,
+            capability: handoff.to.capability.clone(),
             trust: UNTRUSTED,
-        },
-        title: handoff.title,
-        intent: handoff.intent,
-        requires: handoff.requires,
-        consent_text: handoff.consent_text,
-        carries: handoff.carries,
-        never_carries: handoff.never_carries,
+        }),
         expires_at: time::rfc3339(token.exp * 1000),
-        published_since: feeds::publication()? != token.feed_etag,
-    })
+        published_since,
+    }))
 }
 
 fn record(feed: &str, id: &str) -> Result<Map<String, Value>, HandoffError> {

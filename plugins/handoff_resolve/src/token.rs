@@ -1,7 +1,7 @@
 //! Tokens that only this host can make: their content in base64url (RFC 4648, section 5), a dot,
 //! and its HMAC-SHA-256. They contain no personal data.
 
-use crate::types::TTL_S;
+use crate::types::{HandoffError, Result, TTL_S};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_sdk::{prelude::*, secrets};
 
@@ -22,12 +22,6 @@ pub(crate) struct Token {
     pub(crate) nonce: String,
     /// When it expires, in seconds since the Unix epoch.
     pub(crate) exp: u64,
-}
-
-pub(crate) enum TokenFault {
-    Forged,
-    Expired,
-    Host(HostError),
 }
 
 impl Token {
@@ -53,16 +47,17 @@ impl Token {
     }
 
     /// Verifies a token that this host made within the last 15 minutes, and returns its content.
-    pub(crate) fn read(call: &Call, host: &str, text: &str) -> Result<Self, TokenFault> {
-        let (payload, mac) = text.split_once('.').ok_or(TokenFault::Forged)?;
-        let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| TokenFault::Forged)?;
-        if !secrets::is_mac(&signed(call, host, payload), &mac).map_err(TokenFault::Host)? {
-            return Err(TokenFault::Forged);
+    pub(crate) fn read(call: &Call, host: &str, text: &str) -> Result<Self> {
+        const FORGED: HandoffError = HandoffError::HandoffSignatureInvalid;
+        let (payload, mac) = text.split_once('.').ok_or(FORGED)?;
+        let mac = URL_SAFE_NO_PAD.decode(mac).map_err(|_| FORGED)?;
+        if !secrets::is_mac(&signed(call, host, payload), &mac)? {
+            return Err(FORGED);
         }
-        let token = parse(payload).ok_or(TokenFault::Forged)?;
+        let token = parse(payload).ok_or(FORGED)?;
         match token.exp > call.now() / 1000 {
             true => Ok(token),
-            false => Err(TokenFault::Expired),
+            false => Err(HandoffError::HandoffExpired),
         }
     }
 }

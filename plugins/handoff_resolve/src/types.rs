@@ -1,8 +1,6 @@
 //! Inputs, outputs, stored documents and refusals.
 
-use crate::token::TokenFault;
-use portolan_sdk::documents::Person;
-use portolan_sdk::{feeds::Feed, prelude::*};
+use portolan_sdk::{documents::Person, feeds::Feed, prelude::*};
 use serde_json::{Map, Value};
 
 pub(crate) const CAPABILITY: &str = "handoff_resolve";
@@ -76,26 +74,22 @@ pub(crate) struct Requires {
 #[input(Default)]
 pub(crate) struct List {
     /// Only contracts for records of this feed, such as `roles`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) feed: Option<String>,
+    pub(crate) feed: Option<Text<1, 40>>,
 }
 
 #[input]
 pub(crate) struct Resolve {
     /// The id of a contract of the manifest: `hof_` and 26 characters. A record names the contracts
     /// that fit it.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) handoff_id: String,
+    pub(crate) handoff_id: Text<1, 40>,
     /// The id of the record, such as a role's `rol_` or a target's `tgt_` id.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) record_id: String,
+    pub(crate) record_id: Text<1, 40>,
 }
 
 #[input]
 pub(crate) struct OfToken {
     /// The token: the last part of the address that `resolve` returned.
-    #[schemars(length(min = 1, max = TOKEN_CHARS))]
-    pub(crate) token: String,
+    pub(crate) token: Text<1, TOKEN_CHARS>,
 }
 
 #[output]
@@ -175,8 +169,7 @@ pub(crate) struct Taken {
 /// The input of the timer that deletes a token.
 #[input]
 pub(crate) struct Forget {
-    #[schemars(length(min = 1, max = 64))]
-    pub(crate) nonce: String,
+    pub(crate) nonce: Text<1, 64>,
 }
 
 #[derive(Refusals)]
@@ -207,13 +200,3 @@ pub(crate) enum HandoffError {
 }
 
 pub(crate) type Result<T, E = HandoffError> = std::result::Result<T, E>;
-
-impl std::convert::From<TokenFault> for HandoffError {
-    fn from(fault: TokenFault) -> Self {
-        match fault {
-            TokenFault::Forged => Self::HandoffSignatureInvalid,
-            TokenFault::Expired => Self::HandoffExpired,
-            TokenFault::Host(error) => Self::Common(error.into()),
-        }
-    }
-}

@@ -5,17 +5,13 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Table;
 
-/// One file: a root category with everything below it.
+/// One file: a root category, which is the first branch, with everything below it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    code: String,
-    label: String,
-    description: String,
-    synonyms: Vec<String>,
-    schema_org: SchemaOrg,
     /// The fields, other than attributes, that every listing below has and that criteria can use.
     criteria: Vec<String>,
+    /// The policy of the root category.
     #[serde(default)]
     policy: Table,
     branch: Vec<Branch>,
@@ -24,18 +20,18 @@ pub(crate) struct File {
 }
 
 /// A category written out in full. Its parent is its code without the last part.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Branch {
-    code: String,
-    label: String,
-    description: String,
-    synonyms: Vec<String>,
+pub(crate) struct Branch {
+    pub(crate) code: String,
+    pub(crate) label: String,
+    pub(crate) description: String,
+    pub(crate) synonyms: Vec<String>,
     #[serde(default)]
-    sides: Vec<Side>,
-    counterpart: Option<String>,
-    schema_org: SchemaOrg,
-    attributes: Option<String>,
+    pub(crate) sides: Vec<Side>,
+    pub(crate) counterpart: Option<String>,
+    pub(crate) schema_org: SchemaOrg,
+    pub(crate) attributes: Option<String>,
     #[serde(default)]
     policy: Table,
     /// The label and the description of the topics below, with the placeholders `{topic}` and
@@ -46,9 +42,9 @@ struct Branch {
     #[serde(default)]
     occupation: bool,
     #[serde(default)]
-    isco08: Vec<Concept>,
+    pub(crate) isco08: Vec<Concept>,
     #[serde(default)]
-    onet_soc: Vec<Concept>,
+    pub(crate) onet_soc: Vec<Concept>,
 }
 
 /// A leaf below one branch or, as two counterparts, below two.
@@ -126,20 +122,19 @@ fn policy(above: &Table, own: &Table) -> Table {
 /// A category with all inherited values.
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) code: String,
-    pub(crate) label: String,
-    pub(crate) description: String,
-    pub(crate) synonyms: Vec<String>,
+    category: Branch,
     /// The words of the category above, which distinguish the two sides of a topic.
     pub(crate) context: Vec<String>,
-    pub(crate) sides: Vec<Side>,
-    pub(crate) counterpart: Option<String>,
-    pub(crate) schema_org: SchemaOrg,
-    pub(crate) attributes: Option<String>,
     pub(crate) criteria: Vec<String>,
     policy: Table,
-    pub(crate) isco08: Vec<Concept>,
-    pub(crate) onet_soc: Vec<Concept>,
+}
+
+impl std::ops::Deref for Node {
+    type Target = Branch;
+
+    fn deref(&self) -> &Branch {
+        &self.category
+    }
 }
 
 impl Node {
@@ -147,20 +142,26 @@ impl Node {
     pub(crate) fn policy(&self) -> Result<Policy> {
         self.policy.clone().try_into().with_context(|| self.code.clone())
     }
+}
 
+impl Branch {
     pub(crate) fn parent(&self) -> Option<&str> {
         self.code.rsplit_once('.').map(|(parent, _)| parent)
     }
 }
 
-/// Returns the nodes of one file in tree order: the root, then each branch with its topics.
+/// Returns the nodes of one file in tree order: each branch with its topics.
 pub(crate) fn nodes(file: File, defaults: &Table) -> Result<Vec<Node>> {
-    let root = root(&file, defaults);
+    let root_policy = policy(defaults, &file.policy);
     let mut nodes: Vec<Node> = Vec::new();
     for branch in &file.branch {
-        let parent = branch.code.rsplit_once('.').map_or("", |(parent, _)| parent);
-        let above = nodes.iter().find(|node| node.code == parent).unwrap_or(&root);
-        let node = from_branch(branch, above);
+        let above = nodes.iter().find(|node| Some(node.code.as_str()) == branch.parent());
+        let node = Node {
+            context: above.map(|above| above.synonyms.clone()).unwrap_or_default(),
+            criteria: file.criteria.clone(),
+            policy: policy(above.map_or(&root_policy, |above| &above.policy), &branch.policy),
+            category: branch.clone(),
+        };
         let topics = file.topic.iter().filter(|topic| topic.below.contains(&branch.code));
         let leaves: Vec<Node> =
             topics.map(|topic| from_topic(topic, branch, &node)).collect::<Result<_>>()?;
@@ -169,49 +170,12 @@ pub(crate) fn nodes(file: File, defaults: &Table) -> Result<Vec<Node>> {
     }
     for topic in &file.topic {
         let known = |code: &String| file.branch.iter().any(|branch| branch.code == *code);
-        if let Some(stray) = topic.below.iter().chain(topic.within.keys()).find(|code| !known(code))
-        {
+        let mut named = topic.below.iter().chain(topic.within.keys());
+        if let Some(stray) = named.find(|code| !known(code)) {
             bail!("topic {}: there is no branch {stray}", topic.name);
         }
     }
-    nodes.insert(0, root);
     Ok(nodes)
-}
-
-fn root(file: &File, defaults: &Table) -> Node {
-    Node {
-        code: file.code.clone(),
-        label: file.label.clone(),
-        description: file.description.clone(),
-        synonyms: file.synonyms.clone(),
-        context: Vec::new(),
-        sides: Vec::new(),
-        counterpart: None,
-        schema_org: file.schema_org.clone(),
-        attributes: None,
-        criteria: file.criteria.clone(),
-        policy: policy(defaults, &file.policy),
-        isco08: Vec::new(),
-        onet_soc: Vec::new(),
-    }
-}
-
-fn from_branch(branch: &Branch, above: &Node) -> Node {
-    Node {
-        code: branch.code.clone(),
-        label: branch.label.clone(),
-        description: branch.description.clone(),
-        synonyms: branch.synonyms.clone(),
-        context: above.synonyms.clone(),
-        sides: branch.sides.clone(),
-        counterpart: branch.counterpart.clone(),
-        schema_org: branch.schema_org.clone(),
-        attributes: branch.attributes.clone(),
-        criteria: above.criteria.clone(),
-        policy: policy(&above.policy, &branch.policy),
-        isco08: branch.isco08.clone(),
-        onet_soc: branch.onet_soc.clone(),
-    }
 }
 
 fn from_topic(topic: &Topic, branch: &Branch, above: &Node) -> Result<Node> {
@@ -225,34 +189,30 @@ fn from_topic(topic: &Topic, branch: &Branch, above: &Node) -> Result<Node> {
     let attributes = variation.and_then(|variation| variation.attributes.clone());
     let mut policy = policy(&above.policy, &topic.policy);
     policy.extend(variation.into_iter().flat_map(|variation| variation.policy.clone()));
+    let broader = |(_, code, title): &Concept| (Relation::Broader, code.clone(), title.clone());
     let occupations = |own: &[Concept], inherited: &[Concept]| match (branch.occupation, own) {
         (false, _) => Vec::new(),
-        (true, []) => inherited
-            .iter()
-            .map(|(_, code, title)| (Relation::Broader, code.clone(), title.clone()))
-            .collect(),
+        (true, []) => inherited.iter().map(broader).collect(),
         (true, own) => own.to_vec(),
     };
-    Ok(Node {
+    let category = Branch {
         code: format!("{}.{}", branch.code, topic.name),
         label: fill(&branch.topic_label, "topic_label")?,
         description: fill(&branch.topic_description, "topic_description")?,
         synonyms: topic.synonyms.iter().chain([&topic.topic, &topic.name]).cloned().collect(),
-        context: branch.synonyms.clone(),
-        sides: branch.sides.clone(),
         counterpart: branch.counterpart.as_ref().map(|code| format!("{code}.{}", topic.name)),
         schema_org: schema_org.unwrap_or_else(|| (Relation::Broader, branch.schema_org.1.clone())),
         attributes: attributes.or_else(|| branch.attributes.clone()),
-        criteria: above.criteria.clone(),
-        policy,
         isco08: occupations(&topic.isco08, &branch.isco08),
         onet_soc: occupations(&topic.onet_soc, &branch.onet_soc),
-    })
+        ..branch.clone()
+    };
+    let (context, criteria) = (branch.synonyms.clone(), above.criteria.clone());
+    Ok(Node { category, context, criteria, policy })
 }
 
 fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    characters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+    let mut rest = text.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(rest).collect()
 }

@@ -1,7 +1,7 @@
 //! Writes the nodes and their mappings as Rust tables.
 
-use crate::source::{Concept, Node, Relation};
-use anyhow::{Context, Result};
+use crate::source::{Branch, Concept, Node, Policy, Relation};
+use anyhow::Result;
 use std::{collections::BTreeMap, fmt::Write};
 
 pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Result<String> {
@@ -11,52 +11,47 @@ pub(crate) fn nodes(nodes: &[Node], schemas: &BTreeMap<String, String>) -> Resul
     }
     writeln!(text, "pub(crate) static NODES: [Node; {}] = [", nodes.len())?;
     for node in nodes {
-        let below = nodes.iter().filter(|other| other.code.starts_with(&format!("{}.", node.code)));
-        let children = nodes.iter().filter(|other| other.parent() == Some(&node.code)).count();
+        let Branch { code, label, description, synonyms, counterpart, .. } = &**node;
+        let (parent, (_, schema_org)) = (node.parent(), &node.schema_org);
+        let sides: Vec<_> = node.sides.iter().map(|side| format!("Side::{side:?}")).collect();
+        let sides = sides.join(", ");
+        let children = nodes.iter().filter(|other| other.parent() == Some(code)).count();
+        let leaf = children == 0;
+        let prefix = format!("{code}.");
+        let below = nodes.iter().filter(|other| other.code.starts_with(&prefix)).count();
         let attributes = match &node.attributes {
             Some(name) => format!("Some({})", name.to_uppercase()),
             None => "None".to_owned(),
         };
-        let policy = node.policy()?;
+        let policy = policy(node.policy()?);
         writeln!(
             text,
-            "Node {{ code: {:?}, label: {:?}, description: {:?}, synonyms: &{:?}, parent: {:?}, sides: &{}, \
-             counterpart: {:?}, schema_org_type: {:?}, leaf: {}, children_count: {children}, \
-             descendants: {}, attributes: {attributes}, listing_criteria: &{:?}, policy: Policy {{ \
-             min_age: {:?}, prohibited_criteria: &{:?}, required_disclosures: &{:?}, \
-             default_ttl_days: {}, proposal_cost: {}, min_radius_km: {:?}, default_visibility: {:?} }} }},",
-            node.code,
-            node.label,
-            node.description,
-            node.synonyms,
-            node.parent(),
-            variants("Side", node.sides.iter().map(|side| format!("{side:?}"))),
-            node.counterpart,
-            node.schema_org.1,
-            children == 0,
-            below.count(),
-            node.criteria,
-            policy.min_age,
-            policy.prohibited_criteria,
-            policy.required_disclosures,
-            policy.default_ttl_days,
-            policy.proposal_cost,
-            policy.min_radius_km,
-            policy.default_visibility,
-        )
-        .context("writing a node")?;
+            "Node {{ code: {code:?}, label: {label:?}, description: {description:?}, \
+             synonyms: &{synonyms:?}, parent: {parent:?}, sides: &[{sides}], \
+             counterpart: {counterpart:?}, schema_org_type: {schema_org:?}, leaf: {leaf}, \
+             children_count: {children}, descendants: {below}, attributes: {attributes}, \
+             listing_criteria: &{:?}, policy: {policy} }},",
+            node.criteria
+        )?;
     }
     text.push_str("];\n\npub(crate) static MAPPINGS: &[Mapping] = &[\n");
     for node in nodes {
-        mappings(&mut text, node).context("writing the mappings")?;
+        mappings(&mut text, node)?;
     }
     text.push_str("];\n\n");
     Ok(text)
 }
 
-fn variants(type_name: &str, names: impl Iterator<Item = String>) -> String {
-    let list: Vec<String> = names.map(|name| format!("{type_name}::{name}")).collect();
-    format!("[{}]", list.join(", "))
+fn policy(policy: Policy) -> String {
+    let Policy { min_age, prohibited_criteria, required_disclosures, default_ttl_days, .. } =
+        &policy;
+    let Policy { proposal_cost, min_radius_km, default_visibility, .. } = &policy;
+    format!(
+        "Policy {{ min_age: {min_age:?}, prohibited_criteria: &{prohibited_criteria:?}, \
+         required_disclosures: &{required_disclosures:?}, default_ttl_days: {default_ttl_days}, \
+         proposal_cost: {proposal_cost}, min_radius_km: {min_radius_km:?}, \
+         default_visibility: {default_visibility:?} }}"
+    )
 }
 
 /// Writes the mappings of a node. ESCO uses the groups of ISCO-08, so its addresses follow from
@@ -86,6 +81,7 @@ fn mapping(text: &mut String, node: &Node, scheme: &str, concept: &Concept) -> s
     let label = (!title.is_empty()).then_some(title);
     writeln!(
         text,
-        "Mapping {{ from: {from:?}, to: {to:?}, relation: Relation::{relation}, scheme: Scheme::{scheme}, label: {label:?} }},"
+        "Mapping {{ from: {from:?}, to: {to:?}, relation: Relation::{relation}, \
+         scheme: Scheme::{scheme}, label: {label:?} }},"
     )
 }

@@ -11,6 +11,7 @@ use crate::{
 use people_kit::taxonomy::{
     Breach, Category, CheckInput, Checked, Criterion, Misfit, Policy as Rules, TaxonomyError,
 };
+use portolan_sdk::view;
 use serde_json::{Value, json};
 
 /// The maximum number of characters of a free text in a criterion. Such a text is compared as a
@@ -48,8 +49,7 @@ pub(crate) fn listing(
     let attributes = validate::normal(attributes);
     let said = listing_answers::said(node.code, &text, today);
     let keys = keys::of(&attributes, &said, &criteria::about(node));
-    let lineage = || taxonomy::lineage(node);
-    let synonyms = lineage().flat_map(|node| node.synonyms).map(|synonym| (*synonym).to_owned());
+    let synonyms = taxonomy::lineage(node).flat_map(|node| owned(node.synonyms));
     Ok(Checked {
         category: Category {
             label: node.label.to_owned(),
@@ -67,18 +67,15 @@ pub(crate) fn listing(
 }
 
 fn rules(policy: &Policy) -> Rules {
-    Rules {
-        min_age: policy.min_age,
-        prohibited_criteria: policy
-            .prohibited_criteria
-            .iter()
-            .map(|class| (*class).to_owned())
-            .collect(),
-        default_ttl_days: policy.default_ttl_days,
-        proposal_cost: policy.proposal_cost,
-        min_radius_km: policy.min_radius_km,
+    view!(policy => Rules {
+        min_age, default_ttl_days, proposal_cost, min_radius_km;
+        prohibited_criteria: owned(policy.prohibited_criteria),
         default_visibility: policy.default_visibility.to_owned(),
-    }
+    })
+}
+
+fn owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
 fn judge(

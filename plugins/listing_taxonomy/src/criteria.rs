@@ -37,15 +37,12 @@ const ORDERED: &[Operator] = &[Operator::Eq, Operator::In, Operator::Gte, Operat
 pub(crate) fn about(node: &Node) -> Vec<Criterion> {
     let schema = node.attributes.map(attributes::schema);
     let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
-    let mut criteria: Vec<Criterion> = properties
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, property)| attribute(name, property))
-        .chain(node.listing_criteria.iter().filter_map(|name| of_listing(name, node)))
-        .collect();
-    criteria
-        .retain(|criterion| !node.policy.prohibited_criteria.contains(&criterion.field.as_str()));
-    criteria
+    let attributes = properties.into_iter().flatten();
+    let attributes = attributes.filter_map(|(name, property)| attribute(name, property));
+    let of_listing = node.listing_criteria.iter().filter_map(|name| of_listing(name, node));
+    let prohibited = node.policy.prohibited_criteria;
+    let is_allowed = |criterion: &Criterion| !prohibited.contains(&criterion.field.as_str());
+    attributes.chain(of_listing).filter(is_allowed).collect()
 }
 
 /// Returns the criterion for an attribute; `None` for free text, which is not compared, and where

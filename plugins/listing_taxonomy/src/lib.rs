@@ -19,8 +19,8 @@ use messages::{
 };
 use people_kit::taxonomy::{CheckInput, Checked, NarrowInput, Narrowed, TaxonomyError};
 use portolan_sdk::prelude::*;
-use search::Scope;
-use taxonomy::{Node, Scheme, Side};
+use search::{Hit, Scope};
+use taxonomy::{Node, Side};
 
 /// The only language of labels and descriptions.
 const LOCALE: &str = "en";
@@ -34,7 +34,7 @@ fn known(code: &str) -> Result<&'static Node, TaxonomyError> {
 }
 
 fn tree() -> Next {
-    Next::call("listing_taxonomy").field("action", "tree")
+    Next::action("listing_taxonomy", "tree")
 }
 
 /// Makes the refusal of a category that only groups others; its next step lists them.
@@ -47,10 +47,8 @@ fn grouping(node: &Node, pointer: &str) -> Refusal {
 
 /// Makes the refusal of a side that the category does not have.
 fn other_sides(node: &Node) -> Refusal {
-    let mut refusal = Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides));
-    let next = Next::call("listing_taxonomy").field("action", "get").field("code", node.code);
-    refusal.next = Some(Box::new(next));
-    refusal
+    Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides))
+        .next(Next::action("listing_taxonomy", "get").field("code", node.code))
 }
 
 /// The capability.
@@ -89,8 +87,8 @@ impl ListingTaxonomy {
     /// you know what you are looking for, use `suggest` or `search`.
     #[action(
         access = read, idempotent,
-        example = TreeInput { root: None, depth: 2, locale: None },
-        example = TreeInput { root: Some("home".into()), depth: 1, locale: Some("en".into()) }
+        example = json!({ "depth": 2 }),
+        example = json!({ "root": "home", "depth": 1, "locale": "en" })
     )]
     fn tree(_call: &Call, input: TreeInput) -> Result<Tree, TaxonomyError> {
         let root = input.root.as_deref();
@@ -105,7 +103,7 @@ impl ListingTaxonomy {
     ///
     /// Returns one category with the rules for its listings: minimum age, what neither criteria nor
     /// filters may use, what the text must disclose, lifetime, price of a proposal.
-    #[action(access = read, idempotent, example = GetInput { code: "home.let.apartment".into() })]
+    #[action(access = read, idempotent, example = json!({ "code": "home.let.apartment" }))]
     fn get(_call: &Call, input: GetInput) -> Result<Answer<Category>, TaxonomyError> {
         let node = known(&input.code)?;
         let answer = Answer::new(Category { node, policy: &node.policy });
@@ -119,14 +117,11 @@ impl ListingTaxonomy {
     ///
     /// Searches the words of label, synonyms and description, in any inflection (`designers` finds
     /// design). For a person's own sentence, use `suggest`.
-    #[action(access = read, idempotent, example = SearchInput { q: "nurse".into(), limit: 20 })]
+    #[action(access = read, idempotent, example = json!({ "q": "nurse", "limit": 20 }))]
     fn search(_call: &Call, input: SearchInput) -> Result<FoundNodes, Infallible> {
-        let hits = search::rank(&input.q, Scope::Every, input.limit.into());
-        let items = hits
-            .into_iter()
-            .map(|hit| Found { node: hit.node, score: points(hit.score) })
-            .collect();
-        Ok(FoundNodes { items })
+        let hits = search::rank(&input.q, Scope::Every, input.limit.into()).into_iter();
+        let items = hits.map(|hit| Found { node: hit.node, score: points(hit.score) });
+        Ok(FoundNodes { items: items.collect() })
     }
 
     /// Suggest categories for a text.
@@ -136,28 +131,22 @@ impl ListingTaxonomy {
     /// who looks for it.
     #[action(
         access = read, idempotent,
-        example = SuggestInput {
-            text: "two bedroom flat near the park, no pets".into(), side: Some(Side::Offer), limit: 5,
-        }
+        example = json!({
+            "text": "two bedroom flat near the park, no pets", "side": "offer", "limit": 5,
+        })
     )]
     fn suggest(_call: &Call, input: SuggestInput) -> Result<Answer<Suggestions>, Infallible> {
         let hits = search::rank(&input.text, Scope::Listable(input.side), input.limit.into());
-        let best = hits.first().map(|hit| hit.node);
-        let items = hits
-            .into_iter()
-            .map(|hit| Suggestion {
-                code: hit.node.code,
-                label: hit.node.label,
-                score: points(hit.score),
-                matched_terms: hit.matched,
-            })
-            .collect();
-        let answer = Answer::new(Suggestions { items });
-        let side = |node: &Node| input.side.or(node.sides.first().copied());
-        Ok(match best.and_then(|node| Some((node, side(node)?))) {
-            Some((node, side)) => answer.next(fields_of(node, side)),
-            None => answer.next(tree()),
-        })
+        let best = hits.first().and_then(|Hit { node, .. }| {
+            let side = input.side.or(node.sides.first().copied())?;
+            Some(fields_of(node, side))
+        });
+        let suggestion = |Hit { node, score, matched }| {
+            let score = points(score);
+            view!(node => Suggestion { code, label; score, matched_terms: matched })
+        };
+        let items = hits.into_iter().map(suggestion).collect();
+        Ok(Answer::new(Suggestions { items }).next(best.unwrap_or_else(tree)))
     }
 
     /// Get the fields of a listing.
@@ -165,10 +154,7 @@ impl ListingTaxonomy {
     /// Returns the JSON Schema for the `attributes` of a listing of this category and side, and the
     /// criteria that it can have for its counterparts. Call it before you create or search
     /// listings.
-    #[action(
-        access = read, idempotent,
-        example = FieldsInput { code: "work.job.software".into(), side: Side::Offer }
-    )]
+    #[action(access = read, idempotent, example = json!({ "code": "work.job.software", "side": "offer" }))]
     fn fields(_call: &Call, input: FieldsInput) -> Result<Fields, TaxonomyError> {
         let node = known(&input.code)?;
         listable(node, input.side, "/code")?;
@@ -181,14 +167,13 @@ impl ListingTaxonomy {
     /// either code. `broadMatch` means that `to` is the broader of the two.
     #[action(
         access = read, idempotent,
-        example = CrosswalkInput { scheme: Some(Scheme::Isco08), code: Some("2512".into()) },
-        example = CrosswalkInput { scheme: None, code: Some("work.job.design".into()) }
+        example = json!({ "scheme": "isco08", "code": "2512" }),
+        example = json!({ "code": "work.job.design" })
     )]
     fn crosswalk(_call: &Call, input: CrosswalkInput) -> Result<Mappings, TaxonomyError> {
         let code = input.code.as_deref();
-        let items = crosswalk::mappings(input.scheme, code)
-            .ok_or_else(|| unknown(code.unwrap_or_default()))?;
-        Ok(Mappings { items })
+        let items = crosswalk::mappings(input.scheme, code);
+        Ok(Mappings { items: items.ok_or_else(|| unknown(code.unwrap_or_default()))? })
     }
 
     /// Check a listing against its category, and return its normal form.
@@ -230,8 +215,7 @@ fn fields(node: &'static Node, side: Side) -> Option<Fields> {
 }
 
 fn fields_of(node: &Node, side: Side) -> Next {
-    Next::call("listing_taxonomy")
-        .field("action", "fields")
+    Next::action("listing_taxonomy", "fields")
         .field("code", node.code)
         .field("side", portolan_sdk::to_value(&side))
 }

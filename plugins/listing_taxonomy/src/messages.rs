@@ -7,6 +7,11 @@ use crate::{
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
+/// The default of a field.
+fn number<const NUMBER: u8>() -> u8 {
+    NUMBER
+}
+
 #[input]
 pub(crate) struct TreeInput {
     /// The code of the category to start from, such as `work.job`. Without it, the whole taxonomy.
@@ -14,16 +19,12 @@ pub(crate) struct TreeInput {
     pub(crate) root: Option<String>,
     /// How many levels below `root` to list: 0 is `root` alone. Without `root`, the top level
     /// counts as the first of them and is always listed.
-    #[serde(default = "default_depth")]
+    #[serde(default = "number::<2>")]
     #[schemars(range(max = 6))]
     pub(crate) depth: u8,
     /// The preferred language of labels (BCP 47). Only `en` is available; the answer says so.
     #[schemars(length(max = 35))]
     pub(crate) locale: Option<String>,
-}
-
-fn default_depth() -> u8 {
-    2
 }
 
 #[output]
@@ -54,13 +55,9 @@ pub(crate) struct SearchInput {
     #[schemars(length(min = 1, max = 200))]
     pub(crate) q: String,
     /// The maximum number of categories to return.
-    #[serde(default = "default_search_limit")]
+    #[serde(default = "number::<20>")]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: u8,
-}
-
-fn default_search_limit() -> u8 {
-    20
 }
 
 #[output]
@@ -86,13 +83,9 @@ pub(crate) struct SuggestInput {
     /// improves the answer considerably.
     pub(crate) side: Option<Side>,
     /// The maximum number of suggestions to return.
-    #[serde(default = "default_suggest_limit")]
+    #[serde(default = "number::<5>")]
     #[schemars(range(min = 1, max = 20))]
     pub(crate) limit: u8,
-}
-
-fn default_suggest_limit() -> u8 {
-    5
 }
 
 #[output]

@@ -113,13 +113,10 @@ fn invalid(node: Option<&Node>, errors: Vec<Misfit>) -> TaxonomyError {
     match node.and_then(|node| Some((node, *node.sides.first()?))) {
         Some((node, side)) => attributes_of(node, side, errors),
         None => {
-            let mut refusal = Refusal::common(
-                ErrorCode::ValidationFailed,
-                "A filter is not acceptable: see conflict.",
-            );
-            refusal.conflict = Some(Box::new(json!({ "kind": "validation", "errors": errors })));
-            refusal.next = Some(Box::new(crate::tree()));
-            TaxonomyError::Common(refusal)
+            let message = "A filter is not acceptable: see conflict.";
+            let refusal = Refusal::common(ErrorCode::ValidationFailed, message);
+            let conflict = json!({ "kind": "validation", "errors": errors });
+            TaxonomyError::Common(refusal.conflict(&conflict).next(crate::tree()))
         }
     }
 }

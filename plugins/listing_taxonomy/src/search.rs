@@ -46,28 +46,19 @@ pub(crate) fn rank(text: &str, scope: Scope, limit: usize) -> Vec<Hit> {
             }
         }
     }
-    let mut ranked: Vec<(usize, &'static Node, u32)> = NODES
-        .iter()
-        .zip(scores)
-        .enumerate()
-        .filter(|(_, (node, score))| *score > 0 && scope.admits(node))
-        .map(|(index, (node, score))| (index, node, score))
-        .collect();
+    let scored = NODES.iter().zip(scores).enumerate();
+    let mut ranked: Vec<_> =
+        scored.filter(|(_, (node, score))| *score > 0 && scope.admits(node)).collect();
     // The sort is stable: equal scores stay in tree order.
-    ranked.sort_by_key(|(_, _, score)| Reverse(*score));
-    ranked.truncate(limit);
-    ranked
-        .into_iter()
-        .map(|(index, node, score)| Hit { node, score, matched: matched(&words, index) })
+    ranked.sort_by_key(|(_, (_, score))| Reverse(*score));
+    let best = ranked.into_iter().take(limit);
+    best.map(|(index, (node, score))| Hit { node, score, matched: matched(&words, index) })
         .collect()
 }
 
 fn postings(term: &str) -> &'static [(u16, u32)] {
-    TERMS
-        .binary_search_by_key(&term, |(known, _)| known)
-        .ok()
-        .and_then(|place| TERMS.get(place))
-        .map_or(&[], |(_, postings)| postings)
+    let place = TERMS.binary_search_by_key(&term, |(known, _)| known).ok();
+    place.and_then(|place| TERMS.get(place)).map_or(&[], |(_, postings)| postings)
 }
 
 fn matched(words: &[Word], index: usize) -> Vec<String> {

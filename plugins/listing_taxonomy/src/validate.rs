@@ -3,6 +3,7 @@
 
 use people_kit::taxonomy::Misfit;
 use serde_json::{Map, Value, json};
+use std::ops::RangeInclusive;
 
 /// Returns everything that is wrong with the attributes.
 pub(crate) fn attributes(
@@ -99,36 +100,29 @@ const PATTERNS: [Pattern; 5] = [
     (r"^\d{4}-\d{2}-\d{2}$", has_the_form_of_a_date),
     ("^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", |text| {
         let mut parts = text.split('-');
-        let language = parts.next().unwrap_or_default();
-        let lower = |byte: u8| byte.is_ascii_lowercase();
-        (2..=3).contains(&language.len())
-            && language.bytes().all(lower)
-            && parts.all(|part| (2..=8).contains(&part.len()) && is_alphanumeric(part))
+        parts.next().is_some_and(is_language)
+            && parts.all(|part| consists(part, 2..=8, u8::is_ascii_alphanumeric))
     }),
     ("^[a-z]{2,3}:(A1|A2|B1|B2|C1|C2)$", |text| {
         text.split_once(':').is_some_and(|(language, level)| {
-            (2..=3).contains(&language.len())
-                && language.bytes().all(|byte| byte.is_ascii_lowercase())
-                && ["A1", "A2", "B1", "B2", "C1", "C2"].contains(&level)
+            is_language(language) && ["A1", "A2", "B1", "B2", "C1", "C2"].contains(&level)
         })
     }),
-    ("^[A-Z]{3}$", |text| text.len() == 3 && is_upper(text)),
+    ("^[A-Z]{3}$", |text| consists(text, 3..=3, u8::is_ascii_uppercase)),
     ("^[A-Z]{2}(-[A-Z0-9]{1,3})?$", |text| {
-        let (country, part) = text.split_once('-').map_or((text, "1"), |(one, two)| (one, two));
-        let part_fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-        country.len() == 2
-            && is_upper(country)
-            && (1..=3).contains(&part.len())
-            && part.bytes().all(part_fits)
+        let (country, part) = text.split_once('-').unwrap_or((text, "1"));
+        let part_fits = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        consists(country, 2..=2, u8::is_ascii_uppercase) && consists(part, 1..=3, part_fits)
     }),
 ];
 
-fn is_upper(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_uppercase())
+fn is_language(text: &str) -> bool {
+    consists(text, 2..=3, u8::is_ascii_lowercase)
 }
 
-fn is_alphanumeric(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+/// Whether a text has such a length and consists of such letters.
+fn consists(text: &str, length: RangeInclusive<usize>, fits: fn(&u8) -> bool) -> bool {
+    length.contains(&text.len()) && text.as_bytes().iter().all(fits)
 }
 
 /// Whether a text matches a pattern. An unknown pattern matches nothing; a test ensures that all

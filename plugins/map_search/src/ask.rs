@@ -1,12 +1,9 @@
 //! The questions of the map, and the records that answer them.
 
-use crate::{
-    types::*,
-    whole::{handoffs, shorter},
-};
+use crate::types::*;
+use crate::whole::{handoffs, shorter};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{feeds::Feed, prelude::*};
-use serde_json::{Map, Value};
 
 const MOST_QUESTIONS: u32 = 200;
 const TARGET: &str = "{{target_id}}";
@@ -16,19 +13,15 @@ const DAYS_AGO: &str = "{{days_ago.";
 pub(crate) fn questions(input: Questions) -> Result<QuestionList> {
     let of_role = input.role.map(|role| field("role").eq(role));
     let found = QUESTIONS.find(Query::new().filter(of_role).limit(MOST_QUESTIONS))?;
-    let items = found.hits.into_iter().map(|hit| view(&hit.document)).collect();
-    Ok(QuestionList { items })
+    Ok(QuestionList { items: found.documents().map(view).collect() })
 }
 
 fn view(question: &Stored<Question>) -> QuestionView {
-    let it = &question.value;
-    QuestionView {
+    view!(question.value => QuestionView {
+        role, question, why_it_matters;
         id: question.id.clone(),
-        role: it.role.clone(),
-        question: it.question.clone(),
-        why_it_matters: it.why_it_matters.clone(),
-        about_a_target: is_about_a_target(it),
-    }
+        about_a_target: is_about_a_target(&question.value),
+    })
 }
 
 fn is_about_a_target(question: &Question) -> bool {
@@ -45,19 +38,16 @@ pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material> {
     };
     let mut records = Vec::new();
     for used in &question.value.uses {
-        let Some(condition) = &used.condition else { continue };
-        let Some(feed) = FEEDS.iter().find(|feed: &&Feed<_>| feed.id() == used.feed) else {
-            continue;
-        };
-        let condition = filled(condition, target_id.as_deref(), call.now());
+        let feed = FEEDS.iter().find(|feed: &&Feed<_>| feed.id() == used.feed);
+        let Some((condition, feed)) = used.condition.as_ref().zip(feed) else { continue };
+        let condition = filled(condition, target_id.as_deref().unwrap_or_default(), call.now());
         let query = Query::new().filter(Filter::from(condition)).limit(input.limit);
         let found = feed.find(query)?;
-        records.push(Records {
-            feed: used.feed.clone(),
-            filter: used.filter.clone(),
+        records.push(view!(used => Records {
+            feed, filter;
             more: found.next.is_some(),
-            items: found.hits.into_iter().map(|hit| shorter(hit.document.value)).collect(),
-        });
+            items: found.into_documents().map(shorter).collect(),
+        }));
     }
     Ok(Material {
         targets: targets(&records)?,
@@ -80,9 +70,9 @@ fn no_target(question_id: &str) -> MapError {
 }
 
 /// Returns the condition with its placeholders filled in.
-fn filled(condition: &Map<String, Value>, target_id: Option<&str>, now: u64) -> Map<String, Value> {
-    let value = |value: &Value| fill(value, target_id.unwrap_or_default(), now);
-    condition.iter().map(|(name, it)| (name.clone(), value(it))).collect()
+fn filled(condition: &Record, target_id: &str, now: u64) -> Record {
+    let fill = |(name, value): (&String, _)| (name.clone(), fill(value, target_id, now));
+    condition.iter().map(fill).collect()
 }
 
 fn fill(value: &Value, target_id: &str, now: u64) -> Value {
@@ -93,9 +83,7 @@ fn fill(value: &Value, target_id: &str, now: u64) -> Value {
             None => value.clone(),
         },
         Value::Array(items) => items.iter().map(|item| fill(item, target_id, now)).collect(),
-        Value::Object(fields) => {
-            fields.iter().map(|(name, it)| (name.clone(), fill(it, target_id, now))).collect()
-        }
+        Value::Object(fields) => filled(fields, target_id, now).into(),
         other => other.clone(),
     }
 }
@@ -111,25 +99,23 @@ fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
     ids.sort_unstable();
     ids.dedup();
     let found = TARGETS.get_many(ids)?.into_iter().flatten();
-    let named = |target: Stored<Target>| Named {
-        id: target.id,
-        name: target.value.properties.name,
-        neighbourhood: target.value.properties.geo.neighbourhood,
+    let named = |Stored { id, value: Target { properties }, .. }: Stored<Target>| Named {
+        id,
+        name: properties.name,
+        neighbourhood: properties.geo.neighbourhood,
     };
     Ok(found.map(named).collect())
 }
 
 fn spoken_of(record: &Record) -> impl Iterator<Item = &str> {
     let one = record.get("target_id").and_then(Value::as_str);
-    let many =
-        record.get("_map").and_then(|record| record.get("target_ids")).and_then(Value::as_array);
+    let many = record.get("_map").and_then(|map| map.get("target_ids")?.as_array());
     one.into_iter().chain(many.into_iter().flatten().filter_map(Value::as_str))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn blanks_are_filled_in() {
@@ -139,14 +125,12 @@ mod tests {
             "kind": { "in": ["funding", "{{else}}"] },
         });
         let now = 1_795_000_000_123;
-        assert_eq!(
-            fill(&condition, "tgt_1", now),
-            json!({
-                "target_id": { "eq": "tgt_1" },
-                "at": { "gte": "2026-10-19T11:06:40.123Z" },
-                "kind": { "in": ["funding", "{{else}}"] },
-            })
-        );
+        let filled = json!({
+            "target_id": { "eq": "tgt_1" },
+            "at": { "gte": "2026-10-19T11:06:40.123Z" },
+            "kind": { "in": ["funding", "{{else}}"] },
+        });
+        assert_eq!(fill(&condition, "tgt_1", now), filled);
     }
 
     #[test]

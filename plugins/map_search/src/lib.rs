@@ -33,21 +33,12 @@ impl MapSearch {
     #[action(
         access = read,
         idempotent,
-        example = Search {
-            filters: Filters { q: Some("robotics".into()), hiring: Some(HiringFilter::Any), ..Default::default() },
-            facets: true,
-            ..Default::default()
-        },
-        example = Search {
-            filters: Filters {
-                kind: Some(Kind::Startup),
-                near: Some(Near { lat: 37.7749, lng: -122.4194, radius_km: 2.0 }),
-                ..Default::default()
-            },
-            sort: Some(Sort::Distance),
-            page: PageInput { limit: 10, cursor: None },
-            ..Default::default()
-        }
+        example = json!({ "q": "robotics", "hiring": "any", "facets": true, "limit": 20 }),
+        example = json!({
+            "kind": "startup",
+            "near": { "lat": 37.7749, "lng": -122.4194, "radius_km": 2.0 },
+            "sort": "distance", "facets": false, "limit": 10,
+        })
     )]
     fn search(_call: &Call, input: Search) -> Result<Found, MapError> {
         search::search(&input)

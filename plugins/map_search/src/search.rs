@@ -11,6 +11,14 @@ const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
 /// The maturities that only an ask of the type `hiring` can have.
 const LEADS: [&str; 2] = ["lead", "corroborated"];
 
+/// Returns one page of what the query finds.
+fn found(query: Query, facets: Option<Facets>) -> Result<Found> {
+    let page = TARGETS.find(query)?;
+    let url = platform::about().public_url;
+    let items = page.hits.into_iter().map(|hit| card(hit, &url)).collect();
+    Ok(Found { items, next_cursor: page.next, facets })
+}
+
 pub(crate) fn search(input: &Search) -> Result<Found> {
     let facets = input.facets.then(|| facets(&input.filters)).transpose()?;
     let filters = &input.filters;
@@ -27,10 +35,7 @@ pub(crate) fn search(input: &Search) -> Result<Found> {
         Sort::OpenRoles => query.last("properties.open_roles_count"),
         Sort::Relevance | Sort::Distance | Sort::Name => query.first(NAME),
     };
-    let found = TARGETS.find(query.limit(input.page.limit).cursor(input.page.cursor.clone()))?;
-    let url = platform::about().public_url;
-    let items = found.hits.into_iter().map(|hit| card(hit, &url)).collect();
-    Ok(Found { items, next_cursor: found.next, facets })
+    found(query.page(input.page.clone()), facets)
 }
 
 pub(crate) fn facets(filters: &Filters) -> Result<Facets> {
@@ -44,18 +49,8 @@ pub(crate) fn nearby(input: Nearby) -> Result<Found> {
     let Place { lat, lng, .. } = target.value.properties.geo;
     let near = Near { lat, lng, radius_km: input.radius_km };
     let filters = Filters { kind: input.kind, near: Some(near), ..Filters::default() };
-    let others = query(&filters)
-        .filter(filter(&filters).and(not_this(&input.target_id)))
-        .first("distance")
-        .page(input.page);
-    let found = TARGETS.find(others)?;
-    let url = platform::about().public_url;
-    let items = found.hits.into_iter().map(|hit| card(hit, &url)).collect();
-    Ok(Found { items, next_cursor: found.next, facets: None })
-}
-
-fn not_this(id: &str) -> Filter {
-    portolan_sdk::documents::not(field("id").eq(id))
+    let others = filter(&filters).and(not(field("id").eq(&input.target_id)));
+    found(query(&filters).filter(others).first("distance").page(input.page), None)
 }
 
 fn query(filters: &Filters) -> Query {
@@ -66,52 +61,43 @@ fn query(filters: &Filters) -> Query {
     };
     Query::new()
         .filter(filter(filters))
-        .text(filters.q.clone())
+        .text(filters.q.clone().map(Into::into))
         .near(filters.near.map(circle))
         .within(filters.bbox)
 }
 
 fn filter(filters: &Filters) -> Filter {
-    let mut all = Vec::new();
-    let sure = "properties.ask[].maturity";
-    all.extend(filters.kind.map(|kind| field("properties.kind").eq(kind)));
-    all.extend(filters.ask.map(|ask| field("properties.ask[].type").eq(ask)));
-    all.extend(filters.stage.map(|stage| field("properties.stage").eq(stage)));
-    all.extend(filters.maturity.map(|maturity| field(sure).eq(maturity)));
-    all.extend(filters.hiring.map(|hiring| match hiring {
-        HiringFilter::Any => field("properties.ask[].type").eq(AskType::Hiring),
-        HiringFilter::Verified => field(sure).eq(Maturity::Verified),
-        HiringFilter::Lead => field(sure).one_of(LEADS),
-    }));
-    all.extend(
-        filters.industry.as_ref().map(|industry| field("properties.industries[]").eq(industry)),
-    );
-    all.extend(
-        filters.neighbourhood.as_ref().map(|neighbourhood| field(NEIGHBOURHOOD).eq(neighbourhood)),
-    );
-    all_of(all)
+    const ASK: &str = "properties.ask[].type";
+    const MATURITY: &str = "properties.ask[].maturity";
+    fn is<T: Serialize>(path: &str, value: Option<&T>) -> Option<Filter> {
+        value.map(|value| field(path).eq(value))
+    }
+    let hiring = |hiring| match hiring {
+        HiringFilter::Any => field(ASK).eq(AskType::Hiring),
+        HiringFilter::Verified => field(MATURITY).eq(Maturity::Verified),
+        HiringFilter::Lead => field(MATURITY).one_of(LEADS),
+    };
+    let all = [
+        is("properties.kind", filters.kind.as_ref()),
+        is(ASK, filters.ask.as_ref()),
+        is("properties.stage", filters.stage.as_ref()),
+        is(MATURITY, filters.maturity.as_ref()),
+        filters.hiring.map(hiring),
+        is("properties.industries[]", filters.industry.as_ref()),
+        is(NEIGHBOURHOOD, filters.neighbourhood.as_ref()),
+    ];
+    all_of(all.into_iter().flatten())
 }
 
-fn card(hit: Hit<Target>, host: &str) -> Card {
-    let (id, it) = (hit.document.id, hit.document.value.properties);
-    Card {
-        url: page_of(host, &id),
-        id,
-        name: it.name,
-        kind: it.kind,
-        tagline: it.tagline,
-        stage: it.stage,
-        status: it.status,
-        industries: it.industries,
-        ask: it.ask,
-        geo: it.geo,
-        open_roles_count: it.open_roles_count,
-        verified_owner: it.verified_owner,
-        handoff_ids: it.handoff_ids,
-        updated_at: it.updated_at,
-        distance_m: hit.distance_m,
+fn card(Hit { document, distance_m, .. }: Hit<Target>, host: &str) -> Card {
+    view!(document.value.properties => Card {
+        name, kind, tagline, stage, status, industries, ask, geo, open_roles_count,
+        verified_owner, handoff_ids, updated_at;
+        url: page_of(host, &document.id),
+        id: document.id,
+        distance_m,
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// Returns the address of a target's page on the map.

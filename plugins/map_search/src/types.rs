@@ -1,11 +1,8 @@
 //! Inputs, outputs and refusals.
 
-use portolan_sdk::{
-    documents::{Counted, Rectangle},
-    feeds::Feed,
-    prelude::*,
-};
-use serde_json::{Map, Value};
+use portolan_sdk::documents::{Counted, Rectangle};
+use portolan_sdk::{feeds::Feed, prelude::*};
+use serde_json::Map;
 
 pub(crate) const CAPABILITY: &str = "map_search";
 
@@ -15,7 +12,6 @@ pub(crate) type Record = Map<String, Value>;
 pub(crate) const TARGETS: Feed<Target> = Feed::new("targets");
 pub(crate) const WHOLE: Feed<Record> = Feed::new("targets");
 pub(crate) const QUESTIONS: Feed<Question> = Feed::new("questions");
-pub(crate) const HANDOFFS: Feed<Contract> = Feed::new("handoffs");
 /// The feeds with records that a question can be about.
 pub(crate) const FEEDS: [Feed<Record>; 6] = [
     WHOLE,
@@ -95,19 +91,11 @@ pub(crate) struct Use {
     pub(crate) condition: Option<Record>,
 }
 
-/// The part of a handoff contract that is read.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Contract {
-    pub(crate) title: String,
-    pub(crate) intent: String,
-}
-
 /// The filters of a search. All of them must match.
 #[input(Default)]
 pub(crate) struct Filters {
     /// Words of the name, the tagline or the description.
-    #[schemars(length(min = 1, max = 200))]
-    pub(crate) q: Option<String>,
+    pub(crate) q: Option<Text<1, 200>>,
     /// The kind of organisation.
     pub(crate) kind: Option<Kind>,
     /// What the organisation asks for.
@@ -119,11 +107,9 @@ pub(crate) struct Filters {
     /// The minimum maturity of at least one of its asks.
     pub(crate) maturity: Option<Maturity>,
     /// The industry as in the feed; `facets` lists the industries.
-    #[schemars(length(min = 1, max = 80))]
-    pub(crate) industry: Option<String>,
+    pub(crate) industry: Option<Text<1, 80>>,
     /// The neighbourhood as in the feed; `facets` lists them.
-    #[schemars(length(min = 1, max = 80))]
-    pub(crate) neighbourhood: Option<String>,
+    pub(crate) neighbourhood: Option<Text<1, 80>>,
     /// Only organisations around a point.
     pub(crate) near: Option<Near>,
     /// Only organisations in a rectangle.
@@ -234,15 +220,13 @@ pub(crate) struct Search {
 #[input]
 pub(crate) struct TargetId {
     /// The organisation: `tgt_` and 26 characters.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Text<1, 40>,
 }
 
 #[input]
 pub(crate) struct Nearby {
     /// The organisation: `tgt_` and 26 characters.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Text<1, 40>,
     /// The radius in kilometres.
     #[serde(default = "default_radius")]
     #[schemars(range(min = 0.1, max = 200))]
@@ -256,18 +240,15 @@ pub(crate) struct Nearby {
 #[input(Default)]
 pub(crate) struct Questions {
     /// The role of the person who asks, such as `investor`, `candidate` or `journalist`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) role: Option<String>,
+    pub(crate) role: Option<Text<1, 40>>,
 }
 
 #[input]
 pub(crate) struct AskQuestion {
     /// The question: `qst_` and 26 characters; `questions` lists them.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) question_id: String,
+    pub(crate) question_id: Text<1, 40>,
     /// The organisation, if the question is about one.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: Option<String>,
+    pub(crate) target_id: Option<Text<1, 40>>,
     /// The maximum number of records of each feed.
     #[serde(default = "default_records")]
     #[schemars(range(min = 1, max = 50))]

@@ -3,45 +3,36 @@
 use crate::{search::page_of, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{contract::platform, feeds::Feed, prelude::*};
-use serde_json::Value;
+
+const HANDOFFS: Feed<Contract> = Feed::new("handoffs");
+
+/// The part of a handoff contract that is read.
+#[derive(Debug, Clone, Deserialize)]
+struct Contract {
+    title: String,
+    intent: String,
+}
 
 /// The maximum number of records of each list.
 const MOST: u32 = 50;
 /// Long fields that repeat others.
 const REPEATED: [&str; 2] = ["description_html", "schema_org"];
 
-struct Named {
-    feed: Feed<Record>,
-    by: &'static str,
-    newest: Option<&'static str>,
-}
-
-const ROLES: Named =
-    Named { feed: Feed::new("roles"), by: "target_id", newest: Some("date_posted") };
-const SIGNALS: Named =
-    Named { feed: Feed::new("signals"), by: "target_id", newest: Some("occurred_at") };
-const PEOPLE: Named = Named { feed: Feed::new("people"), by: "target_id", newest: None };
-const EVENTS: Named =
-    Named { feed: Feed::new("events"), by: "_map.target_ids[]", newest: Some("date_published") };
-const SOCIAL: Named =
-    Named { feed: Feed::new("social"), by: "target_id", newest: Some("posted_at") };
-
 pub(crate) fn whole(id: &str) -> Result<Whole> {
     let target = WHOLE.get(id)?.ok_or(MapError::TargetNotFound)?.value;
     let mut cut = Vec::new();
-    let mut list = |named: &Named| -> Result<Vec<Record>, HostError> {
-        let mut query = Query::new().filter(field(named.by).eq(id)).limit(MOST);
-        if let Some(path) = named.newest {
-            query = query.last(path);
-        }
-        let found = named.feed.find(query)?;
-        if found.next.is_some() {
-            cut.push(named.feed.id().to_owned());
-        }
-        Ok(found.hits.into_iter().map(|hit| shorter(hit.document.value)).collect())
+    let mut list = |feed: &'static str, by: &str, newest: Option<&str>| {
+        let query = Query::new().filter(field(by).eq(id)).limit(MOST);
+        let query = newest.into_iter().fold(query, Query::last);
+        let found = Feed::<Record>::new(feed).find(query)?;
+        cut.extend(found.next.is_some().then(|| feed.to_owned()));
+        Ok::<_, HostError>(found.into_documents().map(shorter).collect())
     };
-    let (roles, signals, people) = (list(&ROLES)?, list(&SIGNALS)?, list(&PEOPLE)?);
-    let (events, social) = (list(&EVENTS)?, list(&SOCIAL)?);
+    let roles = list("roles", "target_id", Some("date_posted"))?;
+    let signals = list("signals", "target_id", Some("occurred_at"))?;
+    let people = list("people", "target_id", None)?;
+    let events = list("events", "_map.target_ids[]", Some("date_published"))?;
+    let social = list("social", "target_id", Some("posted_at"))?;
     let ids = target.get("properties").and_then(|target| target.get("handoff_ids"));
     let ids = ids.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     Ok(Whole {
@@ -59,9 +50,9 @@ pub(crate) fn whole(id: &str) -> Result<Whole> {
 }
 
 /// Returns the record without fields that repeat others.
-pub(crate) fn shorter(mut record: Record) -> Record {
-    record.retain(|name, _| !REPEATED.contains(&name.as_str()));
-    record
+pub(crate) fn shorter(Stored { mut value, .. }: Stored<Record>) -> Record {
+    value.retain(|name, _| !REPEATED.contains(&name.as_str()));
+    value
 }
 
 /// Returns contracts by their ids; those that the manifest no longer has are omitted.
@@ -69,10 +60,6 @@ pub(crate) fn handoffs<'i>(
     ids: impl IntoIterator<Item = &'i str>,
 ) -> Result<Vec<HandoffView>, HostError> {
     let found = HANDOFFS.get_many(ids)?.into_iter().flatten();
-    let view = |contract: Stored<Contract>| HandoffView {
-        id: contract.id,
-        title: contract.value.title,
-        intent: contract.value.intent,
-    };
+    let view = |Stored { id, value, .. }: Stored<Contract>| view!(value => HandoffView { title, intent; id });
     Ok(found.map(view).collect())
 }

@@ -1,19 +1,9 @@
 //! Updates sessions when listings are published or changed, and notifies their owners.
 
-use crate::{
-    batch, departures,
-    kept::*,
-    life::*,
-    pool,
-    queue::{self, Search, cooling, in_cooldown},
-    score::*,
-    session::{self, of},
-    types::*,
-};
-use people_kit::{
-    listings::{self, Profile},
-    relations,
-};
+use crate::queue::{self, Search, cooling, in_cooldown};
+use crate::{batch, departures, kept::*, life::*, pool, score::*, session, types::*};
+use people_kit::listings::{self, Profile};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,28 +85,21 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
     let shown: Vec<_> = page.into_documents().collect();
     let sessions =
         SESSIONS.get_many(shown.iter().map(|candidate| candidate.value.session_id.as_str()))?;
-    let sessions: Vec<_> = sessions.into_iter().flatten().collect();
-    let open = sessions.iter().filter(|session| session.value.state.is_open()).cloned().collect();
-    let mut fits: BTreeMap<String, Option<Fit>> = judged(call, other, open)?
-        .into_iter()
-        .map(|(session, fit)| (session.id.clone(), fit))
-        .collect();
+    let open = sessions.into_iter().flatten().filter(|session| session.value.state.is_open());
+    let judged = judged(call, other, open.collect())?.into_iter();
+    let mut fits: BTreeMap<String, Judged> =
+        judged.map(|judged| (judged.0.id.clone(), judged)).collect();
     for mut candidate in shown {
         match fits.remove(&candidate.value.session_id) {
-            None => {}
-            Some(Some(fit)) => {
+            Some((_, Some(fit))) => {
                 candidate.value.fit = fit;
                 CANDIDATES.save(&mut candidate)?;
             }
-            Some(None) if candidate.value.state != Candidacy::New => {}
-            Some(None) => {
+            Some((session, None)) if candidate.value.state == Candidacy::New => {
                 departures::leave(call, &mut candidate)?;
-                if let Some(session) =
-                    sessions.iter().find(|session| session.id == candidate.value.session_id)
-                {
-                    go_on(call, session)?;
-                }
+                go_on(call, &session)?;
             }
+            _ => {}
         }
     }
     Ok(())
@@ -136,12 +119,10 @@ fn bring(
     let ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
     let known = field("session_id").one_of(&ids).and(field("listing_id").eq(&other.listing_id));
     let known = CANDIDATES.find(Query::new().filter(known).limit(SESSIONS_AT_ONCE))?;
-    let mut known: BTreeMap<String, Stored<Candidate>> = known
-        .hits
-        .into_iter()
-        .map(|hit| (hit.document.value.session_id.clone(), hit.document))
-        .collect();
-    let waits = match news {
+    let known = known.into_documents();
+    let mut known: BTreeMap<String, Stored<Candidate>> =
+        known.map(|candidate| (candidate.value.session_id.clone(), candidate)).collect();
+    let waits: BTreeSet<String> = match news {
         News::Published => BTreeSet::new(),
         News::Resumed | News::Edited => {
             let queues = QUEUES.get_many(ids.iter().copied())?.into_iter().flatten();
@@ -165,7 +146,7 @@ fn bring(
         }
         if waits.contains(&session.id) {
             session.value.come.insert(other.listing_id.clone(), fit.score);
-            SESSIONS.save(&mut session)?;
+            session.save()?;
         } else if before.is_some() || session.value.found < MOST_CANDIDATES {
             settle(call, &mut session, (before, other, fit), action)?;
         }
@@ -177,12 +158,9 @@ fn bring(
 fn passed(call: &Call, other: &Profile, sessions: &[Stored<Session>]) -> Result<BTreeSet<String>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
-    let opinions =
-        OPINIONS.get_many(listing_ids.iter().map(|mine| opinion(mine, &other.listing_id)))?;
-    let opinions = opinions.into_iter().zip(listing_ids);
-    let passed = opinions.filter(|(opinion, _)| {
-        opinion.as_ref().is_some_and(|opinion| in_cooldown(call, &opinion.value))
-    });
+    let ids = listing_ids.iter().map(|mine| opinion(mine, &other.listing_id));
+    let opinions = OPINIONS.get_many(ids)?.into_iter().zip(listing_ids);
+    let passed = opinions.filter(|(opinion, _)| in_cooldown(call, opinion.as_ref()));
     Ok(passed.map(|(_, mine)| mine.to_owned()).collect())
 }
 
@@ -194,10 +172,7 @@ fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Resul
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
-    let mine: BTreeMap<String, Profile> = listings::matched(listing_ids)?
-        .into_iter()
-        .map(|profile| (profile.listing_id.clone(), profile))
-        .collect();
+    let mine = session::by_id(listings::matched(listing_ids)?);
     let owners = sessions.iter().map(|session| session.value.owner_id.as_str());
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
     let judged = sessions.into_iter().map(|session| {
@@ -243,13 +218,8 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     let told_at = session.value.news.told_at;
     let untold = session.value.news.new + session.value.news.removed;
     if untold > 0 && told_at + NEWS_INTERVAL > call.now() {
-        timers::set(
-            &format!("tell/{}", session.id),
-            told_at + NEWS_INTERVAL,
-            "tell",
-            &of(&session.id),
-        )?;
-        return Ok(SESSIONS.save(session)?);
+        session::set_timer("tell", &session.id, told_at + NEWS_INTERVAL, "tell")?;
+        return Ok(session.save()?);
     }
     if session.value.come.len() >= MOST_ARRIVED
         && let Some(mine) = listings::matched([session.value.listing_id.as_str()])?.pop()
@@ -258,26 +228,24 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     }
     let Untold { new, removed, top, .. } = session.value.news;
     if (new, removed) == (0, 0) {
-        return Ok(SESSIONS.save(session)?);
+        return Ok(session.save()?);
     }
     session.value.news = Untold { told_at: call.now(), ..Untold::default() };
-    SESSIONS.save(session)?;
-    let more = Updated {
-        session_id: session.id.clone(),
-        new_count: new,
+    session.save()?;
+    let facts = Facts {
+        new_count: Some(new),
         top_score: (new > 0).then_some((top * 1000.0).round() / 1000.0),
-        removed_count: removed,
+        removed_count: Some(removed),
+        ..Facts::default()
     };
-    let data = Data::by_system(session.resource(), "There are news in your search.", more);
-    let data = data.next(read("candidates", &session.id));
-    Ok(session.tell_owner(UPDATED, &data)?)
+    let next = read("candidates", &session.id);
+    session::tell(session, UPDATED, "There are new candidates in your search.", next, facts)
 }
 
 /// Continues the search of a session whose first search found nobody, or whose batch has no
 /// candidates left.
 pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
-    let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
-    let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) else { return Ok(()) };
+    let Some(mut session) = session::looking(&input.session_id)? else { return Ok(()) };
     let mine = listings::matched([session.value.listing_id.as_str()])?.pop();
     let Some(mine) = mine else { return Ok(()) };
     let (had_any, before) = (batch::is_undecided(&session.id)?, session.value.state);
@@ -295,7 +263,7 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
 /// Sets a timer for the next batch if no candidates of the current one are left.
 pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<()> {
     if session.value.state == State::Ready && !batch::is_undecided(&session.id)? {
-        timers::set(&format!("look/{}", session.id), call.now(), "look", &of(&session.id))?;
+        session::set_timer("look", &session.id, call.now(), "look")?;
     }
     Ok(())
 }

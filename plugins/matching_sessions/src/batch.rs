@@ -16,12 +16,7 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
         is_any = !batch.is_empty();
         show(call, session, batch)?;
         if !is_any && !looked {
-            timers::set(
-                &format!("look/{}", session.id),
-                call.now(),
-                "look",
-                &session::of(&session.id),
-            )?;
+            session::set_timer("look", &session.id, call.now(), "look")?;
         }
     }
     let state = if is_any { State::Ready } else { State::Exhausted };
@@ -56,11 +51,9 @@ pub(crate) fn of_listings<'a>(
     listing_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, Stored<Candidate>>> {
     let listings = field("listing_id").one_of(listing_ids);
-    let query = Query::new()
-        .filter(field("session_id").eq(session_id).and(listings))
-        .limit(MOST_CANDIDATES as u32);
-    let found = CANDIDATES.find(query)?.hits.into_iter();
-    Ok(found.map(|hit| (hit.document.value.listing_id.clone(), hit.document)).collect())
+    let query = Query::new().filter(field("session_id").eq(session_id).and(listings));
+    let found = CANDIDATES.find(query.limit(MOST_CANDIDATES as u32))?.into_documents();
+    Ok(found.map(|candidate| (candidate.value.listing_id.clone(), candidate)).collect())
 }
 
 /// Returns those of the listings that were in the most batches of the last day without a decision.
@@ -118,7 +111,6 @@ pub(crate) fn show_one(
     Ok(())
 }
 
-/// Applies an action to a candidate.
 pub(crate) fn turn(
     call: &Call,
     candidate: &mut Stored<Candidate>,

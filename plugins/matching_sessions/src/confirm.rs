@@ -1,11 +1,9 @@
 //! The confirmation of a round's result by both sides.
 
 use crate::{decide, kept::*, life::*, rounds::candidate_id, session, types::*, views::*};
-use people_kit::{
-    listings::{self, Profile},
-    pairings::{Opened, Origin},
-    relations,
-};
+use people_kit::listings::{self, Profile};
+use people_kit::pairings::{Opened, Origin};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 
 /// Records whether the person accepts a partner that the round has found. Neither learns the
@@ -44,13 +42,12 @@ fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner>
     let mut partners = partners(session).iter();
     if let Some(candidate) = candidate {
         let partner = partners.find(|partner| candidate_id(&partner.session_id) == candidate);
-        let not_found = || MatchingError::CandidateNotFound { session_id: session.id.clone() };
-        let partner = partner.ok_or_else(not_found)?;
-        if !partner.waits() {
-            let session_id = session.id.clone();
-            return Err(MatchingError::RecipientNotAccepting { session_id });
-        }
-        return Ok(partner.clone());
+        let session_id = session.id.clone();
+        return match partner {
+            None => Err(MatchingError::CandidateNotFound { session_id }),
+            Some(partner) if partner.waits() => Ok(partner.clone()),
+            Some(_) => Err(MatchingError::RecipientNotAccepting { session_id }),
+        };
     }
     let waiting: Vec<&Partner> = partners.filter(|partner| partner.waits()).collect();
     match waiting.as_slice() {
@@ -86,7 +83,6 @@ fn meet(
     Ok(Some(opened))
 }
 
-/// Ends what was not confirmed in time.
 pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
     let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
     if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
@@ -137,12 +133,9 @@ fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -
     if session.value.state == State::Unpaired {
         return Ok(());
     }
-    let session_id = session.id.clone();
-    let more = Updated { session_id, new_count: 0, top_score: None, removed_count: 1 };
     let summary = "Somebody whom the round has found cannot be reached any more.";
-    let data = Data::by_system(session.resource(), summary, more);
-    let data = data.next(read("result", &session.id));
-    Ok(session.tell_owner(UPDATED, &data)?)
+    let facts = Facts { new_count: Some(0), removed_count: Some(1), ..Facts::default() };
+    session::tell(session, UPDATED, summary, read("result", &session.id), facts)
 }
 
 /// Ends a session that waits for no confirmation any more. Saves it.
@@ -164,10 +157,8 @@ fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()
     if to != State::Unpaired {
         return Ok(());
     }
-    let ended = Ended { session_id: session.id.clone(), reason: Reason::Round };
-    let data = Data::by_system(session.resource(), "The matching session is over.", ended);
-    let data = data.next(read("result", &session.id));
-    Ok(session.tell_owner(SESSION_CLOSED, &data)?)
+    let facts = Facts { reason: Some(Reason::Round), ..Facts::default() };
+    session::tell(session, SESSION_CLOSED, session::OVER, read("result", &session.id), facts)
 }
 
 pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView>> {
@@ -179,12 +170,15 @@ pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView
 }
 
 fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
-    let mut views = Vec::new();
-    for partner in partners(session) {
-        let shown = visible(call, partner)?;
-        let rank_achieved = partner.rank;
-        views.push(PartnerView { partner: view(session, partner, shown), rank_achieved });
-    }
+    let view = |partner: &Partner| {
+        let id = candidate_id(&partner.session_id);
+        let view = visible(call, partner)?.map(|shown| {
+            let view = CandidateView::of_round(id, &session.id, shown, &partner.fit);
+            view.said(partner.state, partner.pairing_id.clone())
+        });
+        Ok(PartnerView { partner: view, rank_achieved: partner.rank })
+    };
+    let views = partners(session).iter().map(view).collect::<Result<Vec<PartnerView>>>()?;
     let outcome = session.value.outcome.as_ref();
     let dearest = views.first();
     let view = ResultView {
@@ -200,21 +194,15 @@ fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
     Ok(Answer::new(view).next(step(session)))
 }
 
-/// Returns the most likely next step.
 fn step(session: &Stored<Session>) -> Next {
     let asked = partners(session).iter().find(|partner| partner.state == Candidacy::New);
     match (session.value.state, asked) {
-        (State::Proposed, Some(partner)) => ask(&session.id, candidate_id(&partner.session_id)),
+        (State::Proposed, Some(partner)) => read("confirm", &session.id)
+            .field("candidate_id", candidate_id(&partner.session_id))
+            .ask("accept", "Do you want to meet whom the round has found?"),
         (State::Unpaired | State::Cancelled, _) => Next::action(CAPABILITY, "rounds"),
         _ => read("get", &session.id),
     }
-}
-
-/// Returns the next step that asks the person about a partner.
-fn ask(session_id: &str, candidate_id: String) -> Next {
-    read("confirm", session_id)
-        .field("candidate_id", candidate_id)
-        .ask("accept", "Do you want to meet whom the round has found?")
 }
 
 /// Returns the listing of a partner, if it is visible to the caller.
@@ -222,14 +210,4 @@ fn visible(call: &Call, partner: &Partner) -> Result<Option<Profile>> {
     let Some(profile) = listings::profile(&partner.listing_id)? else { return Ok(None) };
     let hidden = relations::hidden(call.owner_id(), [profile.owner_id.as_str()])?;
     Ok(Some(profile).filter(|profile| !hidden.contains(&profile.owner_id)))
-}
-
-fn view(
-    session: &Stored<Session>,
-    partner: &Partner,
-    shown: Option<Profile>,
-) -> Option<CandidateView> {
-    let id = candidate_id(&partner.session_id);
-    let view = CandidateView::of_round(id, &session.id, shown?, &partner.fit);
-    Some(view.said(partner.state, partner.pairing_id.clone()))
 }

@@ -1,18 +1,10 @@
 //! The person's decisions on candidates, and the connection when both are interested.
 
-use crate::{
-    batch,
-    kept::*,
-    life::*,
-    session::{self, listing},
-    types::*,
-    views::*,
-};
-use people_kit::{
-    listings::{self, Profile},
-    pairings::{self, Opened, Origin},
-    relations,
-};
+use crate::session::{self, listing};
+use crate::{batch, kept::*, life::*, types::*, views::*};
+use people_kit::listings::{self, Profile};
+use people_kit::pairings::{self, Opened, Origin};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -21,10 +13,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
     if session.value.mode == Mode::Round {
         return crate::rounds::candidates(call, &session);
     }
-    let states = input.state.unwrap_or_else(|| {
-        use Candidacy::{Interested, Later, Mutual, New, Passed, Unavailable};
-        vec![New, Interested, Later, Mutual, Passed, Unavailable]
-    });
+    let states = input.state.unwrap_or_else(|| Candidacy::ALL.to_vec());
     let query = batch::ordered(&session.id, &states);
     let page = CANDIDATES.find(query.page(input.page))?;
     let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
@@ -40,16 +29,11 @@ fn shown<'a>(
     call: &Call,
     candidates: impl Iterator<Item = &'a Candidate> + Clone,
 ) -> Result<BTreeMap<String, Profile>> {
-    let profiles =
-        listings::profiles(candidates.clone().map(|candidate| candidate.listing_id.as_str()))?;
-    let hidden = relations::hidden(
-        call.owner_id(),
-        candidates.map(|candidate| candidate.owner_id.as_str()),
-    )?;
-    let there = profiles
-        .into_iter()
-        .filter(|profile| profile.is_active() && !hidden.contains(&profile.owner_id));
-    Ok(there.map(|profile| (profile.listing_id.clone(), profile)).collect())
+    let owners = candidates.clone().map(|candidate| candidate.owner_id.as_str());
+    let profiles = listings::profiles(candidates.map(|candidate| candidate.listing_id.as_str()))?;
+    let hidden = relations::hidden(call.owner_id(), owners)?;
+    let is_there = |profile: &Profile| profile.is_active() && !hidden.contains(&profile.owner_id);
+    Ok(session::by_id(profiles.into_iter().filter(is_there)))
 }
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>> {
@@ -121,11 +105,8 @@ fn meet(
     let (mine, theirs) = (&session.value.listing_id, &candidate.value.listing_id);
     let back = OPINIONS.get(&opinion(theirs, mine))?.filter(|back| back.value.interested);
     let Some(back) = back else { return Ok(None) };
-    let their_session = SESSIONS.get(&back.value.session_id)?;
-    let speaks = |session: &Session| session.owner_id == candidate.value.owner_id;
-    let looks = |session: &Session| LOOKING.contains(&session.state);
-    let their_session =
-        their_session.filter(|session| speaks(&session.value) && looks(&session.value));
+    let speaks = |session: &Stored<Session>| session.value.owner_id == candidate.value.owner_id;
+    let their_session = session::looking(&back.value.session_id)?.filter(speaks);
     let them = CANDIDATES.get(&back.value.candidate_id)?;
     let them = them.filter(|them| them.value.state == Candidacy::Interested);
     let (Some(their_session), Some(mut them)) = (their_session, them) else { return Ok(None) };
@@ -153,17 +134,14 @@ pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<O
     }
 }
 
-/// Notifies a person that both are interested.
 pub(crate) fn tell(session: &Stored<Session>, candidate_id: &str, opened: &Opened) -> Result<()> {
-    let more = Mutual {
-        session_id: session.id.clone(),
-        candidate_id: candidate_id.to_owned(),
-        pairing_id: opened.pairing_id.clone(),
-        thread_id: opened.thread_id.clone(),
+    let facts = Facts {
+        candidate_id: Some(candidate_id.to_owned()),
+        pairing_id: Some(opened.pairing_id.clone()),
+        thread_id: Some(opened.thread_id.clone()),
+        ..Facts::default()
     };
-    let summary = "Both of you want to meet.";
-    let data = Data::by_system(session.resource(), summary, more).next(messages(opened));
-    Ok(session.tell_owner(MUTUAL, &data)?)
+    session::tell(session, MUTUAL, "Both of you want to meet.", messages(opened), facts)
 }
 
 /// Returns the next step that reads their conversation.

@@ -27,35 +27,29 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
     if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
         return Ok(());
     }
+    let is_open = |session: &Stored<Session>| session.value.state.is_open();
     for session_id in BOOKS.of(listing_id)? {
-        if let Some(mut session) =
-            SESSIONS.get(&session_id)?.filter(|session| session.value.state.is_open())
-        {
+        if let Some(mut session) = SESSIONS.get(&session_id)?.filter(is_open) {
             session::end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
         }
     }
     let filter = field("listing_id").eq(listing_id).and(field("state").one_of(REACHABLE));
     let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
-    for hit in page.hits {
-        let mut candidate = hit.document;
+    let (candidates, next) = page.into_parts();
+    for mut candidate in candidates {
         leave(call, &mut candidate)?;
-        let session = SESSIONS.get(&candidate.value.session_id)?;
-        let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
-        if let Some(mut session) = session.filter(looks) {
+        if let Some(mut session) = session::looking(&candidate.value.session_id)? {
             session.value.news.removed += 1;
             arrivals::tell(call, &mut session)?;
             arrivals::go_on(call, &session)?;
         }
     }
-    if page.next.is_some() {
+    if next.is_some() {
         let more = ListingId { listing_id: listing_id.to_owned() };
         timers::set(&format!("over/{listing_id}"), call.now(), "over", &more)?;
     }
     Ok(())
 }
-
-const REACHABLE: [Candidacy; 4] =
-    [Candidacy::New, Candidacy::Interested, Candidacy::Passed, Candidacy::Later];
 
 /// Removes two people from each other's sessions, without notifying either.
 pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
@@ -63,8 +57,8 @@ pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
     let (one, other) = (&blocked.blocker_id, &blocked.blocked_id);
     let both = any_of([pair(one, other), pair(other, one)]);
     let filter = both.and(field("state").one_of(REACHABLE));
-    for hit in CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?.hits {
-        let mut candidate = hit.document;
+    let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
+    for mut candidate in page.into_documents() {
         leave(call, &mut candidate)?;
         if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
             arrivals::go_on(call, &session)?;
@@ -73,7 +67,6 @@ pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
     Ok(())
 }
 
-/// Removes a candidate from its session.
 pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {
     batch::turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
 }

@@ -32,7 +32,7 @@ pub(crate) const ROUNDS: Collection<Round> =
     Collection::new("rounds").nobody().index("state", &["state", "deadline"]);
 
 /// A session. All stored times are milliseconds since the Unix epoch.
-#[document]
+#[document(Default)]
 #[entity(
     kind = "matching_session", subjects = "matching_sessions", collection = SESSIONS,
     owner = owner_id, not_found = MatchingError::SessionNotFound
@@ -152,7 +152,6 @@ pub(crate) struct Opinion {
     pub(crate) at: u64,
 }
 
-/// Returns the id of an opinion.
 pub(crate) fn opinion(of: &str, on: &str) -> String {
     format!("{of}>{on}")
 }

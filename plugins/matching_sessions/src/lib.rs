@@ -26,7 +26,7 @@ mod views;
 use arrivals::{Arrival, News, OfListing};
 use departures::{Blocked, ListingId};
 use kept::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
-use life::{CANDIDATE, LOOKING, ROUND, SESSION};
+use life::{CANDIDATE, ROUND, SESSION};
 use portolan_sdk::prelude::*;
 use types::*;
 use views::{CandidateView, Glimpses, ResultView, RoundView, SessionView};
@@ -106,7 +106,7 @@ impl MatchingSessions {
     /// For an agent that nobody has claimed, the list is empty.
     #[action(access = read, idempotent, example = List::default())]
     fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>>, MatchingError> {
-        list_own(call, input)
+        session::list(call, input)
     }
 
     /// List a session's candidates, best first.
@@ -223,11 +223,8 @@ impl MatchingSessions {
     /// Notify the person of the news that have been collected.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn tell(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        let looks = |session: &Stored<kept::Session>| LOOKING.contains(&session.value.state);
-        if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(looks) {
-            arrivals::tell(call, &mut session)?;
-        }
-        Ok(())
+        let session = session::looking(&input.session_id)?;
+        session.map_or(Ok(()), |mut session| arrivals::tell(call, &mut session))
     }
 
     /// Add a listing to the sessions that it fits.
@@ -272,15 +269,6 @@ impl MatchingSessions {
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), MatchingError> {
         departures::part(call, &event.data)
     }
-}
-
-fn list_own(call: &Call, input: List) -> Result<Answer<Items<SessionView>>> {
-    Items::own(call, |owner_id| {
-        let states = input.state.map(|states| field("state").one_of(states));
-        let filter = field("owner_id").eq(owner_id).and(states);
-        let page = SESSIONS.find(input.page.last_changed(filter))?;
-        Items::try_of(page, |session| SessionView::of(&session))
-    })
 }
 
 const SESSION_ID: &str = "mse_01JZX8Q4M2N6P7R8S9T0V1W2X3";

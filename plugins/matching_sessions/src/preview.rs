@@ -1,30 +1,22 @@
 //! Previews of the listings that would fit, without their owners. Nothing is stored.
 
 use crate::{compare::distance_km, pool::Look, session, types::*, views::*};
-use people_kit::{
-    listings::{self, Profile, Visibility},
-    relations,
-    taxonomy::{self, CheckInput},
-};
+use people_kit::listings::{self, Profile, Visibility};
+use people_kit::relations;
+use people_kit::taxonomy::{self, CheckInput};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
-    let viewer = call.owner_id();
+    let (viewer_id, now) = (call.owner_id(), call.now());
     let mine = match (input.listing_draft, input.listing_id) {
         (Some(draft), None) => drafted(call, draft)?,
-        (None, Some(id)) => known(viewer, &id)?,
+        (None, Some(id)) => known(viewer_id, &id)?,
         _ => {
             let expected = "listing_draft or listing_id, one of the two";
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
-    let look = Look {
-        mine: &mine,
-        asks: &mine.criteria,
-        viewer_id: viewer,
-        now: call.now(),
-        exact: false,
-    };
+    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id, now, exact: false };
     let mut fits: Vec<_> = look.first()?.fits.into_values().collect();
     fits.sort_by(|(one, fit), (other, better)| {
         better.score.total_cmp(&fit.score).then_with(|| one.listing_id.cmp(&other.listing_id))
@@ -34,30 +26,24 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
         let distance = distance_km(&mine, &other);
         Glimpse::new(other, fit, distance)
     });
-    let is_own = !mine.listing_id.is_empty() && viewer == Some(&mine.owner_id);
+    let is_own = !mine.listing_id.is_empty() && viewer_id == Some(&mine.owner_id);
     let next = match is_own {
         false => Next::action("agent_listings", "list_mine"),
-        true => Next::action(crate::types::CAPABILITY, "create")
-            .field("listing_id", mine.listing_id.as_str()),
+        true => Next::action(CAPABILITY, "create").field("listing_id", mine.listing_id.as_str()),
     };
     Ok(Answer::new(Glimpses { items: items.collect() }).next(next))
 }
 
 /// Returns the person's own listing, one that they may change, or a public one.
 fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
-    let listing = listings::matched([id])?.pop().filter(|profile| profile.is_active());
-    match (listing, viewer) {
-        (Some(listing), _) if listing.visibility == Visibility::Public && listing.min_age == 0 => {
-            Ok(listing)
+    if let Some(listing) = listings::matched([id])?.pop().filter(Profile::is_active) {
+        let is_public = listing.visibility == Visibility::Public && listing.min_age == 0;
+        let edits = |viewer| relations::may(format!("listing:{id}"), "editor", viewer);
+        if is_public || viewer.map_or(Ok(false), edits)? {
+            return Ok(listing);
         }
-        (Some(listing), Some(viewer))
-            if relations::may(format!("listing:{id}"), "editor", viewer)? =>
-        {
-            Ok(listing)
-        }
-        (_, Some(owner_id)) => session::own_listing(owner_id, id),
-        _ => Err(MatchingError::ListingNotFound),
     }
+    session::own_listing(viewer.ok_or(MatchingError::ListingNotFound)?, id)
 }
 
 fn drafted(call: &Call, draft: Draft) -> Result<Profile> {

@@ -1,19 +1,12 @@
 //! The queue of a session: candidates found in advance, ordered by score, and checked again before
 //! they are shown.
 
-use crate::{
-    batch::{self, overexposed},
-    kept::*,
-    life::*,
-    pool::{Found, Look},
-    score::*,
-    session::{self, asks},
-    types::*,
-};
-use people_kit::{
-    listings::{self, Profile, Visibility},
-    pairings, relations,
-};
+use crate::batch::{self, overexposed};
+use crate::pool::{Found, Look};
+use crate::session::{self, asks};
+use crate::{kept::*, life::*, score::*, types::*};
+use people_kit::listings::{self, Profile, Visibility};
+use people_kit::{pairings, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,7 +105,7 @@ impl<'a> Search<'a> {
             for ids in ids.chunks(CHUNK) {
                 let there = batch::of_listings(&self.session.id, ids.iter().copied())?.into_iter();
                 // A candidate that was unavailable may be available again.
-                let there = there.filter(|(_, it)| it.value.state != Candidacy::Unavailable);
+                let there = there.filter(|(_, known)| known.value.state != Candidacy::Unavailable);
                 known.extend(there.map(|(listing_id, _)| listing_id));
             }
             fits.retain(|listing_id, _| !known.contains(listing_id));
@@ -136,13 +129,7 @@ impl<'a> Search<'a> {
     fn best(&mut self, most: usize) -> Result<Vec<String>> {
         loop {
             let session_id = self.session.id.as_str();
-            let mut waiting: Vec<(&String, f64)> = self
-                .queue
-                .value
-                .waiting
-                .iter()
-                .map(|(listing_id, score)| (listing_id, *score))
-                .collect();
+            let mut waiting: Vec<(&String, &f64)> = self.queue.value.waiting.iter().collect();
             waiting.sort_by(|(one, score), (other, better)| {
                 let tie = |listing_id: &str| tie(session_id, listing_id);
                 better.total_cmp(score).then_with(|| tie(one).cmp(&tie(other)))
@@ -190,11 +177,8 @@ impl<'a> Search<'a> {
         let cooling = cooling(mine, fits.keys().map(String::as_str))?;
         fits.retain(|listing_id, _| !cooling.contains(listing_id));
         let opinions = OPINIONS.get_many(fits.keys().map(|id| opinion(mine, id)))?;
-        let in_cooldown = |opinion: &Option<Stored<Opinion>>| {
-            opinion.as_ref().is_some_and(|opinion| in_cooldown(self.call, &opinion.value))
-        };
-        let mut in_cooldown = opinions.iter().map(in_cooldown);
-        fits.retain(|_, _| !in_cooldown.next().unwrap_or_default());
+        let mut opinions = opinions.iter();
+        fits.retain(|_, _| !in_cooldown(self.call, opinions.next().and_then(Option::as_ref)));
         Ok(())
     }
 }
@@ -210,8 +194,9 @@ pub(crate) fn is_shown(other: &Profile) -> bool {
 }
 
 /// Whether the person passed on the listing recently.
-pub(crate) fn in_cooldown(call: &Call, opinion: &Opinion) -> bool {
-    !opinion.interested && opinion.at + PASSED_FOR > call.now()
+pub(crate) fn in_cooldown(call: &Call, opinion: Option<&Stored<Opinion>>) -> bool {
+    let passed = opinion.filter(|opinion| !opinion.value.interested);
+    passed.is_some_and(|opinion| opinion.value.at + PASSED_FOR > call.now())
 }
 
 /// Returns the listings with which there is or was recently a pairing.

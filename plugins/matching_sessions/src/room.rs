@@ -1,19 +1,9 @@
 //! The participants of a round, and their matching.
 
-use crate::{
-    kept::*,
-    life::*,
-    queue::cooling,
-    score::*,
-    session,
-    stable::{self, Preferences, blocking_pairs},
-    types::*,
-};
-use people_kit::{
-    listings::{self, Profile},
-    relations,
-    taxonomy::Side,
-};
+use crate::stable::{self, Preferences, blocking_pairs};
+use crate::{kept::*, life::*, queue::cooling, score::*, session, types::*};
+use people_kit::listings::{self, Profile};
+use people_kit::{relations, taxonomy::Side};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -23,6 +13,9 @@ pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>> {
     let page = SESSIONS.find(Query::new().filter(filter).limit(MOST_IN_ROUND as u32))?;
     Ok(page.into_documents().collect())
 }
+
+/// A possible partner, with its index in the room.
+pub(crate) type Fitting<'a> = (usize, &'a Stored<Session>, Fit);
 
 /// The participants, with their listings.
 pub(crate) struct Room {
@@ -35,9 +28,7 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self> {
         let ids = sessions.iter().map(|session| session.value.listing_id.as_str());
-        let profiles = listings::matched(ids)?.into_iter();
-        let mut profiles: BTreeMap<_, _> =
-            profiles.map(|profile| (profile.listing_id.clone(), profile)).collect();
+        let mut profiles = session::by_id(listings::matched(ids)?);
         for session in &sessions {
             if let Some(profile) = profiles.get_mut(&session.value.listing_id) {
                 profile.criteria = session::asks(&session.value, profile).clone();
@@ -51,24 +42,21 @@ impl Room {
     }
 
     /// Returns the possible partners of a participant, best first, each with its index in the room.
-    pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<(usize, Fit)>> {
-        let fitting = self.sessions.iter().enumerate();
-        let fitting = fitting.filter_map(|(place, other)| Some((place, self.fit(who, other)?)));
-        let mut fits: Vec<(usize, Fit)> = fitting.collect();
-        let others = || fits.iter().filter_map(|(place, _)| self.sessions.get(*place));
-        let owners = others().map(|other| other.value.owner_id.as_str());
+    pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<Fitting<'_>>> {
+        let others = self.sessions.iter().enumerate();
+        let mut fits: Vec<Fitting<'_>> = others
+            .filter_map(|(place, other)| Some((place, other, self.fit(who, other)?)))
+            .collect();
+        let owners = fits.iter().map(|(_, other, _)| other.value.owner_id.as_str());
         let hidden = relations::hidden(Some(&who.value.owner_id), owners)?;
-        let listings = others().map(|other| other.value.listing_id.as_str());
+        let listings = fits.iter().map(|(_, other, _)| other.value.listing_id.as_str());
         let cooling = cooling(&who.value.listing_id, listings)?;
-        fits.retain(|(place, _)| {
-            let other = self.sessions.get(*place).map(|session| &session.value);
-            other.is_some_and(|other| {
-                !hidden.contains(&other.owner_id) && !cooling.contains(&other.listing_id)
-            })
+        fits.retain(|(_, Stored { value, .. }, _)| {
+            !hidden.contains(&value.owner_id) && !cooling.contains(&value.listing_id)
         });
-        let tie = |place: usize| self.sessions.get(place).map(|session| tie(&who.id, &session.id));
-        fits.sort_by(|one, other| {
-            other.1.score.total_cmp(&one.1.score).then_with(|| tie(one.0).cmp(&tie(other.0)))
+        fits.sort_by(|(_, one, fit), (_, other, better)| {
+            let tie = |session: &Stored<Session>| tie(&who.id, &session.id);
+            better.score.total_cmp(&fit.score).then_with(|| tie(one).cmp(&tie(other)))
         });
         Ok(fits)
     }
@@ -128,7 +116,7 @@ pub(crate) fn matched(room: &Room) -> Result<Option<Matched>> {
     let (mut lists, mut scored) = (Preferences::new(), Vec::new());
     for (place, session) in room.sessions.iter().enumerate() {
         let fits = room.fits(session)?;
-        scored.extend(fits.iter().map(|(other, fit)| (fit.score, place, *other)));
+        scored.extend(fits.iter().map(|(other, _, fit)| (fit.score, place, *other)));
         lists.push(preferences(room, session, &fits));
     }
     Ok(match room.has_two_sides() {
@@ -190,15 +178,14 @@ fn across(room: &Room, lists: Preferences) -> Option<Matched> {
 
 /// Returns the preferences: first those that the person has ranked; then the others by score,
 /// unless the person wants only the ranked ones.
-fn preferences(room: &Room, session: &Stored<Session>, fits: &[(usize, Fit)]) -> Vec<usize> {
+fn preferences(room: &Room, session: &Stored<Session>, fits: &[Fitting<'_>]) -> Vec<usize> {
     let place = |id: &String| room.sessions.iter().position(|session| session.id == *id);
-    let fitting: Vec<usize> = fits.iter().map(|(place, _)| *place).collect();
-    let ranked = session.value.ranking.iter().filter_map(place);
-    let mut list: Vec<usize> = ranked.filter(|place| fitting.contains(place)).collect();
+    let fitting: Vec<usize> = fits.iter().map(|(place, ..)| *place).collect();
+    let mut list: Vec<usize> = session.value.ranking.iter().filter_map(place).collect();
+    list.retain(|place| fitting.contains(place));
     if !session.value.only_ranked {
-        let others: Vec<usize> =
-            fitting.into_iter().filter(|place| !list.contains(place)).collect();
-        list.extend(others);
+        let ranked = list.clone();
+        list.extend(fitting.into_iter().filter(|place| !ranked.contains(place)));
     }
     list
 }

@@ -1,18 +1,9 @@
 //! Rounds: many listings at once, each of which is matched with at most one other.
 
-use crate::{
-    confirm,
-    kept::*,
-    life::*,
-    room::{Matched, Room, matched, participants},
-    session,
-    types::*,
-    views::*,
-};
-use people_kit::{
-    listings::{self, Profile},
-    taxonomy::{self, Filters, NarrowInput},
-};
+use crate::room::{Matched, Room, matched, participants};
+use crate::{confirm, kept::*, life::*, session, types::*, views::*};
+use people_kit::listings::{self, Profile};
+use people_kit::taxonomy::{self, Filters, NarrowInput};
 use portolan_sdk::prelude::*;
 
 /// The longest time until the deadline of a new round.
@@ -38,9 +29,8 @@ pub(crate) fn open(call: &Call, input: OpenRound) -> Result<RoundView> {
 }
 
 pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>> {
-    let query =
-        Query::new().filter(field("state").eq(RoundState::Open)).first("deadline").page(input.page);
-    let mut page = ROUNDS.find(query)?;
+    let query = Query::new().filter(field("state").eq(RoundState::Open)).first("deadline");
+    let mut page = ROUNDS.find(query.page(input.page))?;
     if let Some(category) = &input.category {
         page.hits.retain(|hit| listings::is_near(&hit.document.value.category, category));
     }
@@ -55,9 +45,8 @@ pub(crate) fn join(
     round_id: Option<OtherId>,
 ) -> Result<()> {
     let Some(round_id) = round_id else {
-        return Err(Refusal::validation("/round_id", "required", "the id of a round")
-            .next(Next::action(CAPABILITY, "rounds"))
-            .into());
+        let refusal = Refusal::validation("/round_id", "required", "the id of a round");
+        return Err(refusal.next(Next::action(CAPABILITY, "rounds")).into());
     };
     let takes = |round: &Stored<Round>| {
         let near = |category: &str| listings::is_near(&round.value.category, category);
@@ -116,11 +105,9 @@ pub(crate) fn candidates(call: &Call, session: &Stored<Session>) -> Result<Items
     let round_id = session.value.round_id.as_deref().unwrap_or_default();
     let room = Room::new(call, participants(round_id)?)?;
     let fits = room.fits(session)?.into_iter();
-    let items = fits.filter_map(|(place, fit)| {
-        let other = room.sessions.get(place)?;
+    let items = fits.filter_map(|(_, other, fit)| {
         let shown = room.profile(other)?.clone();
-        let id = candidate_id(&other.id);
-        Some(CandidateView::of_round(id, &session.id, shown, &fit))
+        Some(CandidateView::of_round(candidate_id(&other.id), &session.id, shown, &fit))
     });
     Ok(Items { items: items.collect(), next_cursor: None })
 }
@@ -136,14 +123,11 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     session::listing(&session.value)?;
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
-    let there: Vec<&str> = room
-        .fits(&session)?
-        .into_iter()
-        .filter_map(|(place, _)| Some(room.sessions.get(place)?.id.as_str()))
-        .collect();
+    let fits = room.fits(&session)?;
+    let there: Vec<&String> = fits.iter().map(|(_, other, _)| &other.id).collect();
     let ranking: Vec<String> =
         input.ordered_candidate_ids.iter().map(|id| session_of(id)).collect();
-    if ranking.iter().any(|id| !there.contains(&id.as_str())) {
+    if ranking.iter().any(|id| !there.contains(&id)) {
         return Err(MatchingError::CandidateNotFound { session_id: session.id });
     }
     session.value.ranking = ranking;
@@ -153,7 +137,6 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     Ok(Answer::new(SessionView::of(&session)?).next(next))
 }
 
-/// Runs a round whose deadline has passed.
 pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
     let due = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline <= call.now()
@@ -168,35 +151,26 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
     let ran = matched.is_some();
     let matched = matched.unwrap_or_else(Matched::nobody);
     let (stable, blocking_pairs) = (matched.blocking_pairs == 0, matched.blocking_pairs);
-    for (place, session) in room.sessions.iter().enumerate() {
-        let mut session = session.clone();
+    for (place, mut session) in room.sessions.iter().cloned().enumerate() {
         let partners = matched.partners(&room, place);
         let state = match (ran, partners.is_empty()) {
             (false, _) => State::Cancelled,
             (true, true) => State::Unpaired,
             (true, false) => State::Proposed,
         };
-        let outcome = Outcome { partners, stable, blocking_pairs, participants };
-        session.value.outcome = Some(outcome);
+        session.value.outcome = Some(Outcome { partners, stable, blocking_pairs, participants });
         session.step_to(&SESSION, "run_round", state)?;
         if state == State::Proposed {
-            let at = call.now() + CONFIRM_FOR;
-            timers::set(
-                &format!("end/{}", session.id),
-                at,
-                "end_round",
-                &session::of(&session.id),
-            )?;
+            session::set_timer("end", &session.id, call.now() + CONFIRM_FOR, "end_round")?;
         } else {
             session.value.reason = Some(Reason::Round);
             BOOKS.leave(&session.value.listing_id, &session.id)?;
         }
         session::save(call, &mut session)?;
-        let (session_id, paired) = (session.id.clone(), state == State::Proposed);
-        let more = Completed { session_id, round_id: round.id.clone(), paired };
-        let data = Data::by_system(session.resource(), "The round is over.", more);
-        let data = data.next(read("result", &session.id));
-        session.tell_owner(ROUND_COMPLETED, &data)?;
+        let (round_id, paired) = (Some(round.id.clone()), Some(state == State::Proposed));
+        let facts = Facts { round_id, paired, ..Facts::default() };
+        let next = read("result", &session.id);
+        session::tell(&session, ROUND_COMPLETED, "The round is over.", next, facts)?;
     }
     Ok(())
 }

@@ -1,22 +1,13 @@
 //! Sessions, from `create` to their end.
 
-use crate::{
-    batch,
-    kept::*,
-    life::*,
-    pool::{self, Look},
-    rounds,
-    types::*,
-    views::*,
-};
-use people_kit::{
-    listings::{self, Profile},
-    taxonomy::{self, CheckInput, Criteria, Side},
-};
+use crate::pool::{self, Look};
+use crate::{batch, kept::*, life::*, rounds, types::*, views::*};
+use people_kit::listings::{self, Profile};
+use people_kit::taxonomy::{self, CheckInput, Criteria, Side};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// Returns the person's own listing. Matching connects a listing's owner: nobody else may act for
+/// Returns the listing of a person. Matching connects a listing's owner: nobody else may act for
 /// them, even if they may change the listing.
 fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
@@ -40,8 +31,7 @@ pub(crate) fn listing(session: &Session) -> Result<Profile> {
 pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> {
     let owner_id = call.require_owner()?.to_owned();
     let mine = own_listing(&owner_id, &input.listing_id)?;
-    let criteria = input.criteria_override;
-    let criteria = checked(&mine, criteria, "/criteria_override")?;
+    let criteria = checked(&mine, input.criteria_override, "/criteria_override")?;
     let several =
         input.mode == Mode::Round && mine.side == Side::Offer && mine.counterpart_side != mine.side;
     if input.capacity > 1 && !several {
@@ -59,31 +49,22 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
         category: mine.category.clone(),
         mode: input.mode,
         state: State::Exhausted,
-        changed_at: call.now(),
         expires_at,
         batch_size: input.batch_size,
         criteria,
-        found: 0,
-        watch: Vec::new(),
-        come: BTreeMap::new(),
-        news: Untold::default(),
-        reason: None,
-        round_id: None,
-        ranking: Vec::new(),
-        only_ranked: false,
         capacity: input.capacity,
-        outcome: None,
+        ..Session::default()
     };
     let mut session = Stored::new(id, value, call.now());
     match input.mode {
         Mode::Round => rounds::join(call, &mut session, &mine, input.round_id)?,
         Mode::Stream => {
-            timers::set(&expiry(&session.id), expires_at, "expire", &of(&session.id))?;
+            set_timer("expire", &session.id, expires_at, "expire")?;
             session.value.watch = watch(call, &session.value, &mine)?;
             batch::advance(call, &mut session, &mine)?;
         }
     }
-    session.save()?;
+    save(call, &mut session)?;
     shown(&session)
 }
 
@@ -97,6 +78,15 @@ pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>> {
     Ok(Answer::new(SessionView::of(session)?).next(next))
 }
 
+pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>>> {
+    Items::own(call, |owner_id| {
+        let states = input.state.map(|states| field("state").one_of(states));
+        let filter = field("owner_id").eq(owner_id).and(states);
+        let page = SESSIONS.find(input.page.last_changed(filter))?;
+        Items::try_of(page, |session| SessionView::of(&session))
+    })
+}
+
 /// Returns a session of the caller that is about to be changed, in the expected version.
 fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<Stored<Session>> {
     let session = Session::load_own(call, session_id)?;
@@ -107,8 +97,7 @@ fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<
 
 pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>> {
     let mut session = changing(call, &input.session_id, input.expected_version)?;
-    let state = session.value.state;
-    session.step_to(&SESSION, "refine", state)?;
+    session.step_to(&SESSION, "refine", session.value.state)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     if let Some(size) = input.patch.batch_size {
         session.value.batch_size = size;
@@ -119,19 +108,22 @@ pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>> 
     for undecided in batch::in_states(&session.id, &[Candidacy::New])? {
         CANDIDATES.delete(&undecided.id, Expect::Revision(undecided.revision))?;
     }
-    begin_anew(call, &mut session, &mine)?;
-    batch::advance(call, &mut session, &mine)?;
-    save(call, &mut session)?;
-    shown(&session)
+    begin_anew(call, session, &mine)
 }
 
-/// Empties the queue, so that the next search begins with the newest listings.
-fn begin_anew(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<()> {
+/// Empties the queue, so that the search begins with the newest listings, and shows the first batch.
+fn begin_anew(
+    call: &Call,
+    mut session: Stored<Session>,
+    mine: &Profile,
+) -> Result<Answer<SessionView>> {
     QUEUES.delete(&session.id, Expect::Any)?;
     session.value.come.clear();
     session.value.found = CANDIDATES.count(field("session_id").eq(&session.id))?;
-    let _: () = session.value.watch = watch(call, &session.value, mine)?;
-    Ok(())
+    session.value.watch = watch(call, &session.value, mine)?;
+    batch::advance(call, &mut session, mine)?;
+    save(call, &mut session)?;
+    shown(&session)
 }
 
 pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>> {
@@ -147,10 +139,7 @@ pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>> {
     session.step_to(&SESSION, "resume", State::Exhausted)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     // Listings that were published in the meantime are among the newest.
-    begin_anew(call, &mut session, &mine)?;
-    batch::advance(call, &mut session, &mine)?;
-    save(call, &mut session)?;
-    shown(&session)
+    begin_anew(call, session, &mine)
 }
 
 pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>> {
@@ -159,7 +148,6 @@ pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>> {
     shown(&session)
 }
 
-/// Ends a session that has expired.
 pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<()> {
     let Some(mut session) = SESSIONS.get(&input.session_id)? else { return Ok(()) };
     let runs = session.value.state == State::Paused || LOOKING.contains(&session.value.state);
@@ -186,11 +174,27 @@ pub(crate) fn end(
     session.value.come.clear();
     BOOKS.leave(&session.value.listing_id, &session.id)?;
     QUEUES.delete(&session.id, Expect::Any)?;
-    timers::cancel(&expiry(&session.id))?;
+    timers::cancel(&format!("expire/{}", session.id))?;
     save(call, session)?;
-    let ended = Ended { session_id: session.id.clone(), reason };
-    let data = Data::new(call, session.resource(), "The matching session is over.", ended);
+    let facts = Facts { session_id: session.id.clone(), reason: Some(reason), ..Facts::default() };
+    let data = Data::new(call, session.resource(), OVER, facts);
     Ok(session.tell_owner(SESSION_CLOSED, &data)?)
+}
+
+/// The summary of the end of a session.
+pub(crate) const OVER: &str = "The matching session is over.";
+
+/// Publishes an event for the owner of a session, with the action that reads what it is about.
+pub(crate) fn tell(
+    session: &Stored<Session>,
+    event: SessionEvent,
+    summary: &'static str,
+    next: Next,
+    facts: Facts,
+) -> Result<()> {
+    let facts = Facts { session_id: session.id.clone(), ..facts };
+    let data = Data::by_system(session.resource(), summary, facts).next(next);
+    Ok(session.tell_owner(event, &data)?)
 }
 
 pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<()> {
@@ -198,12 +202,19 @@ pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     Ok(session.save()?)
 }
 
-fn expiry(session_id: &str) -> String {
-    format!("expire/{session_id}")
+pub(crate) fn set_timer(name: &str, session_id: &str, at: u64, action: &str) -> Result<()> {
+    let input = SessionId { session_id: session_id.into() };
+    Ok(timers::set(&format!("{name}/{session_id}"), at, action, &input)?)
 }
 
-pub(crate) fn of(session_id: &str) -> SessionId {
-    SessionId { session_id: session_id.into() }
+/// Returns a session, if it searches for candidates.
+pub(crate) fn looking(session_id: &str) -> Result<Option<Stored<Session>>> {
+    let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
+    Ok(SESSIONS.get(session_id)?.filter(looks))
+}
+
+pub(crate) fn by_id(profiles: impl IntoIterator<Item = Profile>) -> BTreeMap<String, Profile> {
+    profiles.into_iter().map(|profile| (profile.listing_id.clone(), profile)).collect()
 }
 
 /// Returns the criteria: the session's own, or else the listing's.
@@ -213,19 +224,18 @@ pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria 
 
 pub(crate) fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>> {
     let asks = asks(session, mine);
-    let look =
-        Look { mine, asks, viewer_id: Some(&session.owner_id), now: call.now(), exact: true };
+    let viewer_id = Some(session.owner_id.as_str());
+    let look = Look { mine, asks, viewer_id, now: call.now(), exact: true };
     Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
 }
 
 /// Checks the criteria against the listing's category; `at` is their JSON Pointer in the body.
 fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Option<Criteria>> {
     let Some(criteria) = criteria else { return Ok(None) };
-    let attributes = mine.attributes.clone();
     let input = CheckInput {
         code: mine.category.clone(),
         side: mine.side,
-        attributes,
+        attributes: mine.attributes.clone(),
         criteria: criteria.clone(),
         text: String::new(),
     };

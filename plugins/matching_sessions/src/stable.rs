@@ -102,14 +102,11 @@ impl Side<'_> {
 /// Counts the pairs who both prefer each other to their partners. If there is only one side, it is
 /// given twice, and each pair is found twice.
 pub(crate) fn blocking_pairs(ones: &Side<'_>, others: &Side<'_>) -> usize {
-    let pairs = ones.lists.iter().enumerate().flat_map(|(one, list)| {
-        let other = move |other: &usize| (one, *other);
-        list.iter().map(other)
-    });
-    let both = |(one, other): &(usize, usize)| {
-        ones.would_rather(*one, *other) && others.would_rather(*other, *one)
+    let rivals = |(one, list): (usize, &Vec<usize>)| {
+        let both = |other: usize| ones.would_rather(one, other) && others.would_rather(other, one);
+        list.iter().filter(|other| both(**other)).count()
     };
-    pairs.filter(both).count()
+    ones.lists.iter().enumerate().map(rivals).sum()
 }
 
 fn ranks(list: &[usize]) -> BTreeMap<usize, usize> {

@@ -1,10 +1,8 @@
 //! Inputs, limits, refusals and events.
 
 use crate::life::*;
-use people_kit::{
-    listings::{Compensation, Place},
-    taxonomy::{Criteria, Side, TaxonomyError},
-};
+use people_kit::listings::{Compensation, Place};
+use people_kit::taxonomy::{Criteria, Side, TaxonomyError};
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
@@ -36,43 +34,31 @@ pub(crate) const NEWS_INTERVAL: u64 = 10 * MINUTE;
 /// The maximum number of participants of one round.
 pub(crate) const MOST_IN_ROUND: usize = 100;
 
-pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("match.updated");
-pub(crate) const MUTUAL: Event<Data<Mutual>> = Event::new("match.mutual");
-pub(crate) const ROUND_COMPLETED: Event<Data<Completed>> = Event::new("match.round_completed");
-pub(crate) const SESSION_CLOSED: Event<Data<Ended>> = Event::new("match.session_closed");
+/// An event of a session.
+pub(crate) type SessionEvent = Event<Data<Facts>>;
 
-#[derive(Serialize)]
-pub(crate) struct Updated {
+pub(crate) const UPDATED: SessionEvent = Event::new("match.updated");
+pub(crate) const MUTUAL: SessionEvent = Event::new("match.mutual");
+pub(crate) const ROUND_COMPLETED: SessionEvent = Event::new("match.round_completed");
+pub(crate) const SESSION_CLOSED: SessionEvent = Event::new("match.session_closed");
+
+/// The data of the events of a session. Each event has some of it.
+#[output(Default)]
+pub(crate) struct Facts {
     pub(crate) session_id: String,
     /// The number of new candidates since the last event of the session.
-    pub(crate) new_count: u32,
+    pub(crate) new_count: Option<u32>,
     /// The highest score of the new candidates.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) top_score: Option<f64>,
     /// The number of candidates who cannot be reached any more.
-    pub(crate) removed_count: u32,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Mutual {
-    pub(crate) session_id: String,
-    pub(crate) candidate_id: String,
-    pub(crate) pairing_id: String,
-    pub(crate) thread_id: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Completed {
-    pub(crate) session_id: String,
-    pub(crate) round_id: String,
+    pub(crate) removed_count: Option<u32>,
+    pub(crate) candidate_id: Option<String>,
+    pub(crate) pairing_id: Option<String>,
+    pub(crate) thread_id: Option<String>,
+    pub(crate) round_id: Option<String>,
     /// Whether there is a partner.
-    pub(crate) paired: bool,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Ended {
-    pub(crate) session_id: String,
-    pub(crate) reason: Reason,
+    pub(crate) paired: Option<bool>,
+    pub(crate) reason: Option<Reason>,
 }
 
 /// Why a session has ended.
@@ -88,9 +74,10 @@ pub(crate) enum Reason {
     Round,
 }
 
-#[choice]
+#[choice(Default)]
 pub(crate) enum Mode {
     /// Candidates come in batches, and new ones as they are published.
+    #[default]
     Stream,
     /// All take part at once, and each gets at most one partner.
     Round,
@@ -141,10 +128,6 @@ pub(crate) fn one() -> u32 {
     1
 }
 
-fn stream() -> Mode {
-    Mode::Stream
-}
-
 fn two_weeks() -> u32 {
     14 * 24
 }
@@ -154,7 +137,7 @@ pub(crate) struct Create {
     /// An active listing of the person.
     pub(crate) listing_id: OtherId,
     /// The mode: `stream` by default; `round` takes part in a round.
-    #[serde(default = "stream")]
+    #[serde(default)]
     pub(crate) mode: Mode,
     /// The round to take part in, with `mode` `round`; `rounds` lists them.
     pub(crate) round_id: Option<OtherId>,

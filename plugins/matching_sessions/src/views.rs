@@ -1,10 +1,8 @@
 //! Outputs.
 
 use crate::{kept::*, life::*, score::*, types::*};
-use people_kit::{
-    listings::{Card, Profile, Visibility},
-    taxonomy::Criteria,
-};
+use people_kit::listings::{Card, Profile, Visibility};
+use people_kit::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
@@ -296,15 +294,12 @@ pub(crate) struct RoundView {
 
 impl RoundView {
     pub(crate) fn of(round: Stored<Round>) -> Self {
-        Self {
+        view!(round.value => Self {
+            category, title, state, participants;
             round_id: round.id,
             allowed_actions: ROUND.allowed(round.value.state),
-            category: round.value.category,
-            title: round.value.title,
-            state: round.value.state,
             deadline: rfc3339(round.value.deadline),
-            participants: round.value.participants,
-        }
+        })
     }
 }
 

@@ -1,17 +1,6 @@
 //! Checks: requested, answered, and repeated after some time.
 
-use crate::{
-    life::*,
-    limits::{
-        ANSWERED_WITHIN, CHECKS, CHECKS_A_DAY, MOST_IN_VAIN, RECHECK_AFTER, RECHECK_STALE_EVERY,
-        STALE_FOR,
-    },
-    proof,
-    refusals::*,
-    types::*,
-    verifications::{about, end, enter, own, recheck_timer},
-    views::*,
-};
+use crate::{life::*, limits::*, proof, refusals::*, types::*, verifications::*, views::*};
 use portolan_sdk::{lookups::Answered, prelude::*};
 
 const NOT_THERE: &str = "The text was not found there.";
@@ -49,12 +38,8 @@ fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<()> {
 
 /// Handles the answer of a look-up. Only whether it contains the text is used.
 pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
-    let found = VERIFICATIONS.get(&answer.about.verification_id)?;
-    let awaited = |verification: &Stored<Verification>| {
-        verification.value.challenge == answer.about.challenge
-            && verification.value.lookup_id.as_ref() == Some(&answer.lookup_id)
-    };
-    let Some(mut stored) = found.filter(awaited) else { return Ok(()) };
+    let awaited = |value: &Verification| value.lookup_id.as_ref() == Some(&answer.lookup_id);
+    let Some(mut stored) = current(&answer.about, awaited)? else { return Ok(()) };
     let it = &mut stored.value;
     it.lookup_id = None;
     let is_there = answer.error.is_none() && proof::is_among(&answer.found, &stored.id, it)?;
@@ -62,8 +47,8 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     if is_there && it.of.domain_now()?.as_ref() == Some(&it.domain) {
         (it.in_vain, it.verified_at, it.stale_since) = (0, Some(call.now()), None);
         enter(call, &mut stored, "on_answer", State::Verified, None)?;
-        timers::cancel(&format!("expire/{}", stored.id))?;
-        return recheck_in(call, &stored, RECHECK_AFTER);
+        timers::cancel(&timer("expire", &stored))?;
+        return Ok(set_timer(&stored, "recheck", call.now() + RECHECK_AFTER)?);
     }
     it.in_vain += 1;
     let is_last = it.state == State::ChallengeIssued && it.in_vain >= MOST_IN_VAIN;
@@ -73,20 +58,10 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     enter(call, &mut stored, "on_answer", to, Some(reason))
 }
 
-fn recheck_in(call: &Call, stored: &Stored<Verification>, after: u64) -> Result<()> {
-    let at = call.now() + after;
-    timers::set(&recheck_timer(&stored.id), at, "recheck", &about(stored))?;
-    Ok(())
-}
-
 /// Looks for the text again. If it is not found, the verification still counts for some days, and
 /// the text is looked for each day.
 pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
-    let found = VERIFICATIONS.get(&input.verification_id)?;
-    let speaks = |verification: &Stored<Verification>| {
-        verification.value.state.speaks() && verification.value.challenge == input.challenge
-    };
-    let Some(mut stored) = found.filter(speaks) else { return Ok(()) };
+    let Some(mut stored) = current(input, |value| value.state.speaks())? else { return Ok(()) };
     let since = *stored.value.stale_since.get_or_insert(call.now());
     if call.now() >= since + STALE_FOR {
         return end(call, &mut stored, "recheck", GONE.to_owned());
@@ -94,5 +69,5 @@ pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
     look(call, &mut stored)?;
     let reason = stored.value.reason.take();
     enter(call, &mut stored, "recheck", State::Stale, reason)?;
-    recheck_in(call, &stored, RECHECK_STALE_EVERY)
+    Ok(set_timer(&stored, "recheck", call.now() + RECHECK_STALE_EVERY)?)
 }

@@ -12,7 +12,6 @@ mod limits;
 mod proof;
 mod refusals;
 mod subject;
-mod tell;
 mod types;
 mod verifications;
 mod views;

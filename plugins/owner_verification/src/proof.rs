@@ -50,7 +50,7 @@ pub(crate) fn place(it: &Verification) -> String {
 
 /// Requests the look-up; its answer is delivered to `on_answer`.
 pub(crate) fn look(id: &str, it: &Verification) -> Result<String, HostError> {
-    let about = About { verification_id: id.to_owned(), challenge: it.challenge };
+    let about = About::of(id, it);
     match it.method {
         Method::DnsTxt => lookups::txt(&place(it), "on_answer", &about),
         Method::WellKnownFile => lookups::page(&place(it), "on_answer", &about),
@@ -65,9 +65,7 @@ mod tests {
     fn the_text_is_a_record_of_its_own_or_a_line() {
         assert_eq!(said(Method::DnsTxt, " a\nb "), ["a\nb"]);
         assert_eq!(said(Method::WellKnownFile, "# ours\r\n a \nb"), ["# ours", "a", "b"]);
-        assert_eq!(
-            challenge_text(&[0xab; 32]),
-            format!("portolan-verification={}", "ab".repeat(20))
-        );
+        let text = format!("portolan-verification={}", "ab".repeat(20));
+        assert_eq!(challenge_text(&[0xab; 32]), text);
     }
 }

@@ -36,13 +36,9 @@ impl VerificationError {
 
 /// Makes the refusal for a look-up that the host did not accept.
 pub(crate) fn not_asked(error: HostError) -> Refusal {
-    match error {
-        HostError::Limit(_) => {
-            let message = "Too many checks are on their way. Try again in a moment.";
-            common(ErrorCode::DependencyUnavailable, message, status().after_s(60).then_retry())
-        }
-        error => error.into(),
-    }
+    let HostError::Limit(_) = error else { return error.into() };
+    let message = "Too many checks are on their way. Try again in a moment.";
+    common(ErrorCode::DependencyUnavailable, message, status().after_s(60).then_retry())
 }
 
 pub(crate) fn status() -> Next {
@@ -73,11 +69,8 @@ pub(crate) fn no_org() -> Refusal {
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
     let get = Next::action("social_org", "get").field("org_id", org_id);
-    common(
-        ErrorCode::NotPermitted,
-        "Only an owner or an admin of the organisation may prove it.",
-        get,
-    )
+    let message = "Only an owner or an admin of the organisation may prove it.";
+    common(ErrorCode::NotPermitted, message, get)
 }
 
 pub(crate) fn too_soon(verification_id: &str, wait: u64) -> Refusal {

@@ -33,13 +33,11 @@ struct Membership {
 impl Of {
     /// Returns either the target or the organisation.
     pub(crate) fn one(target_id: Option<String>, org_id: Option<String>) -> Result<(Self, String)> {
-        let subject_id = match (&target_id, &org_id) {
-            (Some(id), None) | (None, Some(id)) => id.clone(),
-            _ => {
-                let expected = "either a target of the map or an organisation";
-                return Err(Refusal::validation("/target_id", "one_of", expected).into());
-            }
+        let ((Some(id), None) | (None, Some(id))) = (&target_id, &org_id) else {
+            let expected = "either a target of the map or an organisation";
+            return Err(Refusal::validation("/target_id", "one_of", expected).into());
         };
+        let subject_id = id.clone();
         Ok((Self { target_id, org_id }, subject_id))
     }
 
@@ -55,9 +53,8 @@ impl Of {
     pub(crate) fn domain_to_prove(&self) -> Result<String> {
         if let Some(org_id) = &self.org_id {
             let org = org(org_id)?.ok_or_else(no_org)?;
-            let is_admin = |membership: &Membership| {
-                membership.state == "member"
-                    && ["owner", "admin"].contains(&membership.role.as_str())
+            let is_admin = |own: &Membership| {
+                own.state == "member" && ["owner", "admin"].contains(&own.role.as_str())
             };
             if !org.membership.as_ref().is_some_and(is_admin) {
                 return Err(not_permitted(org_id).into());
@@ -71,13 +68,11 @@ impl Of {
 
     /// Returns the current domain; `None` if the record or its domain no longer exists.
     pub(crate) fn domain_now(&self) -> Result<Option<String>> {
-        match &self.org_id {
-            Some(org_id) => Ok(org(org_id)?.as_ref().and_then(of_org)),
-            None => {
-                let target = TARGETS.get(self.target_id.as_deref().unwrap_or_default())?;
-                Ok(target.and_then(|target| of_target(&target.value)))
-            }
+        if let Some(org_id) = &self.org_id {
+            return Ok(org(org_id)?.as_ref().and_then(of_org));
         }
+        let target = TARGETS.get(self.target_id.as_deref().unwrap_or_default())?;
+        Ok(target.and_then(|target| of_target(&target.value)))
     }
 }
 

@@ -1,11 +1,13 @@
 //! Inputs, stored documents and events.
 
 use crate::{life::State, refusals::VerificationError};
-use portolan_sdk::documents::Person;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{documents::Person, prelude::*};
 use std::collections::BTreeMap;
 
 pub(crate) const CAPABILITY: &str = "owner_verification";
+
+#[id]
+pub(crate) struct Id(String);
 
 pub(crate) const VERIFICATIONS: Collection<Verification> = Collection::new("verifications")
     .people(&[Person::delete("owner_id")])
@@ -92,12 +94,10 @@ pub(crate) struct Subject {
 pub(crate) struct Start {
     /// The id of a target of the map: its website's domain is to be proved. Give either this or
     /// `org_id`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: Option<String>,
+    pub(crate) target_id: Option<Id>,
     /// The id of an organisation of `social_org` of which the person is owner or admin: its domain
     /// is to be proved.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: Option<String>,
+    pub(crate) org_id: Option<Id>,
     /// Where the text will be published.
     pub(crate) method: Method,
 }
@@ -105,34 +105,35 @@ pub(crate) struct Start {
 #[input]
 pub(crate) struct Own {
     /// The id of one's own verification: `ver_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) verification_id: String,
+    pub(crate) verification_id: Id,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Status {
     /// Only this one of the person's verifications.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) verification_id: Option<String>,
+    pub(crate) verification_id: Option<Id>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
 #[input]
 pub(crate) struct Withdraw {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) verification_id: String,
+    pub(crate) verification_id: Id,
     /// The reason, which the person reads.
-    #[schemars(length(min = 1, max = 300))]
-    pub(crate) reason: String,
+    pub(crate) reason: Text<1, 300>,
 }
 
 /// The input of a timer, and of a look-up.
 #[input]
 pub(crate) struct About {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) verification_id: String,
+    pub(crate) verification_id: Id,
     /// The number of the challenge.
     pub(crate) challenge: u64,
+}
+
+impl About {
+    pub(crate) fn of(id: &str, verification: &Verification) -> Self {
+        Self { verification_id: id.into(), challenge: verification.challenge }
+    }
 }

@@ -1,18 +1,11 @@
 //! Verifications: started, read, revoked.
 
-use crate::{
-    life::*,
-    limits::{CHALLENGE_FOR, CHALLENGES_A_DAY},
-    refusals::*,
-    tell,
-    types::*,
-    views::*,
-};
+use crate::{life::*, limits::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     let me = call.require_owner()?.to_owned();
-    let (of, subject_id) = Of::one(input.target_id, input.org_id)?;
+    let (of, subject_id) = Of::one(input.target_id.map(Into::into), input.org_id.map(Into::into))?;
     let domain = of.domain_to_prove()?;
     let mine = field("owner_id").eq(&me).and(field("subject_id").eq(&subject_id));
     let before = VERIFICATIONS.find(Query::new().filter(mine).limit(1))?.into_documents().next();
@@ -35,8 +28,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
             verified_at: None,
             stale_since: None,
         };
-        let id = call.new_id("ver");
-        let begun = VERIFICATIONS.add(id, verification, call.now())?;
+        let begun = VERIFICATIONS.add(call.new_id("ver"), verification, call.now())?;
         await_proof(call, &begun)?;
         return Ok(view(&begun)?);
     };
@@ -48,7 +40,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     if same && before.value.state.speaks() {
         // A follower may have dropped the verification, because the record had another domain for a
         // while.
-        tell::updated(&before, note_proof(&before)?)?;
+        tell(&before, note_proof(&before)?)?;
         return Ok(view(&before)?);
     }
     CHALLENGES_A_DAY.count(call, DAYS, &me, status())?;
@@ -63,18 +55,31 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     Ok(view(&before)?)
 }
 
-fn await_proof(call: &Call, it: &Stored<Verification>) -> Result<(), HostError> {
-    timers::cancel(&recheck_timer(&it.id))?;
-    let at = call.now() + CHALLENGE_FOR;
-    timers::set(&format!("expire/{}", it.id), at, "expire", &about(it))
+fn await_proof(call: &Call, stored: &Stored<Verification>) -> Result<(), HostError> {
+    timers::cancel(&timer("recheck", stored))?;
+    set_timer(stored, "expire", call.now() + CHALLENGE_FOR)
 }
 
-pub(crate) fn recheck_timer(verification_id: &str) -> String {
-    format!("recheck/{verification_id}")
+pub(crate) fn timer(action: &str, stored: &Stored<Verification>) -> String {
+    format!("{action}/{}", stored.id)
 }
 
-pub(crate) fn about(it: &Stored<Verification>) -> About {
-    About { verification_id: it.id.clone(), challenge: it.value.challenge }
+/// Sets the timer that runs an action about this challenge.
+pub(crate) fn set_timer(
+    stored: &Stored<Verification>,
+    action: &str,
+    at: u64,
+) -> Result<(), HostError> {
+    timers::set(&timer(action, stored), at, action, &About::of(&stored.id, &stored.value))
+}
+
+/// Returns the verification if this is its challenge still, and it is as expected.
+pub(crate) fn current(
+    about: &About,
+    is_expected: impl Fn(&Verification) -> bool,
+) -> Result<Option<Stored<Verification>>, HostError> {
+    let found = VERIFICATIONS.get(&about.verification_id)?;
+    Ok(found.filter(|found| found.value.challenge == about.challenge && is_expected(&found.value)))
 }
 
 /// Applies a transition, saves the verification, and publishes the event.
@@ -95,9 +100,30 @@ pub(crate) fn enter(
     stored.save()?;
     let anybody = note_proof(stored)?;
     if before != to {
-        tell::updated(stored, anybody)?;
+        tell(stored, anybody)?;
     }
     Ok(())
+}
+
+/// Publishes the event. Events about one record are ordered, so that several people's changes are
+/// not mixed up.
+fn tell(stored: &Stored<Verification>, anybody_verified: bool) -> Result<(), HostError> {
+    let it = &stored.value;
+    let more = view!(it => Updated { owner_id, of, domain; anybody_verified });
+    let data = Data::by_owner(&it.owner_id, stored.resource(), summary(it.state), more);
+    let data = data.next(status_of(&stored.id));
+    UPDATED.publish(Audience::Owner(it.owner_id.clone()), it.of.subject(), &data)
+}
+
+fn summary(state: State) -> &'static str {
+    match state {
+        State::ChallengeIssued => "A domain is to be proved again.",
+        State::Verified => "You speak for a company: its domain is proved.",
+        State::Stale => "A domain is looked at again; the text must still be there.",
+        State::Failed => "A domain was not proved: the text was not found.",
+        State::Expired => "A domain was not proved in time.",
+        State::Revoked => "You speak for a company no longer.",
+    }
 }
 
 /// Records in one document who has proved the record's domain, so that two concurrent changes do
@@ -131,7 +157,7 @@ pub(crate) fn revoke(call: &Call, input: &Own) -> Result<VerificationView> {
 
 pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<VerificationView> {
     let mut stored = Verification::load(&input.verification_id)?;
-    end(call, &mut stored, "withdraw", input.reason)?;
+    end(call, &mut stored, "withdraw", input.reason.into())?;
     Ok(view(&stored)?)
 }
 
@@ -143,18 +169,14 @@ pub(crate) fn end(
 ) -> Result<()> {
     stored.value.lookup_id = None;
     enter(call, stored, action, State::Revoked, Some(reason))?;
-    timers::cancel(&format!("expire/{}", stored.id))?;
-    timers::cancel(&recheck_timer(&stored.id))?;
+    timers::cancel(&timer("expire", stored))?;
+    timers::cancel(&timer("recheck", stored))?;
     Ok(())
 }
 
 pub(crate) fn expire(call: &Call, input: &About) -> Result<()> {
-    let found = VERIFICATIONS.get(&input.verification_id)?;
-    let waits = |verification: &Stored<Verification>| {
-        verification.value.state == State::ChallengeIssued
-            && verification.value.challenge == input.challenge
-    };
-    let Some(mut stored) = found.filter(waits) else { return Ok(()) };
+    let waits = |value: &Verification| value.state == State::ChallengeIssued;
+    let Some(mut stored) = current(input, waits)? else { return Ok(()) };
     stored.value.lookup_id = None;
     let reason = "The text was not found in time.".to_owned();
     enter(call, &mut stored, "expire", State::Expired, Some(reason))
@@ -162,7 +184,7 @@ pub(crate) fn expire(call: &Call, input: &About) -> Result<()> {
 
 pub(crate) fn status_for(me: &str, input: Status) -> Result<Items<VerificationView>> {
     if let Some(id) = &input.verification_id {
-        let found = VERIFICATIONS.get(id)?.filter(|verification| verification.value.owner_id == me);
+        let found = VERIFICATIONS.get(id)?.filter(|found| found.value.is_visible_to(me));
         let items = vec![view(&found.ok_or_else(VerificationError::unknown)?)?];
         return Ok(Items { items, next_cursor: None });
     }

@@ -1,11 +1,6 @@
 //! How a verification is shown to its owner.
 
-use crate::{
-    life::*,
-    limits::{CHALLENGE_FOR, RECHECK_AFTER},
-    proof,
-    types::*,
-};
+use crate::{life::*, limits::*, proof, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]
@@ -48,21 +43,20 @@ struct Challenge {
 pub(crate) fn view(stored: &Stored<Verification>) -> Result<VerificationView, HostError> {
     let it = &stored.value;
     let waits = it.state == State::ChallengeIssued;
-    let challenge = match waits || it.state.speaks() {
-        true => Some(Challenge {
-            place: proof::place(it),
-            text: proof::text(&stored.id, it)?,
-            expires_at: waits.then(|| rfc3339(it.issued_at + CHALLENGE_FOR)),
-        }),
-        false => None,
+    let challenge = |text| Challenge {
+        place: proof::place(it),
+        text,
+        expires_at: waits.then(|| rfc3339(it.issued_at + CHALLENGE_FOR)),
     };
+    let is_valid = waits || it.state.speaks();
+    let text = is_valid.then(|| proof::text(&stored.id, it)).transpose()?;
     let next = it.verified_at.filter(|_| it.state == State::Verified);
     Ok(view!(it => VerificationView {
         of, domain, method, state, reason;
         verification_id: stored.id.clone(),
         version: stored.revision,
         allowed_actions: VERIFICATION.allowed(it.state),
-        challenge,
+        challenge: text.map(challenge),
         checking: it.lookup_id.is_some(),
         checked_at: it.checked_at.map(rfc3339),
         verified_at: it.verified_at.map(rfc3339),

@@ -29,14 +29,14 @@ pub(crate) fn revoke(call: &Call, owner_id: &str, input: RevokeAgent) -> Result<
         return Err(OwnersError::LastAgent);
     }
     identity::revoke(&agent.agent_id)?;
-    let subject = format!("agents/{}", agent.agent_id);
-    // The host keeps no versions of agents.
     let (id, owner_id) = (agent.agent_id.clone(), owner_id.to_owned());
-    let resource = Resource { kind: "agent", id: id.clone(), state: "revoked", version: 0 };
-    let agents_left = agents.saturating_sub(1);
-    let revoked = Revoked { agent_id: id, owner_id: owner_id.clone(), agents_left };
+    let audience = Audience::Owner(owner_id.clone());
+    let revoked = Revoked { agent_id: id.clone(), owner_id, agents_left: agents.saturating_sub(1) };
+    // The host keeps no versions of agents.
+    let resource = Resource { kind: "agent", id, state: "revoked", version: 0 };
     let data = Data::new(call, resource, "One of your agents was ended.", revoked);
-    REVOKED.publish(Audience::Owner(owner_id), subject, &data.next(list_agents()))?;
+    let subject = format!("agents/{}", agent.agent_id);
+    REVOKED.publish(audience, subject, &data.next(list_agents()))?;
     let revoked = view(agent, &call.require_agent()?.agent_id);
     Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
 }
@@ -53,14 +53,14 @@ fn find(owner_id: &str, agent_id: &str) -> Result<(identity::Agent, usize)> {
 }
 
 fn view(agent: identity::Agent, caller: &str) -> Agent {
-    Agent {
-        this_agent: agent.agent_id == caller,
-        agent_id: agent.agent_id,
-        name: agent.name,
+    let this_agent = agent.agent_id == caller;
+    view!(move agent => Agent {
+        agent_id, name;
+        this_agent,
         state: "claimed",
         allowed_actions: vec!["rename_agent", "revoke_agent"],
         created_at: rfc3339(agent.created_at),
         claimed_at: agent.claimed_at.map(rfc3339),
         trust: UNTRUSTED,
-    }
+    })
 }

@@ -1,10 +1,8 @@
 //! What other capabilities may know about people.
 
 use crate::{life::*, profile, types::*};
-use people_kit::{
-    people::{Contact, ContactPolicy, People, Person, Who},
-    relations::{Tuple, relate},
-};
+use people_kit::people::{Contact, ContactPolicy, People, Person, Who};
+use people_kit::relations::{Tuple, relate};
 use portolan_sdk::{contract::identity, prelude::*};
 
 /// Returns those of the people who exist.
@@ -33,18 +31,15 @@ pub(crate) fn known(call: &Call, owner_id: &str) -> Result<Option<identity::Pers
 
 fn person(owner_id: String, record: Record, now: u64) -> Person {
     let active = record.state == State::Active;
+    let declined = record.preferences.auto_decline_rules.into_iter();
     Person {
         owner_id,
         display_name: record.profile.display_name.filter(|_| active),
         active,
         contact_policy: record.preferences.contact_policy,
         age_at_least: record.profile.birth_year.map(|year| profile::age_at_least(year, now)),
-        declined_categories: declined(record.preferences.auto_decline_rules),
+        declined_categories: declined.map(|rule| rule.category).collect(),
     }
-}
-
-fn declined(rules: Vec<DeclineRule>) -> Vec<String> {
-    rules.into_iter().map(|rule| rule.category).collect()
 }
 
 /// Returns how a person can be reached; nothing while they are withdrawn from view.

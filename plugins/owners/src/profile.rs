@@ -2,10 +2,8 @@
 
 use crate::types::{OwnersError, Preferences, Profile, Result, SetPreferences, UpdateProfile};
 use oxilangtag::LanguageTag;
-use people_kit::{
-    is_host_name,
-    text::{Faults, Lines, plain, public},
-};
+use people_kit::is_host_name;
+use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::time::year;
 
 fn check<T>(faults: Faults, value: T) -> Result<T> {
@@ -44,27 +42,16 @@ pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Resul
 
 /// Returns the names of the fields that differ.
 pub(crate) fn changed(before: &Profile, after: &Profile) -> Vec<&'static str> {
-    [
-        ("display_name", before.display_name != after.display_name),
-        ("headline", before.headline != after.headline),
-        ("bio_md", before.bio_md != after.bio_md),
-        ("languages", before.languages != after.languages),
-        ("city", before.city != after.city),
-        ("links", before.links != after.links),
-        ("birth_year", before.birth_year != after.birth_year),
-    ]
-    .into_iter()
-    .filter_map(|(name, differs)| differs.then_some(name))
-    .collect()
+    let fields = ["display_name", "headline", "bio_md", "languages", "city", "links", "birth_year"];
+    let [before, after] = [before, after].map(portolan_sdk::to_value);
+    fields.into_iter().filter(|name| before.get(name) != after.get(name)).collect()
 }
 
 /// Returns the preferences with the given fields replaced.
 pub(crate) fn preferred(before: &Preferences, input: SetPreferences) -> Result<Preferences> {
     let mut preferences = before.clone();
     let mut faults = Faults::default();
-    if let Some(policy) = input.contact_policy {
-        preferences.contact_policy = policy;
-    }
+    preferences.contact_policy = input.contact_policy.unwrap_or(before.contact_policy);
     if let Some(given) = input.quiet_hours {
         if let Some(hours) = &given {
             if hours.from == hours.to {
@@ -154,10 +141,9 @@ mod tests {
 
     fn pointers(input: UpdateProfile) -> Vec<String> {
         match updated(&Profile::default(), input, NOW) {
-            Err(OwnersError::ProfileFieldInvalid { errors }) => errors
-                .into_iter()
-                .map(|fault| format!("{} {}", fault.pointer, fault.rule))
-                .collect(),
+            Err(OwnersError::ProfileFieldInvalid { errors }) => {
+                errors.iter().map(|fault| format!("{} {}", fault.pointer, fault.rule)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -193,16 +179,10 @@ mod tests {
 
     #[test]
     fn omitted_fields_stay_and_null_clears() {
-        let before = Profile {
-            headline: Some("Engineer".to_owned()),
-            city: Some("Porto".to_owned()),
-            ..Profile::default()
-        };
-        let input = UpdateProfile {
-            city: Some(None),
-            languages: Some(Some(vec!["EN-us".to_owned(), "en-US".to_owned()])),
-            ..UpdateProfile::default()
-        };
+        let (headline, city) = (Some("Engineer".to_owned()), Some("Porto".to_owned()));
+        let before = Profile { headline, city, ..Profile::default() };
+        let languages = Some(Some(vec!["EN-us".to_owned(), "en-US".to_owned()]));
+        let input = UpdateProfile { city: Some(None), languages, ..UpdateProfile::default() };
         let Ok(after) = updated(&before, input, NOW) else { panic!("refused") };
         assert_eq!((after.headline.as_deref(), after.city.as_deref()), (Some("Engineer"), None));
         assert_eq!(after.languages, ["en-US"]);
@@ -222,16 +202,9 @@ mod tests {
         for good in ["https://example.com", "https://a-b.example.co.uk/x?y=1#z"] {
             assert!(is_public_https(good), "{good}");
         }
-        for bad in [
-            "http://example.com",
-            "https://127.0.0.1/",
-            "https://[::1]/",
-            "https://ada@example.com",
-            "https://example.com:8443/",
-            "https://example.com/a b",
-            "https://",
-            "javascript:alert(1)",
-        ] {
+        let others = "http://example.com https://127.0.0.1/ https://[::1]/ https://ada@example.com \
+            https://example.com:8443/ https:// javascript:alert(1)";
+        for bad in others.split(' ').chain(["https://example.com/a b"]) {
             assert!(!is_public_https(bad), "{bad}");
         }
     }

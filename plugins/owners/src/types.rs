@@ -1,11 +1,8 @@
 //! Inputs, outputs, refusals and stored documents.
 
 use crate::life::{OWNER, State};
-use people_kit::{
-    UNTRUSTED,
-    people::ContactPolicy,
-    text::{Fault, Violations},
-};
+use people_kit::text::{Fault, Violations};
+use people_kit::{UNTRUSTED, people::ContactPolicy};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::{Personal, Public};
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
@@ -209,11 +206,9 @@ pub(crate) struct Card {
 
 impl Card {
     pub(crate) fn new(owner_id: String, known: &identity::Person, record: Record) -> Self {
-        let profile = match record.state {
-            State::Active => record.profile,
-            State::Deactivated => Profile::default(),
-        };
-        view!(profile => Self {
+        let is_active = record.state == State::Active;
+        let profile = if is_active { record.profile } else { Profile::default() };
+        view!(move profile => Self {
             display_name, headline, bio_md, languages, city;
             owner_id,
             state: record.state,
@@ -304,7 +299,6 @@ pub(crate) enum OwnersError {
 
 pub(crate) type Result<T, E = OwnersError> = std::result::Result<T, E>;
 
-/// Returns the call that reads the person's own record.
 pub(crate) fn me() -> Next {
     Next::action(CAPABILITY, "me")
 }

@@ -1,30 +1,23 @@
 //! Disclosure of contact data. Data of a kind is exchanged only when both sides have disclosed that
 //! kind.
 
-use crate::{
-    guards, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*, views::*,
-};
-use people_kit::{
-    UNTRUSTED, hex, people,
-    relations::{Tuple, relate},
-    text::{Fault, Faults, Lines, plain},
-};
+use crate::{guards, kept::*, life::*, propose, refusals::*, tell, turn, types::*, views::*};
+use people_kit::relations::{Tuple, relate};
+use people_kit::text::{Fault, Faults, Lines, plain};
+use people_kit::{UNTRUSTED, hex, people};
 use portolan_sdk::{prelude::*, secrets};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Discloses exactly these kinds from now on; kinds that were exchanged stay disclosed.
 pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>> {
-    let (found, role) = turn::mine(call, &input.pairing_id)?;
-    let state = found.value.state;
+    let (mut pairing, role) = turn::mine(call, &input.pairing_id)?;
+    let state = pairing.value.state;
     if state != State::Connected {
-        return Err(PairingError::DisclosureNotAllowed {
-            pairing_id: found.id,
-            state,
-            allowed_actions: turn::allowed(role, state),
-        });
+        let allowed_actions = turn::allowed(role, state);
+        let pairing_id = pairing.id;
+        return Err(PairingError::DisclosureNotAllowed { pairing_id, state, allowed_actions });
     }
-    let (mut pairing, _) =
-        turn::changing(call, &input.pairing_id, "disclose", input.expected_version)?;
+    turn::ensure_may(call, &pairing, role, "disclose", input.expected_version)?;
     guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
     let before = value.side(role).disclosed.clone();
@@ -38,7 +31,7 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let changed = disclosed != before || !news.is_empty();
     value.side_mut(role).disclosed = disclosed;
     value.exchanged = both;
-    value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
+    turn::note_agent(call, &mut pairing, role)?;
     if changed {
         turn::touch(call, &mut pairing)?;
     }
@@ -49,8 +42,8 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let all = value.side(role).disclosed.keys().all(|kind| value.exchanged.contains(kind));
     let done = all && !value.exchanged.is_empty();
     let disclosure = if done { Stage::Exchanged } else { Stage::Pending };
-    let answer = Answer::new(Disclosure { disclosure, pairing: propose::view(call, &pairing)? });
-    Ok(answer.next(get(&pairing.id)))
+    let view = propose::view(call, &pairing)?;
+    Ok(Answer::new(Disclosure { disclosure, pairing: view }).next(get(&pairing.id)))
 }
 
 /// States who may see whose contact data, and publishes to both sides the kinds that were exchanged
@@ -61,22 +54,20 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()>
         Tuple::new(format!("owner:{one}"), "contact_viewer", format!("owner:{other}"))
     };
     relate(vec![viewer(from, to), viewer(to, from)], Vec::new())?;
-    let summary = "Both sides have disclosed contact data to each other.";
-    let told = Notice::new(pairing, CONTACT_EXCHANGED, summary);
-    told.tell_both(call, pairing, || Facts { fields: news.to_vec(), ..Facts::default() })?;
-    Ok(())
+    let facts = Facts { fields: news.to_vec(), ..Facts::default() };
+    tell::EXCHANGE.tell(call, pairing, tell::BOTH, facts)
 }
 
-/// Checks the given values of each kind.
 fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, String>> {
     let mut faults = Faults::default();
     let mut given = BTreeMap::new();
-    for (kind, text, pointer) in [
-        (Kind::Email, details.email, EMAIL),
-        (Kind::FullName, details.full_name, FULL_NAME),
-        (Kind::ExactAddress, details.exact_address, ADDRESS),
+    for (kind, text) in [
+        (Kind::Email, details.email),
+        (Kind::FullName, details.full_name),
+        (Kind::ExactAddress, details.exact_address),
     ] {
         let Some(text) = text else { continue };
+        let pointer = &lacks(kind).pointer;
         if !fields.contains(&kind) {
             faults.add(pointer, "disclosed", "a detail that is among the fields");
         }
@@ -86,10 +77,6 @@ fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, S
     faults.check()?;
     Ok(given)
 }
-
-const EMAIL: &str = "/details/email";
-const FULL_NAME: &str = "/details/full_name";
-const ADDRESS: &str = "/details/exact_address";
 
 /// Returns the value of each of these kinds: given now, given before, or stored elsewhere.
 fn disclosed(
@@ -113,14 +100,9 @@ fn disclosed(
             None => lacking.push(*kind),
         }
     }
-    match lacking.first() {
-        None => Ok(disclosed),
-        Some(first) => {
-            let next = ask(pairing_id, fields, *first);
-            let faults = lacking.into_iter().map(lacks).collect();
-            Err(PairingError::undisclosable(faults, next))
-        }
-    }
+    let Some(first) = lacking.first() else { return Ok(disclosed) };
+    let next = ask(pairing_id, fields, *first);
+    Err(PairingError::undisclosable(lacking.into_iter().map(lacks).collect(), next))
 }
 
 /// Whether a value of this kind exists that is stored elsewhere.
@@ -132,31 +114,32 @@ fn is_known(owner_id: &str, kind: Kind) -> Result<bool> {
     }
 }
 
+/// Returns the fault of a kind without a value.
 fn lacks(kind: Kind) -> Fault {
     let (pointer, expected) = match kind {
         Kind::Phone => ("/fields", "fields without phone: no number of the person is known"),
         Kind::Links => ("/fields", "fields without links, or a profile that has some"),
-        Kind::Email => (EMAIL, "an e-mail address"),
-        Kind::FullName => (FULL_NAME, "the person's full name"),
-        Kind::ExactAddress => (ADDRESS, "an address"),
+        Kind::Email => ("/details/email", "an e-mail address"),
+        Kind::FullName => ("/details/full_name", "the person's full name"),
+        Kind::ExactAddress => ("/details/exact_address", "an address"),
     };
     Fault { pointer: pointer.into(), rule: "required", expected }
 }
 
 /// Returns the next step that asks the person for the missing value.
 fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
-    let disclose = || {
-        let fields: Vec<_> = fields.iter().map(portolan_sdk::to_value).collect();
-        Next::action(CAPABILITY, "disclose").field("pairing_id", pairing_id).field("fields", fields)
+    let question = match lacking {
+        Kind::Phone => return Next::claim(),
+        Kind::Links => {
+            let question = "Which pages of yours may I disclose?";
+            return Next::action("owners", "update_profile").ask("links", question);
+        }
+        Kind::Email => "Which e-mail address may I disclose?",
+        Kind::FullName => "Which full name may I disclose?",
+        Kind::ExactAddress => "Which address may I disclose?",
     };
-    match lacking {
-        Kind::Phone => Next::claim(),
-        Kind::Links => Next::action("owners", "update_profile")
-            .ask("links", "Which pages of yours may I disclose?"),
-        Kind::Email => disclose().ask("details", "Which e-mail address may I disclose?"),
-        Kind::FullName => disclose().ask("details", "Which full name may I disclose?"),
-        Kind::ExactAddress => disclose().ask("details", "Which address may I disclose?"),
-    }
+    let next = Next::action(CAPABILITY, "disclose").field("pairing_id", pairing_id);
+    next.field("fields", portolan_sdk::to_value(fields)).ask("details", question)
 }
 
 /// Returns the other side's contact data, of the kinds that were exchanged.

@@ -1,15 +1,10 @@
 //! The ends of pairings: by a side, by a timer, and by changes of listings and people.
 
-use crate::{
-    credits::By, kept::*, life::*, propose, refusals::*, tell::Notice, turn, types::*, views::*,
-};
+use crate::tell::{self, BOTH};
+use crate::{credits::By, kept::*, life::*, propose, refusals::*, turn, types::*, views::*};
 use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;
 
-const EXPIRED_SUMMARY: &str = "A proposal ran out without an answer.";
-const CLOSED_SUMMARY: &str = "The pairing is closed.";
-/// The summary, which is the same for every reason.
-const CANCELLED_SUMMARY: &str = "The pairing has ended.";
 /// The reason with which an idle conversation is closed.
 const IDLE_REASON: &str = "idle";
 
@@ -20,9 +15,8 @@ pub(crate) fn close(call: &Call, input: &Close) -> Result<View> {
     let outcome = portolan_sdk::to_value(&input.outcome);
     end_thread(&pairing, outcome.as_str().unwrap_or_default())?;
     turn::enter(call, &mut pairing, "close", State::Closed, By::Another)?;
-    let notice = Notice::new(&pairing, CLOSED, CLOSED_SUMMARY);
-    let outcome = Some(input.outcome);
-    notice.tell_both(call, &pairing, || Facts { outcome, ..Facts::default() })?;
+    let facts = Facts { outcome: Some(input.outcome), ..Facts::default() };
+    tell::CLOSING.tell(call, &pairing, BOTH, facts)?;
     propose::view(call, &pairing)
 }
 
@@ -34,24 +28,17 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
     }
 }
 
-/// Lets a proposal expire that was not answered in time.
 pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
-    let due =
-        |pairing: &Stored<Pairing>| pairing.value.state.waits() && is_due(call, &pairing.value);
-    let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
+    let waits = |pairing: &Pairing| pairing.state.waits();
+    let Some(mut pairing) = due(call, pairing_id, waits)? else { return Ok(()) };
     turn::enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
-    let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
-    let reason = Some("unanswered");
-    notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
-    Ok(())
+    tell::EXPIRY.tell(call, &pairing, BOTH, Facts::because("unanswered"))
 }
 
 /// Closes a connection without activity. Its conversation knows when the last message was sent.
 pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
-    let due = |pairing: &Stored<Pairing>| {
-        pairing.value.state == State::Connected && is_due(call, &pairing.value)
-    };
-    let Some(mut pairing) = PAIRINGS.get(pairing_id)?.filter(due) else { return Ok(()) };
+    let is_connected = |pairing: &Pairing| pairing.state == State::Connected;
+    let Some(mut pairing) = due(call, pairing_id, is_connected)? else { return Ok(()) };
     let later = last_written(&pairing.value)? + IDLE;
     if later > call.now() {
         pairing.value.due_at = Some(later);
@@ -59,14 +46,14 @@ pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     }
     end_thread(&pairing, IDLE_REASON)?;
     turn::enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
-    let notice = Notice::new(&pairing, CLOSED, CLOSED_SUMMARY);
-    let reason = Some(IDLE_REASON);
-    notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
-    Ok(())
+    tell::CLOSING.tell(call, &pairing, BOTH, Facts::because(IDLE_REASON))
 }
 
-fn is_due(call: &Call, pairing: &Pairing) -> bool {
-    pairing.due_at.is_some_and(|due| due <= call.now())
+/// Returns a pairing whose time is over, if it is in the state for which the timer was set.
+fn due(call: &Call, id: &str, is_meant: fn(&Pairing) -> bool) -> Result<Option<Stored<Pairing>>> {
+    let is_over = |pairing: &Pairing| pairing.due_at.is_some_and(|due| due <= call.now());
+    let is_due = |pairing: &Stored<Pairing>| is_meant(&pairing.value) && is_over(&pairing.value);
+    Ok(PAIRINGS.get(id)?.filter(is_due))
 }
 
 /// Returns when the last message was sent in the conversation, if either side still takes part in
@@ -90,12 +77,12 @@ pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     if !relations::are_blocked(blocker_id, blocked_id)? {
         return Ok(());
     }
-    let between = field("people").eq(people(blocker_id, blocked_id));
-    let between = between.and(field("state").one_of(open().map(State::name)));
+    let between = field("people").eq(both(blocker_id, blocked_id));
+    let between = between.and(field("state").one_of(OPEN));
     let name = format!("blocked/{blocker_id}/{blocked_id}");
     for mut pairing in some(call, between, &name, "on_blocked", event)? {
-        let proposer = pairing.value.from.owner_id == *blocker_id;
-        let by = if proposer { By::Proposer } else { By::Another };
+        let is_proposer = pairing.value.from.owner_id == *blocker_id;
+        let by = if is_proposer { By::Proposer } else { By::Another };
         cancel(call, &mut pairing, "on_blocked", by)?;
     }
     Ok(())
@@ -112,35 +99,28 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
     let state = profile.map(|profile| profile.state).unwrap_or_default();
     let concerned =
         any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
-    let concerned = concerned.and(field("state").one_of(waiting().map(State::name)));
+    let concerned = concerned.and(field("state").one_of(WAITING));
     let name = format!("left/{listing_id}");
     for mut pairing in some(call, concerned, &name, "on_listing_left", event)? {
-        let outgoing = pairing.value.from.listing_id == listing_id;
-        if outgoing {
-            let by = if is_chosen(&state) { By::Proposer } else { By::Another };
+        if pairing.value.from.listing_id == listing_id {
+            let by = if CHOSEN.contains(&state.as_str()) { By::Proposer } else { By::Another };
             cancel(call, &mut pairing, "on_listing_left", by)?;
         } else if state == "removed" {
             cancel(call, &mut pairing, "on_listing_left", By::Another)?;
         } else {
             turn::enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
-            let notice = Notice::new(&pairing, EXPIRED, EXPIRED_SUMMARY);
-            let reason = Some("listing_inactive");
-            notice.tell_both(call, &pairing, || Facts { reason, ..Facts::default() })?;
+            tell::EXPIRY.tell(call, &pairing, BOTH, Facts::because("listing_inactive"))?;
         }
     }
     Ok(())
 }
 
-/// Whether the owner brought the listing into this state. Then its proposals count as withdrawn by
-/// the owner.
-fn is_chosen(state: &str) -> bool {
-    ["paused", "filled", "withdrawn", "removed"].contains(&state)
-}
+/// The states into which the owner brings a listing. Its proposals count as withdrawn by the owner.
+const CHOSEN: [&str; 4] = ["paused", "filled", "withdrawn", "removed"];
 
 fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> Result<()> {
     turn::enter(call, pairing, action, State::Cancelled, by)?;
-    let notice = Notice::new(pairing, CANCELLED, CANCELLED_SUMMARY).anonymous();
-    notice.tell_both(call, pairing, Facts::default)
+    tell::CANCELLATION.tell(call, pairing, BOTH, Facts::default())
 }
 
 /// Returns some of the affected pairings. If there are more, the same event is handled again at

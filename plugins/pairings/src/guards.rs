@@ -1,10 +1,8 @@
 //! The checks before two people are connected.
 
 use crate::{kept::*, refusals::*};
-use people_kit::{
-    listings::{self, Profile, Visibility},
-    people, relations,
-};
+use people_kit::listings::{self, Profile, Visibility};
+use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 
 /// Returns two listings; `None` for one that does not exist.
@@ -41,7 +39,7 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
     Ok((from, to))
 }
 
-fn counterpart(listing: &Profile) -> Like {
+pub(crate) fn counterpart(listing: &Profile) -> Like {
     Like { category: listing.counterpart.clone(), side: listing.counterpart_side }
 }
 
@@ -87,7 +85,6 @@ pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     }
 }
 
-/// Returns the open pairing of two listings.
 pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     match &pair.open {
         Some(pairing_id) => Ok(PAIRINGS.get(pairing_id)?),
@@ -95,7 +92,6 @@ pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     }
 }
 
-/// Refuses what was declined recently.
 pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Result<()> {
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {

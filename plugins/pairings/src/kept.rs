@@ -1,9 +1,8 @@
 //! The stored documents: pairings, the state of each pair of listings, and the recent proposals of
 //! each person.
 
-use crate::life::*;
-use crate::refusals::*;
-use people_kit::pairings::Origin;
+use crate::{life::*, refusals::*};
+use people_kit::{listings::Profile, pairings::Origin};
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Shared;
 use portolan_sdk::{documents::OpenIds, prelude::*};
@@ -183,12 +182,18 @@ impl Role {
 }
 
 impl Pairing {
-    pub(crate) fn new(from: Side, to: Side, category: String, origin: Origin, now: u64) -> Self {
+    pub(crate) fn new(from: &Profile, to: &Profile, origin: Origin, now: u64) -> Self {
+        let side = |listing: &Profile| Side {
+            owner_id: listing.owner_id.clone(),
+            listing_id: listing.listing_id.clone(),
+            agent_id: None,
+            disclosed: BTreeMap::new(),
+        };
         Self {
-            people: people(&from.owner_id, &to.owner_id),
-            from,
-            to,
-            category,
+            from: side(from),
+            to: side(to),
+            people: both(&from.owner_id, &to.owner_id),
+            category: to.category.clone(),
             origin,
             state: State::Proposed,
             changed_at: now,
@@ -207,8 +212,8 @@ impl Pairing {
     /// Returns the side of this person; `None` if the pairing is not theirs.
     pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
         match owner_id {
-            it if it == self.from.owner_id => Some(Role::Sent),
-            it if it == self.to.owner_id => Some(Role::Received),
+            id if id == self.from.owner_id => Some(Role::Sent),
+            id if id == self.to.owner_id => Some(Role::Received),
             _ => None,
         }
     }
@@ -236,42 +241,16 @@ impl Pairing {
     pub(crate) fn was_seen(&self) -> bool {
         self.messages.iter().any(|message| message.by == Role::Received)
     }
-
-    pub(crate) fn pair_id(&self) -> String {
-        pair_id(&self.from.listing_id, &self.to.listing_id)
-    }
 }
 
-impl Side {
-    pub(crate) fn new(owner_id: &str, listing_id: &str, agent_id: Option<&str>) -> Self {
-        Self {
-            owner_id: owner_id.to_owned(),
-            listing_id: listing_id.to_owned(),
-            agent_id: agent_id.map(str::to_owned),
-            disclosed: BTreeMap::new(),
-        }
-    }
-}
-
-/// Returns a key that is the same for both orders.
-fn both(one: &str, other: &str) -> String {
+/// Returns the key of two listings or of two people, which is the same for both orders.
+pub(crate) fn both(one: &str, other: &str) -> String {
     let (first, second) = if one <= other { (one, other) } else { (other, one) };
     format!("{first}/{second}")
 }
 
-/// Returns the id of the pair of two listings.
-pub(crate) fn pair_id(one: &str, other: &str) -> String {
-    both(one, other)
-}
-
-/// Returns the key by which pairings of two people are found.
-pub(crate) fn people(one: &str, other: &str) -> String {
-    both(one, other)
-}
-
-/// Returns the state of a pair of listings.
-pub(crate) fn pair(pair_id: &str) -> Result<Pair> {
-    Ok(PAIRS.get_or_default(pair_id)?.value)
+pub(crate) fn pair(one: &Profile, other: &Profile) -> Result<Pair> {
+    Ok(PAIRS.get_or_default(&both(&one.listing_id, &other.listing_id))?.value)
 }
 
 impl Pair {
@@ -292,8 +271,8 @@ mod tests {
 
     #[test]
     fn a_pair_has_one_id() {
-        assert_eq!(pair_id("lst_1", "lst_2"), pair_id("lst_2", "lst_1"));
-        assert_ne!(pair_id("lst_1", "lst_2"), pair_id("lst_1", "lst_3"));
+        assert_eq!(both("lst_1", "lst_2"), both("lst_2", "lst_1"));
+        assert_ne!(both("lst_1", "lst_2"), both("lst_1", "lst_3"));
     }
 
     #[test]

@@ -26,8 +26,10 @@ pub(crate) enum State {
 
 use State::{Cancelled, Clarifying, Closed, Connected, Declined, Expired, Proposed, Withdrawn};
 
-const WAITING: &[State] = &[Proposed, Clarifying];
-const OPEN: &[State] = &[Proposed, Clarifying, Connected];
+/// The states of a proposal that waits for an answer.
+pub(crate) const WAITING: &[State] = &[Proposed, Clarifying];
+/// The states that prevent another pairing of the two listings.
+pub(crate) const OPEN: &[State] = &[Proposed, Clarifying, Connected];
 
 pub(crate) const PAIRING: Machine<State> = Machine::new(
     "pairing",
@@ -51,35 +53,18 @@ pub(crate) const PAIRING: Machine<State> = Machine::new(
 .read_by("pairings", "get", "pairing_id");
 
 impl State {
-    /// Whether it is a proposal that waits for an answer.
     pub(crate) fn waits(self) -> bool {
         WAITING.contains(&self)
     }
 
-    /// Whether it prevents another pairing of the two listings.
     pub(crate) fn is_open(self) -> bool {
         OPEN.contains(&self)
     }
 }
 
-/// Returns the states that are open.
-pub(crate) fn open() -> impl Iterator<Item = State> {
-    OPEN.iter().copied()
-}
-
-/// Returns the states of a proposal that waits for an answer.
-pub(crate) fn waiting() -> impl Iterator<Item = State> {
-    WAITING.iter().copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_table_is_valid() {
-        assert_eq!(PAIRING.faults(), Vec::<String>::new());
-    }
 
     #[test]
     fn each_side_has_its_own_actions() {

@@ -1,12 +1,9 @@
 //! Connects two people who have both agreed elsewhere.
 
-use crate::{guards, kept::*, life::*, refusals::*, reply, tell::Notice, types::*};
-use people_kit::{
-    listings::Profile,
-    pairings::{Between, Cooling, Mutual, Opened, Origin},
-    people::{self, ContactPolicy, Person},
-    relations,
-};
+use crate::{guards, kept::*, life::*, refusals::*, reply, tell, turn, types::*};
+use people_kit::pairings::{Between, Cooling, Mutual, Opened, Origin};
+use people_kit::people::{self, ContactPolicy, Person};
+use people_kit::{listings::Profile, relations};
 use portolan_sdk::prelude::*;
 
 /// Connects the two. An open proposal between them becomes the connection.
@@ -16,35 +13,26 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
         return Err(Refusal::validation("/origin", "enum", expected).into());
     }
     let (from, to) = listings(&input.from_listing_id, &input.to_listing_id)?;
-    let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
+    let pair = pair(&from, &to)?;
     let existing = guards::open(&pair)?;
-    if let Some(open) = existing.as_ref().filter(|pairing| pairing.value.state == State::Connected)
-    {
+    let is_connected = |pairing: &&Stored<Pairing>| pairing.value.state == State::Connected;
+    if let Some(open) = existing.as_ref().filter(is_connected) {
         return opened(open);
     }
     ensure_taking_part(&from, &to)?;
     for listing_id in [&from.listing_id, &to.listing_id] {
         guards::ensure_no_cooldown(&pair, listing_id, call.now())?;
     }
-    let mut pairing = match existing {
-        Some(proposal) => proposal,
-        None => begun(call, &from, &to, input.origin)?,
-    };
-    for role in [Role::Sent, Role::Received] {
-        let side = pairing.value.side_mut(role);
-        if let Some(agent) = call.agent()
-            && agent.owner_id.as_ref() == Some(&side.owner_id)
-        {
-            side.agent_id = Some(agent.agent_id.clone());
-        }
+    let (now, origin) = (call.now(), input.origin);
+    let new = || Stored::new(call.new_id("pair"), Pairing::new(&from, &to, origin, now), now);
+    let mut pairing = existing.unwrap_or_else(new);
+    if let Some(role) = call.owner_id().and_then(|owner_id| pairing.value.role(owner_id)) {
+        turn::note_agent(call, &mut pairing, role)?;
     }
     pairing.value.origin = input.origin;
     reply::connect(call, &mut pairing, "open_mutual")?;
-    let summary = "You are connected: a conversation is open.";
-    // The event does not say who of them was the last to agree.
-    let notice = Notice::new(&pairing, CONNECTED, summary).in_thread(&pairing).anonymous();
-    let origin = Some(pairing.value.origin);
-    notice.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
+    let facts = Facts { origin: Some(origin), ..Facts::default() };
+    tell::MUTUAL.tell(call, &pairing, tell::BOTH, facts)?;
     opened(&pairing)
 }
 
@@ -54,22 +42,14 @@ fn opened(pairing: &Stored<Pairing>) -> Result<Opened> {
     Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
 }
 
-fn begun(call: &Call, from: &Profile, to: &Profile, origin: Origin) -> Result<Stored<Pairing>> {
-    let now = call.now();
-    let [from, to_side] =
-        [from, to].map(|listing| Side::new(&listing.owner_id, &listing.listing_id, None));
-    let value = Pairing::new(from, to_side, to.category.clone(), origin, now);
-    Ok(Stored::new(call.new_id("pair"), value, now))
-}
-
 /// Returns both listings, if they are active, of two people, and each other's counterpart.
 fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (Some(from), Some(to)) = guards::profiles(from_id, to_id)? else {
         return Err(PairingError::ListingNotFound);
     };
-    let like = || Like { category: from.counterpart.clone(), side: from.counterpart_side };
+    let like = guards::counterpart(&from);
     if from.owner_id == to.owner_id {
-        return Err(PairingError::SelfPairing { like: like() });
+        return Err(PairingError::SelfPairing { like });
     }
     for listing in [&from, &to] {
         if !listing.is_active() {
@@ -77,7 +57,7 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
         }
     }
     if !from.meets(&to) {
-        return Err(PairingError::CategoryMismatch { like: like() });
+        return Err(PairingError::CategoryMismatch { like });
     }
     Ok((from, to))
 }
@@ -103,12 +83,13 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
 /// Returns those of the others with which this listing has an open pairing, or a decline whose
 /// cooldown lasts.
 pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
-    let ids = input.other_listing_ids.iter().map(|other| pair_id(&input.listing_id, other));
+    let ids = input.other_listing_ids.iter().map(|other| both(&input.listing_id, other));
     let pairs = PAIRS.get_many(ids)?;
-    let is_cooling = |pair: &Option<Stored<crate::kept::Pair>>| {
+    let is_cooling = |pair: &Option<Stored<Pair>>| {
         let pair = pair.as_ref().map(|pair| &pair.value);
         pair.is_some_and(|pair| pair.open.is_some() || pair.any_cooldown(call.now()).is_some())
     };
-    let found = input.other_listing_ids.iter().zip(&pairs).filter(|(_, pair)| is_cooling(pair));
-    Ok(Cooling { listing_ids: found.map(|(id, _)| id.clone()).collect() })
+    let found = input.other_listing_ids.into_iter().zip(&pairs);
+    let cooling = found.filter(|(_, pair)| is_cooling(pair)).map(|(listing_id, _)| listing_id);
+    Ok(Cooling { listing_ids: cooling.collect() })
 }

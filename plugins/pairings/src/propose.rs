@@ -1,47 +1,30 @@
 //! Proposals, and the actions of the proposer.
 
-use crate::{
-    credits::{self, By},
-    guards,
-    kept::*,
-    life::*,
-    refusals::*,
-    tell::Notice,
-    turn,
-    types::*,
-    views::*,
-};
-use people_kit::{
-    pairings::Origin,
-    text::{Faults, Lines, public},
-    threads::{self, Intent, Post},
-};
+use crate::credits::{self, By};
+use crate::{guards, kept::*, life::*, refusals::*, tell, turn, types::*, views::*};
+use people_kit::pairings::Origin;
+use people_kit::text::{Faults, Lines, public};
+use people_kit::threads::{self, Intent, Post};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
     let (me, agent_id) = (call.require_owner()?, &call.require_agent()?.agent_id);
     let text = text(&input.message)?;
     let (from, to) = guards::listings(me, &input.from_listing_id, &input.to_listing_id)?;
-    let pair = pair(&pair_id(&from.listing_id, &to.listing_id))?;
+    let pair = pair(&from, &to)?;
     guards::ensure_free(&pair)?;
     guards::ensure_accepts(&from, &to)?;
     guards::ensure_no_cooldown(&pair, &from.listing_id, call.now())?;
     turn::count(call, me)?;
     let (id, now) = (call.new_id("pair"), call.now());
-    let sides = (
-        Side::new(me, &from.listing_id, Some(agent_id)),
-        Side::new(&to.owner_id, &to.listing_id, None),
-    );
-    let mut value = Pairing::new(sides.0, sides.1, to.category.clone(), Origin::Proposal, now);
+    let mut value = Pairing::new(&from, &to, Origin::Proposal, now);
+    value.from.agent_id = Some(agent_id.clone());
     value.messages.push(Said { by: Role::Sent, kind: Speech::Proposal, text, at: now });
     value.candidate_id = input.candidate_id;
     credits::hold(&id, &mut value)?;
     let mut pairing = Stored::new(id, value, now);
     turn::enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
-    let expires_at = pairing.value.due_at.map(rfc3339);
-    let facts = Facts { expires_at, ..Facts::default() };
-    let notice = Notice::new(&pairing, PROPOSED, "Somebody proposes to get in touch.");
-    notice.tell(call, &pairing, Role::Received, facts)?;
+    tell::PROPOSAL.tell(call, &pairing, &[Role::Received], Facts::of_due(&pairing.value))?;
     view(call, &pairing)
 }
 
@@ -54,21 +37,16 @@ pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
     }
     if state == State::Clarifying {
         let text = text(&input.message)?;
-        let (answered, _) =
-            turn::changing(call, &input.pairing_id, "message", input.expected_version)?;
-        pairing = answered;
+        turn::ensure_may(call, &pairing, role, "message", input.expected_version)?;
         guards::ensure_not_blocked(&pairing.value, role)?;
         let answer = Said { by: role, kind: Speech::Answer, text, at: call.now() };
         pairing.value.messages.push(answer);
-        pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
+        turn::note_agent(call, &mut pairing, role)?;
         turn::enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
-        let notice = Notice::new(&pairing, MESSAGE, "Your question was answered.");
-        let expires_at = pairing.value.due_at.map(rfc3339);
-        let facts = Facts { expires_at, ..Facts::default() };
-        notice.tell(call, &pairing, role.other(), facts)?;
+        tell::ANSWER.tell(call, &pairing, &[role.other()], Facts::of_due(&pairing.value))?;
         return Ok(Sent { message: None, pairing: view(call, &pairing)? });
     }
-    let (pairing, _) = turn::changing(call, &input.pairing_id, "message", input.expected_version)?;
+    turn::ensure_may(call, &pairing, role, "message", input.expected_version)?;
     let message = post(call, &pairing, input.message)?;
     Ok(Sent { message: Some(message), pairing: view(call, &pairing)? })
 }
@@ -91,8 +69,7 @@ pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View> {
     let (mut pairing, role) =
         turn::changing(call, &input.pairing_id, "withdraw", input.expected_version)?;
     turn::enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
-    let notice = Notice::new(&pairing, WITHDRAWN, "A proposal to you was taken back.");
-    notice.tell(call, &pairing, role.other(), Facts::default())?;
+    tell::WITHDRAWAL.tell(call, &pairing, &[role.other()], Facts::default())?;
     view(call, &pairing)
 }
 

@@ -14,11 +14,8 @@ pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>> {
     if !gone {
         view.contact = disclose::contact(value, role)?;
     }
-    let answer = Answer::new(view);
-    Ok(match value.thread_id.as_ref().filter(|_| value.state == State::Connected) {
-        Some(thread_id) => answer.next(read_thread(thread_id)),
-        None => answer,
-    })
+    let thread_id = value.thread_id.as_deref().filter(|_| value.state == State::Connected);
+    Ok(Answer::with(view, thread_id.map(read_thread)))
 }
 
 /// Returns the person's pairings, last changed first.

@@ -1,11 +1,8 @@
 //! The refusals, each with the next step that helps.
 
 use crate::{kept::*, life::*, types::*};
-use people_kit::{
-    taxonomy::Side,
-    text::{Fault, TextError, Violations},
-    threads::ThreadError,
-};
+use people_kit::text::{Fault, TextError, Violations};
+use people_kit::{taxonomy::Side, threads::ThreadError};
 use portolan_sdk::{entity::Duplicate, prelude::*, states::StateConflict, time::seconds};
 
 /// The required age, and the person's age as far as it is known.
@@ -124,7 +121,7 @@ impl PairingError {
 
     pub(crate) fn too_many_open() -> Self {
         let limit = Limit::reached("open_proposals_of_a_listing", OPEN_OF_A_LISTING as u64);
-        let states: Vec<_> = waiting().map(State::name).collect();
+        let states = portolan_sdk::to_value(WAITING);
         let next = list().field("role", "sent").field("state", states);
         let message = "The limit of open proposals of this listing is reached. Withdraw one first.";
         Self::Common(quota(message, &limit, next))

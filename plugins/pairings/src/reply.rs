@@ -1,17 +1,8 @@
 //! The recipient's answer to a proposal, and the connection.
 
-use crate::{
-    credits::By,
-    guards,
-    kept::*,
-    life::*,
-    propose::{self, text},
-    refusals::*,
-    tell::Notice,
-    turn,
-    types::*,
-    views::*,
-};
+use crate::propose::{self, text};
+use crate::tell::{self, BOTH, Notice};
+use crate::{credits::By, guards, kept::*, life::*, refusals::*, turn, types::*, views::*};
 use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;
 
@@ -23,7 +14,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
     if input.decision != Decision::Decline {
         guards::ensure_not_blocked(&pairing.value, role)?;
     }
-    pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
+    turn::note_agent(call, &mut pairing, role)?;
     if let Some(text) = text {
         let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };
         pairing.value.messages.push(Said { by: role, kind, text, at: call.now() });
@@ -48,39 +39,29 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
         reason_code: pairing.value.reason_code,
         ..Facts::default()
     };
-    let notice = Notice::new(&pairing, REPLIED, summary).in_thread(&pairing);
-    notice.tell(call, &pairing, Role::Sent, facts)?;
+    Notice::new(REPLIED, summary).in_thread().tell(call, &pairing, &[Role::Sent], facts)?;
     if to == State::Connected {
-        let summary = "You are connected: a conversation is open.";
-        let notice = Notice::new(&pairing, CONNECTED, summary).in_thread(&pairing);
-        let origin = Some(pairing.value.origin);
-        notice.tell_both(call, &pairing, || Facts { origin, ..Facts::default() })?;
+        let facts = Facts { origin: Some(pairing.value.origin), ..Facts::default() };
+        tell::CONNECTION.tell(call, &pairing, BOTH, facts)?;
     }
-    let answer = Answer::new(propose::view(call, &pairing)?);
-    Ok(match &pairing.value.thread_id {
-        Some(thread_id) => answer.next(crate::refusals::read_thread(thread_id)),
-        None => answer,
-    })
-}
-
-/// Whether the last permitted question was answered.
-fn is_over(pairing: &Pairing) -> bool {
-    pairing.state == State::Proposed && pairing.questions() >= QUESTIONS
+    let next = pairing.value.thread_id.as_deref().map(read_thread);
+    Ok(Answer::with(propose::view(call, &pairing)?, next))
 }
 
 /// Returns the state that a decision leads to.
 fn decided(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Result<State> {
+    let state = pairing.value.state;
+    let was_last = state == State::Proposed && pairing.value.questions() >= QUESTIONS;
     match decision {
         Decision::Accept => Ok(State::Connected),
         Decision::Decline => Ok(State::Declined),
         Decision::Ask if !has_text => {
             Err(Refusal::validation("/message", "required", "the question").into())
         }
-        Decision::Ask if is_over(&pairing.value) => {
+        Decision::Ask if was_last => {
             Err(PairingError::QuestionLimit { pairing_id: pairing.id.clone() })
         }
         Decision::Ask => {
-            let state = pairing.value.state;
             let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
             Ok(asked.map_err(|refusal| turn::for_role(refusal, Role::Received, state))?)
         }

@@ -3,43 +3,50 @@
 use crate::{kept::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// An event of a pairing.
+/// An event of a pairing, and how people are notified.
 pub(crate) struct Notice {
-    pub(crate) event: PairingEvent,
-    pub(crate) summary: &'static str,
-    pub(crate) next: Next,
+    event: PairingEvent,
+    summary: &'static str,
+    /// Whether the next step reads the conversation, if there is one.
+    in_thread: bool,
     /// Whether the event omits who did it.
-    pub(crate) is_anonymous: bool,
+    is_anonymous: bool,
 }
 
+pub(crate) const PROPOSAL: Notice = Notice::new(PROPOSED, "Somebody proposes to get in touch.");
+pub(crate) const ANSWER: Notice = Notice::new(MESSAGE, "Your question was answered.");
+pub(crate) const WITHDRAWAL: Notice = Notice::new(WITHDRAWN, "A proposal to you was taken back.");
+pub(crate) const CONNECTION: Notice =
+    Notice::new(CONNECTED, "You are connected: a conversation is open.").in_thread();
+/// The connection of people who agreed elsewhere. It does not say who was the last to agree.
+pub(crate) const MUTUAL: Notice = Notice { is_anonymous: true, ..CONNECTION };
+pub(crate) const EXCHANGE: Notice =
+    Notice::new(CONTACT_EXCHANGED, "Both sides have disclosed contact data to each other.");
+pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal ran out without an answer.");
+pub(crate) const CLOSING: Notice = Notice::new(CLOSED, "The pairing is closed.");
+/// The end for another reason. It is the same for every reason.
+pub(crate) const CANCELLATION: Notice =
+    Notice { is_anonymous: true, ..Notice::new(CANCELLED, "The pairing has ended.") };
+
+/// The recipients of an event for both sides.
+pub(crate) const BOTH: &[Role] = &[Role::Sent, Role::Received];
+
 impl Notice {
-    pub(crate) fn new(
-        pairing: &Stored<Pairing>,
-        event: PairingEvent,
-        summary: &'static str,
-    ) -> Self {
-        Self { event, summary, next: get(&pairing.id), is_anonymous: false }
+    pub(crate) const fn new(event: PairingEvent, summary: &'static str) -> Self {
+        Self { event, summary, in_thread: false, is_anonymous: false }
     }
 
     /// Sets the next step to reading the pairing's conversation.
-    pub(crate) fn in_thread(mut self, pairing: &Stored<Pairing>) -> Self {
-        if let Some(thread_id) = &pairing.value.thread_id {
-            self.next = read_thread(thread_id);
-        }
-        self
+    pub(crate) const fn in_thread(self) -> Self {
+        Self { in_thread: true, ..self }
     }
 
-    pub(crate) fn anonymous(mut self) -> Self {
-        self.is_anonymous = true;
-        self
-    }
-
-    /// Publishes the event to one side.
+    /// Publishes the event to these sides.
     pub(crate) fn tell(
         &self,
         call: &Call,
         pairing: &Stored<Pairing>,
-        to: Role,
+        to: &[Role],
         facts: Facts,
     ) -> Result<()> {
         let value = &pairing.value;
@@ -53,18 +60,14 @@ impl Notice {
             true => Data::by_system(pairing.resource(), self.summary, facts),
             false => Data::new(call, pairing.resource(), self.summary, facts),
         };
-        let audience = Audience::Owner(value.side(to).owner_id.clone());
-        Ok(pairing.publish(self.event, audience, &data.next(self.next.clone()))?)
-    }
-
-    /// Publishes the same event to both sides.
-    pub(crate) fn tell_both(
-        &self,
-        call: &Call,
-        pairing: &Stored<Pairing>,
-        facts: impl Fn() -> Facts,
-    ) -> Result<()> {
-        self.tell(call, pairing, Role::Sent, facts())?;
-        self.tell(call, pairing, Role::Received, facts())
+        let data = data.next(match value.thread_id.as_ref().filter(|_| self.in_thread) {
+            Some(thread_id) => read_thread(thread_id),
+            None => get(&pairing.id),
+        });
+        for role in to {
+            let owner_id = value.side(*role).owner_id.clone();
+            pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
+        }
+        Ok(())
     }
 }

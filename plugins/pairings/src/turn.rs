@@ -1,13 +1,7 @@
 //! The transitions of a pairing, with everything that follows from them.
 
-use crate::{
-    credits::{self, By},
-    kept::*,
-    life::*,
-    refusals::*,
-    types::*,
-    views::*,
-};
+use crate::credits::{self, By};
+use crate::{kept::*, life::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// Returns a pairing of the caller, and their side of it.
@@ -27,13 +21,32 @@ pub(crate) fn changing(
     expected: Option<Version>,
 ) -> Result<(Stored<Pairing>, Role)> {
     let (pairing, role) = mine(call, pairing_id)?;
-    let state = pairing.value.state;
-    PAIRING.step(pairing_id, state, action).map_err(|refusal| for_role(refusal, role, state))?;
-    if !allowed(role, state).contains(&action) {
-        return Err(PairingError::not_yours(pairing_id));
-    }
-    expect(call, &pairing, expected)?;
+    ensure_may(call, &pairing, role, action, expected)?;
     Ok((pairing, role))
+}
+
+/// Refuses an action that this side may not take now, or if the version is not the current one.
+pub(crate) fn ensure_may(
+    call: &Call,
+    pairing: &Stored<Pairing>,
+    role: Role,
+    action: &str,
+    expected: Option<Version>,
+) -> Result<()> {
+    let (id, state) = (pairing.id.as_str(), pairing.value.state);
+    PAIRING.step(id, state, action).map_err(|refusal| for_role(refusal, role, state))?;
+    if !allowed(role, state).contains(&action) {
+        return Err(PairingError::not_yours(id));
+    }
+    let me = call.require_owner()?;
+    let current = || Around::of(me, [pairing]).and_then(|around| around.view(pairing, me)).ok();
+    Ok(pairing.ensure_version(expected, current, get(id))?)
+}
+
+/// Records the agent that acts for this side.
+pub(crate) fn note_agent(call: &Call, pairing: &mut Stored<Pairing>, role: Role) -> Result<()> {
+    pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
+    Ok(())
 }
 
 /// Limits the allowed actions of a refusal to those of this side.
@@ -42,17 +55,6 @@ pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusa
         conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(role, state));
     }
     refusal
-}
-
-/// Refuses a change if the version is no longer the current one.
-pub(crate) fn expect(
-    call: &Call,
-    pairing: &Stored<Pairing>,
-    expected: Option<Version>,
-) -> Result<()> {
-    let me = call.require_owner()?;
-    let current = || Around::of(me, [pairing]).and_then(|around| around.view(pairing, me)).ok();
-    Ok(pairing.ensure_version(expected, current, get(&pairing.id))?)
 }
 
 /// Returns the actions that one side may take now.
@@ -111,17 +113,16 @@ pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<()> {
 
 /// Updates the open pairing of the two listings, and the open proposals of the proposer's listing.
 fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
-    let pair_id = pairing.pair_id();
-    let mut pair = pair(&pair_id)?;
-    pair.open = pairing.state.is_open().then(|| pairing_id.to_owned());
+    let mut pair = PAIRS.get_or_default(&both(&pairing.from.listing_id, &pairing.to.listing_id))?;
+    pair.value.open = pairing.state.is_open().then(|| pairing_id.to_owned());
     if pairing.state == State::Declined {
-        pair.declined = Some(Declined {
+        pair.value.declined = Some(Declined {
             pairing_id: pairing_id.to_owned(),
             listing_id: pairing.from.listing_id.clone(),
             at: call.now(),
         });
     }
-    PAIRS.put(&pair_id, &pair, Expect::Any)?;
+    PAIRS.put(&pair.id, &pair.value, Expect::Any)?;
     let listing_id = pairing.from.listing_id.as_str();
     if !pairing.state.waits() {
         OUTBOXES.leave(listing_id, pairing_id)?;

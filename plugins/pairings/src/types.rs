@@ -1,7 +1,6 @@
 //! Inputs and events.
 
-use crate::kept::*;
-use crate::life::*;
+use crate::{kept::*, life::*};
 use people_kit::pairings::Origin;
 use portolan_sdk::prelude::*;
 
@@ -26,29 +25,34 @@ pub(crate) type PairingEvent = Event<Data<Facts>>;
 
 /// The data of the events of a pairing. Each event has some of it, and none has a text that a person
 /// wrote.
-#[derive(Debug, Default, Serialize)]
+#[output(Default)]
 pub(crate) struct Facts {
     pub(crate) from_listing_id: String,
     pub(crate) to_listing_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<Origin>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decision>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason_code: Option<Reason>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thread_id: Option<String>,
     /// When it expires (RFC 3339).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<String>,
     /// Why a timer or a listing ended it: `unanswered`, `listing_inactive` or `idle`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<Outcome>,
     /// The kinds of contact data, never the data.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fields: Vec<Kind>,
+}
+
+impl Facts {
+    /// Returns when a proposal expires.
+    pub(crate) fn of_due(pairing: &Pairing) -> Self {
+        Self { expires_at: pairing.due_at.map(rfc3339), ..Self::default() }
+    }
+
+    /// Returns why a timer or a listing ended it.
+    pub(crate) fn because(reason: &'static str) -> Self {
+        Self { reason: Some(reason), ..Self::default() }
+    }
 }
 
 #[input]

@@ -1,13 +1,9 @@
 //! Outputs: a pairing as one of its sides sees it.
 
 use crate::{kept::*, life::*, refusals::*, turn};
-use people_kit::{
-    UNTRUSTED,
-    listings::{self, Card, Profile},
-    pairings::Origin,
-    people::{self, Person},
-    relations,
-};
+use people_kit::listings::{self, Card, Profile};
+use people_kit::people::{self, Person};
+use people_kit::{UNTRUSTED, pairings::Origin, relations};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -126,13 +126,9 @@ pub fn uid(id: &str) -> String {
     format!("{id}@portolan")
 }
 
-/// `calendar reserve`
 pub const RESERVE: Invocation<Reserve, ()> = Invocation::new("calendar", "reserve");
-/// `calendar release`
 pub const RELEASE: Invocation<Release, ()> = Invocation::new("calendar", "release");
-/// `calendar free`
 pub const FREE: Invocation<WhoIsFree, Free> = Invocation::new("calendar", "free");
-/// `calendar alternatives`
 pub const ALTERNATIVES: Invocation<Wanted, Slots> = Invocation::new("calendar", "alternatives");
 
 /// Reserves the time of all of them, or refuses with `slot_taken`.

@@ -6,15 +6,10 @@ pub fn encode(bytes: &[u8]) -> String {
 
 /// Decodes hexadecimal digits. Other characters are skipped.
 pub fn decode(text: &str) -> Vec<u8> {
-    let digits: Vec<u8> = text
-        .chars()
-        .filter_map(|digit| digit.to_digit(16))
-        .filter_map(|value| u8::try_from(value).ok())
-        .collect();
-    digits
-        .chunks_exact(2)
-        .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit))
-        .collect()
+    let digits = text.chars().filter_map(|digit| u8::try_from(digit.to_digit(16)?).ok());
+    let digits: Vec<u8> = digits.collect();
+    let bytes = digits.chunks_exact(2);
+    bytes.map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect()
 }
 
 #[cfg(test)]

@@ -27,24 +27,10 @@ mod tests {
             assert!(is_host_name(name), "{name}");
         }
         assert!(is_host_name(&format!("{label}.example")) && is_host_name(&format!("{host}com")));
-        for name in [
-            "",
-            "localhost",
-            "127.0.0.1",
-            "2130706433",
-            "[::1]",
-            "a.b",
-            ".example",
-            "press..example",
-            "press.example.",
-            "-press.example",
-            "press-.example",
-            "pr\u{e9}ss.example",
-            "a b.example",
-            "a_b.example",
-            "press.example:8443",
-            "ada@press.example",
-        ] {
+        let others = "localhost 127.0.0.1 2130706433 [::1] a.b .example press..example \
+            press.example. -press.example press-.example pr\u{e9}ss.example a_b.example \
+            press.example:8443 ada@press.example";
+        for name in others.split(' ').chain(["", "a b.example"]) {
             assert!(!is_host_name(name), "{name}");
         }
         assert!(!is_host_name(&format!("a{label}.example")));

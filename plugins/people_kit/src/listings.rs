@@ -1,9 +1,7 @@
 //! Listings as other capabilities see them: calls of `agent_listings`.
 
-use crate::{
-    UNTRUSTED,
-    taxonomy::{Criteria, Side},
-};
+use crate::UNTRUSTED;
+use crate::taxonomy::{Criteria, Side, is_within};
 use portolan_sdk::{documents::Circle, prelude::*};
 use serde_json::{Map, Value};
 
@@ -169,18 +167,11 @@ pub struct Card {
 
 impl From<&Profile> for Card {
     fn from(profile: &Profile) -> Self {
-        Self {
-            listing_id: profile.listing_id.clone(),
-            category: profile.category.clone(),
+        view!(profile => Self {
+            listing_id, category, side, title, excerpt, place, remote, compensation;
             category_label: profile.label.clone(),
-            side: profile.side,
-            title: profile.title.clone(),
-            excerpt: profile.excerpt.clone(),
-            place: profile.place.clone(),
-            remote: profile.remote,
-            compensation: profile.compensation.clone(),
             trust: UNTRUSTED,
-        }
+        })
     }
 }
 
@@ -201,8 +192,7 @@ impl Profile {
 
 /// Whether the categories are equal, or one is above the other.
 pub fn is_near(one: &str, other: &str) -> bool {
-    let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    is_within(one, other) || is_within(other, one)
 }
 
 /// The input of `agent_listings profiles`.
@@ -252,9 +242,7 @@ pub struct Fits {
     pub next_cursor: Option<String>,
 }
 
-/// `agent_listings profiles`
 pub const PROFILES: Invocation<Which, Profiles> = Invocation::new("agent_listings", "profiles");
-/// `agent_listings fitting`
 pub const FITTING: Invocation<Fitting, Fits> = Invocation::new("agent_listings", "fitting");
 
 /// Returns a listing in any state; `None` if it does not exist.
@@ -263,29 +251,20 @@ pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
 }
 
 /// Returns those of at most 100 listings that exist.
-pub fn profiles<'a>(
-    listing_ids: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Profile>, Refusal> {
-    of_ids(listing_ids, false)
+pub fn profiles<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
+    of_ids(ids.into_iter().map(str::to_owned).collect(), false)
 }
 
 /// Returns those of at most 100 listings that exist, with what their owners allow, for matching.
-pub fn matched<'a>(
-    listing_ids: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Profile>, Refusal> {
-    of_ids(listing_ids, true)
+pub fn matched<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
+    of_ids(ids.into_iter().map(str::to_owned).collect(), true)
 }
 
-fn of_ids<'a>(
-    listing_ids: impl IntoIterator<Item = &'a str>,
-    with_people: bool,
-) -> Result<Vec<Profile>, Refusal> {
-    let listing_ids = listing_ids.into_iter().map(str::to_owned).collect();
-    let which = Which { listing_ids, with_people };
-    if which.listing_ids.is_empty() {
+fn of_ids(listing_ids: Vec<String>, with_people: bool) -> Result<Vec<Profile>, Refusal> {
+    if listing_ids.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(PROFILES.call(&which)?.profiles)
+    Ok(PROFILES.call(&Which { listing_ids, with_people })?.profiles)
 }
 
 /// Returns a page of listings that fit.

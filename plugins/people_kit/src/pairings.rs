@@ -46,9 +46,7 @@ pub struct Cooling {
     pub listing_ids: Vec<String>,
 }
 
-/// `pairings open_mutual`
 pub const OPEN_MUTUAL: Invocation<Mutual, Opened> = Invocation::new("pairings", "open_mutual");
-/// `pairings cooling`
 pub const COOLING: Invocation<Between, Cooling> = Invocation::new("pairings", "cooling");
 
 /// Connects two listings whose people have both agreed. An open proposal between them becomes the
@@ -63,12 +61,10 @@ pub fn cooling<'a>(
     listing_id: &str,
     others: impl IntoIterator<Item = &'a str>,
 ) -> Result<Vec<String>, Refusal> {
-    let between = Between {
-        listing_id: listing_id.to_owned(),
-        other_listing_ids: others.into_iter().map(str::to_owned).collect(),
-    };
-    if between.other_listing_ids.is_empty() {
+    let other_listing_ids: Vec<_> = others.into_iter().map(str::to_owned).collect();
+    if other_listing_ids.is_empty() {
         return Ok(Vec::new());
     }
+    let between = Between { listing_id: listing_id.to_owned(), other_listing_ids };
     Ok(COOLING.call(&between)?.listing_ids)
 }

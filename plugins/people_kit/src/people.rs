@@ -1,6 +1,7 @@
 //! People as other capabilities see them: calls of `owners`, and of `svc.phone-binding` for their
 //! number.
 
+use crate::taxonomy::is_within;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -34,10 +35,7 @@ pub struct Person {
 impl Person {
     /// Whether proposals in this category are declined without asking.
     pub fn declines(&self, category: &str) -> bool {
-        self.declined_categories.iter().any(|declined| {
-            let below = category.strip_prefix(declined.as_str());
-            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        })
+        self.declined_categories.iter().any(|declined| is_within(category, declined))
     }
 }
 
@@ -76,11 +74,8 @@ pub struct Number {
     pub number: Option<String>,
 }
 
-/// `owners people`
 pub const PEOPLE: Invocation<Who, People> = Invocation::new("owners", "people");
-/// `owners contact`
 pub const CONTACT: Invocation<Whose, Contact> = Invocation::new("owners", "contact");
-/// `svc.phone-binding number`
 pub const NUMBER: Invocation<Whose, Number> = Invocation::new("svc.phone-binding", "number");
 
 /// Returns a person; `None` if there is no such person.

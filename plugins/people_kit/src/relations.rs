@@ -71,11 +71,8 @@ pub struct Hidden {
     pub owner_ids: Vec<String>,
 }
 
-/// `social_permissions relate`
 pub const RELATE: Invocation<Relate, ()> = Invocation::new("social_permissions", "relate");
-/// `social_permissions allowed`
 pub const ALLOWED: Invocation<Question, Verdict> = Invocation::new("social_permissions", "allowed");
-/// `social_relationships hidden`
 pub const HIDDEN: Invocation<Whom, Hidden> = Invocation::new("social_relationships", "hidden");
 
 /// Adds and removes relations in the unit of work of this call.
@@ -109,9 +106,7 @@ pub fn hidden<'a>(
     let Some(viewer_id) = viewer_id.filter(|_| !others.is_empty()) else {
         return Ok(BTreeSet::new());
     };
-    let whom = Whom {
-        viewer_id: viewer_id.to_owned(),
-        owner_ids: others.into_iter().map(str::to_owned).collect(),
-    };
-    Ok(HIDDEN.call(&whom)?.owner_ids.into_iter().collect())
+    let owner_ids = others.into_iter().map(str::to_owned).collect();
+    let hidden = HIDDEN.call(&Whom { viewer_id: viewer_id.to_owned(), owner_ids })?;
+    Ok(hidden.owner_ids.into_iter().collect())
 }

@@ -2,7 +2,7 @@
 
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The side of a listing.
 #[choice]
@@ -19,6 +19,11 @@ impl Side {
             Self::Demand => Self::Offer,
         }
     }
+}
+
+/// Whether the category is the root, or below it.
+pub fn is_within(category: &str, root: &str) -> bool {
+    category.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// The comparison of a value.
@@ -182,39 +187,16 @@ pub struct Misfit {
     pub expected: Value,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Misfits {
-    kind: &'static str,
-    errors: Vec<Misfit>,
-}
-
-/// A characteristic that a law or a policy does not allow to select by.
-#[derive(Debug, Serialize)]
-pub struct Prohibited {
-    kind: &'static str,
-    policy: &'static str,
-    /// The prohibited characteristic, such as `religion`, or `distance_km` for a distance that is
-    /// too small.
-    prohibited: Vec<&'static str>,
-    /// JSON Pointers (RFC 6901) into the body.
-    pointers: Vec<String>,
-    help_slug: &'static str,
-}
-
-impl Prohibited {
-    fn new(found: Vec<Breach>) -> Self {
-        let radius = found.iter().all(|breach| breach.prohibited == DISTANCE);
-        let mut prohibited: Vec<_> = found.iter().map(|breach| breach.prohibited).collect();
-        prohibited.sort_unstable();
-        prohibited.dedup();
-        Self {
-            kind: "policy",
-            policy: if radius { "min_radius_km" } else { "prohibited_criteria" },
-            prohibited,
-            pointers: found.into_iter().map(|breach| breach.pointer).collect(),
-            help_slug: "safety-and-fairness",
-        }
-    }
+/// Returns the conflict of characteristics that a law or a policy does not allow to select by.
+fn prohibited(found: &[Breach]) -> Value {
+    let radius = found.iter().all(|breach| breach.prohibited == DISTANCE);
+    let prohibited: BTreeSet<_> = found.iter().map(|breach| breach.prohibited).collect();
+    let pointers: Vec<_> = found.iter().map(|breach| breach.pointer.as_str()).collect();
+    json!({
+        "kind": "policy",
+        "policy": if radius { "min_radius_km" } else { "prohibited_criteria" },
+        "prohibited": prohibited, "pointers": pointers, "help_slug": "safety-and-fairness",
+    })
 }
 
 /// The distance between the places of two listings.
@@ -223,7 +205,9 @@ pub const DISTANCE: &str = "distance_km";
 /// One place in which a prohibited characteristic is used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breach {
+    /// A JSON Pointer (RFC 6901) into the body.
     pub pointer: String,
+    /// The characteristic, such as `religion`, or `distance_km` for a distance that is too small.
     pub prohibited: &'static str,
 }
 
@@ -237,7 +221,7 @@ pub enum TaxonomyError {
     /// category's fields list what fits.
     #[refusal(
         invalid,
-        conflict_detail = Misfits { kind: "validation", errors },
+        conflict_detail = json!({ "kind": "validation", "errors": errors }),
         next = fields(code, side)
     )]
     AttributesInvalid { code: String, side: Side, errors: Vec<Misfit> },
@@ -245,14 +229,14 @@ pub enum TaxonomyError {
     /// prohibited.
     #[refusal(
         unprocessable,
-        conflict_detail = Prohibited::new(found),
+        conflict_detail = prohibited(&found),
         next = get(code)
     )]
     CriteriaProhibited { code: String, found: Vec<Breach> },
     /// Searches in this category must not use this. The category's policy says what is prohibited.
     #[refusal(
         unprocessable,
-        conflict_detail = Prohibited::new(found),
+        conflict_detail = prohibited(&found),
         next = get(code)
     )]
     FilterProhibited { code: String, found: Vec<Breach> },
@@ -276,14 +260,11 @@ impl TaxonomyError {
                     }
                 }
             };
-            let list = |conflict: &mut Value, name: &str| conflict.get_mut(name).map(Value::take);
-            if let Some(Value::Array(mut errors)) = list(conflict, "errors") {
+            if let Some(errors) = conflict.get_mut("errors").and_then(Value::as_array_mut) {
                 errors.iter_mut().filter_map(|error| error.get_mut("pointer")).for_each(move_to);
-                conflict["errors"] = errors.into();
             }
-            if let Some(Value::Array(mut pointers)) = list(conflict, "pointers") {
+            if let Some(pointers) = conflict.get_mut("pointers").and_then(Value::as_array_mut) {
                 pointers.iter_mut().for_each(move_to);
-                conflict["pointers"] = pointers.into();
             }
         }
         Self::Common(refusal)
@@ -310,9 +291,7 @@ fn fields(code: String, side: Side) -> Next {
     call("fields").field("code", code).field("side", portolan_sdk::to_value(&side))
 }
 
-/// `listing_taxonomy check`
 pub const CHECK: Invocation<CheckInput, Checked> = Invocation::new("listing_taxonomy", "check");
-/// `listing_taxonomy narrow`
 pub const NARROW: Invocation<NarrowInput, Narrowed> = Invocation::new("listing_taxonomy", "narrow");
 
 /// Returns the listing's content in its normal form.

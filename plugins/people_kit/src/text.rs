@@ -70,9 +70,8 @@ impl Faults {
             return Err(TextError::ContactInText { errors });
         }
         let message = "A field of the input is not acceptable.";
-        let mut refusal = Refusal::common(ErrorCode::ValidationFailed, message);
-        refusal.conflict = Some(Box::new(portolan_sdk::to_value(&Violations::new(errors))));
-        Err(TextError::Common(refusal))
+        let refusal = Refusal::common(ErrorCode::ValidationFailed, message);
+        Err(refusal.conflict(&Violations::new(errors)).into())
     }
 }
 
@@ -85,8 +84,7 @@ pub enum Lines {
 /// Returns a text for others: trimmed, and without contact data.
 pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     if has_contact_data(text) {
-        let expected = "a text without e-mail addresses and phone numbers";
-        faults.add(pointer, NO_CONTACT_DATA, expected);
+        faults.add(pointer, NO_CONTACT_DATA, "a text without e-mail addresses and phone numbers");
     }
     plain(pointer, text, lines, faults)
 }
@@ -122,8 +120,8 @@ mod tests {
     fn each_fault_has_its_code() {
         assert_eq!(code("Room in the Mission"), "");
         assert_eq!(code("write to ada@example.com"), "contact_in_text");
-        assert_eq!(code("one\ntwo"), "validation_failed");
-        assert_eq!(code(" "), "validation_failed");
-        assert_eq!(code("\u{202e}ada@example.com"), "validation_failed");
+        for text in ["one\ntwo", " ", "\u{202e}ada@example.com"] {
+            assert_eq!(code(text), "validation_failed", "{text}");
+        }
     }
 }

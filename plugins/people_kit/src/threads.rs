@@ -2,7 +2,7 @@
 //! `conversations`.
 
 use crate::{patterns, text::TextError};
-use portolan_sdk::prelude::*;
+use portolan_sdk::{prelude::*, states::StateConflict};
 
 /// The state of a conversation, as one of its participants sees it.
 #[choice(States)]
@@ -114,13 +114,6 @@ pub struct End {
     pub reason: String,
 }
 
-#[derive(Debug, Serialize)]
-pub struct NotInState {
-    kind: &'static str,
-    current: &'static str,
-    allowed_actions: Vec<&'static str>,
-}
-
 /// Why a conversation is not found, or accepts no message.
 #[derive(Debug, Refusals)]
 pub enum ThreadError {
@@ -130,7 +123,7 @@ pub enum ThreadError {
     /// This conversation is closed: it can be read, but nobody can write in it any more.
     #[refusal(
         conflict,
-        conflict_detail = NotInState { kind: "state", current: "closed", allowed_actions },
+        conflict_detail = StateConflict::new("closed", allowed_actions),
         next = get(thread_id)
     )]
     ThreadClosed { thread_id: String, allowed_actions: Vec<&'static str> },
@@ -152,13 +145,9 @@ fn get(thread_id: String) -> Next {
     Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
-/// `conversations open`
 pub const OPEN: Invocation<Open, Opened> = Invocation::new("conversations", "open");
-/// `conversations post`
 pub const POST: Invocation<Post, Posted> = Invocation::new("conversations", "post");
-/// `conversations thread`
 pub const THREAD: Invocation<Whose, Thread> = Invocation::new("conversations", "thread");
-/// `conversations end`
 pub const END: Invocation<End, ()> = Invocation::new("conversations", "end");
 
 /// Opens a conversation, or returns the existing one of this pairing.

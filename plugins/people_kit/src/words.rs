@@ -27,14 +27,9 @@ const STOP_WORDS: &str = include_str!("words/stop.txt");
 impl Language {
     /// Returns the language of a BCP 47 tag such as `de-AT`.
     pub fn of_tag(tag: &str) -> Option<Self> {
-        match tag.split('-').next()? {
-            "en" => Some(Self::English),
-            "de" => Some(Self::German),
-            "es" => Some(Self::Spanish),
-            "fr" => Some(Self::French),
-            "ja" => Some(Self::Japanese),
-            _ => None,
-        }
+        let primary = tag.split('-').next()?;
+        let all = [Self::English, Self::German, Self::Spanish, Self::French, Self::Japanese];
+        all.into_iter().find(|language| language.tag() == primary)
     }
 
     /// Returns its BCP 47 tag.
@@ -60,8 +55,7 @@ impl Language {
 
     /// Returns the stem of a word in lower case, without accents.
     pub fn stem(self, form: &str) -> String {
-        let known = STEMMED.iter().find(|(language, _)| *language == self);
-        match known {
+        match STEMMED.iter().find(|(language, _)| *language == self) {
             Some((_, algorithm)) => folded(&Stemmer::create(*algorithm).stem(form)),
             None => form.to_owned(),
         }
@@ -74,12 +68,10 @@ pub fn language(text: &str) -> Language {
         return Language::Japanese;
     }
     let forms = forms(text);
-    let count =
-        |language: Language| forms.iter().filter(|(_, form)| language.is_stop_word(form)).count();
-    let counts = STEMMED.map(|(language, _)| (count(language), language));
-    let most = counts.iter().map(|(count, _)| *count).max().unwrap_or_default();
-    let first = counts.iter().find(|(count, _)| *count == most);
-    first.map_or(Language::English, |(_, language)| *language)
+    let count = |of: Language| forms.iter().filter(|(_, form)| of.is_stop_word(form)).count();
+    // Of several languages with the most, the first one is taken.
+    let most = STEMMED.iter().rev().max_by_key(|(language, _)| count(*language));
+    most.map_or(Language::English, |(language, _)| *language)
 }
 
 /// Returns the words of a text with their positions in bytes: in Unicode normal form KC and lower

@@ -1,10 +1,7 @@
 //! Time zones, and the conversion of local times.
 
-use jiff::{
-    SignedDuration, Timestamp,
-    civil::{Date, DateTime},
-    tz::TimeZone,
-};
+use jiff::civil::{Date, DateTime};
+use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 /// A time zone of the IANA database. Only the zones that a call needs are read.
 #[derive(Debug, Clone)]

@@ -26,6 +26,9 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
 pub(crate) const REPORTERS: Collection<Reporter> =
     Collection::new("reporters").people(&[Person::delete("$id")]);
 
+/// The time after a decision in which it can be appealed: never less than six months.
+pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
+
 /// A report. Times are milliseconds since the Unix epoch, here and below.
 #[document]
 #[entity(kind = "report", collection = REPORTS, not_found = ReportError::ReportNotFound)]

@@ -3,7 +3,6 @@
 
 mod kept;
 mod life;
-mod limits;
 mod own;
 mod reasons;
 mod refusals;
@@ -13,7 +12,7 @@ mod tell;
 mod types;
 mod views;
 
-use kept::{REPORTERS, REPORTS};
+use kept::{REPORTERS, REPORTS, Report};
 use life::{REPORT, State};
 use portolan_sdk::prelude::*;
 use reasons::Reason;
@@ -66,7 +65,8 @@ impl Reports {
     /// Get a report that the person made, or because of which a measure was taken against them.
     #[action(access = read, idempotent, example = ReportId { report_id: REPORT_ID.into() })]
     fn get(call: &Call, input: ReportId) -> Result<ReportView, ReportError> {
-        own::read(call, &input)
+        let (report, role) = own::mine(call, &input.report_id)?;
+        Ok(views::report(&report, role, call.now()))
     }
 
     /// List the person's reports, last changed first.
@@ -110,7 +110,7 @@ impl Reports {
     /// Get a report with all its data, for the operator.
     #[action(access = internal, idempotent)]
     fn look(_call: &Call, input: ReportId) -> Result<Case, ReportError> {
-        review::look(&input)
+        Ok(views::case(&Report::load(&input.report_id)?)?)
     }
 
     /// Start the review of a report.

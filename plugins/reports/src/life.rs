@@ -47,11 +47,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_valid() {
-        assert_eq!(REPORT.faults(), Vec::<String>::new());
-    }
-
-    #[test]
     fn only_the_person_whom_a_decision_went_against_may_appeal() {
         let none: [&str; 0] = [];
         assert_eq!(REPORT.allowed_as(REPORTER, Dismissed), ["appeal"]);

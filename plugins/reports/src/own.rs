@@ -1,42 +1,38 @@
 //! The actions of people: make reports, read them, appeal.
 
-use crate::{
-    kept::*,
-    life::*,
-    limits,
-    reasons::{self, REASONS},
-    refusals::*,
-    subjects, tell,
-    types::*,
-    views::{self, *},
-};
+use crate::reasons::{self, REASONS, ReasonView};
+use crate::views::{self, *};
+use crate::{kept::*, life::*, refusals::*, subjects, tell, types::*};
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
+
+/// The maximum number of undecided reports of one person.
+const MOST_OPEN: u64 = 20;
+/// The limit of new reports of one person.
+const A_DAY: Window = Window { most: 40, within: DAY };
 
 /// The alphabet of ids (Crockford's base 32): 32 characters, so that each byte gives one.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// Returns the reasons for which this subject may be reported, or all.
 pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
-    let subject = subject_id.and_then(subjects::kind);
-    let fits = |reason_view: &&reasons::ReasonView| {
-        subject.is_none_or(|kind| reason_view.subjects.contains(&kind))
-    };
+    let kind = subject_id.and_then(subjects::kind);
+    let fits = |row: &&ReasonView| kind.is_none_or(|kind| row.subjects.contains(&kind));
     Reasons { items: REASONS.iter().filter(fits).cloned().collect() }
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
-    let (me, subject_id, reason) =
-        (call.require_owner()?.to_owned(), input.subject_id, input.reason);
+    let Create { subject_id, reason, text } = input;
+    let me = call.require_owner()?.to_owned();
     let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
     let row = reasons::fitting(reason, subject);
     let row = row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone() })?;
-    let text = written(input.text.as_deref(), row.text_required)?;
+    let text = written(text.as_deref(), row.text_required)?;
     let found = subjects::seen(call, &subject_id)?.ok_or(ReportError::SubjectNotFound)?;
     if found.owner_id.as_deref() == Some(me.as_str()) {
         return Err(ReportError::SelfReport);
     }
-    limits::count(call, &me)?;
+    count(call, &me)?;
     let (report_id, now) = (new_id(call), call.now());
     let value = Report {
         open_key: format!("{me}/{subject_id}/{reason:?}"),
@@ -62,6 +58,19 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     Ok(views::report(&report, Role::Reporter, now))
 }
 
+fn count(call: &Call, owner_id: &str) -> Result<()> {
+    let mut reporter = REPORTERS.get_or_default(owner_id)?;
+    let (made, message) =
+        (&mut reporter.value.made, "The limit of reports for one day is reached.");
+    A_DAY.count(made, call.now(), "reports_per_day", message, list_mine())?;
+    let undecided = field("state").one_of([State::Open, State::Triaged]);
+    if REPORTS.count(field("owner_id").eq(owner_id).and(undecided))? >= MOST_OPEN {
+        let message = "The limit of undecided reports is reached. Wait for a decision first.";
+        return Err(quota(message, &Limit::reached("open_reports", MOST_OPEN), list_mine()).into());
+    }
+    Ok(REPORTERS.save(&mut reporter)?)
+}
+
 /// Makes an id without the time with which other ids begin: the affected person sees the id, and
 /// the time would tell them who made the report.
 fn new_id(call: &Call) -> String {
@@ -82,16 +91,11 @@ fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
 }
 
 /// Returns a report that the caller may see, and their role.
-fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
+pub(crate) fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
     let me = call.owner_id().ok_or(ReportError::ReportNotFound)?;
-    let report = REPORTS.get(report_id)?;
-    let found = report.and_then(|report| report.value.role(me).map(|role| (report, role)));
-    found.ok_or(ReportError::ReportNotFound)
-}
-
-pub(crate) fn read(call: &Call, input: &ReportId) -> Result<ReportView> {
-    let (report, role) = mine(call, &input.report_id)?;
-    Ok(views::report(&report, role, call.now()))
+    let report = Report::load(report_id)?;
+    let role = report.value.role(me).ok_or(ReportError::ReportNotFound)?;
+    Ok((report, role))
 }
 
 pub(crate) fn list_mine_of(call: &Call, me: &str, input: ListMine) -> Result<Items<ReportView>> {
@@ -99,10 +103,8 @@ pub(crate) fn list_mine_of(call: &Call, me: &str, input: ListMine) -> Result<Ite
         Role::Reporter => "owner_id",
         Role::Affected => "affected_id",
     };
-    let states = Some(input.state).filter(|states| !states.is_empty());
-    let states = states.map(|states| field("state").one_of(states));
-    let filter = field(whose).eq(me).and(states);
-    let page = REPORTS.find(input.page.last_changed(filter))?;
+    let states = (!input.state.is_empty()).then(|| field("state").one_of(input.state));
+    let page = REPORTS.find(input.page.last_changed(field(whose).eq(me).and(states)))?;
     Ok(Items::of(page, |report| views::report(&report, input.role, call.now())))
 }
 

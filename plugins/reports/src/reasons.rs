@@ -1,9 +1,7 @@
 //! The reasons of reports, in one table.
 
-use crate::subjects::Kind::{
-    self, Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Owner, Pairing,
-    Person, Question, Role, Signal, Target,
-};
+use crate::subjects::Kind::{self, Conversation, Event, Listing, Meeting, Mention, Message, Owner};
+use crate::subjects::Kind::{Organisation, Pairing, Person, Question, Role, Signal, Target};
 use portolan_sdk::prelude::*;
 
 /// A reason and its use.
@@ -20,22 +18,7 @@ pub(crate) struct ReasonView {
 
 const RECORDS: &[Kind] = &[Target, Signal, Role, Person, Event, Mention, Question];
 const PEOPLES: &[Kind] = &[Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation];
-const EVERYTHING: &[Kind] = &[
-    Target,
-    Signal,
-    Role,
-    Person,
-    Event,
-    Mention,
-    Question,
-    Listing,
-    Message,
-    Conversation,
-    Pairing,
-    Meeting,
-    Owner,
-    Organisation,
-];
+const EVERYTHING: &[Kind] = Kind::ALL;
 
 /// Makes the reasons and their table. A row is the reason, its title, the kinds of subjects,
 /// whether a report needs a text, and the explanation.
@@ -104,21 +87,17 @@ mod tests {
             assert!(other.is_some_and(|other| other.text_required), "{subject:?}");
         }
         assert_eq!(RECORDS.len() + PEOPLES.len(), EVERYTHING.len());
-    }
-
-    #[test]
-    fn each_reason_is_listed_once_with_its_explanation() {
-        for (number, row) in REASONS.iter().enumerate() {
-            assert_eq!(REASONS.iter().position(|reason| reason.reason == row.reason), Some(number));
+        for row in REASONS {
             assert!(row.explanation.ends_with('.') && !row.subjects.is_empty(), "{}", row.title);
         }
     }
 
     #[test]
     fn a_reason_applies_only_to_its_kinds() {
-        assert!(fitting(Reason::FakeListing, Listing).is_some());
-        assert!(fitting(Reason::FakeListing, Target).is_none());
-        assert!(fitting(Reason::IncorrectData, Target).is_some());
-        assert!(fitting(Reason::IncorrectData, Owner).is_none());
+        for (reason, fits, other) in
+            [(Reason::FakeListing, Listing, Target), (Reason::IncorrectData, Target, Owner)]
+        {
+            assert!(fitting(reason, fits).is_some() && fitting(reason, other).is_none());
+        }
     }
 }

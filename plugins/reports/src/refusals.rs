@@ -1,9 +1,6 @@
 //! The refusals, each with the next step that helps.
 
-use crate::{
-    limits::{A_DAY, APPEAL_TIME, MOST_OPEN},
-    types::*,
-};
+use crate::{kept::APPEAL_TIME, types::*};
 use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 
@@ -57,12 +54,11 @@ pub(crate) enum ReportError {
 
 pub(crate) type Result<T, E = ReportError> = std::result::Result<T, E>;
 
-/// Returns the call that reads a report.
 pub(crate) fn get(report_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("report_id", report_id)
 }
 
-fn list_mine() -> Next {
+pub(crate) fn list_mine() -> Next {
     Next::action(CAPABILITY, "list_mine")
 }
 
@@ -70,22 +66,8 @@ fn reasons() -> Next {
     Next::action(CAPABILITY, "reasons")
 }
 
-fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
-    Refusal::common(code, message).next(next)
-}
-
 /// Makes the refusal for the person whom the decision did not go against.
 pub(crate) fn not_yours(report_id: &str) -> Refusal {
-    let message = "Only whom the decision went against may appeal.";
-    common(ErrorCode::NotPermitted, message, get(report_id))
-}
-
-pub(crate) fn too_many_open() -> Refusal {
-    let message = "As many of your reports wait for a decision as may.";
-    quota(message, &Limit::reached("open_reports", MOST_OPEN), list_mine())
-}
-
-pub(crate) fn too_many_today(wait: u64) -> Refusal {
-    let limit = Limit::within("reports_per_day", &A_DAY, wait);
-    quota("There were as many reports as one may make in a day.", &limit, list_mine())
+    let message = "Only the person whom the decision went against may appeal.";
+    Refusal::common(ErrorCode::NotPermitted, message).next(get(report_id))
 }

@@ -1,13 +1,11 @@
 //! The subjects of reports: read from their capability, as the reporter may see them.
 
-use people_kit::{
-    listings::{self, Visibility},
-    people,
-};
-use portolan_sdk::{feeds::Feed, prelude::*};
-use serde_json::{Map, Value};
+use people_kit::listings::{self, Profile, Visibility};
+use people_kit::people;
+use portolan_sdk::{feeds, prelude::*};
 
-#[choice]
+// `States` lists the kinds.
+#[choice(States)]
 pub(crate) enum Kind {
     /// An organisation on the map.
     Target,
@@ -44,112 +42,64 @@ pub(crate) struct Subject {
     pub(crate) said_by: Option<String>,
 }
 
-struct Row {
-    prefix: &'static str,
-    kind: Kind,
-    place: Place,
-    /// The JSON Pointers (RFC 6901) of its texts in the answer.
-    words: &'static [&'static str],
-}
+/// The call that reads a subject, as the reporter would make it.
+type Get = Invocation<Value, Value>;
+
+pub(crate) const LISTING: Get = Get::new("agent_listings", "get");
+pub(crate) const MESSAGE: Get = Get::new("conversations", "message");
+pub(crate) const CONVERSATION: Get = Get::new("conversations", "get");
+pub(crate) const PAIRING: Get = Get::new("pairings", "get");
+pub(crate) const MEETING: Get = Get::new("thread_meetings", "get");
+pub(crate) const OWNER: Get = Get::new("owners", "get");
+pub(crate) const ORGANISATION: Get = Get::new("social_org", "get");
+pub(crate) const RELATIONSHIP: Get = Get::new("social_relationships", "get");
 
 enum Place {
     Feed(&'static str),
-    Capability(Read),
+    /// A call, and the field for the id.
+    Capability(Get, &'static str, Whose),
 }
 
-/// The call that reads a subject, as the reporter would make it.
-struct Read {
-    invocation: Invocation<Map<String, Value>, Value>,
-    field: &'static str,
-    /// The JSON Pointer of the owner in the answer, if it belongs to one person.
-    owner: Option<&'static str>,
-    /// The JSON Pointer of the person who wrote the texts.
-    author: Option<&'static str>,
+/// The JSON Pointer (RFC 6901) of a person in the answer.
+enum Whose {
+    Nobody,
+    /// The owner, who wrote the texts.
+    Owner(&'static str),
+    /// The author of the texts of a subject that belongs to several people.
+    Author(&'static str),
 }
 
-const fn feed(
-    prefix: &'static str,
-    kind: Kind,
-    feed: &'static str,
-    words: &'static [&'static str],
-) -> Row {
-    Row { prefix, kind, place: Place::Feed(feed), words }
-}
+use Kind::{
+    Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Pairing, Person,
+};
+use Kind::{Question, Role, Signal, Target};
+use Place::{Capability, Feed};
+use Whose::{Author, Nobody, Owner};
 
-const fn read(
-    (prefix, kind): (&'static str, Kind),
-    invocation: Invocation<Map<String, Value>, Value>,
-    field: &'static str,
-    owner: Option<&'static str>,
-    words: &'static [&'static str],
-) -> Row {
-    let read = Read { invocation, field, owner, author: owner };
-    Row { prefix, kind, place: Place::Capability(read), words }
-}
-
-/// A subject that belongs to several people, with a text that one of them wrote.
-const fn shared(
-    names: (&'static str, Kind),
-    invocation: Invocation<Map<String, Value>, Value>,
-    field: &'static str,
-    author: &'static str,
-    words: &'static [&'static str],
-) -> Row {
-    let read = Read { invocation, field, owner: None, author: Some(author) };
-    Row { prefix: names.0, kind: names.1, place: Place::Capability(read), words }
-}
-
-pub(crate) const LISTING: Invocation<Map<String, Value>, Value> =
-    Invocation::new("agent_listings", "get");
-pub(crate) const MESSAGE: Invocation<Map<String, Value>, Value> =
-    Invocation::new("conversations", "message");
-pub(crate) const CONVERSATION: Invocation<Map<String, Value>, Value> =
-    Invocation::new("conversations", "get");
-pub(crate) const PAIRING: Invocation<Map<String, Value>, Value> =
-    Invocation::new("pairings", "get");
-pub(crate) const MEETING: Invocation<Map<String, Value>, Value> =
-    Invocation::new("thread_meetings", "get");
-pub(crate) const OWNER: Invocation<Map<String, Value>, Value> = Invocation::new("owners", "get");
-pub(crate) const ORGANISATION: Invocation<Map<String, Value>, Value> =
-    Invocation::new("social_org", "get");
-pub(crate) const RELATIONSHIP: Invocation<Map<String, Value>, Value> =
-    Invocation::new("social_relationships", "get");
+/// A prefix of ids, the kind of its subjects, their place, and the JSON Pointers of their texts in
+/// the answer.
+type Row = (&'static str, Kind, Place, &'static [&'static str]);
 
 const ROWS: [Row; 14] = [
-    feed("tgt", Kind::Target, "targets", &["/properties/name", "/properties/tagline"]),
-    feed("sig", Kind::Signal, "signals", &["/headline", "/summary"]),
-    feed("rol", Kind::Role, "roles", &["/title"]),
-    feed("per", Kind::Person, "people", &["/full_name", "/title", "/public_bio"]),
-    feed("evn", Kind::Event, "events", &["/title", "/summary"]),
-    feed("soc", Kind::Mention, "social", &["/excerpt"]),
-    feed("qst", Kind::Question, "questions", &["/question"]),
-    read(
-        ("lst", Kind::Listing),
-        LISTING,
-        "listing_id",
-        Some("/owner/owner_id"),
-        &["/title", "/description_md"],
-    ),
-    read(("msg", Kind::Message), MESSAGE, "message_id", Some("/sender/owner_id"), &["/text"]),
-    read(("thr", Kind::Conversation), CONVERSATION, "thread_id", None, &[]),
-    read(
-        ("pair", Kind::Pairing),
-        PAIRING,
-        "pairing_id",
-        Some("/other/owner_id"),
-        &["/messages/0/text"],
-    ),
-    shared(("mtg", Kind::Meeting), MEETING, "meeting_id", "/organizer", &["/title"]),
-    read(
-        ("own", Kind::Owner),
-        OWNER,
-        "owner_id",
-        Some("/owner_id"),
-        &["/display_name", "/headline", "/bio_md"],
-    ),
+    ("tgt", Target, Feed("targets"), &["/properties/name", "/properties/tagline"]),
+    ("sig", Signal, Feed("signals"), &["/headline", "/summary"]),
+    ("rol", Role, Feed("roles"), &["/title"]),
+    ("per", Person, Feed("people"), &["/full_name", "/title", "/public_bio"]),
+    ("evn", Event, Feed("events"), &["/title", "/summary"]),
+    ("soc", Mention, Feed("social"), &["/excerpt"]),
+    ("qst", Question, Feed("questions"), &["/question"]),
+    ("lst", Listing, Capability(LISTING, "listing_id", Owner("/owner/owner_id")), LISTING_WORDS),
+    ("msg", Message, Capability(MESSAGE, "message_id", Owner("/sender/owner_id")), &["/text"]),
+    ("thr", Conversation, Capability(CONVERSATION, "thread_id", Nobody), &[]),
+    ("pair", Pairing, Capability(PAIRING, "pairing_id", Owner("/other/owner_id")), PAIRING_WORDS),
+    ("mtg", Meeting, Capability(MEETING, "meeting_id", Author("/organizer")), &["/title"]),
+    ("own", Kind::Owner, Capability(OWNER, "owner_id", Owner("/owner_id")), OWNER_WORDS),
     // Nobody in particular has written its name, which could not be erased with a person here.
-    read(("org", Kind::Organisation), ORGANISATION, "org_id", None, &[]),
+    ("org", Organisation, Capability(ORGANISATION, "org_id", Nobody), &[]),
 ];
+const LISTING_WORDS: &[&str] = &["/title", "/description_md"];
+const PAIRING_WORDS: &[&str] = &["/messages/0/text"];
+const OWNER_WORDS: &[&str] = &["/display_name", "/headline", "/bio_md"];
 
 /// The maximum number of characters of a subject's text that are stored.
 const LONGEST: usize = 2_000;
@@ -160,44 +110,47 @@ const UNSEEN: [&str; 5] =
 
 fn row(subject_id: &str) -> Option<&'static Row> {
     let (prefix, _) = subject_id.split_once('_')?;
-    ROWS.iter().find(|row| row.prefix == prefix)
+    ROWS.iter().find(|row| row.0 == prefix)
 }
 
-/// Returns the kind of subject that an id is of.
 pub(crate) fn kind(subject_id: &str) -> Option<Kind> {
-    row(subject_id).map(|row| row.kind)
+    row(subject_id).map(|row| row.1)
 }
 
-/// Returns the subject, if it is visible to the caller.
 pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Refusal> {
-    let Some(row) = row(subject_id) else { return Ok(None) };
-    match &row.place {
-        Place::Feed(id) => {
-            let record = Feed::<Value>::new(id).get(subject_id)?;
-            let said = |record: Stored<Value>| said(&record.value, row.words);
-            Ok(record.map(|record| Subject { owner_id: None, said: said(record), said_by: None }))
+    let Some((_, kind, place, words)) = row(subject_id) else { return Ok(None) };
+    match place {
+        Feed(id) => {
+            let record = feeds::Feed::<Value>::new(id).get(subject_id)?;
+            let subject = |record: Stored<Value>| Subject {
+                owner_id: None,
+                said: said(&record.value, words),
+                said_by: None,
+            };
+            Ok(record.map(subject))
         }
-        Place::Capability(read) => {
-            let input = Map::from_iter([(read.field.to_owned(), Value::from(subject_id))]);
-            match read.invocation.call(&input) {
-                Ok(answer) => Ok(Some(Subject {
-                    owner_id: read.owner.and_then(|pointer| text(&answer, pointer)),
-                    said: said(&answer, row.words),
-                    said_by: author(call, read, &answer),
-                })),
-                Err(refusal) if is_unseen(&refusal) => behind_own_block(call, row.kind, subject_id),
-                Err(refusal) => Err(refusal),
-            }
-        }
+        Capability(get, field, whose) => match get.call(&json!({ *field: subject_id })) {
+            Ok(answer) => Ok(Some(Subject {
+                owner_id: match whose {
+                    Owner(pointer) => text(&answer, pointer),
+                    Author(_) | Nobody => None,
+                },
+                said: said(&answer, words),
+                said_by: author(call, whose, &answer),
+            })),
+            Err(refusal) if is_unseen(&refusal) => behind_own_block(call, *kind, subject_id),
+            Err(refusal) => Err(refusal),
+        },
     }
 }
 
 /// Returns the person who wrote a subject's texts. The first message of a pairing is the proposer's,
 /// who may be the caller.
-fn author(call: &Call, read: &Read, answer: &Value) -> Option<String> {
-    match text(answer, "/role").as_deref() {
-        Some("sent") => call.owner_id().map(str::to_owned),
-        _ => read.author.and_then(|pointer| text(answer, pointer)),
+fn author(call: &Call, whose: &Whose, answer: &Value) -> Option<String> {
+    match (text(answer, "/role").as_deref(), whose) {
+        (Some("sent"), _) => call.owner_id().map(str::to_owned),
+        (_, Owner(pointer) | Author(pointer)) => text(answer, pointer),
+        (_, Nobody) => None,
     }
 }
 
@@ -210,18 +163,15 @@ fn is_unseen(refusal: &Refusal) -> bool {
 fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     match kind {
         Kind::Owner => {
-            let person = people::person(subject_id).or_else(nobody)?;
-            let person = person.filter(|person| person.active);
+            let person = people::person(subject_id).or_else(nobody)?.filter(|person| person.active);
             blocked_by(call, person.map(|person| (person.owner_id, person.display_name)))
         }
         Kind::Listing => {
-            let listing = listings::profile(subject_id).or_else(nobody)?;
-            let public = |profile: &listings::Profile| {
-                profile.is_active()
-                    && profile.visibility != Visibility::Network
-                    && profile.min_age == 0
+            let is_public = |listing: &Profile| {
+                listing.visibility != Visibility::Network && listing.min_age == 0
             };
-            let listing = listing.filter(public);
+            let listing = listings::profile(subject_id).or_else(nobody)?;
+            let listing = listing.filter(|listing| listing.is_active() && is_public(listing));
             blocked_by(call, listing.map(|listing| (listing.owner_id, Some(listing.title))))
         }
         _ => Ok(None),
@@ -239,11 +189,13 @@ fn blocked_by(
     found: Option<(String, Option<String>)>,
 ) -> Result<Option<Subject>, Refusal> {
     let me = call.require_owner()?;
-    let Some((owner_id, said)) = found.filter(|(owner_id, _)| owner_id != me) else {
-        return Ok(None);
-    };
-    let input = Map::from_iter([("owner_id".to_owned(), Value::from(owner_id.as_str()))]);
-    let bond = RELATIONSHIP.call(&input).map(Some).or_else(nobody)?.unwrap_or_default();
+    let found = found.filter(|(owner_id, _)| owner_id != me);
+    let Some((owner_id, said)) = found else { return Ok(None) };
+    let bond = RELATIONSHIP
+        .call(&json!({ "owner_id": owner_id }))
+        .map(Some)
+        .or_else(nobody)?
+        .unwrap_or_default();
     let ties = bond.pointer("/relationships").and_then(Value::as_array);
     let blocks = ties.into_iter().flatten().any(|entry| {
         text(entry, "/kind").as_deref() == Some("block")
@@ -267,11 +219,10 @@ fn said(answer: &Value, words: &[&str]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn each_prefix_is_listed_once_and_in_the_pattern() {
-        let prefixes = ROWS.map(|row| row.prefix).join("|");
+        let prefixes = ROWS.map(|row| row.0).join("|");
         assert!(SUBJECT_ID.starts_with(&format!("^({prefixes})_")), "{prefixes}");
         assert_eq!(kind("pair_01JZ"), Some(Kind::Pairing));
         assert_eq!(kind("agt_01JZ"), None);

@@ -3,75 +3,50 @@
 
 use crate::{
     evidence::said,
-    kept::{DAYS, DISPUTES, Dispute, STATEMENTS, Statement, StatementKind},
-    life::{DISPUTE, DisputeState},
+    kept::*,
+    life::*,
     limits::DISPUTES_A_DAY,
-    refusals::{Result, get, list_mine},
+    refusals::*,
     speakers, tell,
-    types::{Cause, Review, Say},
+    types::*,
     views::{self, DisputeView},
 };
 use portolan_sdk::prelude::*;
 
-/// The publisher of a review in the feeds.
-const REVIEW: &str = "Review by the operator";
+pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView> {
+    let (owner_id, signal_id) = (call.require_owner()?.to_owned(), String::from(input.signal_id));
+    let signal = speakers::own(call, &signal_id)?;
+    speakers::ensure_allowed(&signal_id, &signal, "dispute")?;
+    let reason = said("/reason", input.reason.as_deref())?;
+    DISPUTES_A_DAY.count(call, DAYS, &owner_id, list_mine())?;
+    let (kind, publisher) = (StatementKind::OwnerObjects, speakers::publisher(&signal.target_id)?);
+    let url = speakers::here();
+    let statement = Statement::new(call, kind, &signal_id, &signal.target_id, publisher, url);
+    let statement = Statement { speaker: Some(owner_id.clone()), ..statement };
+    let by = Opening { cause: Cause::OwnerObjects, owner_id, reason, evidence_id: None };
+    Ok(views::dispute(&open(call, by, statement)?))
+}
 
-/// The input of a new dispute.
+/// Why a dispute is opened, and by whom.
 pub(crate) struct Opening {
-    pub(crate) signal_id: String,
-    pub(crate) target_id: String,
     pub(crate) cause: Cause,
     pub(crate) owner_id: String,
     pub(crate) reason: Option<String>,
     pub(crate) evidence_id: Option<String>,
-    pub(crate) publisher: String,
-    pub(crate) url: String,
 }
 
-pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView> {
-    let me = call.require_owner()?.to_owned();
-    let signal = speakers::enter(call, &input.signal_id, "dispute")?;
-    let reason = said("/reason", input.reason.as_deref())?;
-    DISPUTES_A_DAY.count(call, DAYS, &me, list_mine())?;
-    let opening = Opening {
-        publisher: speakers::publisher(&signal.target_id)?,
-        url: speakers::here(),
-        signal_id: input.signal_id,
-        target_id: signal.target_id,
-        cause: Cause::OwnerObjects,
-        owner_id: me,
-        reason,
-        evidence_id: None,
-    };
-    Ok(views::dispute(&open(call, opening)?))
-}
-
-/// Opens a dispute of a signal that has no open one.
-pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>> {
+/// Opens a dispute of a signal that has no open one, with its statement for the feeds.
+pub(crate) fn open(call: &Call, by: Opening, statement: Statement) -> Result<Stored<Dispute>> {
     let (id, now) = (call.new_id("dsp"), call.now());
-    let (kind, speaker) = match opening.cause {
-        Cause::OwnerObjects => (StatementKind::OwnerObjects, Some(opening.owner_id.clone())),
-        Cause::SourceRetracted => (StatementKind::SourceRetracted, None),
-    };
-    let statement = Statement {
-        signal_id: opening.signal_id.clone(),
-        target_id: opening.target_id.clone(),
-        kind,
-        at: now,
-        publisher: opening.publisher,
-        url: opening.url,
-        answers: None,
-        speaker,
-    };
     STATEMENTS.put(&id, &statement, Expect::Absent)?;
     let value = Dispute {
-        open_key: opening.signal_id.clone(),
-        signal_id: opening.signal_id,
-        target_id: opening.target_id,
-        cause: opening.cause,
-        owner_id: opening.owner_id,
-        reason: opening.reason,
-        evidence_id: opening.evidence_id,
+        open_key: statement.signal_id.clone(),
+        signal_id: statement.signal_id,
+        target_id: statement.target_id,
+        cause: by.cause,
+        owner_id: by.owner_id,
+        reason: by.reason,
+        evidence_id: by.evidence_id,
         state: DisputeState::Open,
         opened_at: now,
         changed_at: now,
@@ -84,10 +59,8 @@ pub(crate) fn open(call: &Call, opening: Opening) -> Result<Stored<Dispute>> {
 
 /// Returns the disputes that wait for a review, oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<DisputeView>> {
-    let open = field("state").eq(DisputeState::Open);
-    let query = Query::new().filter(open).first("changed_at");
-    let page = DISPUTES.find(query.page(page))?;
-    Ok(Items::of(page, |dispute| views::dispute(&dispute)))
+    let query = Query::new().filter(field("state").eq(DisputeState::Open)).first("changed_at");
+    Ok(Items::of(DISPUTES.find(query.page(page))?, |dispute| views::dispute(&dispute)))
 }
 
 /// Decides a dispute with this action.
@@ -105,16 +78,9 @@ pub(crate) fn decide(
     value.decision = said("/reason", Some(&input.reason))?;
     value.changed_at = call.now();
     value.open_key.clone_from(&dispute.id);
-    let statement = Statement {
-        signal_id: value.signal_id.clone(),
-        target_id: value.target_id.clone(),
-        kind,
-        at: call.now(),
-        publisher: REVIEW.to_owned(),
-        url: speakers::here(),
-        answers: Some(dispute.id.clone()),
-        speaker: None,
-    };
+    let (publisher, url) = ("Review by the operator".to_owned(), speakers::here());
+    let statement = Statement::new(call, kind, &value.signal_id, &value.target_id, publisher, url);
+    let statement = Statement { answers: Some(dispute.id.clone()), ..statement };
     STATEMENTS.put(&format!("{}/review", dispute.id), &statement, Expect::Absent)?;
     dispute.save()?;
     tell::dispute_decided(&dispute)?;

@@ -4,33 +4,32 @@ use crate::{
     address::address,
     disputes::{self, Opening},
     feed,
-    kept::{DAYS, EVIDENCE, Evidence, STATEMENTS, Statement, StatementKind, is_kept, open_dispute},
-    life::{EVIDENCE as LIFE, EvidenceState, Maturity, SIGNAL},
-    limits::{EVIDENCE_A_DAY, check_waiting},
-    refusals::{Result, SignalError, list_mine},
+    kept::*,
+    life::*,
+    limits::{EVIDENCE_A_DAY, ensure_few_waiting},
+    refusals::*,
+    speakers::ensure_allowed,
     tell,
-    types::{Accept, Cause, EvidenceKind, Reject, Submit, Withdraw},
+    types::*,
     views::{self, EvidenceView},
 };
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView> {
-    let (me, signal_id) = (call.require_owner()?.to_owned(), input.signal_id);
-    let signal = feed::signal(&signal_id, || is_kept(&signal_id))?;
+    let (owner_id, signal_id) = (call.require_owner()?.to_owned(), String::from(input.signal_id));
+    let signal = feed::signal(&signal_id)?;
     let note = said("/note", input.note.as_deref())?;
-    let address = address(&input.url);
-    let address =
-        address.ok_or_else(|| SignalError::UrlNotAllowed { signal_id: signal_id.clone() })?;
-    let maturity = open_dispute(&signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
-    SIGNAL.step(&signal_id, maturity, "submit_evidence")?;
-    EVIDENCE_A_DAY.count(call, DAYS, &me, list_mine())?;
-    check_waiting(&signal_id)?;
+    let refused = || SignalError::UrlNotAllowed { signal_id: signal_id.clone() };
+    let address = address(&input.url).ok_or_else(refused)?;
+    ensure_allowed(&signal_id, &signal, "submit_evidence")?;
+    EVIDENCE_A_DAY.count(call, DAYS, &owner_id, list_mine())?;
+    ensure_few_waiting(&signal_id)?;
     let (evidence_id, now) = (call.new_id("evd"), call.now());
     let value = Evidence {
         signal_id: signal_id.clone(),
         target_id: signal.target_id,
-        owner_id: me,
+        owner_id,
         kind: input.kind,
         url: address.url,
         url_key: address.key,
@@ -65,48 +64,33 @@ pub(crate) fn withdraw(call: &Call, input: Withdraw) -> Result<EvidenceView> {
 
 /// Returns the evidence that waits for a review, oldest first.
 pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>> {
-    let waiting = field("state").eq(EvidenceState::Submitted);
-    let query = Query::new().filter(waiting).first("changed_at");
-    let page = EVIDENCE.find(query.page(page))?;
-    Ok(Items::of(page, |evidence| views::evidence(&evidence)))
+    let waiting = Query::new().filter(field("state").eq(EvidenceState::Submitted));
+    let found = EVIDENCE.find(waiting.first("changed_at").page(page))?;
+    Ok(Items::of(found, |evidence| views::evidence(&evidence)))
 }
 
 pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView> {
     let mut evidence = known(&input.evidence_id)?;
     enter(call, &mut evidence, "accept", input.expected_version)?;
     let publisher = said("/publisher", input.publisher.as_deref())?;
-    let publisher = publisher.unwrap_or_else(|| host(&evidence.value.url));
     evidence.value.decision = said("/reason", input.reason.as_deref())?;
     evidence.save()?;
-    let value = &evidence.value;
-    match value.kind {
+    let Evidence { signal_id, target_id, url, kind, .. } = &evidence.value;
+    let host = || address(url).map_or_else(|| url.clone(), |address| address.host);
+    let publisher = publisher.unwrap_or_else(host);
+    let statement = |kind| Statement::new(call, kind, signal_id, target_id, publisher, url.clone());
+    match kind {
         EvidenceKind::Supports => {
-            let statement = Statement {
-                signal_id: value.signal_id.clone(),
-                target_id: value.target_id.clone(),
-                kind: StatementKind::Supports,
-                at: call.now(),
-                publisher,
-                url: value.url.clone(),
-                answers: None,
-                speaker: None,
-            };
+            let statement = statement(StatementKind::Supports);
             STATEMENTS.put(&evidence.id, &statement, Expect::Absent)?;
         }
         // A signal that is already disputed gets no second dispute.
-        EvidenceKind::Retracted if open_dispute(&value.signal_id)?.is_some() => {}
+        EvidenceKind::Retracted if open_dispute(signal_id)?.is_some() => {}
         EvidenceKind::Retracted => {
-            let opening = Opening {
-                signal_id: value.signal_id.clone(),
-                target_id: value.target_id.clone(),
-                cause: Cause::SourceRetracted,
-                owner_id: value.owner_id.clone(),
-                reason: None,
-                evidence_id: Some(evidence.id.clone()),
-                publisher,
-                url: value.url.clone(),
-            };
-            disputes::open(call, opening)?;
+            let (cause, owner_id) = (Cause::SourceRetracted, evidence.value.owner_id.clone());
+            let evidence_id = Some(evidence.id.clone());
+            let by = Opening { cause, owner_id, reason: None, evidence_id };
+            disputes::open(call, by, statement(StatementKind::SourceRetracted))?;
         }
     }
     tell::evidence_decided(call, &evidence, "Evidence that you submitted was accepted.")?;
@@ -134,14 +118,9 @@ fn enter(
     action: &str,
     expected_version: Option<Version>,
 ) -> Result<()> {
-    let current = || views::evidence(evidence);
-    ensure_version(expected_version, evidence.revision, current, list_mine())?;
+    evidence.ensure_version(expected_version, || views::evidence(evidence), list_mine())?;
     let value = &mut evidence.value;
-    value.state = LIFE.step(&value.signal_id, value.state, action)?;
+    value.state = REVIEWED.step(&value.signal_id, value.state, action)?;
     value.changed_at = call.now();
     Ok(())
-}
-
-fn host(url: &str) -> String {
-    address(url).map_or_else(|| url.to_owned(), |address| address.host)
 }

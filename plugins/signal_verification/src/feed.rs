@@ -1,9 +1,6 @@
 //! The part of the feeds that is read.
 
-use crate::{
-    life::Maturity,
-    refusals::{Result, gone, unknown},
-};
+use crate::{kept::is_kept, life::Maturity, refusals::*};
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 pub(crate) const SIGNALS: Feed<Signal> = Feed::new("signals");
@@ -39,7 +36,7 @@ pub(crate) struct Step {
     pub(crate) source_id: Option<String>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[input(Clone)]
 pub(crate) struct Source {
     pub(crate) id: String,
     pub(crate) publisher: String,
@@ -62,15 +59,11 @@ impl Step {
     }
 }
 
-/// Returns a signal of the feed; `is_kept` says whether statements are stored about a signal that
-/// has left the feed.
-pub(crate) fn signal(
-    signal_id: &str,
-    is_kept: impl FnOnce() -> Result<bool, HostError>,
-) -> Result<Signal> {
+/// Returns a signal of the feed.
+pub(crate) fn signal(signal_id: &str) -> Result<Signal> {
     match SIGNALS.get(signal_id)? {
         Some(signal) => Ok(signal.value),
-        None if is_kept()? => Err(gone(signal_id).into()),
+        None if is_kept(signal_id)? => Err(gone(signal_id).into()),
         None => Err(unknown().into()),
     }
 }

@@ -1,18 +1,12 @@
 //! The history of a signal: its changes in the feed and all statements about it, in one order.
 
-use crate::{
-    feed::{Signal, Step},
-    kept::{Confirmation, Dispute, Evidence},
-    life::{DisputeState, EvidenceState},
-    read::Case,
-};
+use crate::{feed::*, kept::*, life::*, read::Case};
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
 /// The subject of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice(PartialOrd, Ord)]
 pub(crate) enum About {
     Evidence,
     Confirmation,
@@ -43,17 +37,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     fn new(at_ms: u64, about: About, to: &'static str) -> Self {
-        Self {
-            at: rfc3339(at_ms),
-            about,
-            id: None,
-            from: None,
-            to,
-            reason: None,
-            url: None,
-            trust: UNTRUSTED,
-            at_ms,
-        }
+        let (at, trust) = (rfc3339(at_ms), UNTRUSTED);
+        Self { at, about, id: None, from: None, to, reason: None, url: None, trust, at_ms }
     }
 }
 
@@ -69,44 +54,34 @@ pub(crate) fn history(case: &Case) -> Vec<Entry> {
     entries
 }
 
-fn of_evidence(evidence: &Stored<Evidence>) -> Vec<Entry> {
-    let value = &evidence.value;
-    let entry = |at, from: Option<EvidenceState>, to: EvidenceState| Entry {
-        id: Some(evidence.id.clone()),
-        from: from.map(EvidenceState::name),
-        url: Some(value.url.clone()),
-        ..Entry::new(at, About::Evidence, to.name())
-    };
-    let submitted = Entry {
-        reason: value.note.clone(),
-        ..entry(value.submitted_at, None, EvidenceState::Submitted)
-    };
-    let decided = Entry {
-        reason: value.decision.clone(),
-        ..entry(value.changed_at, Some(EvidenceState::Submitted), value.state)
-    };
-    match value.state {
-        EvidenceState::Submitted => vec![submitted],
-        _ => vec![submitted, decided],
-    }
+fn of_evidence(Stored { id, value, .. }: &Stored<Evidence>) -> Vec<Entry> {
+    let submitted = (value.submitted_at, EvidenceState::Submitted, value.note.clone());
+    let decided = (value.changed_at, value.state, value.decision.clone());
+    let mut entries = of_review(About::Evidence, id, submitted, decided);
+    entries.iter_mut().for_each(|entry| entry.url = Some(value.url.clone()));
+    entries
 }
 
-fn of_dispute(dispute: &Stored<Dispute>) -> Vec<Entry> {
-    let value = &dispute.value;
-    let entry = |at, from: Option<DisputeState>, to: DisputeState, reason: &Option<String>| Entry {
-        id: Some(dispute.id.clone()),
-        from: from.map(DisputeState::name),
-        reason: reason.clone(),
-        ..Entry::new(at, About::Dispute, to.name())
+fn of_dispute(Stored { id, value, .. }: &Stored<Dispute>) -> Vec<Entry> {
+    let opened = (value.opened_at, DisputeState::Open, value.reason.clone());
+    let decided = (value.changed_at, value.state, value.decision.clone());
+    of_review(About::Dispute, id, opened, decided)
+}
+
+/// A state, when it was reached, and why.
+type Reached<S> = (u64, S, Option<String>);
+
+/// Returns how a review began and, if it has another state by now, how it ended.
+fn of_review<S: States>(about: About, id: &str, first: Reached<S>, last: Reached<S>) -> Vec<Entry> {
+    let begun = first.1;
+    let ended = (last.1 != begun).then_some((last, Some(begun)));
+    let entry = |((at, to, reason), from): (Reached<S>, Option<S>)| Entry {
+        id: Some(id.to_owned()),
+        from: from.map(States::name),
+        reason,
+        ..Entry::new(at, about, to.name())
     };
-    let opened = entry(value.opened_at, None, DisputeState::Open, &value.reason);
-    match value.state {
-        DisputeState::Open => vec![opened],
-        state => {
-            let from = Some(DisputeState::Open);
-            vec![opened, entry(value.changed_at, from, state, &value.decision)]
-        }
-    }
+    std::iter::once((first, None)).chain(ended).map(entry).collect()
 }
 
 fn of_confirmation(confirmation: &Confirmation) -> Entry {
@@ -119,13 +94,12 @@ fn of_confirmation(confirmation: &Confirmation) -> Entry {
 
 fn of_signal(signal: &Signal) -> Vec<Entry> {
     let entry = |step: &Step| {
-        let source =
-            signal.sources.iter().find(|source| step.source_id.as_ref() == Some(&source.id));
+        let is_its = |source: &&Source| step.source_id.as_ref() == Some(&source.id);
         Entry {
             id: step.source_id.clone(),
             from: step.from.map(States::name),
             reason: Some(step.reason.clone()),
-            url: source.map(|source| source.url.clone()),
+            url: signal.sources.iter().find(is_its).map(|source| source.url.clone()),
             ..Entry::new(step.at_ms(), About::Maturity, step.to.name())
         }
     };

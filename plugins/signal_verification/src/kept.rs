@@ -1,13 +1,8 @@
 //! The stored documents: evidence, disputes, confirmations, speakers, and the statements for the
 //! feeds.
 
-use crate::{
-    life::{DisputeState, EvidenceState},
-    refusals::SignalError,
-    types::{Cause, EvidenceKind},
-};
-use portolan_sdk::documents::Person;
-use portolan_sdk::documents::PersonalField::Shared;
+use crate::{life::*, refusals::SignalError, types::*};
+use portolan_sdk::documents::{Person, PersonalField::Shared};
 use portolan_sdk::prelude::*;
 
 pub(crate) const EVIDENCE: Collection<Evidence> = Collection::new("evidence")
@@ -68,10 +63,7 @@ pub(crate) struct Evidence {
 }
 
 #[document]
-#[entity(
-    kind = "dispute", collection = DISPUTES,
-    not_found = SignalError::nothing("dispute")
-)]
+#[entity(kind = "dispute", collection = DISPUTES, not_found = SignalError::nothing("dispute"))]
 pub(crate) struct Dispute {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,
@@ -126,6 +118,22 @@ pub(crate) struct Statement {
     pub(crate) speaker: Option<String>,
 }
 
+impl Statement {
+    /// Makes a statement that is valid whoever speaks for the company.
+    pub(crate) fn new(
+        call: &Call,
+        kind: StatementKind,
+        signal_id: &str,
+        target_id: &str,
+        publisher: String,
+        url: String,
+    ) -> Self {
+        let (signal_id, target_id) = (signal_id.to_owned(), target_id.to_owned());
+        let (at, answers, speaker) = (call.now(), None, None);
+        Self { signal_id, target_id, kind, at, publisher, url, answers, speaker }
+    }
+}
+
 #[choice]
 pub(crate) enum StatementKind {
     Supports,
@@ -141,14 +149,22 @@ pub(crate) fn pair_id(of: &str, owner_id: &str) -> String {
     format!("{of}/{owner_id}")
 }
 
+pub(crate) fn about(signal_id: &str) -> Filter {
+    field("signal_id").eq(signal_id)
+}
+
+pub(crate) fn evidence_about(signal_id: &str, state: EvidenceState) -> Filter {
+    about(signal_id).and(field("state").eq(state))
+}
+
 /// Whether statements about a signal are stored.
 pub(crate) fn is_kept(signal_id: &str) -> Result<bool, HostError> {
-    let about = || field("signal_id").eq(signal_id);
+    let about = || about(signal_id);
     Ok(EVIDENCE.count(about())? + DISPUTES.count(about())? + CONFIRMATIONS.count(about())? > 0)
 }
 
 /// Returns the dispute of a signal that waits for a review.
 pub(crate) fn open_dispute(signal_id: &str) -> Result<Option<Stored<Dispute>>, HostError> {
     let open = Query::new().filter(field("open_key").eq(signal_id)).limit(1);
-    Ok(DISPUTES.find(open)?.hits.pop().map(|hit| hit.document))
+    Ok(DISPUTES.find(open)?.into_documents().next())
 }

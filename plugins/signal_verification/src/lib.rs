@@ -23,14 +23,14 @@ mod types;
 mod views;
 mod ways;
 
-use kept::{APPOINTMENTS, CONFIRMATIONS, DAYS, DISPUTES, EVIDENCE, STATEMENTS, StatementKind};
-use life::{DISPUTE, EVIDENCE as EVIDENCE_LIFE, EvidenceState};
+use kept::*;
+use life::*;
 use mine::Mine;
 use portolan_sdk::prelude::*;
 use read::{HistoryView, SignalView};
-use refusals::SignalError;
+use refusals::*;
 use types::*;
-use views::{AppointmentView, ConfirmationView, DisputeView, EvidenceView};
+use views::*;
 
 struct SignalVerification;
 
@@ -48,7 +48,7 @@ struct SignalVerification;
     tags = ["map", "signals", "evidence", "verification"],
     invokes = [people_kit::people::PEOPLE],
     collections = [EVIDENCE, DISPUTES, CONFIRMATIONS, APPOINTMENTS, STATEMENTS, DAYS],
-    state_machines = [EVIDENCE_LIFE, DISPUTE],
+    state_machines = [REVIEWED, DISPUTE],
     roles = ["signal_statements"]
 )]
 impl SignalVerification {
@@ -57,7 +57,7 @@ impl SignalVerification {
     /// The statements about a signal stay here after it has left the feed.
     #[action(access = read, idempotent, example = SignalId { signal_id: SIGNAL_ID.into() })]
     fn get(call: &Call, input: SignalId) -> Result<SignalView, SignalError> {
-        read::get(call, input.signal_id)
+        read::get(call, input.signal_id.into())
     }
 
     /// Get the history of a signal: its changes and the statements about it, in one order.
@@ -65,7 +65,7 @@ impl SignalVerification {
     /// Evidence of others is included once it was accepted.
     #[action(access = read, idempotent, example = SignalId { signal_id: SIGNAL_ID.into() })]
     fn history(call: &Call, input: SignalId) -> Result<HistoryView, SignalError> {
-        read::history_of(call, input.signal_id)
+        read::history_of(call, input.signal_id.into())
     }
 
     /// List the person's evidence, confirmations and disputes, last changed first.
@@ -186,7 +186,7 @@ impl SignalVerification {
     /// Notify the people involved of signals whose maturity has changed.
     #[action(access = internal, emits = [MATURITY_CHANGED])]
     fn announce(_call: &Call, input: Announce) -> Result<(), SignalError> {
-        Ok(tell::announce(&input)?)
+        Ok(tell::announce(input)?)
     }
 }
 

@@ -1,11 +1,6 @@
 //! The person's own evidence, confirmations and disputes in one list.
 
-use crate::{
-    kept::{CONFIRMATIONS, DISPUTES, EVIDENCE},
-    refusals::Result,
-    types::ListMine,
-    views::{self, ConfirmationView, DisputeView, EvidenceView},
-};
+use crate::{kept::*, refusals::Result, types::ListMine, views::*};
 use portolan_sdk::prelude::*;
 use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
@@ -31,24 +26,23 @@ fn kind<D: DeserializeOwned + 'static>(
     changed_at: &str,
     view: fn(&Stored<D>) -> (u64, Mine),
 ) -> Kind {
-    let mine = Query::new().filter(field("owner_id").eq(me));
-    let mine = mine.last(changed_at);
+    let mine = Query::new().filter(field("owner_id").eq(me)).last(changed_at);
     Box::new(move |limit, cursor| {
         let page = collection.find(mine.clone().limit(limit).cursor(cursor))?;
-        Ok((page.hits.iter().map(|hit| view(&hit.document)).collect(), page.next))
+        Ok((page.documents().map(view).collect(), page.next))
     })
 }
 
 fn kinds(me: &str) -> [Kind; 3] {
     [
-        kind(EVIDENCE, me, "changed_at", |evidence| {
-            (evidence.value.changed_at, Mine::Evidence(views::evidence(evidence)))
+        kind(EVIDENCE, me, "changed_at", |found| {
+            (found.value.changed_at, Mine::Evidence(evidence(found)))
         }),
         kind(CONFIRMATIONS, me, "confirmed_at", |Stored { value, .. }| {
-            (value.confirmed_at, Mine::Confirmation(views::confirmation(value)))
+            (value.confirmed_at, Mine::Confirmation(confirmation(value)))
         }),
-        kind(DISPUTES, me, "changed_at", |dispute| {
-            (dispute.value.changed_at, Mine::Dispute(views::dispute(dispute)))
+        kind(DISPUTES, me, "changed_at", |found| {
+            (found.value.changed_at, Mine::Dispute(dispute(found)))
         }),
     ]
 }
@@ -59,7 +53,7 @@ pub(crate) fn list(me: &str, input: ListMine) -> Result<Items<Mine>> {
     }
     let mine = field("owner_id").eq(me).and(field("state").one_of(input.state));
     let page = EVIDENCE.find(input.page.last_changed(mine))?;
-    Ok(Items::of(page, |evidence| Mine::Evidence(views::evidence(&evidence))))
+    Ok(Items::of(page, |found| Mine::Evidence(evidence(&found))))
 }
 
 /// The cursor of a kind without further items.

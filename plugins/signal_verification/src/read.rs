@@ -1,12 +1,12 @@
 //! A signal with all statements about it.
 
 use crate::{
-    feed::{SIGNALS, Signal, SignalKind},
+    feed::*,
     history::{Entry, history},
-    kept::{CONFIRMATIONS, Confirmation, DISPUTES, Dispute, EVIDENCE, Evidence},
-    life::{ANYBODY, DisputeState, EvidenceState, Maturity, SIGNAL, SPEAKER},
+    kept::*,
+    life::*,
     limits::MOST_SHOWN,
-    refusals::{Result, unknown},
+    refusals::*,
     speakers::speaks,
     views::{self, DisputeView, EvidenceView, PublicEvidence},
     ways::{Way, missing},
@@ -52,16 +52,9 @@ struct Shown {
     occurred_at: String,
     /// When it was detected (RFC 3339).
     detected_at: String,
-    sources: Vec<ShownSource>,
+    sources: Vec<Source>,
     /// Always `untrusted_user_content`: headline, summary and sources were written by others.
     trust: &'static str,
-}
-
-#[output]
-struct ShownSource {
-    id: String,
-    publisher: String,
-    url: String,
 }
 
 #[output(Default)]
@@ -97,29 +90,25 @@ pub(crate) struct Case {
 
 impl Case {
     fn read(call: &Call, signal_id: String) -> Result<Self> {
-        let about = || field("signal_id").eq(&signal_id);
+        let about = || about(&signal_id);
+        let last = |filter| Query::new().filter(filter).last("changed_at").limit(MOST_SHOWN);
         let signal = SIGNALS.get(&signal_id)?.map(|signal| signal.value);
-        let accepted = about().and(field("state").eq(EvidenceState::Accepted));
-        let accepted = EVIDENCE.find(last(accepted))?.into_parts().0;
+        let accepted = last(evidence_about(&signal_id, EvidenceState::Accepted));
+        let accepted = EVIDENCE.find(accepted)?.into_parts().0;
         let own = match call.owner_id() {
             Some(me) => EVIDENCE.find(last(about().and(field("owner_id").eq(me))))?.into_parts().0,
             None => Vec::new(),
         };
         let disputes = DISPUTES.find(last(about()))?.into_parts().0;
-        let first = Query::new().filter(about()).limit(MOST_SHOWN);
-        let first = first.first("confirmed_at");
+        let first = Query::new().filter(about()).limit(MOST_SHOWN).first("confirmed_at");
         let confirmations = CONFIRMATIONS.find(first)?.into_documents();
         let confirmations: Vec<_> = confirmations.map(|confirmed| confirmed.value).collect();
-        let spoken_of = || {
-            let evidence = accepted.iter().chain(&own).map(|known| &known.value.target_id);
-            let disputes = disputes.iter().map(|dispute| &dispute.value.target_id);
-            evidence
-                .chain(disputes)
-                .chain(confirmations.iter().map(|confirmation| &confirmation.target_id))
-                .next()
-        };
-        let target_id = signal.as_ref().map(|signal| &signal.target_id).or_else(spoken_of);
-        let target_id = target_id.ok_or_else(unknown)?.clone();
+        let of_signal = signal.iter().map(|signal| &signal.target_id);
+        let of_evidence = accepted.iter().chain(&own).map(|known| &known.value.target_id);
+        let of_disputes = disputes.iter().map(|dispute| &dispute.value.target_id);
+        let of_confirmations = confirmations.iter().map(|confirmation| &confirmation.target_id);
+        let mut targets = of_signal.chain(of_evidence).chain(of_disputes).chain(of_confirmations);
+        let target_id = targets.next().ok_or_else(unknown)?.clone();
         Ok(Self { signal_id, target_id, signal, accepted, own, disputes, confirmations })
     }
 
@@ -133,32 +122,24 @@ impl Case {
     }
 }
 
-fn last(filter: Filter) -> Query {
-    Query::new().filter(filter).last("changed_at").limit(MOST_SHOWN)
-}
-
 pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView> {
     let case = Case::read(call, signal_id)?;
     let speaks_for_target = match call.owner_id() {
         Some(me) => speaks(me, &case.target_id)?,
         None => false,
     };
-    let allowed_actions = case.allowed(call, speaks_for_target);
-    let evidence_counts = counts(&case.signal_id)?;
     let missing = case.signal.as_ref().map(|signal| missing(signal.kind, signal.maturity));
+    let first = case.confirmations.first();
     Ok(SignalView {
         missing: missing.unwrap_or_default(),
-        evidence_counts,
+        evidence_counts: counts(&case.signal_id)?,
         evidence: case.accepted.iter().map(views::public).collect(),
         own_evidence: case.own.iter().map(views::evidence).collect(),
         dispute: case.disputes.first().map(views::dispute),
-        confirmed_at: case
-            .confirmations
-            .first()
-            .map(|confirmation| rfc3339(confirmation.confirmed_at)),
+        confirmed_at: first.map(|confirmation| rfc3339(confirmation.confirmed_at)),
         speaks_for_target,
-        allowed_actions,
-        signal: case.signal.map(shown),
+        allowed_actions: case.allowed(call, speaks_for_target),
+        signal: case.signal.as_ref().map(shown),
         signal_id: case.signal_id,
         target_id: case.target_id,
     })
@@ -166,37 +147,20 @@ pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView> {
 
 pub(crate) fn history_of(call: &Call, signal_id: String) -> Result<HistoryView> {
     let case = Case::read(call, signal_id)?;
-    let items = history(&case);
-    let in_feed = case.signal.is_some();
+    let (items, in_feed) = (history(&case), case.signal.is_some());
     Ok(HistoryView { signal_id: case.signal_id, target_id: case.target_id, in_feed, items })
 }
 
-fn shown(signal: Signal) -> Shown {
-    let sources = signal.sources.into_iter();
-    Shown {
-        kind: signal.kind,
-        headline: signal.headline,
-        summary: signal.summary,
-        label: signal.label,
-        maturity: signal.maturity,
-        confidence: signal.confidence,
-        occurred_at: signal.occurred_at,
-        detected_at: signal.detected_at,
-        sources: sources
-            .map(|source| ShownSource {
-                id: source.id,
-                publisher: source.publisher,
-                url: source.url,
-            })
-            .collect(),
+fn shown(signal: &Signal) -> Shown {
+    view!(signal => Shown {
+        kind, headline, summary, label, maturity, confidence, occurred_at, detected_at, sources;
         trust: UNTRUSTED,
-    }
+    })
 }
 
 /// Counts the evidence; withdrawn evidence is not counted.
 fn counts(signal_id: &str) -> Result<Counts, HostError> {
-    let of_it = Query::new().filter(field("signal_id").eq(signal_id));
-    let [states] = EVIDENCE.count_by(["state"], of_it)?;
+    let [states] = EVIDENCE.count_by(["state"], Query::new().filter(about(signal_id)))?;
     let of = |state: EvidenceState| {
         states.iter().find(|found| found.value == state.name()).map_or(0, |found| found.count)
     };

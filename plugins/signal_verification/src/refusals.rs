@@ -1,21 +1,8 @@
 //! The refusals, each with the next step that helps.
 
-use crate::{limits::MOST_WAITING, types::CAPABILITY};
+use crate::types::CAPABILITY;
 use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Lacks {
-    kind: &'static str,
-    relation: &'static str,
-    object: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct Duplicate {
-    kind: &'static str,
-    existing_id: String,
-}
 
 #[derive(Debug, Refusals)]
 pub(crate) enum SignalError {
@@ -26,14 +13,14 @@ pub(crate) enum SignalError {
     #[refusal(
         forbidden,
         retryable,
-        conflict_detail = Lacks { kind: "permission", relation: "speaks_for", object: target_id.clone() },
+        conflict_detail = json!({ "kind": "permission", "relation": "speaks_for", "object": target_id }),
         next = prove(&target_id)
     )]
     VerificationRequired { target_id: String },
     /// This address was submitted for this signal before.
     #[refusal(
         conflict,
-        conflict_detail = Duplicate { kind: "duplicate", existing_id },
+        conflict_detail = json!({ "kind": "duplicate", "existing_id": existing_id }),
         next = get(&signal_id)
     )]
     EvidenceExists { signal_id: String, existing_id: String },
@@ -70,22 +57,15 @@ pub(crate) fn list_mine() -> Next {
 }
 
 fn prove(target_id: &str) -> Next {
-    let start = Next::action("owner_verification", "start");
-    let start = start.field("target_id", target_id);
-    start.ask(
-        "method",
-        "Can you add a DNS record of the company's domain, or a file to its web server?",
-    )
+    let how = "Can you add a DNS record of the company's domain, or a file to its web server?";
+    Next::action("owner_verification", "start").field("target_id", target_id).ask("method", how)
 }
 
 fn submit(signal_id: &str) -> Next {
-    let submit = Next::action(CAPABILITY, "submit_evidence");
-    let submit = submit.field("signal_id", signal_id);
-    let submit = submit.ask("url", "At which public https address can it be read?");
-    submit.ask(
-        "kind",
-        "At which public https address can it be read, and does it support or retract?",
-    )
+    let what = "At which public https address can it be read, and does it support or retract?";
+    let submit = Next::action(CAPABILITY, "submit_evidence").field("signal_id", signal_id);
+    // One question asks for both fields.
+    submit.ask("url", what).ask("kind", what)
 }
 
 fn common(code: ErrorCode, message: &str, next: Next) -> Refusal {
@@ -114,13 +94,4 @@ impl SignalError {
     pub(crate) fn nothing(what: &str) -> Self {
         Refusal::common(ErrorCode::NotFound, format!("There is no such {what}.")).into()
     }
-}
-
-pub(crate) fn many_wait(signal_id: &str) -> Refusal {
-    let limit = Limit::reached("evidence_waiting_for_a_signal", MOST_WAITING);
-    quota("As much evidence for this signal waits for a review as may.", &limit, get(signal_id))
-}
-
-pub(crate) fn many_appointed(name: &'static str, limit: u64) -> Refusal {
-    quota("As many are appointed as may be.", &Limit::reached(name, limit), list_mine())
 }

@@ -3,14 +3,11 @@
 use crate::{
     evidence::said,
     feed::{self, Signal},
-    kept::{
-        APPOINTMENTS, Appointment, CONFIRMATIONS, Confirmation, DAYS, STATEMENTS, Statement,
-        StatementKind, is_kept, open_dispute, pair_id,
-    },
-    life::{Maturity, SIGNAL},
-    limits::{CONFIRMATIONS_A_DAY, MOST_APPOINTED, MOST_SPEAKERS},
-    refusals::{Result, SignalError, list_mine, many_appointed},
-    types::{Appoint, CAPABILITY, Dismiss, ListSpeakers, Say, Verification},
+    kept::*,
+    life::*,
+    limits::{CONFIRMATIONS_A_DAY, ensure_few_appointed},
+    refusals::*,
+    types::*,
     views::{self, AppointmentView, ConfirmationView},
 };
 use people_kit::people;
@@ -18,10 +15,10 @@ use portolan_sdk::{contract::platform, prelude::*};
 
 pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView> {
     let note = said("/note", Some(&input.note))?.unwrap_or_default();
-    feed::name(&input.target_id)?.ok_or_else(|| SignalError::nothing("target"))?;
-    people::person(&input.owner_id)?.ok_or(SignalError::OwnerNotFound)?;
-    let id = pair_id(&input.target_id, &input.owner_id);
-    let of_it = field("target_id").eq(&input.target_id);
+    let (target_id, owner_id) = (String::from(input.target_id), String::from(input.owner_id));
+    feed::name(&target_id)?.ok_or_else(|| SignalError::nothing("target"))?;
+    people::person(&owner_id)?.ok_or(SignalError::OwnerNotFound)?;
+    let id = pair_id(&target_id, &owner_id);
     if let Some(mut appointed) = APPOINTMENTS.get(&id)? {
         if appointed.value.verification_id.take().is_some() {
             appointed.value.note = note;
@@ -29,35 +26,24 @@ pub(crate) fn appoint(call: &Call, input: Appoint) -> Result<AppointmentView> {
         }
         return Ok(views::appointment(appointed.value));
     }
-    if APPOINTMENTS.count(of_it)? >= MOST_SPEAKERS {
-        return Err(many_appointed("speakers_of_a_target", MOST_SPEAKERS).into());
-    }
-    if APPOINTMENTS.count(None)? >= MOST_APPOINTED {
-        return Err(many_appointed("speakers", MOST_APPOINTED).into());
-    }
-    let appointment = Appointment {
-        target_id: input.target_id,
-        owner_id: input.owner_id,
-        note,
-        since: call.now(),
-        verification_id: None,
-    };
-    APPOINTMENTS.put(&id, &appointment, Expect::Absent)?;
-    Ok(views::appointment(appointment))
+    ensure_few_appointed(&target_id)?;
+    let (since, verification_id) = (call.now(), None);
+    let appointment = Appointment { target_id, owner_id, note, since, verification_id };
+    Ok(views::appointment(APPOINTMENTS.add(id, appointment, since)?.value))
 }
 
-/// Dismisses a person. Their statements that no build has used yet no longer count.
+/// Dismisses a person.
 pub(crate) fn dismiss(input: &Dismiss) -> Result<()> {
-    let id = pair_id(&input.target_id, &input.owner_id);
-    let appointed = APPOINTMENTS.get(&id)?.ok_or_else(|| SignalError::nothing("appointment"))?;
-    APPOINTMENTS.delete(&id, Expect::Revision(appointed.revision))?;
-    forget(&input.target_id, &input.owner_id)
+    let appointed = APPOINTMENTS.get(&pair_id(&input.target_id, &input.owner_id))?;
+    forget(&appointed.ok_or_else(|| SignalError::nothing("appointment"))?)
 }
 
-fn forget(target_id: &str, owner_id: &str) -> Result<()> {
+/// Ends an appointment. Statements of the person that no build has used yet no longer count.
+fn forget(appointed: &Stored<Appointment>) -> Result<()> {
+    let Appointment { target_id, owner_id, .. } = &appointed.value;
+    APPOINTMENTS.delete(&appointed.id, Expect::Revision(appointed.revision))?;
     let of_them = |path: &str| {
-        let target = field("target_id").eq(target_id);
-        Query::new().filter(target.and(field(path).eq(owner_id)))
+        Query::new().filter(field("target_id").eq(target_id).and(field(path).eq(owner_id)))
     };
     for hit in STATEMENTS.all(of_them("speaker")) {
         STATEMENTS.delete(&hit?.document.id, Expect::Any)?;
@@ -76,8 +62,7 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
         return Ok(());
     };
     let id = pair_id(&target_id, &owner_id);
-    let appointed = APPOINTMENTS.get(&id)?;
-    match (resource.state.as_str(), appointed) {
+    match (resource.state.as_str(), APPOINTMENTS.get(&id)?) {
         ("verified", None) => {
             let note = format!("Has proved the domain {domain}.");
             let (since, verification_id) = (call.now(), Some(resource.id));
@@ -88,17 +73,14 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
         // A stale verification still counts while it is checked again.
         ("verified" | "stale", _) | (_, None) => Ok(()),
         (_, Some(appointed)) if appointed.value.verification_id.is_none() => Ok(()),
-        (_, Some(appointed)) => {
-            APPOINTMENTS.delete(&id, Expect::Revision(appointed.revision))?;
-            forget(&target_id, &owner_id)
-        }
+        (_, Some(appointed)) => forget(&appointed),
     }
 }
 
 pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>> {
     let of_it = input.target_id.map(|target_id| field("target_id").eq(target_id));
-    let query = Query::new().filter(of_it).page(input.page);
-    Ok(Items::of(APPOINTMENTS.find(query)?, |appointment| views::appointment(appointment.value)))
+    let found = APPOINTMENTS.find(Query::new().filter(of_it).page(input.page))?;
+    Ok(Items::of(found, |appointment| views::appointment(appointment.value)))
 }
 
 /// Whether a person speaks for a company.
@@ -106,57 +88,41 @@ pub(crate) fn speaks(owner_id: &str, target_id: &str) -> Result<bool, HostError>
     Ok(APPOINTMENTS.get(&pair_id(target_id, owner_id))?.is_some())
 }
 
-/// Returns a signal on which the caller may take this action, because they speak for its company.
-pub(crate) fn enter(call: &Call, signal_id: &str, action: &str) -> Result<Signal> {
-    let signal = own(call, signal_id)?;
-    may(signal_id, &signal, action)?;
-    Ok(signal)
-}
-
-fn own(call: &Call, signal_id: &str) -> Result<Signal> {
-    let signal = feed::signal(signal_id, || is_kept(signal_id))?;
+/// Returns a signal about a company that the caller speaks for.
+pub(crate) fn own(call: &Call, signal_id: &str) -> Result<Signal> {
+    let signal = feed::signal(signal_id)?;
     if !speaks(call.require_owner()?, &signal.target_id)? {
         return Err(SignalError::VerificationRequired { target_id: signal.target_id });
     }
     Ok(signal)
 }
 
-fn may(signal_id: &str, signal: &Signal, action: &str) -> Result<()> {
+/// Refuses an action that the signal's maturity does not allow.
+pub(crate) fn ensure_allowed(signal_id: &str, signal: &Signal, action: &str) -> Result<()> {
     let maturity = open_dispute(signal_id)?.map_or(signal.maturity, |_| Maturity::Disputed);
     SIGNAL.step(signal_id, maturity, action)?;
     Ok(())
 }
 
 pub(crate) fn confirm(call: &Call, input: Say) -> Result<ConfirmationView> {
-    let (me, signal_id) = (call.require_owner()?.to_owned(), input.signal_id);
+    let (owner_id, signal_id) = (call.require_owner()?.to_owned(), String::from(input.signal_id));
     let signal = own(call, &signal_id)?;
     let reason = said("/reason", input.reason.as_deref())?;
-    let id = pair_id(&signal_id, &me);
+    let id = pair_id(&signal_id, &owner_id);
     // A second confirmation changes nothing.
     if let Some(confirmed) = CONFIRMATIONS.get(&id)? {
         return Ok(views::confirmation(&confirmed.value));
     }
-    may(&signal_id, &signal, "confirm")?;
-    CONFIRMATIONS_A_DAY.count(call, DAYS, &me, list_mine())?;
-    let confirmation = Confirmation {
-        confirmation_id: call.new_id("cnf"),
-        signal_id,
-        target_id: signal.target_id,
-        owner_id: me,
-        reason,
-        confirmed_at: call.now(),
-    };
+    ensure_allowed(&signal_id, &signal, "confirm")?;
+    CONFIRMATIONS_A_DAY.count(call, DAYS, &owner_id, list_mine())?;
+    let (confirmation_id, target_id) = (call.new_id("cnf"), signal.target_id);
+    let (kind, publisher) = (StatementKind::OwnerConfirms, publisher(&target_id)?);
+    let statement = Statement::new(call, kind, &signal_id, &target_id, publisher, here());
+    let statement = Statement { speaker: Some(owner_id.clone()), ..statement };
+    let confirmed_at = call.now();
+    let confirmation =
+        Confirmation { confirmation_id, signal_id, target_id, owner_id, reason, confirmed_at };
     CONFIRMATIONS.put(&id, &confirmation, Expect::Absent)?;
-    let statement = Statement {
-        signal_id: confirmation.signal_id.clone(),
-        target_id: confirmation.target_id.clone(),
-        kind: StatementKind::OwnerConfirms,
-        at: call.now(),
-        publisher: publisher(&confirmation.target_id)?,
-        url: here(),
-        answers: None,
-        speaker: Some(confirmation.owner_id.clone()),
-    };
     STATEMENTS.put(&confirmation.confirmation_id, &statement, Expect::Absent)?;
     Ok(views::confirmation(&confirmation))
 }

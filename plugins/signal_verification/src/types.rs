@@ -1,40 +1,29 @@
 //! Inputs, events, and the enums that they share with stored documents.
 
-use crate::{
-    kept::StatementKind,
-    life::{EvidenceState, Maturity},
-    limits::MOVES,
-};
+use crate::{kept::StatementKind, life::*, limits::MOVES};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "signal_verification";
 
-pub(crate) const EVIDENCE_DECIDED: Event<Data<Decided>> = Event::new("signal.evidence_decided");
-pub(crate) const DISPUTED: Event<Data<Objection>> = Event::new("signal.disputed");
-pub(crate) const DISPUTE_DECIDED: Event<Data<Objection>> = Event::new("signal.dispute_decided");
-pub(crate) const MATURITY_CHANGED: Event<Data<Changed>> = Event::new("signal.maturity_changed");
+#[id]
+pub(crate) struct Id(String);
 
-#[derive(Serialize)]
-pub(crate) struct Decided {
-    pub(crate) signal_id: String,
-    pub(crate) kind: EvidenceKind,
-}
+pub(crate) const EVIDENCE_DECIDED: Event<Data<Facts>> = Event::new("signal.evidence_decided");
+pub(crate) const DISPUTED: Event<Data<Facts>> = Event::new("signal.disputed");
+pub(crate) const DISPUTE_DECIDED: Event<Data<Facts>> = Event::new("signal.dispute_decided");
+pub(crate) const MATURITY_CHANGED: Event<Data<Facts>> = Event::new("signal.maturity_changed");
 
-#[derive(Serialize)]
-pub(crate) struct Objection {
+/// The facts of all events, each with those that it has.
+#[output(Default)]
+pub(crate) struct Facts {
     pub(crate) signal_id: String,
-    pub(crate) target_id: String,
-    pub(crate) cause: Cause,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Changed {
-    pub(crate) signal_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<EvidenceKind>,
+    pub(crate) target_id: Option<String>,
+    pub(crate) cause: Option<Cause>,
     pub(crate) from: Option<Maturity>,
-    pub(crate) to: Maturity,
+    pub(crate) to: Option<Maturity>,
     /// The number of accepted items of evidence.
-    pub(crate) evidence_count: u64,
+    pub(crate) evidence_count: Option<u64>,
 }
 
 /// What the address shows.
@@ -58,43 +47,36 @@ pub(crate) enum Cause {
 #[input]
 pub(crate) struct SignalId {
     /// The id of the signal in the feed: `sig_` and 26 characters.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
 }
 
 #[input]
 pub(crate) struct Submit {
     /// The id of the signal in the feed.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
     /// The address, which everybody must be able to read: https, with a host name, without a user
     /// and a port.
-    #[schemars(length(min = 1, max = 480))]
-    pub(crate) url: String,
+    pub(crate) url: Text<1, 480>,
     /// What it shows: that somebody else publishes the same, or that a source has retracted it.
     pub(crate) kind: EvidenceKind,
     /// A note on what the reviewer should look at. Everybody reads it once the evidence is
     /// accepted.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) note: Option<String>,
+    pub(crate) note: Option<Text<1, 500>>,
 }
 
 #[input]
 pub(crate) struct Withdraw {
     /// The id of one's own evidence: `evd_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) evidence_id: String,
+    pub(crate) evidence_id: Id,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Say {
     /// A signal about a company that the person speaks for.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
     /// The reason, which everybody reads.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Text<1, 500>>,
 }
 
 #[input]
@@ -110,24 +92,19 @@ pub(crate) struct ListMine {
 #[input]
 pub(crate) struct Appoint {
     /// The company on the map.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Id,
     /// The person who is to speak for it.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Id,
     /// A note about the proof that was seen.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) note: String,
+    pub(crate) note: Text<1, 500>,
 }
 
 #[input]
 pub(crate) struct Dismiss {
     /// The company on the map.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: String,
+    pub(crate) target_id: Id,
     /// The person who no longer speaks for it.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Id,
 }
 
 /// The part of the event `verification.updated` that is read.
@@ -149,42 +126,34 @@ pub(crate) struct VerificationState {
 #[input]
 pub(crate) struct ListSpeakers {
     /// Only people who speak for this company.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) target_id: Option<String>,
+    pub(crate) target_id: Option<Id>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
 
 #[input]
 pub(crate) struct Accept {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) evidence_id: String,
+    pub(crate) evidence_id: Id,
     /// The publisher; by default the host of the address.
-    #[schemars(length(min = 1, max = 120))]
-    pub(crate) publisher: Option<String>,
+    pub(crate) publisher: Option<Text<1, 120>>,
     /// The reason, for the person who submitted it.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: Option<String>,
+    pub(crate) reason: Option<Text<1, 500>>,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Reject {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) evidence_id: String,
+    pub(crate) evidence_id: Id,
     /// The reason, for the person who submitted it.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: String,
+    pub(crate) reason: Text<1, 500>,
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Review {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) dispute_id: String,
+    pub(crate) dispute_id: Id,
     /// The reason, which everybody reads.
-    #[schemars(length(min = 1, max = 500))]
-    pub(crate) reason: String,
+    pub(crate) reason: Text<1, 500>,
     pub(crate) expected_version: Option<Version>,
 }
 
@@ -197,8 +166,7 @@ pub(crate) struct Announce {
 #[input]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Move {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) signal_id: String,
+    pub(crate) signal_id: Id,
     pub(crate) from: Option<Maturity>,
     pub(crate) to: Maturity,
 }

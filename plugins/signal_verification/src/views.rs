@@ -1,10 +1,6 @@
 //! How evidence, disputes and confirmations are shown.
 
-use crate::{
-    kept::{Appointment, Confirmation, Dispute, Evidence},
-    life::{DISPUTE, DisputeState, EVIDENCE, EvidenceState},
-    types::{Cause, EvidenceKind},
-};
+use crate::{kept::*, life::*, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 
@@ -36,7 +32,7 @@ pub(crate) fn evidence(evidence: &Stored<Evidence>) -> EvidenceView {
         signal_id, target_id, kind, url, note, state, decision;
         evidence_id: evidence.id.clone(),
         version: evidence.revision,
-        allowed_actions: EVIDENCE.allowed(value.state),
+        allowed_actions: REVIEWED.allowed(value.state),
         submitted_at: rfc3339(value.submitted_at),
         changed_at: rfc3339(value.changed_at),
         trust: UNTRUSTED,

@@ -1,7 +1,7 @@
 //! The ways to a higher maturity: the steps of the feeds' table, as data.
 
 use crate::{
-    feed::SignalKind,
+    feed::SignalKind::{self, Funding, Hiring},
     life::Maturity::{
         self, Confirmed, Corroborated, Lead, SourceBacked, Stale, Unsourced, Verified,
     },
@@ -21,134 +21,74 @@ pub(crate) struct Way {
     action: Option<&'static str>,
 }
 
-struct Row {
-    kinds: &'static [SignalKind],
+/// The kind of the signal, the maturities from which the way leads, and the way.
+type Row = (SignalKind, &'static [Maturity], Way);
+
+const fn row(
+    kind: SignalKind,
     from: &'static [Maturity],
-    way: Way,
-}
-
-const FUNDING: &[SignalKind] = &[SignalKind::Funding];
-const HIRING: &[SignalKind] = &[SignalKind::Hiring];
-
-const fn way(
     to: Maturity,
     needs: &'static str,
-    what: &'static str,
     action: Option<&'static str>,
-) -> Way {
-    Way { to, needs, what, action }
+    what: &'static str,
+) -> Row {
+    (kind, from, Way { to, needs, what, action })
 }
 
-const WAYS: &[Row] = &[
-    Row {
-        kinds: FUNDING,
-        from: &[Unsourced],
-        way: way(
-            SourceBacked,
-            "source",
-            "An address that names the company and tells of the round.",
-            Some("submit_evidence"),
-        ),
-    },
-    Row {
-        kinds: FUNDING,
-        from: &[SourceBacked],
-        way: way(Confirmed, "filing", "A filing with a regulator.", None),
-    },
-    Row {
-        kinds: FUNDING,
-        from: &[SourceBacked],
-        way: way(
-            Confirmed,
-            "both_sides",
-            "Announcements of the company and of an investor, each on its own domain.",
-            None,
-        ),
-    },
-    Row {
-        kinds: FUNDING,
-        from: &[Unsourced, SourceBacked],
-        way: way(
-            Confirmed,
-            "owner_confirms",
-            "The word of whoever speaks for the company, once there is a source.",
-            Some("confirm"),
-        ),
-    },
-    Row {
-        kinds: HIRING,
-        from: &[Lead],
-        way: way(
-            Corroborated,
-            "second_publisher",
-            "Another publisher under another domain. It stays a lead.",
-            Some("submit_evidence"),
-        ),
-    },
-    Row {
-        kinds: HIRING,
-        from: &[Lead, Corroborated],
-        way: way(
-            Verified,
-            "open_role",
-            "A matching role on the company's own board, read in the last 72 hours.",
-            None,
-        ),
-    },
-    Row {
-        kinds: HIRING,
-        from: &[Lead, Corroborated],
-        way: way(
-            Verified,
-            "owner_confirms",
-            "The word of whoever speaks for the company.",
-            Some("confirm"),
-        ),
-    },
-    Row {
-        kinds: HIRING,
-        from: &[Stale],
-        way: way(Verified, "open_role", "A role that is back on the company's own board.", None),
-    },
+const SUBMIT: Option<&str> = Some("submit_evidence");
+const CONFIRM: Option<&str> = Some("confirm");
+
+const NAMED: &str = "An address that names the company and tells of the round.";
+const FILED: &str = "A filing with a regulator.";
+const ANNOUNCED: &str = "Announcements of the company and of an investor, each on its own domain.";
+const SAID_TOO: &str = "The word of whoever speaks for the company, once there is a source.";
+const REPEATED: &str = "Another publisher under another domain. It stays a lead.";
+const OPEN: &str = "A matching role on the company's own board, read in the last 72 hours.";
+const SAID: &str = "The word of whoever speaks for the company.";
+const BACK: &str = "A role that is back on the company's own board.";
+
+const WAYS: [Row; 8] = [
+    row(Funding, &[Unsourced], SourceBacked, "source", SUBMIT, NAMED),
+    row(Funding, &[SourceBacked], Confirmed, "filing", None, FILED),
+    row(Funding, &[SourceBacked], Confirmed, "both_sides", None, ANNOUNCED),
+    row(Funding, &[Unsourced, SourceBacked], Confirmed, "owner_confirms", CONFIRM, SAID_TOO),
+    row(Hiring, &[Lead], Corroborated, "second_publisher", SUBMIT, REPEATED),
+    row(Hiring, &[Lead, Corroborated], Verified, "open_role", None, OPEN),
+    row(Hiring, &[Lead, Corroborated], Verified, "owner_confirms", CONFIRM, SAID),
+    row(Hiring, &[Stale], Verified, "open_role", None, BACK),
 ];
 
 /// Returns the ways to a higher maturity, one of which is enough; none for a signal that has the
 /// highest maturity, is retracted, or waits for a review.
 pub(crate) fn missing(kind: SignalKind, maturity: Maturity) -> Vec<Way> {
-    let fits = |row: &&Row| row.kinds.contains(&kind) && row.from.contains(&maturity);
-    WAYS.iter().filter(fits).map(|row| row.way).collect()
+    let fits = |row: &&Row| row.0 == kind && row.1.contains(&maturity);
+    WAYS.iter().filter(fits).map(|row| row.2).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn needs(kind: SignalKind, maturity: Maturity) -> Vec<&'static str> {
-        missing(kind, maturity).iter().map(|way| way.needs).collect()
-    }
-
     #[test]
-    fn a_lead_lacks_a_role_or_the_companys_word() {
-        let lead = needs(SignalKind::Hiring, Lead);
-        assert_eq!(lead, ["second_publisher", "open_role", "owner_confirms"]);
-        assert_eq!(needs(SignalKind::Hiring, Corroborated), ["open_role", "owner_confirms"]);
-        assert_eq!(needs(SignalKind::Funding, Unsourced), ["source", "owner_confirms"]);
-        assert_eq!(needs(SignalKind::Hiring, Verified), Vec::<&str>::new());
-    }
-
-    #[test]
-    fn ways_start_at_maturities_of_the_kind() {
-        for kind in [SignalKind::Funding, SignalKind::Hiring] {
-            assert_eq!(needs(kind, Maturity::Disputed), Vec::<&str>::new());
+    fn each_maturity_lacks_what_leads_higher() {
+        for (kind, maturity, needs) in [
+            (Hiring, Lead, &["second_publisher", "open_role", "owner_confirms"][..]),
+            (Hiring, Corroborated, &["open_role", "owner_confirms"]),
+            (Funding, Unsourced, &["source", "owner_confirms"]),
+            (Hiring, Verified, &[]),
+            (Funding, Maturity::Disputed, &[]),
+            (Hiring, Maturity::Disputed, &[]),
+        ] {
+            let missing: Vec<_> = missing(kind, maturity).iter().map(|way| way.needs).collect();
+            assert_eq!(missing, needs, "{kind:?} {maturity:?}");
         }
-        for row in WAYS {
-            let actions = ["submit_evidence", "confirm"];
-            assert!(
-                row.way.action.is_none_or(|action| actions.contains(&action)),
-                "{}",
-                row.way.needs
-            );
-            assert!(!row.from.contains(&row.way.to), "{}", row.way.needs);
+    }
+
+    #[test]
+    fn no_way_leads_back() {
+        for (_, from, way) in WAYS {
+            assert!(!from.contains(&way.to), "{}", way.needs);
+            assert!([SUBMIT, CONFIRM, None].contains(&way.action), "{}", way.needs);
         }
     }
 }

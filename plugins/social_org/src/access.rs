@@ -1,8 +1,8 @@
 //! Access to organisations: whether the caller's role permits an action.
 
 use crate::{
-    life::{MEMBERSHIP, MemberState, ORG, Role, may},
-    refusal::{OrgError, Result, get},
+    life::*,
+    refusal::*,
     types::{MEMBERS, Member, ORGS, Org},
     view,
 };
@@ -15,10 +15,6 @@ pub(crate) struct Standing {
     pub(crate) me: String,
     pub(crate) own: Stored<Member>,
     pub(crate) role: Role,
-}
-
-pub(crate) fn org(org_id: &str) -> Result<Stored<Org>> {
-    ORGS.get(org_id)?.ok_or(OrgError::OrgNotFound)
 }
 
 pub(crate) fn membership(org_id: &str, owner_id: &str) -> Result<Option<Stored<Member>>> {
@@ -42,14 +38,13 @@ pub(crate) fn enter(
     action: &str,
     expected_version: Option<Version>,
 ) -> Result<Standing> {
-    let (mut org, me) = (org(org_id)?, call.require_owner()?.to_owned());
+    let (mut org, me) = (Org::load(org_id)?, call.require_owner()?.to_owned());
     let own = membership(org_id, &me)?;
     let role = view::role(own.as_ref().map(|own| &own.value));
     let (Some(own), Some(role)) = (own, role.filter(|role| may(Some(*role), action))) else {
         return Err(not_permitted(org_id).into());
     };
-    let current = || view::org(&org, Some(&own.value));
-    ensure_version(expected_version, org.revision, current, get(org_id))?;
+    org.ensure_version(expected_version, || view::org(&org, Some(&own.value)), get(org_id))?;
     org.value.state = ORG.step(org_id, org.value.state, action)?;
     Ok(Standing { org, me, own, role })
 }
@@ -63,12 +58,11 @@ impl Standing {
     /// Returns another person's membership, if its role is not above the caller's.
     pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>> {
         let org_id = &self.org.id;
-        let found = membership(org_id, owner_id)?;
-        let member = found.filter(|found| {
+        let is_in = |found: &Stored<Member>| {
             matches!(found.value.state, MemberState::Member | MemberState::Invited)
-        });
-        let member =
-            member.ok_or_else(|| OrgError::MemberNotFound { org_id: org_id.to_owned() })?;
+        };
+        let member = membership(org_id, owner_id)?.filter(is_in);
+        let member = member.ok_or_else(|| OrgError::MemberNotFound { org_id: org_id.clone() })?;
         if member.value.role > self.role {
             return Err(not_permitted(org_id).into());
         }

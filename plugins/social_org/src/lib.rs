@@ -13,7 +13,7 @@ mod refusal;
 mod types;
 mod view;
 
-use life::{MEMBERSHIP, MemberState, ORG, Role};
+use life::*;
 use portolan_sdk::prelude::*;
 use refusal::OrgError;
 use types::*;

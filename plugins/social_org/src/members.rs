@@ -1,32 +1,26 @@
 //! Members of an organisation: invited, joined, promoted, removed.
 
 use crate::{
-    access::{
-        Standing, enroll, enter, member_id, membership, not_permitted, org, own, save, state_role,
-    },
-    life::{MEMBERSHIP, MemberState, ORG, Role, may},
-    orgs::subject,
+    access::*,
+    life::*,
     refusal::{OrgError, Result, get},
     types::*,
     view::{self, MemberView, OrgView},
 };
-use people_kit::{
-    people::{self, ContactPolicy},
-    relations::{self, Tuple},
-};
+use people_kit::people::{self, ContactPolicy};
+use people_kit::relations;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>> {
-    let org = org(&input.org_id)?;
+    let org = Org::load(&input.org_id)?;
     let role = view::role(own(call, &input.org_id)?.as_ref());
     let is_open = input.state == MemberState::Member || may(role, "invite_member");
     if role.is_none() || !is_open {
         return Err(not_permitted(&input.org_id).into());
     }
     let of_it = field("org_id").eq(&input.org_id).and(field("state").eq(input.state));
-    let query = Query::new().filter(of_it).page(input.page);
-    let page = MEMBERS.find(query)?;
-    let ids = || page.hits.iter().map(|hit| hit.document.value.owner_id.as_str());
+    let page = MEMBERS.find(Query::new().filter(of_it).page(input.page))?;
+    let ids = || page.documents().map(|member| member.value.owner_id.as_str());
     let (mut people, hidden) = (people::people(ids())?, relations::hidden(call.owner_id(), ids())?);
     // Colleagues stay on the list; of a person who is not visible, only the role is shown.
     people.retain(|owner_id, _| !hidden.contains(owner_id));
@@ -34,58 +28,55 @@ pub(crate) fn list(call: &Call, input: ListMembers) -> Result<Items<MemberView>>
         let person = people.get(&found.value.owner_id);
         view::member(found, org.value.state, role, call.owner_id(), person)
     };
-    let items = page.hits.iter().map(|hit| view(&hit.document)).collect();
-    Ok(Items { items, next_cursor: page.next })
+    Ok(Items { items: page.documents().map(view).collect(), next_cursor: page.next })
 }
 
 pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     let mut standing = enter(call, &input.org_id, "invite_member", input.expected_version)?;
+    let (org_id, owner_id) = (String::from(input.org_id), String::from(input.owner_id));
     if input.role > standing.role {
-        return Err(not_permitted(&input.org_id).into());
+        return Err(not_permitted(&org_id).into());
     }
-    let before = membership(&input.org_id, &input.owner_id)?;
+    let before = membership(&org_id, &owner_id)?;
     if let Some(member) = &before {
         if member.value.state == MemberState::Member {
-            return Err(OrgError::AlreadyMember { org_id: input.org_id });
+            return Err(OrgError::AlreadyMember { org_id });
         }
-        MEMBERSHIP.step(&input.org_id, member.value.state, "invite_member")?;
+        MEMBERSHIP.step(&org_id, member.value.state, "invite_member")?;
     }
     let is_alone = before.as_ref().is_some_and(|before| left_alone(&before.value, call.now()));
-    if is_alone || !accepts(&standing.me, &input.owner_id)? {
-        return Err(OrgError::RecipientNotAccepting { org_id: input.org_id });
+    if is_alone || !accepts(&standing.me, &owner_id)? {
+        return Err(OrgError::RecipientNotAccepting { org_id });
     }
     ensure_below("invitations", standing.org.value.invited.len(), MOST_INVITED)?;
     ensure_below("members", standing.org.value.roles.len(), MOST_MEMBERS)?;
     let expires_at = call.now() + INVITE_FOR;
     let invited = Member {
-        org_id: input.org_id.clone(),
-        owner_id: input.owner_id.clone(),
+        org_id: org_id.clone(),
+        owner_id: owner_id.clone(),
         role: input.role,
         state: MemberState::Invited,
         since: call.now(),
         invited_by: Some(standing.me.clone()),
         expires_at: Some(expires_at),
     };
-    let id = member_id(&input.org_id, &input.owner_id);
-    let unwritten = || Stored::new(id.clone(), invited.clone(), call.now());
-    let mut stored = before.unwrap_or_else(unwritten);
-    stored.value = invited;
-    stored.save()?;
-    let ends = InviteEnds { org_id: input.org_id.clone(), owner_id: input.owner_id.clone() };
-    timers::set(&timer(&id), expires_at, "expire_invite", &ends)?;
-    standing.org.value.invited.insert(input.owner_id.clone());
-    standing.save()?;
-    let respond = Next::action(CAPABILITY, "respond_invite");
-    let respond = respond.field("org_id", input.org_id.as_str());
-    let more = Invitation {
-        org_id: input.org_id.clone(),
-        role: input.role,
-        expires_at: rfc3339(expires_at),
+    let mut stored = match before {
+        Some(before) => Stored { value: invited, ..before },
+        None => Stored::new(member_id(&org_id, &owner_id), invited, call.now()),
     };
+    stored.save()?;
+    let ends = InviteEnds { org_id: org_id.clone(), owner_id: owner_id.clone() };
+    timers::set(&timer(&stored.id), expires_at, "expire_invite", &ends)?;
+    standing.org.value.invited.insert(owner_id.clone());
+    standing.save()?;
+    let respond = Next::action(CAPABILITY, "respond_invite").field("org_id", org_id.as_str());
+    let respond =
+        respond.ask("decision", "Do you want to join this organisation: accept or decline?");
+    let (role, expires_at) = (Some(input.role), Some(rfc3339(expires_at)));
+    let facts = Facts { org_id: Some(org_id), role, expires_at, ..Facts::default() };
     let summary = "You are invited to an organisation.";
-    let data = Data::new(call, stored.resource(), summary, more)
-        .next(respond.ask("decision", "Do you want to join this organisation: accept or decline?"));
-    INVITED.publish(Audience::Owner(input.owner_id), subject(&input.org_id), &data)?;
+    let data = Data::new(call, stored.resource(), summary, facts).next(respond);
+    standing.org.publish(INVITED, Audience::Owner(owner_id), &data)?;
     view_of(&standing, &stored)
 }
 
@@ -100,10 +91,7 @@ fn accepts(me: &str, owner_id: &str) -> Result<bool> {
         _ if !person.active => Ok(false),
         ContactPolicy::AnyoneMatching => Ok(true),
         ContactPolicy::Paused => Ok(false),
-        ContactPolicy::Network => {
-            let connected = (format!("owner:{owner_id}"), format!("owner:{me}"));
-            Ok(relations::allowed(Tuple::new(connected.0, "connected", connected.1))?)
-        }
+        ContactPolicy::Network => Ok(relations::may(format!("owner:{owner_id}"), "connected", me)?),
     }
 }
 
@@ -118,7 +106,7 @@ fn left_alone(member: &Member, now: u64) -> bool {
 
 pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     let me = call.require_owner()?.to_owned();
-    let mut org = org(&input.org_id)?;
+    let mut org = Org::load(&input.org_id)?;
     let invited = membership(&input.org_id, &me)?;
     let invited = invited.filter(|invited| invited.value.state == MemberState::Invited);
     let mut own = invited.ok_or(OrgError::InviteNotFound)?;
@@ -130,10 +118,8 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
         Decision::Accept => MemberState::Member,
         Decision::Decline => MemberState::Declined,
     };
-    own.value.state = MEMBERSHIP.step_to(&input.org_id, own.value.state, "respond_invite", to)?;
-    own.value.since = call.now();
-    own.value.expires_at = None;
-    org.value.invited.remove(&me);
+    MEMBERSHIP.step_to(&input.org_id, own.value.state, "respond_invite", to)?;
+    end_invitation(call, &mut org.value, &mut own.value, to);
     if to == MemberState::Member {
         ensure_below("members", org.value.roles.len(), MOST_MEMBERS)?;
         enroll(&mut org, &me, Some(own.value.role))?;
@@ -167,7 +153,12 @@ pub(crate) fn set_role(call: &Call, input: SetRole) -> Result<MemberView> {
     if member.value.role != input.role {
         change_role(&mut standing, &mut member, input.role)?;
         standing.save()?;
-        tell(call, &member, Some(input.owner_id), "Your role in an organisation has changed.")?;
+        tell(
+            call,
+            &member,
+            Some(input.owner_id.into()),
+            "Your role in an organisation has changed.",
+        )?;
     }
     view_of(&standing, &member)
 }
@@ -182,7 +173,7 @@ pub(crate) fn transfer(call: &Call, input: OfMember) -> Result<OrgView> {
         let mut own = standing.own.clone();
         change_role(&mut standing, &mut own, Role::Admin)?;
         standing.save()?;
-        tell(call, &heir, Some(input.owner_id), "You own an organisation now.")?;
+        tell(call, &heir, Some(input.owner_id.into()), "You own an organisation now.")?;
     }
     standing.view()
 }
@@ -192,7 +183,7 @@ pub(crate) fn remove(call: &Call, input: OfMember) -> Result<MemberView> {
     let mut member = standing.member(&input.owner_id, "remove_member")?;
     depart(call, &mut standing, &mut member, "remove_member")?;
     let summary = "You are no longer in an organisation.";
-    tell(call, &member, Some(input.owner_id), summary)?;
+    tell(call, &member, Some(input.owner_id.into()), summary)?;
     view_of(&standing, &member)
 }
 
@@ -211,13 +202,16 @@ pub(crate) fn expire(call: &Call, input: &InviteEnds) -> Result<()> {
     if invited.value.state != MemberState::Invited || !is_due {
         return Ok(());
     }
-    let mut org = org(&input.org_id)?;
-    invited.value.state = MEMBERSHIP.step(&org.id, invited.value.state, "expire_invite")?;
-    invited.value.since = call.now();
-    invited.value.expires_at = None;
-    org.value.invited.remove(&input.owner_id);
+    let mut org = Org::load(&input.org_id)?;
+    let expired = MEMBERSHIP.step(&org.id, invited.value.state, "expire_invite")?;
+    end_invitation(call, &mut org.value, &mut invited.value, expired);
     MEMBERS.save(&mut invited)?;
     save(&mut org)
+}
+
+fn end_invitation(call: &Call, org: &mut Org, invited: &mut Member, to: MemberState) {
+    (invited.state, invited.since, invited.expires_at) = (to, call.now(), None);
+    org.invited.remove(&invited.owner_id);
 }
 
 fn change_role(standing: &mut Standing, member: &mut Stored<Member>, role: Role) -> Result<()> {
@@ -234,13 +228,12 @@ fn depart(
     action: &str,
 ) -> Result<()> {
     let before = member.value.state;
-    member.value.state = MEMBERSHIP.step(&standing.org.id, before, action)?;
-    member.value.since = call.now();
+    let to = MEMBERSHIP.step(&standing.org.id, before, action)?;
     if before == MemberState::Invited {
-        member.value.expires_at = None;
-        standing.org.value.invited.remove(&member.value.owner_id);
+        end_invitation(call, &mut standing.org.value, &mut member.value, to);
         timers::cancel(&timer(&member.id))?;
     } else {
+        (member.value.state, member.value.since) = (to, call.now());
         enroll(&mut standing.org, &member.value.owner_id, None)?;
         state_role(&standing.org.id, &member.value.owner_id, Some(member.value.role), None)?;
     }
@@ -262,19 +255,24 @@ fn tell(
     to: Option<String>,
     summary: &'static str,
 ) -> Result<()> {
-    let more = view!(member.value => Change { org_id, owner_id, role; });
     let audience = to.map_or(Audience::Capabilities, Audience::Owner);
-    let data = Data::new(call, member.resource(), summary, more).next(get(&member.value.org_id));
-    MEMBER_CHANGED.publish(audience, subject(&member.value.org_id), &data)?;
+    let Member { org_id, owner_id, role, .. } = &member.value;
+    let facts = Facts {
+        org_id: Some(org_id.clone()),
+        owner_id: Some(owner_id.clone()),
+        role: Some(*role),
+        ..Facts::default()
+    };
+    let data = Data::new(call, member.resource(), summary, facts).next(get(org_id));
+    MEMBER_CHANGED.publish(audience, format!("orgs/{org_id}"), &data)?;
     Ok(())
 }
 
 fn view_of(standing: &Standing, member: &Stored<Member>) -> Result<MemberView> {
     let owner_id = member.value.owner_id.as_str();
-    let mut person = people::person(owner_id)?;
-    if !relations::hidden(Some(&standing.me), [owner_id])?.is_empty() {
-        person = None;
-    }
+    let person = people::person(owner_id)?;
+    let hidden = relations::hidden(Some(&standing.me), [owner_id])?;
+    let person = person.filter(|_| hidden.is_empty());
     let (state, role) = (standing.org.value.state, Some(standing.role));
     Ok(view::member(member, state, role, Some(&standing.me), person.as_ref()))
 }

@@ -1,9 +1,9 @@
 //! Organisations: created, changed, verified, archived.
 
 use crate::{
-    access::{Standing, end_roles, enter, member_id, org, own, save, state_role},
-    life::{MemberState, ORG, OrgState, Role},
-    map, names,
+    access::{Standing, end_roles, enter, member_id, own, save, state_role},
+    life::*,
+    map, names, refusal,
     refusal::{OrgError, Result, another_domain},
     types::*,
     view::{self, OrgView},
@@ -20,21 +20,19 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
         Some(_) => Query::new().last("relevance"),
         None => Query::new().first("name_key"),
     };
-    let query = query.text(input.q).filter(all_of(filters));
+    let query = query.text(input.q.map(Into::into)).filter(all_of(filters));
     let page = ORGS.find(query.page(input.page))?;
     let own = match call.owner_id() {
-        Some(me) => {
-            MEMBERS.get_many(page.hits.iter().map(|hit| member_id(&hit.document.id, me)))?
-        }
-        None => page.hits.iter().map(|_| None).collect(),
+        Some(me) => MEMBERS.get_many(page.documents().map(|org| member_id(&org.id, me)))?,
+        None => page.documents().map(|_| None).collect(),
     };
-    let both = page.hits.iter().zip(own);
-    let items = both.map(|(hit, own)| view::org(&hit.document, own.map(|own| own.value).as_ref()));
-    Ok(Items { items: items.collect(), next_cursor: page.next })
+    let both = page.documents().zip(own);
+    let items = both.map(|(org, own)| view::org(org, own.map(|own| own.value).as_ref())).collect();
+    Ok(Items { items, next_cursor: page.next })
 }
 
 pub(crate) fn get(call: &Call, org_id: &str) -> Result<OrgView> {
-    Ok(view::org(&org(org_id)?, own(call, org_id)?.as_ref()))
+    Ok(view::org(&Org::load(org_id)?, own(call, org_id)?.as_ref()))
 }
 
 pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
@@ -43,11 +41,10 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
         false => input.state,
     };
     let mine = field("owner_id").eq(me).and(field("state").one_of(states));
-    let query = Query::new().filter(mine).page(input.page);
-    let page = MEMBERS.find(query)?;
-    let orgs = ORGS.get_many(page.hits.iter().map(|hit| hit.document.value.org_id.as_str()))?;
-    let both = orgs.into_iter().zip(&page.hits);
-    let items = both.filter_map(|(org, hit)| Some(view::org(&org?, Some(&hit.document.value))));
+    let page = MEMBERS.find(Query::new().filter(mine).page(input.page))?;
+    let orgs = ORGS.get_many(page.documents().map(|own| own.value.org_id.as_str()))?;
+    let both = orgs.into_iter().zip(page.documents());
+    let items = both.filter_map(|(org, own)| Some(view::org(&org?, Some(&own.value))));
     Ok(Items { items: items.collect(), next_cursor: page.next })
 }
 
@@ -69,7 +66,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
         sole_member: Some(me.clone()),
     };
     let mut org = Stored::new(org_id.clone(), org, call.now());
-    org.save().on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })?;
+    save(&mut org)?;
     let member = Member {
         org_id: org_id.clone(),
         owner_id: me.clone(),
@@ -112,7 +109,7 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
         return standing.view();
     }
     if input.target_id.is_some() && !standing.org.value.verified {
-        return Err(OrgError::VerificationRequired { org_id: input.org_id });
+        return Err(OrgError::VerificationRequired { org_id: input.org_id.into() });
     }
     if let Some(target_id) = &input.target_id
         && !map::has_domain(target_id, standing.org.value.domain.as_deref())?
@@ -127,7 +124,7 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
         {
             return Err(OrgError::TargetTaken { existing_id: taken.value.org_id });
         }
-        TARGETS.put(&target_id, &Target { org_id: input.org_id }, Expect::Any)?;
+        TARGETS.put(&target_id, &Target { org_id: input.org_id.into() }, Expect::Any)?;
         standing.org.value.target_id = Some(target_id);
     }
     standing.save()?;
@@ -154,15 +151,15 @@ pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView> {
     }
     end_roles(&input.org_id, &roles)?;
     standing.save()?;
-    let (summary, facts) =
-        ("An organisation was archived.", OfOrg { org_id: input.org_id.clone() });
+    let facts = Facts { org_id: Some(input.org_id.into()), ..Facts::default() };
+    let summary = "An organisation was archived.";
     let data = Data::new(call, standing.org.resource(), summary, facts);
     standing.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
     standing.view()
 }
 
 pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
-    let mut org = org(&input.org_id)?;
+    let mut org = Org::load(&input.org_id)?;
     let is_other = input.domain.is_some() && input.domain != org.value.domain;
     if org.value.verified == input.verified || is_other {
         return Ok(());
@@ -176,11 +173,10 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
     let owners = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
     let owners = owners.and(field("role").eq(Role::Owner));
     let summary = "The verification of an organisation has changed.";
-    let data = Data::new(call, org.resource(), summary, Verified { verified: input.verified });
-    let data = data.next(crate::refusal::get(&input.org_id));
+    let facts = Facts { verified: Some(input.verified), ..Facts::default() };
+    let data = Data::new(call, org.resource(), summary, facts).next(refusal::get(&input.org_id));
     for hit in MEMBERS.find(Query::new().filter(owners).limit(20))?.hits {
-        let owner = Audience::Owner(hit.document.value.owner_id);
-        org.publish(VERIFIED, owner, &data)?;
+        org.publish(VERIFIED, Audience::Owner(hit.document.value.owner_id), &data)?;
     }
     Ok(())
 }
@@ -189,17 +185,11 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
 /// another domain.
 pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
     let Some(org_id) = verification.org_id else { return Ok(()) };
-    let known = ORGS.get(&org_id)?;
-    let is_there = known.is_some_and(|known| known.value.state == OrgState::Active);
-    let (verified, domain) = (verification.anybody_verified, Some(verification.domain));
-    match is_there {
-        true => set_verified(call, SetVerified { org_id, verified, domain }),
-        false => Ok(()),
+    if ORGS.get(&org_id)?.is_none_or(|known| known.value.state != OrgState::Active) {
+        return Ok(());
     }
-}
-
-pub(crate) fn subject(org_id: &str) -> String {
-    format!("orgs/{org_id}")
+    let (verified, domain) = (verification.anybody_verified, Some(verification.domain));
+    set_verified(call, SetVerified { org_id: org_id.into(), verified, domain })
 }
 
 /// Checks a name, and returns it with its key.

@@ -4,25 +4,13 @@ use crate::types::CAPABILITY;
 use people_kit::text::TextError;
 use portolan_sdk::prelude::*;
 
-#[derive(Serialize)]
-pub(crate) struct Duplicate {
-    kind: &'static str,
-    existing_id: String,
-}
-
-impl Duplicate {
-    pub(crate) fn new(existing_id: impl Into<String>) -> Self {
-        Self { kind: "duplicate", existing_id: existing_id.into() }
-    }
-}
-
 #[derive(Refusals)]
 pub(crate) enum OrgError {
     /// There is no such organisation.
     #[refusal(not_found, next = Next::action(CAPABILITY, "search"))]
     OrgNotFound,
     /// Another organisation has this name.
-    #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
+    #[refusal(conflict, conflict_detail = duplicate(&existing_id), next = get(&existing_id))]
     OrgNameTaken { existing_id: String },
     /// An organisation needs an owner: make somebody else one first, or archive it.
     #[refusal(conflict, retryable, next = transfer(&org_id))]
@@ -49,7 +37,7 @@ pub(crate) enum OrgError {
     #[refusal(conflict, conflict_detail = limit, next = Next::action(CAPABILITY, "list_mine"))]
     OrgLimitReached { limit: Limit },
     /// Another organisation is linked to this target.
-    #[refusal(conflict, conflict_detail = Duplicate::new(existing_id.as_str()), next = get(&existing_id))]
+    #[refusal(conflict, conflict_detail = duplicate(&existing_id), next = get(&existing_id))]
     TargetTaken { existing_id: String },
     #[refusal(transparent)]
     Text(TextError),
@@ -58,6 +46,10 @@ pub(crate) enum OrgError {
 }
 
 pub(crate) type Result<T, E = OrgError> = std::result::Result<T, E>;
+
+fn duplicate(existing_id: &str) -> Value {
+    json!({ "kind": "duplicate", "existing_id": existing_id })
+}
 
 /// Returns the call that reads it again.
 pub(crate) fn get(org_id: &str) -> Next {
@@ -76,8 +68,7 @@ fn members(org_id: &str) -> Next {
 }
 
 fn transfer(org_id: &str) -> Next {
-    let transfer = Next::action(CAPABILITY, "transfer_ownership");
-    let transfer = transfer.field("org_id", org_id);
+    let transfer = Next::action(CAPABILITY, "transfer_ownership").field("org_id", org_id);
     transfer.ask("owner_id", "Which member shall own the organisation?").then_retry()
 }
 

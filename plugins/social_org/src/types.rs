@@ -1,14 +1,14 @@
 //! Inputs, stored documents and events.
 
-use crate::{
-    life::{MemberState, OrgState, Role},
-    refusal::OrgError,
-};
-use portolan_sdk::documents::Person;
-use portolan_sdk::prelude::*;
+use crate::{life::*, refusal::OrgError};
+use portolan_sdk::{documents::Person, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const CAPABILITY: &str = "social_org";
+
+/// The organisation.
+#[id]
+pub(crate) struct Id(String);
 
 /// The maximum number of active organisations that a person has created.
 pub(crate) const MOST_FOUNDED: u64 = 10;
@@ -43,33 +43,19 @@ pub(crate) const TARGETS: Collection<Target> = Collection::new("targets").nobody
 pub(crate) const FOUNDERS: Collection<Founder> =
     Collection::new("founders").people(&[Person::delete("$id")]);
 
-pub(crate) const INVITED: Event<Data<Invitation>> = Event::new("org.invited");
-pub(crate) const MEMBER_CHANGED: Event<Data<Change>> = Event::new("org.member_changed");
-pub(crate) const VERIFIED: Event<Data<Verified>> = Event::new("org.verified");
-pub(crate) const ARCHIVED: Event<Data<OfOrg>> = Event::new("org.archived");
+pub(crate) const INVITED: Event<Data<Facts>> = Event::new("org.invited");
+pub(crate) const MEMBER_CHANGED: Event<Data<Facts>> = Event::new("org.member_changed");
+pub(crate) const VERIFIED: Event<Data<Facts>> = Event::new("org.verified");
+pub(crate) const ARCHIVED: Event<Data<Facts>> = Event::new("org.archived");
 
-#[derive(Serialize)]
-pub(crate) struct Invitation {
-    pub(crate) org_id: String,
-    pub(crate) role: Role,
-    pub(crate) expires_at: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Change {
-    pub(crate) org_id: String,
-    pub(crate) owner_id: String,
-    pub(crate) role: Role,
-}
-
-#[derive(Serialize)]
-pub(crate) struct Verified {
-    pub(crate) verified: bool,
-}
-
-#[derive(Serialize)]
-pub(crate) struct OfOrg {
-    pub(crate) org_id: String,
+/// The facts of all events, each with those that it has.
+#[output(Default)]
+pub(crate) struct Facts {
+    pub(crate) org_id: Option<String>,
+    pub(crate) owner_id: Option<String>,
+    pub(crate) role: Option<Role>,
+    pub(crate) expires_at: Option<String>,
+    pub(crate) verified: Option<bool>,
 }
 
 #[choice]
@@ -136,8 +122,7 @@ const DOMAIN: &str = "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$";
 #[input]
 pub(crate) struct Search {
     /// Words of the name or the domain.
-    #[schemars(length(min = 1, max = 200))]
-    pub(crate) q: Option<String>,
+    pub(crate) q: Option<Text<1, 200>>,
     /// Only organisations of this kind.
     pub(crate) kind: Option<Kind>,
     /// Only organisations that are verified, or only those that are not.
@@ -149,8 +134,7 @@ pub(crate) struct Search {
 #[input]
 pub(crate) struct OrgId {
     /// The organisation, `org_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
 }
 
 #[input]
@@ -165,9 +149,7 @@ pub(crate) struct ListMine {
 
 #[input]
 pub(crate) struct ListMembers {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The state of the members: `member`, or another one for admins, such as `invited`.
     #[serde(default = "member", skip_serializing_if = "is_member")]
     pub(crate) state: MemberState,
@@ -187,8 +169,7 @@ fn is_member(state: &MemberState) -> bool {
 pub(crate) struct Create {
     /// The name that everybody sees. It must differ from the names of other organisations by more
     /// than case, accents and punctuation.
-    #[schemars(length(min = 2, max = 80))]
-    pub(crate) name: String,
+    pub(crate) name: Text<2, 80>,
     /// The kind of organisation.
     pub(crate) kind: Kind,
     /// Its domain, such as `copperleaf.example`. It is only claimed until it is verified.
@@ -198,12 +179,9 @@ pub(crate) struct Create {
 
 #[input]
 pub(crate) struct Update {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// A new name; it ends the verification.
-    #[schemars(length(min = 2, max = 80))]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Text<2, 80>>,
     /// A new kind.
     pub(crate) kind: Option<Kind>,
     /// A new domain, or null for none; it ends the verification.
@@ -214,21 +192,14 @@ pub(crate) struct Update {
 
 #[input]
 pub(crate) struct Invite {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The person to invite: `own_` and a ULID.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Text<1, 40>,
     /// The role of the new member; not above your own role.
-    #[serde(default = "lowest")]
+    #[serde(default)]
     pub(crate) role: Role,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
-}
-
-fn lowest() -> Role {
-    Role::Member
 }
 
 #[choice]
@@ -240,20 +211,16 @@ pub(crate) enum Decision {
 #[input]
 pub(crate) struct Respond {
     /// The organisation that invites.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The answer to the invitation.
     pub(crate) decision: Decision,
 }
 
 #[input]
 pub(crate) struct SetRole {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// A member, from `members`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Text<1, 40>,
     /// The new role. Neither it nor the present role may be above your own.
     pub(crate) role: Role,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
@@ -262,30 +229,23 @@ pub(crate) struct SetRole {
 
 #[input]
 pub(crate) struct OfMember {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// A person in the organisation, from `members`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) owner_id: String,
+    pub(crate) owner_id: Text<1, 40>,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct Whole {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
 }
 
 #[input]
 pub(crate) struct LinkTarget {
-    /// The organisation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Id,
     /// The organisation's target of the map, `tgt_…`; null removes the link.
     #[schemars(regex(pattern = "^tgt_[A-Za-z0-9_-]{1,60}$"))]
     #[nullable]
@@ -296,8 +256,7 @@ pub(crate) struct LinkTarget {
 
 #[input]
 pub(crate) struct SetVerified {
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) org_id: String,
+    pub(crate) org_id: Text<1, 40>,
     /// Whether it has proved its identity.
     pub(crate) verified: bool,
     /// The domain that was proved. If the organisation has another one by now, nothing changes.

@@ -1,7 +1,7 @@
 //! How organisations and memberships are shown.
 
 use crate::{
-    life::{INVITED, MemberState, ORG, OrgState, Role, open, open_on},
+    life::*,
     types::{Kind, Member, Org},
 };
 use people_kit::{UNTRUSTED, people::Person};
@@ -49,10 +49,10 @@ pub(crate) fn role(member: Option<&Member>) -> Option<Role> {
 }
 
 pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
-    let mut allowed_actions = open(role(own), org.value.state);
-    if own.is_some_and(|own| own.state == MemberState::Invited) {
-        allowed_actions = ORG.allowed_as(INVITED, org.value.state);
-    }
+    let allowed_actions = match own {
+        Some(own) if own.state == MemberState::Invited => ORG.allowed_as(INVITEE, org.value.state),
+        _ => open(role(own), org.value.state),
+    };
     let value = &org.value;
     view!(value => OrgView {
         name, kind, domain, verified, target_id, state;
@@ -99,15 +99,14 @@ pub(crate) fn member(
 ) -> MemberView {
     let value = &member.value;
     let is_own = caller_id == Some(value.owner_id.as_str());
-    let mut allowed_actions = Vec::new();
-    if state == OrgState::Active {
-        allowed_actions = open_on(caller, is_own, value.state, value.role);
-    }
+    let allowed_actions = match state {
+        OrgState::Active => open_on(caller, is_own, value.state, value.role),
+        OrgState::Archived => Vec::new(),
+    };
+    let shown = person.filter(|person| person.active);
     view!(value => MemberView {
         org_id, owner_id, role, state;
-        display_name: person
-            .filter(|person| person.active)
-            .and_then(|person| person.display_name.clone()),
+        display_name: shown.and_then(|person| person.display_name.clone()),
         since: rfc3339(value.since),
         expires_at: value.expires_at.map(rfc3339),
         version: member.revision,

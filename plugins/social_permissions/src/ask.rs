@@ -8,10 +8,10 @@ use crate::{
     judge::{Principal, Step, judge},
     model::{Askers, DELEGATE, MODEL, Relation, Who},
     name::{Object, sort},
-    tuples::{Known, Store},
+    tuples::{Known, Store, of_subject},
     types::*,
 };
-use people_kit::people;
+use people_kit::{people, relations::Tuple};
 use portolan_sdk::prelude::*;
 
 /// Parses a relation to an object, as the model knows them.
@@ -25,22 +25,19 @@ pub(crate) fn known(object: &str, relation: &str) -> Result<(Object, &'static Re
 /// `phone_binding_required` if there is none.
 pub(crate) fn object_text(store: &Store, text: &str) -> Result<String> {
     let Some(kind) = text.strip_suffix(":me") else { return Ok(text.to_owned()) };
-    let person = store.person().and_then(|person| person.split_once(':'));
-    match person {
-        Some((_, id)) => Ok(format!("{kind}:{id}")),
-        None => {
-            let message = "A person must claim this identity with a one-time phone bind first.";
-            let refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
-            Err(refusal.next(Next::claim().then_retry()).into())
-        }
-    }
+    let Some((_, id)) = store.person().and_then(|person| person.split_once(':')) else {
+        let message = "A person must claim this identity with a one-time phone bind first.";
+        let refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
+        return Err(refusal.next(Next::claim().then_retry()).into());
+    };
+    Ok(format!("{kind}:{id}"))
 }
 
 /// Returns why the relation holds, for an agent that asks; `None` if it does not, for whatever
 /// reason.
 pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> {
     let (object, relation) = known(&object_text(store, &ask.object)?, &ask.relation)?;
-    let subject = match ask.subject.as_str() {
+    let subject = match &*ask.subject {
         "me" | "agent:me" | "owner:me" => None,
         subject => Some(subject).filter(|subject| !store.is_me(subject)),
     };
@@ -64,6 +61,20 @@ pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> 
     judge(MODEL, &mut Known(store), &object, relation, &subject)
 }
 
+/// Returns the answer to one of several questions; a question that is refused has the code instead.
+pub(crate) fn answer_or_code(store: &mut Store, ask: &Ask) -> Result<JudgedOne> {
+    let (found, error_code) = match answer(store, ask).map_err(Refusal::from) {
+        Ok(found) => (found, None),
+        Err(Refusal { code, .. }) if OF_ONE_QUESTION.contains(&code.as_str()) => (None, Some(code)),
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let (allowed, reason_path) = (found.is_some(), found.unwrap_or_default());
+    Ok(JudgedOne { allowed, reason_path, error_code })
+}
+
+/// The codes of refusals that do not concern the other questions.
+const OF_ONE_QUESTION: [&str; 3] = ["tuple_limit", "relation_unknown", "not_permitted"];
+
 /// Whether the person exists. Nobody has a relation with a person who does not exist, not even a
 /// relation that everybody has with existing people: otherwise a blocked caller could tell the two
 /// cases apart.
@@ -75,14 +86,10 @@ fn is_there(object: &Object) -> Result<bool, Refusal> {
 }
 
 /// Returns the full verdict, for another capability.
-pub(crate) fn verdict(
-    store: &mut Store,
-    object: &str,
-    relation: &str,
-    subject: &str,
-) -> Result<bool> {
-    let (object, relation) = known(object, relation)?;
-    let principal = principal(store, subject)?;
+pub(crate) fn verdict(call: &Call, tuple: &Tuple) -> Result<bool> {
+    let store = &mut Store::new(call);
+    let (object, relation) = known(&tuple.object, &tuple.relation)?;
+    let principal = principal(store, &tuple.subject)?;
     Ok(judge(MODEL, store, &object, relation, &principal)?.is_some())
 }
 
@@ -105,8 +112,8 @@ fn principal(store: &mut Store, subject: &str) -> Result<Principal> {
     }
     let mut principal = stranger(subject)?;
     if sort(MODEL, subject) == Some(Who::Agent) {
-        let filter = field("subject").eq(subject).and(field("relation").eq(DELEGATE));
-        principal.person = store.find(filter)?.into_iter().next().map(|kept| kept.object);
+        let found = store.find(of_subject(subject, DELEGATE))?;
+        principal.person = found.into_iter().next().map(|kept| kept.object);
         principal.names.extend(principal.person.clone());
     }
     Ok(principal)
@@ -114,10 +121,7 @@ fn principal(store: &mut Store, subject: &str) -> Result<Principal> {
 
 /// Refuses callers who do not govern the object.
 pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<()> {
-    if store.governs(object)? {
-        return Ok(());
-    }
-    Err(not_yours())
+    if store.governs(object)? { Ok(()) } else { Err(not_yours()) }
 }
 
 fn not_yours() -> PermissionsError {

@@ -5,10 +5,9 @@ use crate::{
     judge::{Shape, Tuples as _},
     model::{BLOCKED, MODEL, Relation, Rule},
     name::{Object, set},
-    tuples::Store,
+    tuples::{Store, of_object},
     types::*,
 };
-use portolan_sdk::prelude::*;
 
 /// Returns the derivation tree of a relation to an object that the caller governs.
 pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Vec<Branch>> {
@@ -41,26 +40,21 @@ pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Ve
                 Rule::Itself => branch("itself", &at, relation, Vec::new()),
                 Rule::Reverse(_) => branch("unknown", &at, relation, Vec::new()),
                 Rule::Stated => {
-                    let of_it =
-                        field("object").eq(&at.text).and(field("relation").eq(relation.name));
-                    let mut subjects: Vec<String> =
-                        store.find(of_it)?.into_iter().map(|kept| kept.subject).collect();
-                    subjects.truncate(MOST_SUBJECTS);
+                    let found = store.find(of_object(&at.text, relation.name))?.into_iter();
+                    let subjects: Vec<String> =
+                        found.map(|kept| kept.subject).take(MOST_SUBJECTS).collect();
                     let sets = subjects.iter().rev().filter_map(|subject| set(MODEL, subject));
-                    open.extend(
-                        sets.map(|(other, inner)| (depth + 1, Part::Relation(other, inner))),
-                    );
+                    let parts = sets.map(|(other, inner)| Part::Relation(other, inner));
+                    open.extend(parts.map(|part| (depth + 1, part)));
                     branch("stated", &at, relation, subjects);
                 }
                 Rule::Of(name) => {
-                    let inner = at.kind.relation(name);
-                    open.extend(inner.map(|inner| (depth, Part::Relation(at, inner))));
+                    open.extend(part_of(at, name).map(|part| (depth, part)));
                 }
                 Rule::Twin(kind, name) => {
                     let twin = Object::parse(MODEL, &format!("{kind}:{}", at.id()));
-                    open.extend(
-                        twin.and_then(|twin| part_of(twin, name)).map(|part| (depth, part)),
-                    );
+                    let part = twin.and_then(|twin| part_of(twin, name));
+                    open.extend(part.map(|part| (depth, part)));
                 }
                 Rule::Through(way, name) => {
                     for other in store.subjects(&at.text, way, Shape::One)?.iter().rev() {
@@ -72,9 +66,9 @@ pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Ve
                 Rule::Any(rules) | Rule::All(rules) => {
                     let operation = if matches!(rule, Rule::Any(_)) { "any" } else { "all" };
                     branch(operation, &at, relation, Vec::new());
-                    for rule in rules.iter().rev() {
-                        open.push((depth + 1, Part::Rule(at.clone(), relation, rule)));
-                    }
+                    let parts = rules.iter().rev();
+                    let parts = parts.map(|rule| Part::Rule(at.clone(), relation, rule));
+                    open.extend(parts.map(|part| (depth + 1, part)));
                 }
                 Rule::But(rule, excluded) => {
                     branch("but_not", &at, relation, Vec::new());

@@ -1,11 +1,11 @@
 //! Tuples: stated by other capabilities, granted by people, and derived from claims.
 
 use crate::{
-    ask::{known, object_text},
+    ask::{governed, known, object_text},
     judge::Shape,
     model::{Askers, DELEGATE, MODEL, Relation, Who},
     name::{Object, sort},
-    tuples::{Store, id},
+    tuples::{Store, id, of_subject},
     types::*,
 };
 use people_kit::relations::Relate;
@@ -19,7 +19,7 @@ pub(crate) fn relate(input: Relate) -> Result<()> {
     }
     for tuple in input.write {
         fitting(&tuple.object, &tuple.relation, &tuple.subject, stated)?;
-        state(tuple.object, tuple.relation, tuple.subject)?;
+        state(&Kept::stated(tuple.object, tuple.relation, tuple.subject))?;
     }
     Ok(())
 }
@@ -28,47 +28,32 @@ pub(crate) fn relate(input: Relate) -> Result<()> {
 pub(crate) fn delegate(agent: &Agent) -> Result<()> {
     let subject = format!("agent:{}", agent.agent_id);
     let object = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
-    let others = field("subject").eq(&subject).and(field("relation").eq(DELEGATE));
-    for hit in TUPLES.all(Query::new().filter(others)) {
+    for hit in TUPLES.all(Query::new().filter(of_subject(&subject, DELEGATE))) {
         let kept = hit?.document;
         if Some(&kept.value.object) != object.as_ref() {
             remove(&kept.id)?;
         }
     }
     match object {
-        Some(object) => state(object, DELEGATE.into(), subject),
+        Some(object) => state(&Kept::stated(object, DELEGATE.into(), subject)),
         None => Ok(()),
     }
 }
 
 pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView> {
-    let mut store = Store::new(call);
-    let object = object_text(&store, &input.object)?;
-    let subject = object_text(&store, &input.subject)?;
-    let (object, relation) = fitting(&object, &input.relation, &subject, granted)?;
-    decides(&mut store, &object)?;
-    let expires_at =
-        input.expires_at.as_deref().map(|text| ending(text, call.now())).transpose()?;
-    let tuple_id = id(&object.text, relation.name, &subject);
+    let kept = granted(call, &input.object, &input.relation, &input.subject)?;
+    let expires_at = input.expires_at.map(|text| ending(&text, call.now())).transpose()?;
+    let tuple_id = kept.id();
     let existing = TUPLES.get(&tuple_id)?.filter(|tuple| !tuple.value.is_over(call.now()));
-    if let Some(existing) = existing {
-        return match input.on_duplicate {
-            Otherwise::Ignore => Ok(TupleView::of(&existing.value, existing.created_at, true)),
-            Otherwise::Error => Err(PermissionsError::TupleExists {
-                existing: DuplicateTuple::of(&existing.value),
-                object: object.text,
-            }),
-        };
+    if let Some(Stored { value, created_at, .. }) = existing {
+        if input.on_duplicate == Otherwise::Ignore {
+            return Ok(TupleView::of(&value, created_at, true));
+        }
+        let (object, expires_at) = (value.object, value.expires_at.map(rfc3339));
+        return Err(PermissionsError::TupleExists { object, granted: value.granted, expires_at });
     }
-    let kept = Kept {
-        object: object.text,
-        relation: relation.name.into(),
-        shape: Shape::of(&subject),
-        subject,
-        granted: true,
-        granted_by: call.owner_id().map(str::to_owned),
-        expires_at,
-    };
+    let granted_by = call.owner_id().map(str::to_owned);
+    let kept = Kept { granted: true, granted_by, expires_at, ..kept };
     count_in(&kept)?;
     TUPLES.put(&tuple_id, &kept, Expect::Any)?;
     match kept.expires_at {
@@ -79,27 +64,16 @@ pub(crate) fn grant(call: &Call, input: Grant) -> Result<TupleView> {
 }
 
 pub(crate) fn revoke(call: &Call, input: Revoke) -> Result<Revoked> {
-    let mut store = Store::new(call);
-    let object = object_text(&store, &input.object)?;
-    let subject = object_text(&store, &input.subject)?;
-    let (object, relation) = fitting(&object, &input.relation, &subject, granted)?;
-    decides(&mut store, &object)?;
-    let tuple_id = id(&object.text, relation.name, &subject);
-    let granted = TUPLES
-        .get(&tuple_id)?
-        .filter(|tuple| tuple.value.granted && !tuple.value.is_over(call.now()));
-    if granted.is_none() && input.on_missing == Otherwise::Error {
-        return Err(PermissionsError::TupleMissing { object: object.text });
+    let tuple = granted(call, &input.object, &input.relation, &input.subject)?;
+    let kept = TUPLES.get(&tuple.id())?;
+    let revoked = kept.is_some_and(|kept| kept.value.granted && !kept.value.is_over(call.now()));
+    if !revoked && input.on_missing == Otherwise::Error {
+        return Err(PermissionsError::TupleMissing { object: tuple.object });
     }
-    if granted.is_some() {
-        remove(&tuple_id)?;
+    if revoked {
+        remove(&tuple.id())?;
     }
-    Ok(Revoked {
-        revoked: granted.is_some(),
-        object: object.text,
-        relation: relation.name.into(),
-        subject,
-    })
+    Ok(view!(tuple => Revoked { object, relation, subject; revoked }))
 }
 
 /// Ends a grant that has expired, unless it was granted again for longer.
@@ -117,7 +91,7 @@ pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>> {
         Some(object) => {
             let object = object_text(&store, object)?;
             let object = Object::parse(MODEL, &object).ok_or(PermissionsError::RelationUnknown)?;
-            crate::ask::governed(&mut store, &object)?;
+            governed(&mut store, &object)?;
             let of_it = field("object").eq(&object.text);
             match input.subject.as_deref() {
                 Some("me") => of_it.and(field("subject").one_of(&store.me().names)),
@@ -150,8 +124,18 @@ fn stated(relation: &'static Relation, who: Who) -> bool {
     relation.subjects().any(|subject| subject == who)
 }
 
-fn granted(relation: &'static Relation, who: Who) -> bool {
-    relation.granted_to.contains(&who)
+/// Returns a tuple that the caller may grant, not granted yet.
+fn granted(call: &Call, object: &str, relation: &str, subject: &str) -> Result<Kept> {
+    let mut store = Store::new(call);
+    let object = object_text(&store, object)?;
+    let subject = object_text(&store, subject)?;
+    let may_be = |relation: &'static Relation, who| relation.granted_to.contains(&who);
+    let (object, relation) = fitting(&object, relation, &subject, may_be)?;
+    if !store.governs(&object)? {
+        let message = "Only the person who governs an object may grant relations to it.";
+        return Err(Refusal::common(ErrorCode::NotOwner, message).next(own_grants()).into());
+    }
+    Ok(Kept::stated(object.text, relation.name.into(), subject))
 }
 
 /// Makes a tuple that the model permits.
@@ -164,14 +148,6 @@ fn fitting(
     let (object, relation) = known(object, relation)?;
     let who = sort(MODEL, subject).filter(|who| takes(relation, *who));
     who.map(|_| (object, relation)).ok_or(PermissionsError::RelationUnknown)
-}
-
-fn decides(store: &mut Store, object: &Object) -> Result<()> {
-    if store.governs(object)? {
-        return Ok(());
-    }
-    let message = "Only who governs an object grants relations to it.";
-    Err(Refusal::common(ErrorCode::NotOwner, message).next(own_grants()).into())
 }
 
 fn ending(text: &str, now: u64) -> Result<u64> {
@@ -201,8 +177,8 @@ fn count_in(kept: &Kept) -> Result<()> {
 }
 
 /// Writes a permanent tuple, even if a person had granted it for a limited time.
-fn state(object: String, relation: String, subject: String) -> Result<()> {
-    let tuple_id = id(&object, &relation, &subject);
+fn state(kept: &Kept) -> Result<()> {
+    let tuple_id = kept.id();
     let before = TUPLES.get(&tuple_id)?;
     if before.as_ref().is_some_and(|kept| !kept.value.granted) {
         return Ok(());
@@ -210,17 +186,7 @@ fn state(object: String, relation: String, subject: String) -> Result<()> {
     if before.is_some_and(|kept| kept.value.expires_at.is_some()) {
         timers::cancel(&tuple_id)?;
     }
-    let shape = Shape::of(&subject);
-    let kept = Kept {
-        object,
-        relation,
-        subject,
-        shape,
-        granted: false,
-        granted_by: None,
-        expires_at: None,
-    };
-    TUPLES.put(&tuple_id, &kept, Expect::Any)?;
+    TUPLES.put(&tuple_id, kept, Expect::Any)?;
     Ok(())
 }
 

@@ -81,6 +81,14 @@ impl Found {
     }
 
     const CUT: Self = Self { steps: None, whole: false };
+
+    /// Puts a step before those that were found.
+    fn after(mut self, step: Step) -> Self {
+        if let Some(steps) = &mut self.steps {
+            steps.insert(0, step);
+        }
+        self
+    }
 }
 
 /// Returns the derivation of the subject's relation to the object; `None` if it does not hold.
@@ -128,11 +136,9 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
         self.path.push(node.clone());
         let mut found = self.rule(object, relation, &relation.rule, hops)?;
         self.path.pop();
-        if let Some(steps) = &mut found.steps {
-            let stated = |first: &Step| first.object == node.0 && first.relation == node.1;
-            if !steps.first().is_some_and(stated) {
-                steps.insert(0, step(object, relation, None));
-            }
+        let first = found.steps.as_ref().and_then(|steps| steps.first());
+        if !first.is_some_and(|first| first.object == node.0 && first.relation == node.1) {
+            found = found.after(step(object, relation.name, None));
         }
         if found.steps.is_some() || found.whole {
             self.known.insert(node, found.steps.clone());
@@ -173,15 +179,7 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
                 None => Ok(Found::new(false)),
             },
             Rule::Any(rules) => {
-                let mut whole = true;
-                for rule in *rules {
-                    let found = self.rule(object, relation, rule, hops)?;
-                    if found.steps.is_some() {
-                        return Ok(found);
-                    }
-                    whole &= found.whole;
-                }
-                Ok(Found { steps: None, whole })
+                self.first(*rules, |this, rule| this.rule(object, relation, rule, hops))
             }
             Rule::All(rules) => {
                 let mut steps = Vec::new();
@@ -218,23 +216,18 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
             let sort = sort(self.model, name);
             let fits = relation.subjects().any(|who| Some(who) == sort);
             if fits && self.tuples.holds(&object.text, relation.name, name)? {
-                let steps = vec![step(object, relation, Some(name.to_owned()))];
-                return Ok(Found { steps: Some(steps), whole: true });
+                return Ok(Found::new(true).after(step(object, relation.name, Some(name.into()))));
             }
         }
-        let mut whole = true;
+        let mut sets = Vec::new();
         if relation.subjects().any(|who| matches!(who, Who::Set(..))) {
-            for text in self.tuples.subjects(&object.text, relation.name, Shape::Set)? {
-                let Some((other, inner)) = set(self.model, &text) else { continue };
-                let found = self.relation(&other, inner, hops + 1)?;
-                whole &= found.whole;
-                if let Some(mut steps) = found.steps {
-                    steps.insert(0, step(object, relation, Some(text)));
-                    return Ok(Found { steps: Some(steps), whole: true });
-                }
-            }
+            sets = self.tuples.subjects(&object.text, relation.name, Shape::Set)?;
         }
-        Ok(Found { steps: None, whole })
+        self.first(sets, |this, text| {
+            let Some((other, inner)) = set(this.model, &text) else { return Ok(Found::new(false)) };
+            let found = this.relation(&other, inner, hops + 1)?;
+            Ok(found.after(step(object, relation.name, Some(text))))
+        })
     }
 
     fn through(
@@ -244,17 +237,27 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
         name: &'static str,
         hops: u32,
     ) -> Result<Found, E> {
+        let leads = self.tuples.subjects(&object.text, way, Shape::One)?;
+        self.first(leads, |this, text| {
+            let Some(other) = this.object(&text) else { return Ok(Found::new(false)) };
+            let found = this.named(&other, name, hops + 1)?;
+            Ok(found.after(step(object, way, Some(text))))
+        })
+    }
+
+    /// Returns the first of these that holds.
+    fn first<T>(
+        &mut self,
+        of: impl IntoIterator<Item = T>,
+        find: impl Fn(&mut Self, T) -> Result<Found, E>,
+    ) -> Result<Found, E> {
         let mut whole = true;
-        for text in self.tuples.subjects(&object.text, way, Shape::One)? {
-            let Some(other) = self.object(&text) else { continue };
-            let found = self.named(&other, name, hops + 1)?;
-            whole &= found.whole;
-            if let Some(mut steps) = found.steps {
-                let first =
-                    Step { object: object.text.clone(), relation: way, subject: Some(text) };
-                steps.insert(0, first);
-                return Ok(Found { steps: Some(steps), whole: true });
+        for one in of {
+            let found = find(self, one)?;
+            if found.steps.is_some() {
+                return Ok(found);
             }
+            whole &= found.whole;
         }
         Ok(Found { steps: None, whole })
     }
@@ -271,8 +274,8 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
     }
 }
 
-fn step(object: &Object, relation: &'static Relation, subject: Option<String>) -> Step {
-    Step { object: object.text.clone(), relation: relation.name, subject }
+fn step(object: &Object, relation: &'static str, subject: Option<String>) -> Step {
+    Step { object: object.text.clone(), relation, subject }
 }
 
 #[cfg(test)]

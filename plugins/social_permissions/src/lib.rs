@@ -5,7 +5,6 @@
 //! capability, so every capability can call it.
 
 mod ask;
-mod cursor;
 mod expand;
 mod grants;
 mod judge;
@@ -50,11 +49,8 @@ impl SocialPermissions {
     #[action(access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }))]
     fn check(call: &Call, input: Ask) -> Result<Judged, PermissionsError> {
         let found = ask::answer(&mut Store::new(call), &input)?;
-        Ok(Judged {
-            allowed: found.is_some(),
-            reason_path: found.unwrap_or_default(),
-            consistency_token: time::rfc3339(call.now()),
-        })
+        let (allowed, reason_path) = (found.is_some(), found.unwrap_or_default());
+        Ok(Judged { allowed, reason_path, consistency_token: rfc3339(call.now()) })
     }
 
     /// Check up to 50 relations at once.
@@ -66,25 +62,12 @@ impl SocialPermissions {
     ] }))]
     fn batch_check(call: &Call, input: AskMany) -> Result<JudgedMany, PermissionsError> {
         let mut store = Store::new(call);
-        let mut items = Vec::new();
-        for question in &input.questions {
-            items.push(match ask::answer(&mut store, question) {
-                Ok(found) => JudgedOne {
-                    allowed: found.is_some(),
-                    reason_path: found.unwrap_or_default(),
-                    error_code: None,
-                },
-                Err(
-                    error @ (PermissionsError::TupleLimit { .. }
-                    | PermissionsError::RelationUnknown),
-                ) => refused(error),
-                Err(PermissionsError::Common(refusal)) if refusal.code == "not_permitted" => {
-                    refused(PermissionsError::Common(refusal))
-                }
-                Err(error) => return Err(error),
-            });
-        }
-        Ok(JudgedMany { items, consistency_token: time::rfc3339(call.now()) })
+        let items =
+            input.questions.iter().map(|question| ask::answer_or_code(&mut store, question));
+        Ok(JudgedMany {
+            items: items.collect::<Result<_>>()?,
+            consistency_token: rfc3339(call.now()),
+        })
     }
 
     /// List the objects to which you have a relation.
@@ -120,14 +103,11 @@ impl SocialPermissions {
     #[action(access = read, idempotent, example = json!({ "object": "owner:me", "relation": "can_see_freebusy" }))]
     fn expand(call: &Call, input: Governed) -> Result<Answer<Tree>, PermissionsError> {
         let mut store = Store::new(call);
-        let consistency_token = time::rfc3339(call.now());
+        let tree = |nodes| Answer::new(Tree { nodes, consistency_token: rfc3339(call.now()) });
         let Some(object) = claimed(&store, &input.object)? else {
-            return Ok(
-                Answer::new(Tree { nodes: Vec::new(), consistency_token }).next(Next::claim())
-            );
+            return Ok(tree(Vec::new()).next(Next::claim()));
         };
-        let nodes = expand::tree(&mut store, &object, &input.relation)?;
-        Ok(Answer::new(Tree { nodes, consistency_token }))
+        Ok(tree(expand::tree(&mut store, &object, &input.relation)?))
     }
 
     /// List the stated and granted relations of an object that you govern, or of yourself.
@@ -181,10 +161,7 @@ impl SocialPermissions {
     /// Evaluate one relation for another capability, without hiding blocks.
     #[action(access = internal, callers = ["agent_listings", "calendar", "conversations", "matching_sessions", "pairings", "social_org", "thread_meetings"], idempotent)]
     fn allowed(call: &Call, input: Question) -> Result<Verdict, PermissionsError> {
-        let Question { tuple } = input;
-        let mut store = Store::new(call);
-        let allowed = ask::verdict(&mut store, &tuple.object, &tuple.relation, &tuple.subject)?;
-        Ok(Verdict { allowed })
+        Ok(Verdict { allowed: ask::verdict(call, &input.tuple)? })
     }
 
     /// End a grant that has expired.
@@ -212,11 +189,6 @@ fn claimed(store: &Store, object: &str) -> Result<Option<String>, PermissionsErr
         return Ok(None);
     }
     ask::object_text(store, object).map(Some)
-}
-
-fn refused(error: PermissionsError) -> JudgedOne {
-    let error_code = Some(Refusal::from(error).code);
-    JudgedOne { allowed: false, reason_path: Vec::new(), error_code }
 }
 
 fn model_view() -> ModelView {

@@ -2,13 +2,13 @@
 
 use crate::{
     ask::{governed, known, stranger},
-    cursor::paged,
     judge::{Principal, Shape, Tuples as _, judge},
     model::{Askers, Kind, MODEL, Relation, Rule, Who, kind},
     name::{EVERYBODY, Object, set},
-    tuples::{Known, Store},
+    tuples::{Known, Store, of_object, of_subject},
     types::*,
 };
+use portolan_sdk::pages::{close_cursor, open_cursor};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -29,10 +29,9 @@ pub(crate) fn objects(
         return Err(PermissionsError::RelationUnknown);
     }
     let me = store.me();
-    let found = reached(store, &me, &needed(wanted, relation))?
-        .into_iter()
-        .filter(|(object, name)| *name == relation.name && is_of(wanted, object));
-    let found: BTreeSet<String> = found.map(|(object, _)| object).collect();
+    let found = reached(store, &me, &needed(wanted, relation))?.into_iter();
+    let found = found.filter(|(object, name)| *name == relation.name && is_of(wanted, object));
+    let found = found.map(|(object, _)| object).collect();
     let query = format!("objects {} {} {}", me.names.join(" "), wanted.name, relation.name);
     paged(found, page, &query, |text| {
         let Some(object) = Object::parse(MODEL, text) else { return Ok(false) };
@@ -48,9 +47,8 @@ fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTree
     let (mut seen, mut open) = (BTreeSet::new(), Vec::new());
     let names: BTreeSet<&str> = needed.iter().map(|(_, relation)| relation.name).collect();
     for name in &me.names {
-        for (kind, relation) in needed {
-            let itself = relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Itself));
-            if itself && is_of(kind, name) {
+        for (_, relation) in needed.iter().filter(|(kind, _)| is_of(kind, name)) {
+            if relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Itself)) {
                 open.push((name.clone(), relation.name));
             }
         }
@@ -59,15 +57,17 @@ fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTree
     }
     while let Some((text, name)) = open.pop() {
         let Some(object) = Object::parse(MODEL, &text) else { continue };
-        let is_needed =
-            needed.iter().any(|needed| needed.0.name == object.kind.name && needed.1.name == name);
-        if is_needed && seen.insert((text, name)) {
+        if is_among(needed, object.kind, name) && seen.insert((text, name)) {
             for (kind, relation) in needed {
                 next(store, &object, name, kind, relation, &mut open)?;
             }
         }
     }
     Ok(seen)
+}
+
+fn is_among(needed: &[Needed], kind: &Kind, name: &str) -> bool {
+    needed.iter().any(|(found, relation)| found.name == kind.name && relation.name == name)
 }
 
 /// Returns the relations to other objects that follow from one relation.
@@ -88,23 +88,20 @@ fn next(
                 open.push((format!("{}:{}", kind.name, object.id()), relation.name));
             }
             Rule::Through(way, of) if *of == name => {
-                let leads = field("subject").eq(&object.text).and(field("relation").eq(way));
-                let found = store.find(leads)?.into_iter().filter(|kept| is_of(kind, &kept.object));
-                open.extend(found.map(|kept| (kept.object, relation.name)));
+                let found = store.find(of_subject(&object.text, way))?.into_iter();
+                let of_kind = found.filter(|kept| is_of(kind, &kept.object));
+                open.extend(of_kind.map(|kept| (kept.object, relation.name)));
             }
-            Rule::Stated if takes_set(relation, object.kind, name) => {
+            Rule::Stated
+                if relation.subjects().any(|who| who == Who::Set(object.kind.name, name)) =>
+            {
                 let set = format!("{}#{name}", object.text);
-                let stated = field("subject").eq(set).and(field("relation").eq(relation.name));
-                open.extend(store.find(stated)?.iter().filter_map(node));
+                open.extend(store.find(of_subject(&set, relation.name))?.iter().filter_map(node));
             }
             _ => {}
         }
     }
     Ok(())
-}
-
-fn takes_set(relation: &Relation, kind: &Kind, name: &'static str) -> bool {
-    relation.subjects().any(|who| who == Who::Set(kind.name, name))
 }
 
 fn is_of(kind: &Kind, object: &str) -> bool {
@@ -121,15 +118,10 @@ pub(crate) fn subjects(
 ) -> Result<Items<String>> {
     let (object, relation) = known(object, relation)?;
     governed(store, &object)?;
-    let mut found = BTreeSet::new();
-    let mut seen: BTreeSet<Node> = BTreeSet::new();
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::<Node>::new());
     let mut open = vec![(object.text.clone(), relation.name)];
     while let Some((text, name)) = open.pop() {
-        let Some((at, stated)) = Object::parse(MODEL, &text)
-            .and_then(|at| at.kind.relation(name).map(|relation| (at, relation)))
-        else {
-            continue;
-        };
+        let Ok((at, stated)) = known(&text, name) else { continue };
         if !seen.insert((text.clone(), name)) {
             continue;
         }
@@ -148,8 +140,7 @@ pub(crate) fn subjects(
                     open.extend(leads.into_iter().map(|other| (other, *of)));
                 }
                 Rule::Stated => {
-                    let of_it = field("object").eq(&text).and(field("relation").eq(name));
-                    for kept in store.find(of_it)? {
+                    for kept in store.find(of_object(&text, name))? {
                         match set(MODEL, &kept.subject) {
                             Some((other, inner)) => open.push((other.text, inner.name)),
                             None => _ = found.insert(kept.subject),
@@ -171,9 +162,31 @@ pub(crate) fn subjects(
     })
 }
 
+/// Returns one page of the results, in order, filtered. A cursor is signed for its query.
+fn paged(
+    found: BTreeSet<String>,
+    page: &PageInput,
+    query: &str,
+    mut fits: impl FnMut(&str) -> Result<bool>,
+) -> Result<Items<String>> {
+    let after = page.cursor.as_deref().map(|cursor| open_cursor(cursor, query)).transpose()?;
+    let mut items: Vec<String> = Vec::new();
+    for text in found {
+        if after.as_ref().is_some_and(|after| text <= *after) || !fits(&text)? {
+            continue;
+        }
+        if items.len() == page.limit as usize {
+            let next_cursor = items.last().map(|last| close_cursor(last, query)).transpose()?;
+            return Ok(Items { items, next_cursor });
+        }
+        items.push(text);
+    }
+    Ok(Items { items, next_cursor: None })
+}
+
 fn node(kept: &Kept) -> Option<Node> {
-    let object = Object::parse(MODEL, &kept.object)?;
-    Some((object.text, object.kind.relation(&kept.relation)?.name))
+    let (object, relation) = known(&kept.object, &kept.relation).ok()?;
+    Some((object.text, relation.name))
 }
 
 /// Returns the relations from which this one can follow, and this one itself.
@@ -204,10 +217,8 @@ fn needed(kind: &'static Kind, relation: &'static Relation) -> Vec<Needed> {
         }
         for (other, name) in grounds {
             let Some(other) = crate::model::kind(MODEL, other) else { continue };
-            let Some(relation) = other.relation(name) else { continue };
-            if !needed.iter().any(|needed| needed.0.name == other.name && needed.1.name == name) {
-                needed.push((other, relation));
-            }
+            let relation = other.relation(name).filter(|_| !is_among(&needed, other, name));
+            needed.extend(relation.map(|relation| (other, relation)));
         }
     }
     needed
@@ -222,11 +233,8 @@ mod tests {
         let names = |of: &str, relation: &str| {
             let kind = kind(MODEL, of).unwrap();
             let needed = needed(kind, kind.relation(relation).unwrap());
-            needed
-                .iter()
-                .map(|needed| format!("{}.{}", needed.0.name, needed.1.name))
-                .collect::<Vec<_>>()
-                .join(" ")
+            let names = needed.iter().map(|needed| format!("{}.{}", needed.0.name, needed.1.name));
+            names.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names("org", "admin"), "org.admin org.owner");
         assert_eq!(

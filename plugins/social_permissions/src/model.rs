@@ -107,183 +107,124 @@ const fn computed(
     Relation { name, meaning, stated_of: &[], granted_to: &[], rule, askers }
 }
 
-/// Makes a role that every higher role includes.
+/// Makes a role of a person, which can follow from others.
 const fn role(name: &'static str, meaning: &'static str, rule: Rule) -> Relation {
-    Relation { name, meaning, stated_of: &[Person], granted_to: &[], rule, askers: Subject }
+    Relation { rule, ..stored(name, meaning, &[Person], Subject) }
 }
 
+/// Makes a relation to what a person has: one of the two has blocked the other.
+const fn apart(rule: Rule) -> Relation {
+    computed("apart", "Was blocked by its owner, or has blocked them.", rule, Governor)
+}
+
+const CAN_MESSAGE: Rule = But(
+    &Any(&[But(&Everybody, &Of("network_only")), Of("connected")]),
+    &Any(&[Of("closed"), Of("apart")]),
+);
+const CAN_SEE_FREEBUSY: Rule = Any(&[
+    Of("self"),
+    But(&Any(&[Of("freebusy_viewer"), All(&[Of("connected"), Of("open_meeting")])]), &Of("apart")),
+]);
+const CAN_SEE_CONTACT: Rule = Any(&[Of("self"), But(&Of("contact_viewer"), &Of("apart"))]);
+const APART: Rule = Any(&[Of(BLOCKED), Reverse(BLOCKED)]);
+
+const OWNER: &[Relation] = &[
+    computed("self", "Is this person, or an agent of theirs.", Itself, Subject),
+    stored(DELEGATE, "Is an agent that this person has claimed.", &[Agent], Subject),
+    stored("connected", "Is connected with this person.", &[Person], Subject),
+    stored(BLOCKED, "Was blocked by this person.", &[Person], Governor),
+    stored("network_only", "Only connected people may write.", &[Public], Governor),
+    stored("closed", "Nobody may write for now.", &[Public], Governor),
+    stored("open_meeting", "Has a meeting with this person to agree on.", &[Person], Governor),
+    Relation {
+        granted_to: &[Person, Agent],
+        ..stored(
+            "freebusy_viewer",
+            "Was granted to see when this person is busy.",
+            &[Person],
+            Named,
+        )
+    },
+    stored("contact_viewer", "Was disclosed this person's contact data.", &[Person], Named),
+    computed("apart", "Was blocked by this person, or has blocked them.", APART, Governor),
+    computed("can_message", "May write to this person.", CAN_MESSAGE, Subject),
+    computed("can_see_freebusy", "May see when this person is busy.", CAN_SEE_FREEBUSY, Subject),
+    computed("can_see_contact", "May see this person's contact data.", CAN_SEE_CONTACT, Subject),
+];
+
+const ORG: &[Relation] = &[
+    role("owner", "Owns the organisation.", Stated),
+    role("admin", "Manages its members.", Any(&[Stated, Of("owner")])),
+    role("recruiter", "Edits its listings.", Any(&[Stated, Of("admin")])),
+    role("member", "Belongs to it.", Any(&[Stated, Of("recruiter")])),
+];
+
+const CAN_VIEW: Rule = Any(&[Of("editor"), But(&Of("viewer"), &Of("apart"))]);
+const MANAGER: Rule = Any(&[Of("owner"), Through("org", "admin")]);
+
+const LISTING: &[Relation] = &[
+    stored("owner", "Owns the listing.", &[Person], Subject),
+    stored("org", "Is the organisation of the listing.", &[Object("org")], Governor),
+    Relation {
+        name: "editor",
+        meaning: "May change it. A block ends a grant, but not a role in its organisation.",
+        stated_of: &[],
+        granted_to: &[Person, Agent, MEMBERS, RECRUITERS, ADMINS],
+        rule: Any(&[Of("owner"), Through("org", "recruiter"), But(&Stated, &Of("apart"))]),
+        askers: Subject,
+    },
+    Relation {
+        name: "viewer",
+        meaning: "Was given permission to see it.",
+        stated_of: &[Person, Public, Set("owner", "connected"), MEMBERS, RECRUITERS, ADMINS],
+        granted_to: &[Person, MEMBERS, RECRUITERS, ADMINS],
+        rule: Stated,
+        askers: Named,
+    },
+    computed("can_view", "May see it.", CAN_VIEW, Subject),
+    computed("manager", "Decides who else may change it or see it.", MANAGER, Subject),
+    apart(Through("owner", "apart")),
+];
+
+const CAN_SEND: Rule = But(&Of("participant"), &Of("frozen"));
+
+const THREAD: &[Relation] = &[
+    stored("participant", "Takes part in it.", &[Person], Subject),
+    stored("frozen", "Must not write in it for now.", &[Person, Public], Governor),
+    computed("can_send", "May write in it.", CAN_SEND, Subject),
+];
+
+const CALENDAR: &[Relation] = &[
+    role("owner", "Owns the calendar.", Any(&[Twin("owner", "self"), Stated])),
+    Relation {
+        name: "scheduler",
+        meaning: "May make appointments in it.",
+        stated_of: &[Person, Agent],
+        granted_to: &[Person, Agent],
+        rule: Any(&[Of("owner"), Twin("owner", DELEGATE), But(&Stated, &Of("apart"))]),
+        askers: Subject,
+    },
+    apart(Twin("owner", "apart")),
+];
+
+const fn kind_of(
+    name: &'static str,
+    meaning: &'static str,
+    governed_by: Option<&'static str>,
+    hidden_by: Option<&'static str>,
+    relations: &'static [Relation],
+) -> Kind {
+    Kind { name, meaning, governed_by, hidden_by, relations }
+}
+
+const CALENDARS: &str = "A person's calendar; its id is the person's.";
+
 pub(crate) const MODEL: Model = &[
-    Kind {
-        name: "owner",
-        meaning: "A person.",
-        governed_by: Some("self"),
-        hidden_by: Some("apart"),
-        relations: &[
-            computed("self", "Is this person, or an agent of theirs.", Itself, Subject),
-            stored(DELEGATE, "Is an agent that this person has claimed.", &[Agent], Subject),
-            stored("connected", "Is connected with this person.", &[Person], Subject),
-            stored(BLOCKED, "Was blocked by this person.", &[Person], Governor),
-            stored("network_only", "Only connected people may write.", &[Public], Governor),
-            stored("closed", "Nobody may write for now.", &[Public], Governor),
-            stored(
-                "open_meeting",
-                "Has a meeting with this person to agree on.",
-                &[Person],
-                Governor,
-            ),
-            Relation {
-                name: "freebusy_viewer",
-                meaning: "Was granted to see when this person is busy.",
-                stated_of: &[Person],
-                granted_to: &[Person, Agent],
-                rule: Stated,
-                askers: Named,
-            },
-            stored("contact_viewer", "Was disclosed this person's contact data.", &[Person], Named),
-            computed(
-                "apart",
-                "Was blocked by this person, or has blocked them.",
-                Any(&[Of(BLOCKED), Reverse(BLOCKED)]),
-                Governor,
-            ),
-            computed(
-                "can_message",
-                "May write to this person.",
-                But(
-                    &Any(&[But(&Everybody, &Of("network_only")), Of("connected")]),
-                    &Any(&[Of("closed"), Of("apart")]),
-                ),
-                Subject,
-            ),
-            computed(
-                "can_see_freebusy",
-                "May see when this person is busy.",
-                Any(&[
-                    Of("self"),
-                    But(
-                        &Any(&[Of("freebusy_viewer"), All(&[Of("connected"), Of("open_meeting")])]),
-                        &Of("apart"),
-                    ),
-                ]),
-                Subject,
-            ),
-            computed(
-                "can_see_contact",
-                "May see this person's contact data.",
-                Any(&[Of("self"), But(&Of("contact_viewer"), &Of("apart"))]),
-                Subject,
-            ),
-        ],
-    },
-    Kind {
-        name: "org",
-        meaning: "An organisation.",
-        governed_by: Some("admin"),
-        hidden_by: None,
-        relations: &[
-            role("owner", "Owns the organisation.", Stated),
-            role("admin", "Manages its members.", Any(&[Stated, Of("owner")])),
-            role("recruiter", "Edits its listings.", Any(&[Stated, Of("admin")])),
-            role("member", "Belongs to it.", Any(&[Stated, Of("recruiter")])),
-        ],
-    },
-    Kind {
-        name: "listing",
-        meaning: "A listing.",
-        governed_by: Some("manager"),
-        hidden_by: Some("apart"),
-        relations: &[
-            stored("owner", "Owns the listing.", &[Person], Subject),
-            stored("org", "Is the organisation of the listing.", &[Object("org")], Governor),
-            Relation {
-                name: "editor",
-                meaning: "May change it. A block ends a grant, but not a role in its organisation.",
-                stated_of: &[],
-                granted_to: &[Person, Agent, MEMBERS, RECRUITERS, ADMINS],
-                rule: Any(&[Of("owner"), Through("org", "recruiter"), But(&Stated, &Of("apart"))]),
-                askers: Subject,
-            },
-            Relation {
-                name: "viewer",
-                meaning: "Was given permission to see it.",
-                stated_of: &[
-                    Person,
-                    Public,
-                    Set("owner", "connected"),
-                    MEMBERS,
-                    RECRUITERS,
-                    ADMINS,
-                ],
-                granted_to: &[Person, MEMBERS, RECRUITERS, ADMINS],
-                rule: Stated,
-                askers: Named,
-            },
-            computed(
-                "can_view",
-                "May see it.",
-                Any(&[Of("editor"), But(&Of("viewer"), &Of("apart"))]),
-                Subject,
-            ),
-            computed(
-                "manager",
-                "Decides who else may change it or see it.",
-                Any(&[Of("owner"), Through("org", "admin")]),
-                Subject,
-            ),
-            computed(
-                "apart",
-                "Was blocked by its owner, or has blocked them.",
-                Through("owner", "apart"),
-                Governor,
-            ),
-        ],
-    },
-    Kind {
-        name: "thread",
-        meaning: "A conversation.",
-        governed_by: None,
-        hidden_by: None,
-        relations: &[
-            stored("participant", "Takes part in it.", &[Person], Subject),
-            stored("frozen", "Must not write in it for now.", &[Person, Public], Governor),
-            computed(
-                "can_send",
-                "May write in it.",
-                But(&Of("participant"), &Of("frozen")),
-                Subject,
-            ),
-        ],
-    },
-    Kind {
-        name: "calendar",
-        meaning: "A person's calendar; its id is the person's.",
-        governed_by: Some("owner"),
-        hidden_by: Some("apart"),
-        relations: &[
-            Relation {
-                name: "owner",
-                meaning: "Owns the calendar.",
-                stated_of: &[Person],
-                granted_to: &[],
-                rule: Any(&[Twin("owner", "self"), Stated]),
-                askers: Subject,
-            },
-            Relation {
-                name: "scheduler",
-                meaning: "May make appointments in it.",
-                stated_of: &[Person, Agent],
-                granted_to: &[Person, Agent],
-                rule: Any(&[Of("owner"), Twin("owner", DELEGATE), But(&Stated, &Of("apart"))]),
-                askers: Subject,
-            },
-            computed(
-                "apart",
-                "Was blocked by its owner, or has blocked them.",
-                Twin("owner", "apart"),
-                Governor,
-            ),
-        ],
-    },
+    kind_of("owner", "A person.", Some("self"), Some("apart"), OWNER),
+    kind_of("org", "An organisation.", Some("admin"), None, ORG),
+    kind_of("listing", "A listing.", Some("manager"), Some("apart"), LISTING),
+    kind_of("thread", "A conversation.", None, None, THREAD),
+    kind_of("calendar", CALENDARS, Some("owner"), Some("apart"), CALENDAR),
 ];
 
 impl Kind {
@@ -327,13 +268,10 @@ impl Rule {
             |rules: &[Rule], word: &str| rules.iter().map(part).collect::<Vec<_>>().join(word);
         match self {
             Stated => {
-                let mut subjects = Vec::new();
-                for subject in relation.subjects().map(Who::text) {
-                    if !subjects.contains(&subject) {
-                        subjects.push(subject);
-                    }
-                }
-                format!("[{}]", subjects.join(", "))
+                let granted = relation.granted_to.iter();
+                let granted = granted.filter(|who| !relation.stated_of.contains(who));
+                let subjects = relation.stated_of.iter().chain(granted).map(|who| who.text());
+                format!("[{}]", subjects.collect::<Vec<_>>().join(", "))
             }
             Everybody => "everybody".into(),
             Itself => "itself".into(),

@@ -14,6 +14,14 @@ pub(crate) fn id(object: &str, relation: &str, subject: &str) -> String {
     format!("{object}#{relation}@{subject}")
 }
 
+pub(crate) fn of_object(object: &str, relation: &str) -> Filter {
+    field("object").eq(object).and(field("relation").eq(relation))
+}
+
+pub(crate) fn of_subject(subject: &str, relation: &str) -> Filter {
+    field("subject").eq(subject).and(field("relation").eq(relation))
+}
+
 /// The store during one call.
 pub(crate) struct Store {
     pub(crate) now: u64,
@@ -43,29 +51,23 @@ impl Store {
     }
 
     pub(crate) fn is_me(&self, subject: &str) -> bool {
-        self.caller
-            .as_ref()
-            .is_some_and(|(agent, person)| agent == subject || person.as_deref() == Some(subject))
+        self.me().names.iter().any(|name| name == subject)
     }
 
     /// Whether the caller governs this object: may read all of it, and grant on it.
     pub(crate) fn governs(&mut self, object: &Object) -> Result<bool> {
-        let relation = object.kind.governed_by.and_then(|name| object.kind.relation(name));
-        let me = self.me();
-        match relation {
-            Some(relation) => Ok(judge(MODEL, self, object, relation, &me)?.is_some()),
-            None => Ok(false),
-        }
+        self.is_related(object, object.kind.governed_by)
     }
 
     /// Whether a block hides the caller and the object's person from each other.
     pub(crate) fn is_hidden(&mut self, object: &Object) -> Result<bool> {
-        let relation = object.kind.hidden_by.and_then(|name| object.kind.relation(name));
-        let me = self.me();
-        match relation {
-            Some(relation) => Ok(judge(MODEL, self, object, relation, &me)?.is_some()),
-            None => Ok(false),
-        }
+        self.is_related(object, object.kind.hidden_by)
+    }
+
+    fn is_related(&mut self, object: &Object, name: Option<&str>) -> Result<bool> {
+        let relation = name.and_then(|name| object.kind.relation(name));
+        let (Some(relation), me) = (relation, self.me()) else { return Ok(false) };
+        Ok(judge(MODEL, self, object, relation, &me)?.is_some())
     }
 
     /// Returns the tuples that match a filter, within the limit of the call and without expired
@@ -112,8 +114,7 @@ impl Tuples for Store {
     }
 
     fn subjects(&mut self, object: &str, relation: &str, shape: Shape) -> Result<Vec<String>> {
-        let filter = field("object").eq(object).and(field("relation").eq(relation));
-        let found = self.find(filter.and(field("shape").eq(shape)))?;
+        let found = self.find(of_object(object, relation).and(field("shape").eq(shape)))?;
         Ok(found.into_iter().map(|kept| kept.subject).collect())
     }
 }

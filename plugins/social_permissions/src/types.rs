@@ -1,8 +1,7 @@
 //! Inputs, outputs, stored documents and refusals.
 
 use crate::judge::{Shape, Step};
-use portolan_sdk::documents::Person;
-use portolan_sdk::prelude::*;
+use portolan_sdk::{documents::Person, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
 
@@ -46,6 +45,16 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    /// Makes a tuple that another capability states.
+    pub(crate) fn stated(object: String, relation: String, subject: String) -> Self {
+        let (shape, granted_by, expires_at) = (Shape::of(&subject), None, None);
+        Self { object, relation, subject, shape, granted: false, granted_by, expires_at }
+    }
+
+    pub(crate) fn id(&self) -> String {
+        crate::tuples::id(&self.object, &self.relation, &self.subject)
+    }
+
     pub(crate) fn is_over(&self, now: u64) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
@@ -64,21 +73,18 @@ pub(crate) struct Ask {
     /// The subject: by default `me`, which means your person and you; else `owner:…`, `agent:…`,
     /// `org:…#member`, or `*` for everybody.
     #[serde(default = "me", skip_serializing_if = "is_me")]
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: String,
+    pub(crate) subject: Text<1, 100>,
     /// The relation, such as `can_message`; `model` lists them.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     /// The object, such as `listing:lst_…`; `owner:me` and `calendar:me` are your person's.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
 }
 
-pub(crate) fn me() -> String {
+fn me() -> Text<1, 100> {
     "me".into()
 }
 
-fn is_me(subject: &String) -> bool {
+fn is_me(subject: &str) -> bool {
     subject == "me"
 }
 
@@ -120,11 +126,9 @@ pub(crate) struct JudgedOne {
 #[input]
 pub(crate) struct ListObjects {
     /// The type of the objects, such as `listing`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) object_type: String,
+    pub(crate) object_type: Text<1, 40>,
     /// The relation to them, such as `editor`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
@@ -133,11 +137,9 @@ pub(crate) struct ListObjects {
 #[input]
 pub(crate) struct Governed {
     /// An object that you govern, such as `listing:lst_…`, `owner:me` or `calendar:me`.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
     /// The relation, such as `can_view`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
 }
 
 #[input]
@@ -174,14 +176,11 @@ pub(crate) struct Branch {
 #[input]
 pub(crate) struct ListGrants {
     /// An object that you govern; without it, your own relations as a subject are listed.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: Option<String>,
+    pub(crate) object: Option<Text<3, 100>>,
     /// Only this relation.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: Option<String>,
+    pub(crate) relation: Option<Text<1, 40>>,
     /// With an object: only this subject.
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: Option<String>,
+    pub(crate) subject: Option<Text<1, 100>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
 }
@@ -196,14 +195,11 @@ pub(crate) enum Otherwise {
 #[input]
 pub(crate) struct Grant {
     /// The subject: `owner:…`, `agent:…` or `org:…#member`, as `model` lists under `grantable_to`.
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: String,
+    pub(crate) subject: Text<1, 100>,
     /// The relation, such as `freebusy_viewer`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
     /// When the grant expires (RFC 3339). Without it, it stays until it is revoked.
     #[schemars(extend("format" = "date-time"), length(max = 40))]
     pub(crate) expires_at: Option<String>,
@@ -216,14 +212,11 @@ pub(crate) struct Grant {
 #[input]
 pub(crate) struct Revoke {
     /// The subject of the grant.
-    #[schemars(length(min = 1, max = 100))]
-    pub(crate) subject: String,
+    pub(crate) subject: Text<1, 100>,
     /// The relation, such as `freebusy_viewer`.
-    #[schemars(length(min = 1, max = 40))]
-    pub(crate) relation: String,
+    pub(crate) relation: Text<1, 40>,
     /// An object that you govern: `owner:me`, `calendar:me`, or a listing of yours.
-    #[schemars(length(min = 3, max = 100))]
-    pub(crate) object: String,
+    pub(crate) object: Text<3, 100>,
     /// What to do if there is no such grant: refuse with `tuple_missing`, or accept it.
     #[serde(default)]
     pub(crate) on_missing: Otherwise,
@@ -307,28 +300,18 @@ pub(crate) struct Agent {
     pub(crate) owner_id: Option<String>,
 }
 
-#[derive(Serialize)]
-pub(crate) struct DuplicateTuple {
-    kind: &'static str,
-    granted: bool,
-    expires_at: Option<String>,
-}
-
-impl DuplicateTuple {
-    pub(crate) fn of(kept: &Kept) -> Self {
-        let expires_at = kept.expires_at.map(rfc3339);
-        Self { kind: "duplicate", granted: kept.granted, expires_at }
-    }
-}
-
 #[derive(Refusals)]
 pub(crate) enum PermissionsError {
     /// The model has no such relation, or not for this kind of subject: see model.
     #[refusal(invalid, next = Next::action(CAPABILITY, "model"))]
     RelationUnknown,
     /// This relation is stated already.
-    #[refusal(conflict, conflict_detail = existing, next = list_grants(object))]
-    TupleExists { existing: DuplicateTuple, object: String },
+    #[refusal(
+        conflict,
+        conflict_detail = json!({ "kind": "duplicate", "granted": granted, "expires_at": expires_at }),
+        next = list_grants(object)
+    )]
+    TupleExists { object: String, granted: bool, expires_at: Option<String> },
     /// There is no such grant.
     #[refusal(not_found, next = list_grants(object))]
     TupleMissing { object: String },
@@ -341,11 +324,10 @@ pub(crate) enum PermissionsError {
 
 pub(crate) type Result<T, E = PermissionsError> = std::result::Result<T, E>;
 
-pub(crate) fn list_grants(object: impl Into<String>) -> Next {
-    Next::action(CAPABILITY, "list_grants").field("object", object.into())
-}
-
-/// Returns the call that lists the caller's own relations.
 pub(crate) fn own_grants() -> Next {
     Next::action(CAPABILITY, "list_grants")
+}
+
+pub(crate) fn list_grants(object: impl Into<String>) -> Next {
+    own_grants().field("object", object.into())
 }

@@ -2,14 +2,13 @@
 //! relationship.
 
 use crate::{
-    ids::id,
     life::*,
     limits::{COOLDOWN, ensure_requests, ensure_room},
     types::*,
     view::view,
 };
 use people_kit::{
-    people::{self, ContactPolicy, Person},
+    people::{self, ContactPolicy},
     relations::{Tuple, relate},
 };
 use portolan_sdk::prelude::*;
@@ -39,25 +38,20 @@ pub(crate) fn ask(call: &Call, input: Other, kind: Request, action: &str) -> Res
     }
     ensure_room(me, kind.into())?;
     let state = machine(kind).step_to(other, State::None, action, to)?;
-    let asked_before = before
-        .as_ref()
-        .filter(|before| before.value.subject == me)
-        .and_then(|before| before.value.asked_at);
+    let own_before = before.as_ref().filter(|before| before.value.subject == me);
+    let asked_before = own_before.and_then(|before| before.value.asked_at);
     let told = asked_before.is_some_and(|at| at + DAY > now);
     let asks = state == State::Requested && !told;
     if asks {
         ensure_requests(me, now)?;
     }
-    let record = Record {
-        kind: kind.into(),
-        subject: me.to_owned(),
-        object: other.to_owned(),
-        state,
-        since: now,
-        asked_at: if asks { Some(now) } else { asked_before },
-        ended_by: None,
+    let asked_at = if asks { Some(now) } else { asked_before };
+    let record = Record { asked_at, ..Record::new(kind.into(), me, other, state, now) };
+    let mut stored = match before {
+        Some(before) => Stored { value: record, ..before },
+        None => Stored::new(own, record, now),
     };
-    let stored = write(own, before, record)?;
+    stored.save()?;
     if asks {
         let summary = match kind {
             Request::Follow => "Somebody asks to follow you.",
@@ -118,13 +112,9 @@ pub(crate) fn sever(call: &Call, me: &str, other: &str) -> Result<()> {
     for (kind, subject, object) in
         [(Request::Follow, me, other), (Request::Follow, other, me), (Request::Connect, me, other)]
     {
-        match standing(kind, subject, object) {
-            Ok(mut stored) => {
-                machine(kind).step(other, stored.value.state, "block")?;
-                end(call, &mut stored, me)?;
-            }
-            Err(RelationshipError::RelationshipNotFound) => {}
-            Err(error) => return Err(error),
+        if let Some(mut stored) = standing_if_any(kind, subject, object)? {
+            machine(kind).step(other, stored.value.state, "block")?;
+            end(call, &mut stored, me)?;
         }
     }
     Ok(())
@@ -178,12 +168,13 @@ fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
     }
     let connection = RELATIONSHIPS.get(&id(Kind::Connect, me, other))?;
     let connected = connection.is_some_and(|connection| connection.value.state == State::Active);
-    decide(&person, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
+    let policy = person.active.then_some(person.contact_policy);
+    decide(policy, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
 }
 
-fn decide(person: &Person, kind: Request, connected: bool) -> Option<State> {
-    match (person.contact_policy, kind) {
-        _ if !person.active => None,
+/// The state of a new request; none if the person does not accept it, or has no policy any more.
+fn decide(policy: Option<ContactPolicy>, kind: Request, connected: bool) -> Option<State> {
+    match (policy?, kind) {
         (ContactPolicy::Paused, _) => None,
         (_, Request::Connect) => Some(State::Requested),
         (ContactPolicy::AnyoneMatching, Request::Follow) => Some(State::Active),
@@ -193,28 +184,13 @@ fn decide(person: &Person, kind: Request, connected: bool) -> Option<State> {
 }
 
 /// Returns the relationship of this kind, if it has not ended.
-fn standing(kind: Request, subject: &str, object: &str) -> Result<Stored<Record>> {
+fn standing_if_any(kind: Request, subject: &str, object: &str) -> Result<Option<Stored<Record>>> {
     let stored = RELATIONSHIPS.get(&id(kind.into(), subject, object))?;
-    let stored = stored.filter(|stored| stored.value.state != State::None);
-    stored.ok_or(RelationshipError::RelationshipNotFound)
+    Ok(stored.filter(|stored| stored.value.state != State::None))
 }
 
-fn write(
-    id: String,
-    before: Option<Stored<Record>>,
-    value: Record,
-) -> Result<Stored<Record>, HostError> {
-    match before {
-        Some(before) => {
-            let mut stored = Stored { value, ..before };
-            stored.save()?;
-            Ok(stored)
-        }
-        None => {
-            let now = value.since;
-            RELATIONSHIPS.add(id, value, now)
-        }
-    }
+fn standing(kind: Request, subject: &str, object: &str) -> Result<Stored<Record>> {
+    standing_if_any(kind, subject, object)?.ok_or(RelationshipError::RelationshipNotFound)
 }
 
 fn end(call: &Call, stored: &mut Stored<Record>, by: &str) -> Result<(), HostError> {
@@ -251,26 +227,17 @@ mod tests {
 
     #[test]
     fn the_contact_policy_decides_about_a_request() {
-        let decided = |policy, active, kind, connected| {
-            let person = Person {
-                owner_id: "own_1".into(),
-                display_name: None,
-                active,
-                contact_policy: policy,
-                age_at_least: None,
-                declined_categories: Vec::new(),
-            };
-            decide(&person, kind, connected)
-        };
-        assert_eq!(decided(AnyoneMatching, true, Follow, false), Some(Active));
-        assert_eq!(decided(Network, true, Follow, false), Some(Requested));
-        assert_eq!(decided(Network, true, Follow, true), Some(Active));
-        for policy in [AnyoneMatching, Network] {
-            assert_eq!(decided(policy, true, Connect, false), Some(Requested));
-            assert_eq!(decided(policy, false, Connect, false), None);
-        }
-        for kind in [Follow, Connect] {
-            assert_eq!(decided(Paused, true, kind, true), None);
+        for (policy, kind, connected, decided) in [
+            (Some(AnyoneMatching), Follow, false, Some(Active)),
+            (Some(AnyoneMatching), Connect, false, Some(Requested)),
+            (Some(Network), Follow, false, Some(Requested)),
+            (Some(Network), Follow, true, Some(Active)),
+            (Some(Network), Connect, false, Some(Requested)),
+            (Some(Paused), Follow, true, None),
+            (Some(Paused), Connect, true, None),
+            (None, Connect, false, None),
+        ] {
+            assert_eq!(decide(policy, kind, connected), decided, "{policy:?} {kind:?} {connected}");
         }
     }
 }

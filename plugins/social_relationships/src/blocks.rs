@@ -2,7 +2,6 @@
 
 use crate::{
     ask::{connected, sever},
-    ids::id,
     private::{hold, release},
     types::*,
     view::view,

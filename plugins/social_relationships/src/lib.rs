@@ -2,7 +2,6 @@
 
 mod ask;
 mod blocks;
-mod ids;
 mod life;
 mod limits;
 mod private;
@@ -100,13 +99,15 @@ impl SocialRelationships {
     /// use `block`.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn mute(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-        private::mute(call, input)
+        let me = call.require_owner()?;
+        Ok(view::view(&private::hold(call, me, &input.owner_id, Kind::Mute)?, me))
     }
 
     /// Receive the events of a person in the inbox again.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unmute(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-        private::unmute(call, input)
+        let me = call.require_owner()?;
+        Ok(view::view(&private::release(call, me, input, Kind::Mute)?, me))
     }
 
     /// Write a note about a person.

@@ -36,7 +36,7 @@ pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
     let first = RELATIONSHIPS.find(last.limit(REQUESTS.most as u32))?.hits.pop();
     let first = first.and_then(|hit| hit.document.value.asked_at).unwrap_or(now);
     let limit = Limit::within("requests_per_day", &REQUESTS, first + REQUESTS.within - now);
-    Err(quota("There were as many requests as one may make in a day.", &limit, list()).into())
+    Err(quota("The limit of requests for one day is reached.", &limit, list()).into())
 }
 
 /// Matches relationships that are active or requested.

@@ -2,24 +2,13 @@
 
 use crate::{
     ask::{ensure_other, exists, expect},
-    ids::id,
     life::*,
     limits::{OF_A_KIND, ensure_room},
     types::*,
-    view::{self, view},
+    view,
 };
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
-
-pub(crate) fn mute(call: &Call, input: Other) -> Result<Relationship> {
-    let me = call.require_owner()?;
-    Ok(view(&hold(call, me, &input.owner_id, Kind::Mute)?, me))
-}
-
-pub(crate) fn unmute(call: &Call, input: Change) -> Result<Relationship> {
-    let me = call.require_owner()?;
-    Ok(view(&release(call, me, input, Kind::Mute)?, me))
-}
 
 /// Begins a block or a mute. It does not check that the person exists: the result would reveal who
 /// has blocked the caller.
@@ -30,16 +19,7 @@ pub(crate) fn hold(call: &Call, me: &str, other: &str, kind: Kind) -> Result<Sto
         return Err(exists(&existing, me));
     }
     ensure_room(me, kind)?;
-    let value = Record {
-        kind,
-        subject: me.to_owned(),
-        object: other.to_owned(),
-        state: State::Active,
-        since: now,
-        asked_at: None,
-        ended_by: None,
-    };
-    Ok(RELATIONSHIPS.add(id, value, now)?)
+    Ok(RELATIONSHIPS.add(id, Record::new(kind, me, other, State::Active, now), now)?)
 }
 
 /// Ends a block or a mute, and returns it.
@@ -60,12 +40,8 @@ pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted> {
     let id = note_id(me, other);
     let before = NOTES.get(&id)?;
     let revision = before.as_ref().map_or(0, |found| found.revision);
-    ensure_version(
-        input.expected_version,
-        revision,
-        || before.clone().map(view::note),
-        get(other),
-    )?;
+    let current = || before.clone().map(view::note);
+    ensure_version(input.expected_version, revision, current, get(other))?;
     let Some(text) = input.text.filter(|text| !text.trim().is_empty()) else {
         NOTES.delete(&id, Expect::Any)?;
         return Ok(Noted { owner_id: input.owner_id.into(), note: None });

@@ -1,6 +1,6 @@
 //! Reads of the person's own lists, and of mutual connections.
 
-use crate::{ask::ensure_other, blocks, ids::id, life::*, limits::standing, types::*, view::view};
+use crate::{ask::ensure_other, blocks, life::*, limits::standing, types::*, view::view};
 use people_kit::{UNTRUSTED, people};
 use portolan_sdk::prelude::*;
 
@@ -15,13 +15,12 @@ pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>> {
     let page = RELATIONSHIPS.find(newest(filter).page(input.page))?;
     let mut items = Items::of(page, |stored| view(&stored, me));
     // A blocked or muted person may have blocked the caller, and is then not visible.
-    let named =
-        |relationship: &Relationship| [Kind::Follow, Kind::Connect].contains(&relationship.kind);
+    let named = |item: &Relationship| [Kind::Follow, Kind::Connect].contains(&item.kind);
     let seen = items.items.iter().filter(|item| named(item));
     let people = people::people(seen.map(|seen| seen.owner_id.as_str()))?;
     for item in items.items.iter_mut().filter(|item| named(item)) {
-        item.display_name =
-            people.get(&item.owner_id).and_then(|person| person.display_name.clone());
+        let person = people.get(&item.owner_id);
+        item.display_name = person.and_then(|person| person.display_name.clone());
         item.trust = Some(UNTRUSTED);
     }
     Ok(items)
@@ -43,7 +42,7 @@ pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
         let page = RELATIONSHIPS.find(query.clone().cursor(cursor))?;
         let known = page.hits.iter().map(|hit| hit.document.value.other(me).to_owned());
         let known: Vec<String> = known.filter(|known| known != other).collect();
-        let both = known_to(other, known)?;
+        let both = known_to(other, &known)?;
         if !both.is_empty() || page.next.is_none() || round == ROUNDS {
             return Ok(Items { items: both, next_cursor: page.next });
         }
@@ -53,24 +52,16 @@ pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
 }
 
 /// Returns those of the people with whom the other one is connected.
-fn known_to(other: &str, people: Vec<String>) -> Result<Vec<Mutual>> {
+fn known_to(other: &str, people: &[String]) -> Result<Vec<Mutual>> {
     let connections = people.iter().map(|person| id(Kind::Connect, other, person));
     let connections = RELATIONSHIPS.get_many(connections)?;
-    let active = |stored: Option<Stored<Record>>| {
-        stored.is_some_and(|stored| stored.value.state == State::Active)
+    let active = |found: &Option<Stored<Record>>| {
+        found.as_ref().is_some_and(|found| found.value.state == State::Active)
     };
-    let both: Vec<_> = people
-        .into_iter()
-        .zip(connections)
-        .filter_map(|(person, connection)| active(connection).then_some(person))
-        .collect();
-    let known = people::people(both.iter().map(String::as_str))?;
-    let active = both.into_iter().filter_map(|id| known.get(&id).filter(|known| known.active));
-    let mutual = |person: &people::Person| Mutual {
-        owner_id: person.owner_id.clone(),
-        display_name: person.display_name.clone(),
-        trust: UNTRUSTED,
-    };
+    let both: Vec<_> = people.iter().zip(connections).filter(|(_, found)| active(found)).collect();
+    let known = people::people(both.iter().map(|(person, _)| person.as_str()))?;
+    let active = both.iter().filter_map(|(id, _)| known.get(*id).filter(|known| known.active));
+    let mutual = |person: &people::Person| view!(person => Mutual { owner_id, display_name; trust: UNTRUSTED });
     Ok(active.map(mutual).collect())
 }
 

@@ -2,9 +2,8 @@
 
 use crate::{life::State, limits::OF_A_KIND};
 use people_kit::text::TextError;
-use portolan_sdk::documents::Person;
-use portolan_sdk::documents::PersonalField::Personal;
-use portolan_sdk::prelude::*;
+use portolan_sdk::documents::{Person, PersonalField::Personal};
+use portolan_sdk::{entity::Duplicate, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_relationships";
 
@@ -62,6 +61,19 @@ pub(crate) enum Kind {
     Mute,
 }
 
+/// Returns the id of a relationship. It is derived from the two people, so that there is at most one
+/// of a kind.
+pub(crate) fn id(kind: Kind, subject: &str, object: &str) -> String {
+    let (name, subject, object) = match kind {
+        Kind::Follow => ("follow", subject, object),
+        // The id is the same from both sides.
+        Kind::Connect => ("connect", subject.min(object), subject.max(object)),
+        Kind::Block => ("block", subject, object),
+        Kind::Mute => ("mute", subject, object),
+    };
+    format!("rel_{name}_{subject}_{object}")
+}
+
 /// A kind of relationship that can be requested.
 #[choice]
 pub(crate) enum Request {
@@ -71,10 +83,7 @@ pub(crate) enum Request {
 
 impl From<Request> for Kind {
     fn from(request: Request) -> Self {
-        match request {
-            Request::Follow => Self::Follow,
-            Request::Connect => Self::Connect,
-        }
+        if request == Request::Follow { Self::Follow } else { Self::Connect }
     }
 }
 
@@ -97,6 +106,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    pub(crate) fn new(kind: Kind, subject: &str, object: &str, state: State, since: u64) -> Self {
+        let (subject, object) = (subject.to_owned(), object.to_owned());
+        Self { kind, subject, object, state, since, asked_at: None, ended_by: None }
+    }
+
     /// Returns the other person of the two.
     pub(crate) fn other(&self, owner_id: &str) -> &str {
         if self.subject == owner_id { &self.object } else { &self.subject }
@@ -233,19 +247,12 @@ pub(crate) struct Mutual {
     pub(crate) trust: &'static str,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Duplicate {
-    pub(crate) kind: &'static str,
-    pub(crate) existing_id: String,
-    pub(crate) existing_state: &'static str,
-}
-
 #[derive(Debug, Refusals)]
 pub(crate) enum RelationshipError {
     /// There is such a relationship already, or a request for it.
     #[refusal(
         conflict,
-        conflict_detail = Duplicate { kind: "duplicate", existing_id, existing_state },
+        conflict_detail = Duplicate::new(existing_id, existing_state),
         next = get(owner_id)
     )]
     RelationshipExists { owner_id: String, existing_id: String, existing_state: &'static str },
@@ -283,4 +290,17 @@ pub(crate) fn get(owner_id: impl Into<String>) -> Next {
 
 pub(crate) fn list() -> Next {
     Next::action(CAPABILITY, "list")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_connection_is_the_same_from_both_sides() {
+        for kind in [Kind::Follow, Kind::Connect, Kind::Block, Kind::Mute] {
+            let same = id(kind, "own_a", "own_b") == id(kind, "own_b", "own_a");
+            assert_eq!(same, kind == Kind::Connect, "{kind:?}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! How one side sees a relationship.
 
-use crate::{ids::id, life::*, types::*};
+use crate::{life::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// Returns a relationship, as one of the two sees it.
@@ -10,28 +10,24 @@ pub(crate) fn view(stored: &Stored<Record>, me: &str) -> Relationship {
         true => (SUBJECT, Direction::Outgoing),
         false => (OBJECT, Direction::Incoming),
     };
-    Relationship {
+    view!(record => Relationship {
+        kind, state;
         relationship_id: stored.id.clone(),
-        kind: record.kind,
         subject_id: record.subject.clone(),
         object_id: record.object.clone(),
         owner_id: record.other(me).to_owned(),
         direction,
-        state: record.state,
         version: stored.revision,
         since: rfc3339(record.since),
         allowed_actions: allowed(record.kind, role, record.state),
         display_name: None,
         trust: None,
-    }
+    })
 }
 
 pub(crate) fn note(stored: Stored<NoteRecord>) -> Note {
-    Note {
-        text: stored.value.text,
-        version: stored.revision,
-        updated_at: rfc3339(stored.updated_at),
-    }
+    let Stored { value, revision: version, updated_at, .. } = stored;
+    Note { text: value.text, version, updated_at: rfc3339(updated_at) }
 }
 
 /// Returns all relationships with another person. Blocks and mutes by the other person are not
@@ -45,19 +41,14 @@ pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
         (Kind::Mute, me, other),
     ];
     let found = RELATIONSHIPS.get_many(sides.map(|(kind, from, to)| id(kind, from, to)))?;
-    let mut relationships = Vec::new();
-    let mut actions = Vec::new();
+    let (mut relationships, mut actions) = (Vec::new(), Vec::new());
     for ((kind, subject, _), stored) in sides.into_iter().zip(found) {
         let stored = stored.filter(|stored| stored.value.state != State::None);
+        let shown = stored.map(|stored| view(&stored, me));
         let role = if subject == me { SUBJECT } else { OBJECT };
-        actions.push((
-            kind,
-            match &stored {
-                Some(stored) => view(stored, me).allowed_actions,
-                None => allowed(kind, role, State::None),
-            },
-        ));
-        relationships.extend(stored.map(|stored| view(&stored, me)));
+        let none = || allowed(kind, role, State::None);
+        actions.push((kind, shown.as_ref().map_or_else(none, |view| view.allowed_actions.clone())));
+        relationships.extend(shown);
     }
     let blocked = relationships.iter().any(|relationship| relationship.kind == Kind::Block);
     // Nobody can send a request to a person whom they have blocked.

@@ -3,23 +3,8 @@
 use portolan_sdk::{contract::platform::Component, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The types that the host publishes itself.
-const HOST: [(&str, &str); 5] = [
-    ("catalog.changed", "A capability was added, removed or replaced: fetch the catalog again."),
-    (
-        "stream.gap",
-        "Events were dropped before you acknowledged them, because they are kept for 30 days; the data tells from which sequence to which.",
-    ),
-    (
-        "webhook.challenge",
-        "Sent to a webhook that is to be verified: its answer must repeat `data.challenge`.",
-    ),
-    (
-        "webhook.disabled",
-        "One of your webhooks was disabled, after five days of failures or an answer of 410: mend it and verify it again.",
-    ),
-    ("webhook.test", "Sent to a webhook because its agent asked for a test."),
-];
+/// The types that the host publishes itself, with their descriptions.
+const HOST: &str = include_str!("host.txt");
 
 #[output(PartialEq)]
 pub(crate) struct Kind {
@@ -43,15 +28,15 @@ pub(crate) fn kinds(components: Vec<Component>) -> Vec<Kind> {
         description,
         published_by: BTreeSet::new(),
     };
-    let own = HOST.map(|(name, description)| (name.to_owned(), kind(name, Some(description))));
-    let mut kinds = BTreeMap::from(own);
+    let own = HOST.lines().filter_map(|line| line.split_once(": "));
+    let own = own.map(|(name, description)| (name.to_owned(), kind(name, Some(description))));
+    let mut kinds: BTreeMap<_, _> = own.collect();
     for component in components {
         for action in component.actions {
             for event_type in action.emits {
-                let publisher =
-                    Publisher { capability: component.id.clone(), action: action.name.clone() };
+                let (capability, action) = (component.id.clone(), action.name.clone());
                 let entry = kinds.entry(event_type).or_insert_with_key(|name| kind(name, None));
-                entry.published_by.insert(publisher);
+                entry.published_by.insert(Publisher { capability, action });
             }
         }
     }
@@ -61,10 +46,8 @@ pub(crate) fn kinds(components: Vec<Component>) -> Vec<Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portolan_sdk::contract::{
-        description::{Access, Status},
-        platform::ComponentAction,
-    };
+    use portolan_sdk::contract::description::{Access, Status};
+    use portolan_sdk::contract::platform::ComponentAction;
 
     fn component(id: &str, actions: &[(&str, &[&str])]) -> Component {
         let action = |(name, emits): &(&str, &[&str])| ComponentAction {
@@ -72,16 +55,11 @@ mod tests {
             access: Access::Write,
             emits: emits.iter().map(|kind| (*kind).to_owned()).collect(),
         };
-        Component {
-            id: id.to_owned(),
-            version: "1.0.0".to_owned(),
-            title: id.to_owned(),
-            status: Status::Stable,
-            sunset_at: None,
-            successor: None,
-            digest: String::new(),
-            actions: actions.iter().map(action).collect(),
-        }
+        let (sunset_at, successor) = (None, None);
+        let [id, title, version, digest] = [id, id, "1.0.0", ""].map(str::to_owned);
+        let actions = actions.iter().map(action).collect();
+        let status = Status::Stable;
+        Component { id, version, title, status, sunset_at, successor, digest, actions }
     }
 
     #[test]
@@ -90,27 +68,24 @@ mod tests {
             component("library", &[("lend", &["book.moved"]), ("close", &[])]),
             component("shop", &[("sell", &["book.moved", "catalog.changed", "shop.sold"])]),
         ]);
-        let named: Vec<_> = kinds.iter().map(|kind| kind.r#type.as_str()).collect();
-        assert_eq!(
-            named,
-            [
-                "book.moved",
-                "catalog.changed",
-                "shop.sold",
-                "stream.gap",
-                "webhook.challenge",
-                "webhook.disabled",
-                "webhook.test",
-            ]
-        );
-        let publishers = |index: usize| -> Vec<_> {
-            let publishers = kinds[index].published_by.iter();
-            publishers
-                .map(|publisher| (publisher.capability.as_str(), publisher.action.as_str()))
-                .collect()
-        };
-        assert_eq!(publishers(0), [("library", "lend"), ("shop", "sell")]);
-        assert_eq!((kinds[0].description, kinds[1].description.is_some()), (None, true));
-        assert_eq!((publishers(1), publishers(3)), (vec![("shop", "sell")], vec![]));
+        let listed: Vec<_> = kinds
+            .iter()
+            .map(|Kind { r#type, description, published_by }| {
+                let publishers =
+                    published_by.iter().map(|by| format!("{} {}", by.capability, by.action));
+                let publishers = publishers.collect::<Vec<_>>().join(", ");
+                (r#type.as_str(), description.is_some(), publishers)
+            })
+            .collect();
+        let expected = [
+            ("book.moved", false, "library lend, shop sell"),
+            ("catalog.changed", true, "shop sell"),
+            ("shop.sold", false, "shop sell"),
+            ("stream.gap", true, ""),
+            ("webhook.challenge", true, ""),
+            ("webhook.disabled", true, ""),
+            ("webhook.test", true, ""),
+        ];
+        assert_eq!(listed, expected.map(|(kind, own, by)| (kind, own, by.to_owned())));
     }
 }

@@ -4,17 +4,15 @@ mod kinds;
 
 use jiff::Timestamp;
 use kinds::{Kind, kinds};
-use portolan_sdk::{
-    contract::{inbox, platform},
-    prelude::*,
-};
-use serde_json::{Map, Value};
+use portolan_sdk::contract::{inbox, platform};
+use portolan_sdk::prelude::*;
+use serde_json::Map;
 
 const CAPABILITY: &str = "svc.events";
 /// The pattern of an event type, as `types` lists them.
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
 /// The retention of events: 30 days, in milliseconds.
-const KEPT: u64 = 30 * 86_400_000;
+const KEPT: u64 = 30 * DAY;
 
 #[input]
 struct Pull {
@@ -143,10 +141,8 @@ impl SvcEvents {
         let events: Vec<_> = page.events.iter().map(|event| read(event)).collect();
         let ids: Vec<_> = events.iter().map(|event| event.id.clone()).collect();
         let answer = Answer::new(Page { events, cursor: page.cursor, has_more: page.has_more });
-        Ok(match ids.is_empty() {
-            true => answer,
-            false => answer.next(step("ack").field("ack_event_ids", ids)),
-        })
+        let is_empty = ids.is_empty();
+        Ok(if is_empty { answer } else { answer.next(step("ack").field("ack_event_ids", ids)) })
     }
 
     /// Acknowledge events that you have processed.
@@ -215,9 +211,8 @@ fn since(text: &str, now: u64) -> Result<u64, Refusal> {
     let Ok(instant) = text.parse::<Timestamp>() else { return refused("format", "date-time") };
     // A time before the epoch is too long ago as well.
     let millis = u64::try_from(instant.as_millisecond()).unwrap_or(0);
-    let earliest = now.saturating_sub(KEPT);
-    match millis {
-        _ if millis < earliest => refused("minimum", &rfc3339(earliest)),
+    match now.saturating_sub(KEPT) {
+        earliest if millis < earliest => refused("minimum", &rfc3339(earliest)),
         _ if millis > now => refused("maximum", &rfc3339(now)),
         _ => Ok(millis),
     }
@@ -250,18 +245,15 @@ mod tests {
     #[test]
     fn a_bad_cursor_begins_anew() {
         let types = vec!["shop.sold".to_owned()];
-        let input = Pull { cursor: Some("forged".into()), limit: 7, types };
-        let refusal = bad_cursor(input);
+        let refusal = bad_cursor(Pull { cursor: Some("forged".into()), limit: 7, types });
         assert_eq!(refusal.code, "cursor_invalid");
-        assert_eq!(
-            portolan_sdk::to_value(&refusal.next)["input"],
-            serde_json::json!({ "action": "pull", "limit": 7, "types": ["shop.sold"] })
-        );
+        let again = json!({ "action": "pull", "limit": 7, "types": ["shop.sold"] });
+        assert_eq!(portolan_sdk::to_value(&refusal.next)["input"], again);
     }
 
     #[test]
     fn an_event_passes_unchanged() {
-        let event = serde_json::json!({
+        let event = json!({
             "specversion": "1.0", "id": "evt_1", "source": "https://host.example/v1",
             "type": "shop.sold", "data": { "book": "b" }, "testmode": false,
         });

@@ -2,11 +2,9 @@
 
 use anyhow::Result;
 use phonenumber::metadata::{Descriptor, Metadata};
-use regex_automata::{
-    Anchored, MatchKind,
-    dfa::{Automaton as _, StartKind, dense},
-    util::{primitives::StateID, start, syntax},
-};
+use regex_automata::dfa::{Automaton as _, StartKind, dense};
+use regex_automata::util::{primitives::StateID, start, syntax};
+use regex_automata::{Anchored, MatchKind};
 
 /// The kinds of numbers, with the same values as in `src/plans.rs`.
 pub(crate) const UNKNOWN: u8 = 0;
@@ -22,11 +20,9 @@ struct Region {
     /// The pattern of the first digits, if it distinguishes the region from the others.
     leading: Option<Pattern>,
     general: Pattern,
-    /// The pattern of kinds with precedence over mobile and fixed lines: freephone, premium rate,
-    /// internet telephony and so on.
-    special: Option<Pattern>,
-    mobile: Option<Pattern>,
-    fixed: Option<Pattern>,
+    /// The patterns of kinds, by precedence: freephone, premium rate, internet telephony and so on
+    /// come before mobile and fixed lines.
+    kinds: Vec<(u8, Pattern)>,
 }
 
 struct Pattern(dense::DFA<Vec<u32>>);
@@ -40,9 +36,7 @@ struct Regional {
     region: usize,
     leading: Leading,
     general: Option<StateID>,
-    special: Option<StateID>,
-    mobile: Option<StateID>,
-    fixed: Option<StateID>,
+    kinds: Vec<Option<StateID>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -110,37 +104,28 @@ impl Region {
             of.uan(),
             of.voicemail(),
         ];
+        let mut kinds = Vec::new();
+        let precedence: [(u8, &[Option<&Descriptor>]); 3] =
+            [(OTHER, &special), (MOBILE, &[of.mobile()]), (OTHER, &[of.fixed_line()])];
+        for (kind, described) in precedence {
+            kinds.extend(Pattern::described(described)?.map(|pattern| (kind, pattern)));
+        }
         let leading = region.leading_digits().filter(|_| !alone);
-        Ok(Self {
-            leading: leading.map(|pattern| Pattern::any_of(&[pattern.as_str()])).transpose()?,
-            general: Pattern::any_of(&[of.general().national_number().as_str()])?,
-            special: Pattern::described(&special)?,
-            mobile: Pattern::described(&[of.mobile()])?,
-            fixed: Pattern::described(&[of.fixed_line()])?,
-        })
+        let leading = leading.map(|pattern| Pattern::any_of(&[pattern.as_str()])).transpose()?;
+        let general = Pattern::any_of(&[of.general().national_number().as_str()])?;
+        Ok(Self { leading, general, kinds })
     }
 
     fn start(&self, region: usize) -> Result<Regional> {
-        let of = |pattern: &Option<Pattern>| pattern.as_ref().map(Pattern::start).transpose();
-        let leading = match &self.leading {
-            Some(pattern) => Leading::Open(pattern.start()?),
-            None => Leading::Absent,
-        };
-        Ok(Regional {
-            region,
-            leading,
-            general: Some(self.general.start()?),
-            special: of(&self.special)?,
-            mobile: of(&self.mobile)?,
-            fixed: of(&self.fixed)?,
-        })
+        let leading = self.leading.as_ref().map(Pattern::start).transpose()?;
+        let leading = leading.map_or(Leading::Absent, Leading::Open);
+        let kinds = self.kinds.iter().map(|(_, pattern)| pattern.start().map(Some));
+        let (general, kinds) = (Some(self.general.start()?), kinds.collect::<Result<_>>()?);
+        Ok(Regional { region, leading, general, kinds })
     }
 
     /// Returns the state after one more digit; `None` if the number is of another region.
     fn step(&self, at: &Regional, digit: u8) -> Option<Regional> {
-        let of = |pattern: &Option<Pattern>, state: Option<StateID>| {
-            pattern.as_ref().zip(state).and_then(|(pattern, state)| pattern.step(state, digit))
-        };
         let general = at.general.and_then(|state| self.general.step(state, digit));
         let leading = match (&at.leading, &self.leading) {
             (Leading::Open(state), Some(pattern)) => {
@@ -154,32 +139,20 @@ impl Region {
             }
         };
         // If the general pattern does not match, the others do not count.
-        let within = |state: Option<StateID>| general.and(state);
-        Some(Regional {
-            region: at.region,
-            leading,
-            general,
-            special: within(of(&self.special, at.special)),
-            mobile: within(of(&self.mobile, at.mobile)),
-            fixed: within(of(&self.fixed, at.fixed)),
-        })
+        let step = |((_, pattern), state): (&(u8, Pattern), &Option<StateID>)| {
+            general.and(*state).and_then(|state| pattern.step(state, digit))
+        };
+        let kinds = self.kinds.iter().zip(&at.kinds).map(step).collect();
+        Some(Regional { region: at.region, leading, general, kinds })
     }
 
     fn kind(&self, at: &Regional) -> u8 {
-        let fits = |pattern: &Option<Pattern>, state: Option<StateID>| {
-            pattern.as_ref().zip(state).is_some_and(|(pattern, state)| pattern.fits(state))
-        };
         if !at.general.is_some_and(|state| self.general.fits(state)) {
-            UNKNOWN
-        } else if fits(&self.special, at.special) {
-            OTHER
-        } else if fits(&self.mobile, at.mobile) {
-            MOBILE
-        } else if fits(&self.fixed, at.fixed) {
-            OTHER
-        } else {
-            UNKNOWN
+            return UNKNOWN;
         }
+        let mut kinds = self.kinds.iter().zip(&at.kinds);
+        let fits = kinds.find(|((_, pattern), state)| state.is_some_and(|at| pattern.fits(at)));
+        fits.map_or(UNKNOWN, |((kind, _), _)| *kind)
     }
 }
 

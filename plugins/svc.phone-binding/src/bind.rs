@@ -1,27 +1,16 @@
 //! Attempts: codes are sent and checked.
 
-use crate::{
-    life::*,
-    limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send},
-    phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario},
-    types::*,
-};
+use crate::limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send};
+use crate::phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario};
+use crate::{life::*, types::*};
 use people_kit::hex;
-use portolan_sdk::{
-    contract::{AgentCaller, HostError, sms},
-    prelude::*,
-    secrets,
-    time::seconds,
-};
+use portolan_sdk::contract::{AgentCaller, HostError, sms};
+use portolan_sdk::{prelude::*, secrets, time::seconds};
 
 /// Sends a code to a number, unless one was sent for the same purpose within the last half a
 /// minute.
-pub(crate) fn send(
-    call: &Call,
-    caller: &AgentCaller,
-    number: &str,
-    purpose: Purpose,
-) -> Result<Sent> {
+pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> {
+    let caller = call.require_agent()?;
     let phone = parse(number).map_err(|unfit| match unfit {
         Unfit::Invalid => BindError::PhoneInvalid { purpose },
         Unfit::NotAllowed => BindError::PhoneNotAllowed { purpose },
@@ -46,15 +35,15 @@ pub(crate) fn send(
         Some(id) => BINDS.get(id)?.filter(|bind| bind.value.stage == Stage::CodeSent),
         None => None,
     };
-    if let Some(last) = last {
+    if let Some(mut last) = last {
         let same = last.value.number == number_id && last.value.purpose == purpose;
         if same && last.value.sent_at + SPACING > now {
-            return Ok(sent(&last.id, &last.value, test_code(caller)));
+            return Ok(sent(&last.id, &last.value, caller));
         }
-        let mut last = last;
         last.value.stage = BIND.step(&last.id, last.value.stage(now), purpose.action())?;
         BINDS.save(&mut last)?;
     }
+    let locks = caller.test_mode && scenario == Some(Scenario::LocksAtOnce);
     let mut bind = Bind {
         agent_id: caller.agent_id.clone(),
         purpose,
@@ -65,22 +54,20 @@ pub(crate) fn send(
         code_mac: String::new(),
         sent_at: now,
         expires_at: now + LIFETIME,
-        checks_left: CHECKS,
+        checks_left: if locks { 1 } else { CHECKS },
         message_id: None,
     };
-    if caller.test_mode && scenario == Some(Scenario::LocksAtOnce) {
-        bind.checks_left = 1;
-    }
     let id = call.new_id("bnd");
     dispatch(call, caller, &id, &mut bind, &phone, &mut agent.value)?;
     agent.value.bind_id = Some(id.clone());
     AGENTS.save(&mut agent)?;
     BINDS.put(&id, &bind, Expect::Absent)?;
-    Ok(sent(&id, &bind, test_code(caller)))
+    Ok(sent(&id, &bind, caller))
 }
 
 /// Sends a new code for a pending attempt.
-pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>) -> Result<Sent> {
+pub(crate) fn resend(call: &Call, bind_id: Option<String>) -> Result<Sent> {
+    let caller = call.require_agent()?;
     let mut bind = pending(caller, bind_id)?;
     let mut agent = AGENTS.get_or_default(&caller.agent_id)?;
     let phone = parse(&number(&bind.value.sealed)?).map_err(|_unfit| lost())?;
@@ -89,7 +76,7 @@ pub(crate) fn resend(call: &Call, caller: &AgentCaller, bind_id: Option<String>)
     dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent.value)?;
     AGENTS.save(&mut agent)?;
     BINDS.save(&mut bind)?;
-    Ok(sent(&id, &bind.value, test_code(caller)))
+    Ok(sent(&id, &bind.value, caller))
 }
 
 /// Ends an attempt whose message was not delivered, unless a later message was sent.
@@ -102,8 +89,7 @@ pub(crate) fn fail(message_id: &str) -> Result<()> {
         bind.value.stage = BIND.step(&bind.id, bind.value.stage, "undeliverable")?;
         BINDS.save(&mut bind)?;
     }
-    MESSAGES.delete(message_id, Expect::Any)?;
-    Ok(())
+    Ok(MESSAGES.delete(message_id, Expect::Any)?)
 }
 
 /// Deletes an attempt, with its phone number.
@@ -112,18 +98,12 @@ pub(crate) fn forget(bind_id: &str) -> Result<()> {
     if let Some(message_id) = &bind.value.message_id {
         MESSAGES.delete(message_id, Expect::Any)?;
     }
-    BINDS.delete(bind_id, Expect::Any)?;
-    Ok(())
+    Ok(BINDS.delete(bind_id, Expect::Any)?)
 }
 
 /// Returns the attempt that this code proves, finished and saved.
-pub(crate) fn check(
-    call: &Call,
-    caller: &AgentCaller,
-    code: &str,
-    bind_id: Option<String>,
-) -> Result<Stored<Bind>> {
-    let now = call.now();
+pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<Stored<Bind>> {
+    let (caller, now) = (call.require_agent()?, call.now());
     let mut bind = pending(caller, bind_id)?;
     if bind.value.stage(now) == Stage::Expired {
         return Err(BindError::CodeExpired);
@@ -158,8 +138,8 @@ pub(crate) fn pending(caller: &AgentCaller, bind_id: Option<String>) -> Result<S
     let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
     let none = || BindError::NoPendingBind { claimed: caller.owner_id.is_some() };
     let id = bind_id.or(last).ok_or_else(none)?;
-    let bind = BINDS.get(&id)?.filter(|bind| bind.value.agent_id == caller.agent_id);
-    let bind = bind.ok_or_else(none)?;
+    let own = BINDS.get(&id)?.filter(|bind| bind.value.agent_id == caller.agent_id);
+    let bind = own.ok_or_else(none)?;
     match bind.value.stage {
         Stage::CodeSent | Stage::Expired => Ok(bind),
         Stage::Locked => Err(locked(bind.value.purpose)),
@@ -179,8 +159,7 @@ fn lost() -> BindError {
 
 /// Returns the key by which the host identifies the person with the attempt's number.
 pub(crate) fn person_key(bind: &Bind) -> Result<String> {
-    let record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
-    Ok(record.value.person_key)
+    Ok(NUMBERS.get(&bind.number)?.ok_or_else(lost)?.value.person_key)
 }
 
 pub(crate) fn number(sealed: &str) -> Result<String> {
@@ -210,10 +189,8 @@ fn dispatch(
     };
     bind.code_mac = hex::encode(&secrets::mac(subject(id, &code).as_bytes())?);
     bind.sent_at = now;
-    bind.expires_at = match scenario {
-        Some(Scenario::ExpiresAtOnce) => now,
-        _ => now + LIFETIME,
-    };
+    let expires_at_once = scenario == Some(Scenario::ExpiresAtOnce);
+    bind.expires_at = if expires_at_once { now } else { now + LIFETIME };
     NUMBERS.save(&mut record)?;
     let attempt = Attempt { bind_id: id.to_owned() };
     timers::set(&format!("attempt/{id}"), now + MEMORY, "forget", &attempt)?;
@@ -232,12 +209,12 @@ fn dispatch(
     );
     let message_id = sms::send(&phone.e164, &text).map_err(|error| match error {
         HostError::Limit(_) => BindError::SmsRateLimited { wait_s: seconds(ADDRESS_PAUSE) },
-        error => BindError::from(error),
+        error => error.into(),
     })?;
     if let Some(earlier) = &bind.message_id {
         MESSAGES.delete(earlier, Expect::Any)?;
     }
-    MESSAGES.put(&message_id, &Message { bind_id: id.to_owned() }, Expect::Absent)?;
+    MESSAGES.put(&message_id, &attempt, Expect::Absent)?;
     bind.message_id = Some(message_id);
     Ok(())
 }
@@ -259,8 +236,7 @@ fn draw(call: &Call) -> String {
     // Above this, low numbers would be more frequent.
     const FAIR: u32 = u32::MAX - u32::MAX % NUMBERS;
     loop {
-        let bytes = call.random(4).try_into().unwrap_or_default();
-        let number = u32::from_le_bytes(bytes);
+        let number = u32::from_le_bytes(call.random(4).try_into().unwrap_or_default());
         if number < FAIR {
             return format!("{:06}", number % NUMBERS);
         }
@@ -286,8 +262,8 @@ fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String>
     };
     let macs = secrets::macs(subject.as_bytes())?;
     let ids: Vec<String> = macs.iter().map(|mac| hex::encode(mac)).collect();
-    let records = NUMBERS.get_many(ids.iter().cloned())?;
     let newest = ids.first().cloned().unwrap_or_default();
+    let records = NUMBERS.get_many(ids)?;
     match records.into_iter().flatten().next() {
         Some(record) if record.id == newest => {}
         Some(record) => {
@@ -302,11 +278,7 @@ fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String>
     Ok(newest)
 }
 
-fn test_code(caller: &AgentCaller) -> Option<Secret> {
-    caller.test_mode.then(|| Secret(TEST_CODE.to_owned()))
-}
-
-fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
+pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {
     Sent {
         bind_id: id.to_owned(),
         state: bind.stage,
@@ -316,6 +288,6 @@ fn sent(id: &str, bind: &Bind, test_code: Option<Secret>) -> Sent {
         resend_after: rfc3339(bind.sent_at + SPACING),
         attempts_left: bind.checks_left,
         channel: "sms",
-        test_code,
+        test_code: caller.test_mode.then(|| Secret(TEST_CODE.to_owned())),
     }
 }

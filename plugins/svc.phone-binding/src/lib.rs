@@ -14,11 +14,8 @@ mod types;
 use life::BIND;
 use limits::HOLD;
 use people_kit::people::{self, Whose};
-use portolan_sdk::{
-    contract::{AgentCaller, HostError, identity, sms},
-    prelude::*,
-    time::seconds,
-};
+use portolan_sdk::contract::{AgentCaller, HostError, identity, sms};
+use portolan_sdk::{prelude::*, time::seconds};
 use types::*;
 
 const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
@@ -30,12 +27,9 @@ struct PhoneBinding;
 /// Reading needs no claim; every write does. Ask the person for their mobile number, `bind` it,
 /// ask them for the code they received, and `verify` it. From then on the same token may write.
 #[capability(
-    id = "svc.phone-binding",
-    title = "Phone binding",
-    tags = ["identity", "claim"],
+    id = "svc.phone-binding", title = "Phone binding", tags = ["identity", "claim"],
     collections = [AGENTS, BINDS, MESSAGES, NUMBERS, BLOCKS, OWNERS],
-    state_machines = [BIND],
-    roles = ["phone_verification"]
+    state_machines = [BIND], roles = ["phone_verification"]
 )]
 impl PhoneBinding {
     /// Send a code to a mobile number.
@@ -44,18 +38,17 @@ impl PhoneBinding {
     /// and sends nothing.
     #[action(access = open, example = json!({ "phone": "+12015550123" }))]
     fn bind(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = call.require_agent()?;
-        if caller.owner_id.is_some() {
+        if call.require_agent()?.owner_id.is_some() {
             return Err(BindError::AlreadyClaimed);
         }
-        Ok(with_next_step(bind::send(call, caller, &input.phone.0, Purpose::Claim)?))
+        Ok(with_next_step(bind::send(call, &input.phone.0, Purpose::Claim)?))
     }
 
     /// Claim the agent with the code that the person received.
     #[action(access = open, emits = [CLAIMED, LINKED], example = json!({ "code": "424242" }))]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
         let caller = call.require_agent()?;
-        let proved = bind::check(call, caller, input.code.0.trim(), input.bind_id)?;
+        let proved = bind::check(call, input.code.0.trim(), input.bind_id)?;
         match proved.value.purpose {
             Purpose::Claim => claim(caller, &proved.value),
             Purpose::Change => hold(call, caller, &proved.value),
@@ -65,27 +58,23 @@ impl PhoneBinding {
     /// Send another code for the pending attempt.
     #[action(access = open, example = json!({}))]
     fn resend(call: &Call, input: BindInput) -> Result<Answer<Sent>, BindError> {
-        Ok(with_next_step(bind::resend(call, call.require_agent()?, input.bind_id)?))
+        Ok(with_next_step(bind::resend(call, input.bind_id)?))
     }
 
     /// Get the state of the claim, and the pending attempt.
     #[action(access = open, idempotent)]
     fn status(call: &Call) -> Result<Standing, BindError> {
         let caller = call.require_agent()?;
-        let owner = match &caller.owner_id {
-            Some(owner_id) => OWNERS.get(owner_id)?.map(|owner| owner.value),
-            None => None,
-        };
-        let change = owner.as_ref().and_then(|owner| owner.next.clone());
+        let owner = find_owner(caller)?.map(|owner| owner.value);
+        let next = owner.as_ref().and_then(|owner| owner.next.clone());
         let pending = match bind::pending(caller, None) {
-            Ok(bind) => Some(Pending {
-                bind_id: bind.id,
-                state: bind.value.stage(call.now()),
-                allowed_actions: BIND.allowed(bind.value.stage(call.now())),
-                phone_masked: bind.value.masked,
-                expires_at: rfc3339(bind.value.expires_at),
-                attempts_left: bind.value.checks_left,
-            }),
+            Ok(mut bind) => {
+                bind.value.stage = bind.value.stage(call.now());
+                let sent = bind::sent(&bind.id, &bind.value, caller);
+                Some(view!(sent => Pending {
+                    bind_id, state, allowed_actions, phone_masked, expires_at, attempts_left;
+                }))
+            }
             Err(
                 BindError::NoPendingBind { .. }
                 | BindError::TooManyAttempts { .. }
@@ -97,7 +86,7 @@ impl PhoneBinding {
             state: if caller.owner_id.is_some() { "claimed" } else { "anonymous" },
             phone_masked: owner.map(|owner| owner.masked),
             pending,
-            change: change
+            change: next
                 .map(|next| Change { phone_masked: next.masked, effective_at: rfc3339(next.from) }),
         })
     }
@@ -108,12 +97,11 @@ impl PhoneBinding {
     /// once.
     #[action(access = write, example = json!({ "phone": "+12015550123" }))]
     fn change(call: &Call, input: PhoneInput) -> Result<Answer<Sent>, BindError> {
-        let caller = call.require_agent()?;
-        if let Some(next) = owner(caller)?.value.next {
+        if let Some(next) = owner(call.require_agent()?)?.value.next {
             let wait_s = seconds(next.from.saturating_sub(call.now()));
             return Err(BindError::ChangeOnHold { wait_s });
         }
-        Ok(with_next_step(bind::send(call, caller, &input.phone.0, Purpose::Change)?))
+        Ok(with_next_step(bind::send(call, &input.phone.0, Purpose::Change)?))
     }
 
     /// Cancel a pending change of the number.
@@ -149,10 +137,9 @@ impl PhoneBinding {
     /// Return to another capability the number of a person who has disclosed it to somebody.
     #[action(access = internal, callers = ["pairings"], idempotent)]
     fn number(_call: &Call, input: Whose) -> Result<people::Number, BindError> {
-        let Some(owner) = OWNERS.get(&input.owner_id)? else {
-            return Ok(people::Number { number: None });
-        };
-        Ok(people::Number { number: Some(bind::number(&owner.value.sealed)?) })
+        let owner = OWNERS.get(&input.owner_id)?;
+        let number = owner.map(|owner| bind::number(&owner.value.sealed)).transpose()?;
+        Ok(people::Number { number })
     }
 
     /// Make the new number valid.
@@ -167,18 +154,16 @@ impl PhoneBinding {
             }
             // Another person has claimed an agent with the number in the meantime.
             Err(HostError::Conflict) => log::warn!("a new number belongs to somebody else by now"),
-            Err(error) => return Err(BindError::from(error)),
+            Err(error) => return Err(error.into()),
         }
-        OWNERS.save(&mut owner)?;
-        Ok(())
+        Ok(OWNERS.save(&mut owner)?)
     }
 
     /// Publish the claim of an agent that a person gave to an application, signed in with their
     /// number.
     #[action(access = internal, emits = [CLAIMED, LINKED])]
     fn adopted(_call: &Call, input: Adopted) -> Result<(), BindError> {
-        tell(&input.agent_id, &input.owner_id, input.linked_existing)?;
-        Ok(())
+        Ok(tell(&input.agent_id, &input.owner_id, input.linked_existing)?)
     }
 
     /// Delete an attempt a day after its last code.
@@ -207,31 +192,26 @@ fn timer(owner_id: &str) -> String {
     format!("change/{owner_id}")
 }
 
-fn owner(caller: &AgentCaller) -> Result<Stored<Owner>, BindError> {
-    let owner = match &caller.owner_id {
-        Some(owner_id) => OWNERS.get(owner_id)?,
-        None => None,
-    };
-    owner.ok_or(BindError::NoPendingBind { claimed: true })
+fn find_owner(caller: &AgentCaller) -> Result<Option<Stored<Owner>>> {
+    Ok(caller.owner_id.as_ref().map(|owner_id| OWNERS.get(owner_id)).transpose()?.flatten())
+}
+
+fn owner(caller: &AgentCaller) -> Result<Stored<Owner>> {
+    find_owner(caller)?.ok_or(BindError::NoPendingBind { claimed: true })
 }
 
 fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let person_key = bind::person_key(proved)?;
     let claimed = identity::claim(&person_key).map_err(|error| match error {
         HostError::Conflict => BindError::AlreadyClaimed,
-        HostError::Limit(_) => BindError::Common(Refusal::common(
-            ErrorCode::NotPermitted,
-            "This person has as many agents as one may have. Revoke one first.",
-        )),
-        error => BindError::from(error),
+        HostError::Limit(_) => {
+            let message = "This person has the maximum number of agents. Revoke one first.";
+            Refusal::common(ErrorCode::NotPermitted, message).into()
+        }
+        error => error.into(),
     })?;
     if OWNERS.get(&claimed.owner_id)?.is_none() {
-        let owner = Owner {
-            person_key,
-            sealed: proved.sealed.clone(),
-            masked: proved.masked.clone(),
-            next: None,
-        };
+        let owner = view!(proved => Owner { sealed, masked; person_key, next: None });
         OWNERS.put(&claimed.owner_id, &owner, Expect::Absent)?;
     }
     let (agent_id, owner_id) = (caller.agent_id.clone(), claimed.owner_id);
@@ -266,23 +246,15 @@ fn hold(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, Bi
         let text = "Your Portolan number is to be changed in 24 hours. If this was not you, tell your agent at once to keep this number.";
         sms::send(&bind::number(&owner.value.sealed)?, text)?;
     }
-    owner.value.next = Some(NextNumber {
-        person_key: bind::person_key(proved)?,
-        sealed: proved.sealed.clone(),
-        masked: proved.masked.clone(),
-        from,
-    });
+    let person_key = bind::person_key(proved)?;
+    owner.value.next = Some(view!(proved => NextNumber { sealed, masked; person_key, from }));
     OWNERS.save(&mut owner)?;
-    timers::set(
-        &timer(&owner.id),
-        from,
-        "complete_change",
-        &OwnerId { owner_id: owner.id.clone() },
-    )?;
+    let input = OwnerId { owner_id: owner.id };
+    timers::set(&timer(&input.owner_id), from, "complete_change", &input)?;
     Ok(Verified {
         state: "change_on_hold",
         agent_id: caller.agent_id.clone(),
-        owner_id: owner.id,
+        owner_id: input.owner_id,
         linked_existing_owner: true,
         post_claim_scopes: SCOPES,
         effective_at: Some(rfc3339(from)),

@@ -73,10 +73,9 @@ mod tests {
 
     #[test]
     fn codes_are_spaced_and_counted() {
-        let (mut agent, mut number, mut block) =
-            (Agent::default(), Number::default(), Block::default());
-        let mut send =
-            |now| count_send(&mut agent, &mut number, &mut block, ("n", Purpose::Claim), now);
+        let (mut agent, mut number, mut block) = Default::default();
+        let of = ("n", Purpose::Claim);
+        let mut send = |now| count_send(&mut agent, &mut number, &mut block, of, now);
         for code in 0..5 {
             assert!(send(DAY + code * SPACING).is_ok());
         }

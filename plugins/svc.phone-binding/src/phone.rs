@@ -55,11 +55,8 @@ pub(crate) fn parse(text: &str) -> Result<Phone, Unfit> {
     }
     let last: String = national.chars().skip(national.len().saturating_sub(4)).collect();
     let block: String = national.chars().take(PREFIX_DIGITS).collect();
-    Ok(Phone {
-        e164: text.to_owned(),
-        masked: format!("+{code}•••••{last}"),
-        prefix: format!("{code} {block}"),
-    })
+    let (masked, prefix) = (format!("+{code}•••••{last}"), format!("{code} {block}"));
+    Ok(Phone { e164: text.to_owned(), masked, prefix })
 }
 
 pub(crate) fn scenario(e164: &str) -> Option<Scenario> {

@@ -15,7 +15,7 @@ pub(crate) const AGENTS: Collection<Agent> =
 pub(crate) const BINDS: Collection<Bind> = Collection::new("binds")
     .people(&[Person::delete("agent_id").fields(&[Personal("sealed"), Personal("masked")])]);
 /// The attempt to which a text message belongs, keyed by the message's id.
-pub(crate) const MESSAGES: Collection<Message> = Collection::new("messages").nobody();
+pub(crate) const MESSAGES: Collection<Attempt> = Collection::new("messages").nobody();
 /// The recent codes of a number, keyed by the number's MAC.
 pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers").nobody();
 /// The recent codes of a block of numbers, keyed by the digits with which its numbers begin.
@@ -96,11 +96,6 @@ impl Bind {
             stage => stage,
         }
     }
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Message {
-    pub(crate) bind_id: String,
 }
 
 #[derive(Default, Serialize, Deserialize)]

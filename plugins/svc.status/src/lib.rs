@@ -1,12 +1,8 @@
 //! The capability `svc.status`: health, limits, versions and sunset dates.
 
-use portolan_sdk::{
-    contract::{
-        description::{Access, Status as Stage},
-        platform::{self, Component},
-    },
-    prelude::*,
-};
+use portolan_sdk::contract::description::{Access, Status as Stage};
+use portolan_sdk::contract::platform::{self, Component, ComponentAction};
+use portolan_sdk::prelude::*;
 
 #[output]
 struct Status {
@@ -27,8 +23,8 @@ struct Status {
 }
 
 #[output]
-struct Limits {
-    items: Vec<Limit>,
+struct List<T> {
+    items: Vec<T>,
 }
 
 /// A limit of one call, or of this host.
@@ -58,11 +54,6 @@ struct Version {
 }
 
 #[output]
-struct Deprecations {
-    items: Vec<Deprecation>,
-}
-
-#[output]
 struct Deprecation {
     id: String,
     version: String,
@@ -70,11 +61,6 @@ struct Deprecation {
     sunset_at_ms: Option<u64>,
     /// The capability to use instead.
     successor: Option<String>,
-}
-
-#[output]
-struct Components {
-    items: Vec<ComponentStatus>,
 }
 
 #[output]
@@ -120,69 +106,61 @@ impl SvcStatus {
 
     /// List the current limits.
     #[action(access = open, idempotent)]
-    fn limits(_call: &Call) -> Result<Limits, Infallible> {
-        let limit = |limit: platform::Limit| Limit {
-            name: limit.name,
-            value: limit.value,
-            unit: limit.unit,
-            description: limit.description,
-        };
-        Ok(Limits { items: platform::limits().into_iter().map(limit).collect() })
+    fn limits(_call: &Call) -> Result<List<Limit>, Infallible> {
+        Ok(list(platform::limits(), |limit| {
+            Some(view!(move limit => Limit { name, value, unit, description; }))
+        }))
     }
 
     /// List the versions of the host and of every capability.
     #[action(access = open, idempotent)]
     fn versions(_call: &Call) -> Result<Versions, Infallible> {
         let about = platform::about();
-        let version = |component: Component| Version {
-            id: component.id,
-            version: component.version,
-            digest: component.digest,
-        };
-        Ok(Versions {
+        let version =
+            |component: Component| Some(view!(move component => Version { id, version, digest; }));
+        Ok(view!(about => Versions {
+            contract, catalog_version;
             host: about.version,
-            contract: about.contract,
-            catalog_version: about.catalog_version,
-            capabilities: platform::components().into_iter().map(version).collect(),
-        })
+            capabilities: list(platform::components(), version).items,
+        }))
     }
 
     /// List the deprecated capabilities, with their sunset and successor.
     #[action(access = open, idempotent)]
-    fn deprecations(_call: &Call) -> Result<Deprecations, Infallible> {
-        let deprecated = |component: &Component| {
-            component.status == Stage::Deprecated || component.sunset_at.is_some()
-        };
-        let deprecation = |component: Component| Deprecation {
-            id: component.id,
-            version: component.version,
-            sunset_at_ms: component.sunset_at,
-            successor: component.successor,
-        };
-        let components = platform::components().into_iter();
-        Ok(Deprecations { items: components.filter(deprecated).map(deprecation).collect() })
+    fn deprecations(_call: &Call) -> Result<List<Deprecation>, Infallible> {
+        Ok(list(platform::components(), |component| {
+            let ends = component.status == Stage::Deprecated || component.sunset_at.is_some();
+            ends.then_some(view!(move component => Deprecation {
+                id, version, successor;
+                sunset_at_ms: component.sunset_at,
+            }))
+        }))
     }
 
     /// List every capability with its actions.
     #[action(access = open, idempotent)]
-    fn components(_call: &Call) -> Result<Components, Infallible> {
+    fn components(_call: &Call) -> Result<List<ComponentStatus>, Infallible> {
         // Actions that no agent can call are omitted.
-        let action = |action: platform::ComponentAction| {
+        let action = |action: ComponentAction| {
             Some(ActionStatus { name: action.name, access: access(action.access)? })
         };
-        let component = |component: Component| ComponentStatus {
-            id: component.id,
-            title: component.title,
-            version: component.version,
-            status: match component.status {
-                Stage::Beta => "beta",
-                Stage::Stable => "stable",
-                Stage::Deprecated => "deprecated",
-            },
-            actions: component.actions.into_iter().filter_map(action).collect(),
-        };
-        Ok(Components { items: platform::components().into_iter().map(component).collect() })
+        Ok(list(platform::components(), |component| {
+            Some(view!(move component => ComponentStatus {
+                id, title, version;
+                status: match component.status {
+                    Stage::Beta => "beta",
+                    Stage::Stable => "stable",
+                    Stage::Deprecated => "deprecated",
+                },
+                actions: list(component.actions, action).items,
+            }))
+        }))
     }
+}
+
+/// Returns the views of the things that have one.
+fn list<T, V>(all: Vec<T>, view: impl Fn(T) -> Option<V>) -> List<V> {
+    List { items: all.into_iter().filter_map(view).collect() }
 }
 
 /// Returns the access class; `None` if no agent can call it.

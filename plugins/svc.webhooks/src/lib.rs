@@ -6,10 +6,8 @@
 mod life;
 mod types;
 
-use portolan_sdk::{
-    contract::webhooks::{self, Endpoint},
-    prelude::*,
-};
+use portolan_sdk::contract::webhooks::{self, Endpoint};
+use portolan_sdk::prelude::*;
 use types::*;
 
 /// The seconds after which a request has usually been answered.
@@ -74,7 +72,7 @@ impl SvcWebhooks {
     )]
     fn create(call: &Call, input: Create) -> Result<Answer<WithSecret>, WebhookError> {
         if call.owner_id().is_none() {
-            return Err(WebhookError::Common(claim_first()));
+            return Err(claim_first().into());
         }
         let created = webhooks::create(&input.url, &input.types, input.description.as_deref())
             .map_err(|error| match error {
@@ -82,7 +80,7 @@ impl SvcWebhooks {
                 error => url_not_allowed(error),
             })?;
         let next = see_later(&created.endpoint);
-        Ok(Answer::new(WithSecret::from(created)).next(next))
+        Ok(Answer::new(created.into()).next(next))
     }
 
     /// Send the challenge again.
@@ -94,8 +92,7 @@ impl SvcWebhooks {
     /// is.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
-        let endpoint = allowed(&input.webhook_id, "verify")?;
-        let endpoint = webhooks::challenge(&endpoint.id)?;
+        let endpoint = webhooks::challenge(&allowed(&input.webhook_id, "verify")?.id)?;
         let next = see_later(&endpoint);
         Ok(Answer::new(shown(endpoint)).next(next))
     }
@@ -134,12 +131,11 @@ impl SvcWebhooks {
             description: input.description.map(Option::unwrap_or_default),
         };
         let expected = input.expected_version.map(|version| version.0);
-        let endpoint =
-            webhooks::update(&input.webhook_id, expected, &change).map_err(url_not_allowed)?;
-        let next = see_later(&endpoint);
-        let unverified = endpoint.state == webhooks::State::Unverified;
-        let answer = Answer::new(shown(endpoint));
-        Ok(if unverified { answer.next(next) } else { answer })
+        let updated = webhooks::update(&input.webhook_id, expected, &change);
+        let endpoint = updated.map_err(url_not_allowed)?;
+        let is_unverified = endpoint.state == webhooks::State::Unverified;
+        let next = is_unverified.then(|| see_later(&endpoint));
+        Ok(Answer::with(shown(endpoint), next))
     }
 
     /// Pause a webhook.
@@ -147,15 +143,13 @@ impl SvcWebhooks {
     /// Events that happen meanwhile wait for `resume`. Only an active webhook can be paused.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn pause(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
-        let endpoint = allowed(&input.webhook_id, "pause")?;
-        Ok(shown(webhooks::pause(&endpoint.id)?))
+        Ok(shown(webhooks::pause(&allowed(&input.webhook_id, "pause")?.id)?))
     }
 
     /// Resume a paused webhook; waiting events are sent too.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn resume(_call: &Call, input: WebhookId) -> Result<Shown, WebhookError> {
-        let endpoint = allowed(&input.webhook_id, "resume")?;
-        Ok(shown(webhooks::resume(&endpoint.id)?))
+        Ok(shown(webhooks::resume(&allowed(&input.webhook_id, "resume")?.id)?))
     }
 
     /// Get a new secret.
@@ -164,8 +158,7 @@ impl SvcWebhooks {
     /// no request fails while you replace it.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn rotate_secret(_call: &Call, input: WebhookId) -> Result<WithSecret, WebhookError> {
-        let endpoint = allowed(&input.webhook_id, "rotate_secret")?;
-        Ok(webhooks::rotate_secret(&endpoint.id)?.into())
+        Ok(webhooks::rotate_secret(&allowed(&input.webhook_id, "rotate_secret")?.id)?.into())
     }
 
     /// Send an event `webhook.test` to an active webhook.
@@ -191,7 +184,7 @@ impl SvcWebhooks {
         find(&input.webhook_id)?;
         let (outcome, cursor) = (input.outcome.map(Into::into), input.cursor.as_deref());
         let page = match webhooks::log(&input.webhook_id, outcome, cursor, input.limit) {
-            Err(HostError::BadCursor) => return Err(WebhookError::Common(bad_cursor(&input))),
+            Err(HostError::BadCursor) => return Err(bad_cursor(&input).into()),
             page => page?,
         };
         let items = page.items.into_iter().map(Delivery::from).collect();
@@ -204,8 +197,7 @@ impl SvcWebhooks {
     #[action(access = events, example = json!({ "delivery_id": "dlv_01JD62M3N4P5Q6R7S8T9V0W1X2" }))]
     fn redeliver(_call: &Call, input: DeliveryId) -> Result<Redelivered, WebhookError> {
         let delivery = webhooks::redeliver(&input.delivery_id)?;
-        let delivery = delivery.ok_or(WebhookError::DeliveryNotFound)?.into();
-        Ok(Redelivered { delivery })
+        Ok(Redelivered { delivery: delivery.ok_or(WebhookError::DeliveryNotFound)?.into() })
     }
 
     /// Delete a webhook. Unsent events are not sent.
@@ -243,7 +235,7 @@ fn see_later(endpoint: &Endpoint) -> Next {
 
 fn claim_first() -> Refusal {
     let message = "A person must claim this identity with a one-time phone bind before its events can be sent anywhere.";
-    let conflict = IdentityConflict { kind: "identity", current: "anonymous", required: "claimed" };
+    let conflict = json!({ "kind": "identity", "current": "anonymous", "required": "claimed" });
     let refusal = Refusal::common(ErrorCode::PhoneBindingRequired, message);
     refusal.conflict(&conflict).next(Next::claim().then_retry())
 }
@@ -252,7 +244,7 @@ fn claim_first() -> Refusal {
 fn url_not_allowed(error: HostError) -> WebhookError {
     match error {
         HostError::Invalid(message) => {
-            WebhookError::Common(Refusal { message, ..Refusal::from(WebhookError::UrlNotAllowed) })
+            Refusal { message, ..WebhookError::UrlNotAllowed.into() }.into()
         }
         error => error.into(),
     }

@@ -44,7 +44,7 @@ pub(crate) fn check(webhook_id: &str, state: State, action: &str) -> Result<()> 
         _ if allowed_actions(state).contains(&action) => Ok(()),
         (State::Unverified, "test") => Err(WebhookError::WebhookUnverified { webhook_id }),
         (State::Disabled, _) => Err(WebhookError::WebhookDisabled { webhook_id }),
-        _ => Err(WebhookError::Common(invalid_transition(state))),
+        _ => Err(invalid_transition(state).into()),
     }
 }
 
@@ -58,15 +58,14 @@ fn invalid_transition(state: State) -> Refusal {
 mod tests {
     use super::*;
 
-    const STATES: [State; 4] = [State::Unverified, State::Active, State::Paused, State::Disabled];
-
     #[test]
     fn each_state_has_its_answer() {
         let answers = |action| {
-            STATES.map(|state| match check("whk_1", state, action) {
+            let codes = State::ALL.iter().map(|state| match check("whk_1", *state, action) {
                 Ok(()) => "ok".to_owned(),
                 Err(refusal) => Refusal::from(refusal).code,
-            })
+            });
+            codes.collect::<Vec<_>>()
         };
         for action in ["verify", "update", "rotate_secret", "delete"] {
             assert_eq!(answers(action), ["ok"; 4], "{action}");

@@ -134,7 +134,7 @@ pub(crate) struct Webhook {
 impl From<webhooks::Endpoint> for Webhook {
     fn from(endpoint: webhooks::Endpoint) -> Self {
         let state = State::from(endpoint.state);
-        view!(endpoint => Self {
+        view!(move endpoint => Self {
             url, types, version, last_error;
             webhook_id: endpoint.id,
             description: endpoint.description.filter(|text| !text.is_empty()),
@@ -228,7 +228,7 @@ pub(crate) struct Delivery {
 
 impl From<webhooks::Delivery> for Delivery {
     fn from(delivery: webhooks::Delivery) -> Self {
-        view!(delivery => Self {
+        view!(move delivery => Self {
             event_id, event_type, subject, attempts, status, error, duration_ms;
             delivery_id: delivery.id,
             webhook_id: delivery.endpoint_id,
@@ -247,13 +247,6 @@ struct Response {
     text: String,
     /// Always `untrusted_user_content`: the server at the address wrote the text.
     trust: &'static str,
-}
-
-#[derive(Serialize)]
-pub(crate) struct IdentityConflict {
-    pub(crate) kind: &'static str,
-    pub(crate) current: &'static str,
-    pub(crate) required: &'static str,
 }
 
 #[derive(Refusals)]

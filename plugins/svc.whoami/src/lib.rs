@@ -2,10 +2,7 @@
 
 mod steps;
 
-use portolan_sdk::{
-    contract::{AgentCaller, platform},
-    prelude::*,
-};
+use portolan_sdk::{contract::platform, prelude::*};
 use steps::{Step, steps};
 
 const READ: &str = "svc.read";
@@ -40,15 +37,13 @@ struct Whoami {
     next_steps: Vec<Step>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 enum State {
     Anonymous,
     Claimed,
 }
 
-#[derive(Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 enum Access {
     Open,
     Read,
@@ -74,12 +69,7 @@ struct SvcWhoami;
 /// the token, which access classes of actions work right now, the current limits, and the next
 /// steps: each a call or an HTTP request that can be made as it stands. Call it again after a claim
 /// or with another token: the answer always describes the present state.
-#[capability(
-    id = "svc.whoami",
-    title = "Who am I",
-    tags = ["service", "identity", "start"],
-    default_action = "get"
-)]
+#[capability(id = "svc.whoami", title = "Who am I", tags = ["service", "identity", "start"], default_action = "get")]
 impl SvcWhoami {
     /// Get who you are, what you may call, and what to do next.
     ///
@@ -88,50 +78,30 @@ impl SvcWhoami {
     #[action(access = open, idempotent)]
     fn get(call: &Call) -> Result<Whoami, Refusal> {
         let caller = call.require_agent()?;
-        let state = state(caller);
-        let limit = |limit: platform::Limit| Limit {
-            name: limit.name,
-            value: limit.value,
-            unit: limit.unit,
-            description: limit.description,
-        };
-        Ok(Whoami {
-            agent_id: caller.agent_id.clone(),
-            agent_name: caller.agent_name.clone(),
+        let state = if caller.owner_id.is_some() { State::Claimed } else { State::Anonymous };
+        let limit =
+            |limit: platform::Limit| view!(move limit => Limit { name, value, unit, description; });
+        let components = platform::components().into_iter();
+        let catalog: Vec<_> = components.map(|component| component.id).collect();
+        Ok(view!(caller => Whoami {
+            agent_id, agent_name, owner_id, scopes, test_mode;
             client_id: call.client_id(),
             state,
-            owner_id: caller.owner_id.clone(),
-            scopes: caller.scopes.clone(),
             may_call: may_call(state, &caller.scopes),
-            test_mode: caller.test_mode,
             limits: platform::limits().into_iter().map(limit).collect(),
-            next_steps: steps(
-                state,
-                &caller.scopes,
-                caller.test_mode,
-                &platform::components()
-                    .into_iter()
-                    .map(|component| component.id)
-                    .collect::<Vec<_>>(),
-            ),
-        })
+            next_steps: steps(state, &caller.scopes, caller.test_mode, &catalog),
+        }))
     }
 }
 
-fn state(caller: &AgentCaller) -> State {
-    if caller.owner_id.is_some() { State::Claimed } else { State::Anonymous }
-}
-
 fn may_call(state: State, scopes: &[String]) -> Vec<Access> {
-    [
+    let classes = [
         (Access::Open, true),
         (Access::Read, holds(scopes, READ)),
         (Access::Write, state == State::Claimed && holds(scopes, WRITE)),
         (Access::Events, holds(scopes, EVENTS)),
-    ]
-    .into_iter()
-    .filter_map(|(access, may)| may.then_some(access))
-    .collect()
+    ];
+    classes.into_iter().filter_map(|(access, may)| may.then_some(access)).collect()
 }
 
 fn holds(scopes: &[String], scope: &str) -> bool {

@@ -24,8 +24,7 @@ pub(crate) struct Step {
     scope: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[choice]
 enum Purpose {
     /// Ask a person to claim the agent, so that it may write.
     Claim,
@@ -119,22 +118,24 @@ pub(crate) fn steps(
     let offered = |offers: &[Offer]| offers.iter().filter(fits).map(call).collect::<Vec<_>>();
     let mut steps = offered(&[CLAIM, REHEARSE_CLAIM]);
     steps.extend(get_scopes(scopes));
-    steps.push(browse_catalog());
+    steps.push(request(
+        Purpose::BrowseCatalog,
+        "The catalog lists every capability with its actions, and where their schemas are.",
+        Request { method: "GET", url: "/v1/capabilities" },
+    ));
     steps.extend(offered(&[READ_PROFILE, SEARCH_FAQ]));
     steps
 }
 
 fn call(offer: &Offer) -> Step {
-    Step {
-        purpose: offer.purpose,
-        why: offer.why,
+    view!(offer => Step {
+        purpose, why, ask_user;
         capability: Some(offer.capability),
         input: Some(offer.input.iter().copied().collect()),
         missing: offer.missing.map(|field| vec![field]),
-        ask_user: offer.ask_user,
         http: None,
         scope: None,
-    }
+    })
 }
 
 /// Returns the step that gets a token with all scopes, if this one lacks any.
@@ -151,25 +152,9 @@ fn get_scopes(scopes: &[String]) -> Option<Step> {
     })
 }
 
-fn browse_catalog() -> Step {
-    request(
-        Purpose::BrowseCatalog,
-        "The catalog lists every capability with its actions, and where their schemas are.",
-        Request { method: "GET", url: "/v1/capabilities" },
-    )
-}
-
 fn request(purpose: Purpose, why: &'static str, http: Request) -> Step {
-    Step {
-        purpose,
-        why,
-        capability: None,
-        input: None,
-        missing: None,
-        ask_user: None,
-        http: Some(http),
-        scope: None,
-    }
+    let (capability, input, missing, ask_user, scope) = Default::default();
+    Step { purpose, why, capability, input, missing, ask_user, http: Some(http), scope }
 }
 
 #[cfg(test)]
@@ -177,8 +162,7 @@ mod tests {
     use super::*;
 
     fn purposes(state: State, scopes: &[&str], test_mode: bool, catalog: &[&str]) -> Vec<Purpose> {
-        let owned =
-            |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let owned = |texts: &[&str]| -> Vec<_> { texts.iter().map(|&text| text.into()).collect() };
         let steps = steps(state, &owned(scopes), test_mode, &owned(catalog));
         steps.into_iter().map(|step| step.purpose).collect()
     }

@@ -1,8 +1,6 @@
 //! Answers to proposed times.
 
-use crate::{
-    clock, kept::*, life::*, meetings, over, refusals::*, tell, times, types::*, views::*,
-};
+use crate::{kept::*, life::*, meetings, over, refusals::*, tell, times, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn accept(call: &Call, input: &Accept) -> Result<Answer<MeetingView>> {
@@ -45,22 +43,20 @@ fn agree(
         participant.comment = None;
         participant.accepted.insert(slot.slot_id.clone());
     }
-    let state = meeting.value.state;
     let all = meeting.value.all_accept(&slot.slot_id);
-    let to = if all { State::Confirmed } else { state };
+    let to = if all { State::Confirmed } else { meeting.value.state };
     meeting.step_to(&MEETING, action, to)?;
     if all {
-        settle(call, &mut meeting, slot)?;
-    } else {
-        meetings::save(call, &mut meeting)?;
+        return settle(call, meeting, slot);
     }
+    meetings::save(call, &mut meeting)?;
     meetings::shown(call, &meeting)
 }
 
 /// Confirms a meeting on which everybody has agreed: reserves the time, or fails without any
 /// change.
-fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> {
-    times::reserve(call, meeting, &slot)?;
+fn settle(call: &Call, mut meeting: Stored<Meeting>, slot: Slot) -> Result<Answer<MeetingView>> {
+    times::reserve(call, &meeting, &slot)?;
     let value = &mut meeting.value;
     if let Some(counter) = value.counter.take() {
         (value.proposed_by, value.slots) = (counter.by, counter.slots);
@@ -71,52 +67,41 @@ fn settle(call: &Call, meeting: &mut Stored<Meeting>, slot: Slot) -> Result<()> 
         participant.status = Participation::Accepted;
     }
     (value.chosen, value.respond_by) = (Some(slot), None);
-    meetings::save(call, meeting)?;
-    clock::settle(call, meeting)?;
-    tell::AGREEMENT.tell(call, meeting, Facts::agreed(&meeting.value, None))
+    let facts = Facts::agreed(&meeting.value, None);
+    meetings::announce(call, &mut meeting, &tell::AGREEMENT, facts)
 }
 
 pub(crate) fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
-    let mut meeting =
-        meetings::begin(call, &input.meeting_id, input.expected_version, "tentative")?;
-    let reason = meetings::words("/reason", input.reason)?;
-    say(call, &mut meeting, Participation::Tentative, reason)?;
-    meeting.step(&MEETING, "tentative")?;
+    let mut meeting = say(call, input, "tentative", Participation::Tentative)?;
     meetings::save(call, &mut meeting)?;
     meetings::shown(call, &meeting)
 }
 
 pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
-    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "decline")?;
-    let reason = meetings::words("/reason", input.reason)?;
-    say(call, &mut meeting, Participation::Declined, reason)?;
-    meeting.step(&MEETING, "decline")?;
+    let mut meeting = say(call, input, "decline", Participation::Declined)?;
     over::release(&meeting)?;
-    meetings::close(call, &mut meeting)?;
     let facts = Facts { declined: Some("meeting"), ..Facts::default() };
-    tell::REFUSAL.tell(call, &meeting, facts)?;
+    meetings::close(call, &mut meeting, &tell::REFUSAL, facts)?;
     meetings::shown(call, &meeting)
 }
 
-fn say(
-    call: &Call,
-    meeting: &mut Stored<Meeting>,
-    status: Participation,
-    comment: Option<String>,
-) -> Result<()> {
-    let me = call.require_owner()?;
-    let participant = meeting.value.participant_mut(me);
-    let participant = participant.ok_or(MeetingError::MeetingNotFound)?;
+/// Records the caller's answer to a meeting, with their own words.
+fn say(call: &Call, input: Say, action: &str, status: Participation) -> Result<Stored<Meeting>> {
+    let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, action)?;
+    let comment = meetings::words("/reason", input.reason.as_deref())?;
+    let participant = meeting.value.participant_mut(call.require_owner()?);
+    let participant = participant.ok_or_else(Meeting::not_found)?;
     participant.ask_again();
     (participant.status, participant.comment) = (status, comment);
-    Ok(())
+    meeting.step(&MEETING, action)?;
+    Ok(meeting)
 }
 
 /// Declines a counter: the slots before it are offered again, with the answers to them.
 pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let mut meeting =
         meetings::begin(call, &input.meeting_id, input.expected_version, "decline_counter")?;
-    let reason = meetings::words("/reason", input.reason)?;
+    let reason = meetings::words("/reason", input.reason.as_deref())?;
     let me = call.require_owner()?;
     meeting.step(&MEETING, "decline_counter")?;
     let value = &mut meeting.value;
@@ -129,9 +114,6 @@ pub(crate) fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingV
         let agrees = !accepted.is_empty() || *owner_id == value.proposed_by;
         *status = if agrees { Participation::Accepted } else { Participation::NeedsAction };
     }
-    meetings::save(call, &mut meeting)?;
-    clock::settle(call, &meeting)?;
     let facts = Facts { declined: Some("counter"), ..Facts::default() };
-    tell::REFUSAL.tell(call, &meeting, facts)?;
-    meetings::shown(call, &meeting)
+    meetings::announce(call, &mut meeting, &tell::REFUSAL, facts)
 }

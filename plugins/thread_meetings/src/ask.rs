@@ -1,22 +1,11 @@
 //! Proposals of times: a meeting is proposed, countered, rescheduled.
 
-use crate::{
-    bonds, clock,
-    kept::*,
-    life::*,
-    meetings,
-    refusals::*,
-    tell,
-    times::{self, respond_by, slots},
-    types::*,
-    views::*,
-};
-use people_kit::{
-    relations::{self, hidden},
-    text::{Faults, Lines, plain, public},
-    threads::{self, ThreadState},
-    zones::Zone,
-};
+use crate::times::{self, respond_by, slots};
+use crate::{bonds, kept::*, life::*, meetings, refusals::*, tell, types::*, views::*};
+use people_kit::relations::{self, hidden};
+use people_kit::text::{Faults, Lines, plain, public};
+use people_kit::threads::{self, ThreadState};
+use people_kit::zones::Zone;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>> {
@@ -28,10 +17,9 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
     let slots = slots(call, &input.slots, input.duration_min)?;
     let respond_by = respond_by(call, input.respond_by.as_deref())?;
     times::expect_free(&me, &others, &slots, input.duration_min, None, call.now())?;
+    let asked = |other: &&str| Participant::new((*other).to_owned(), Participation::NeedsAction);
     let mut participants = vec![Participant::new(me.clone(), Participation::Accepted)];
-    let asked = others.iter().map(|other| (*other).to_owned());
-    participants
-        .extend(asked.map(|owner_id| Participant::new(owner_id, Participation::NeedsAction)));
+    participants.extend(others.iter().map(asked));
     let value = Meeting {
         thread_id: input.thread_id.into(),
         organizer: me.clone(),
@@ -39,27 +27,16 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
         duration_min: input.duration_min,
         time_zone,
         location,
-        state: State::Proposed,
-        changed_at: call.now(),
-        sequence: 0,
         participants,
         proposed_by: me,
         slots,
-        counter: None,
-        rounds: 0,
-        chosen: None,
         respond_by,
-        reason: None,
-        reason_text: None,
-        reason_by: None,
-        late: false,
+        ..Meeting::default()
     };
     let mut meeting = Stored::new(call.new_id("mtg"), value, call.now());
     bonds::open(&meeting)?;
-    meeting.save()?;
-    clock::settle(call, &meeting)?;
-    tell::PROPOSAL.tell(call, &meeting, Facts::asked(call, &meeting.value))?;
-    meetings::shown(call, &meeting)
+    let facts = Facts::asked(call, &meeting.value);
+    meetings::announce(call, &mut meeting, &tell::PROPOSAL, facts)
 }
 
 /// Returns the other participants of a conversation, if they accept messages from the person.
@@ -144,7 +121,7 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
     if value.rounds >= MOST_ROUNDS {
         return Err(MeetingError::CounterLimit { meeting_id: meeting.id });
     }
-    let note = meetings::words("/note", input.note)?;
+    let note = meetings::words("/note", input.note.as_deref())?;
     let slots = slots(call, &input.slots, value.duration_min)?;
     let others: Vec<_> = value.owner_ids().filter(|owner_id| *owner_id != me).collect();
     let reference = Some(meeting.id.as_str());
@@ -160,10 +137,8 @@ pub(crate) fn counter(call: &Call, input: CounterInput) -> Result<Answer<Meeting
             false => Participation::NeedsAction,
         };
     }
-    meetings::save(call, &mut meeting)?;
-    clock::settle(call, &meeting)?;
-    tell::COUNTER.tell(call, &meeting, Facts::asked(call, &meeting.value))?;
-    meetings::shown(call, &meeting)
+    let facts = Facts::asked(call, &meeting.value);
+    meetings::announce(call, &mut meeting, &tell::COUNTER, facts)
 }
 
 pub(crate) fn reschedule(call: &Call, input: &Reschedule) -> Result<Answer<MeetingView>> {
@@ -182,8 +157,6 @@ pub(crate) fn reschedule(call: &Call, input: &Reschedule) -> Result<Answer<Meeti
     (value.slots, value.respond_by) = (slots, respond_by);
     me.clone_into(&mut value.proposed_by);
     value.participants.iter_mut().for_each(Participant::ask_again);
-    meetings::save(call, &mut meeting)?;
-    clock::settle(call, &meeting)?;
-    tell::MOVE.tell(call, &meeting, Facts::asked(call, &meeting.value))?;
-    meetings::shown(call, &meeting)
+    let facts = Facts::asked(call, &meeting.value);
+    meetings::announce(call, &mut meeting, &tell::MOVE, facts)
 }

@@ -5,17 +5,11 @@
 //! the others are in `X-PORTOLAN-SLOT`, because a file has no other way to offer them.
 
 use crate::{kept::*, life::*, refusals::*, views::*};
-use people_kit::{
-    UNTRUSTED,
-    calendar::uid,
-    ics::{
-        observances,
-        write::{Writer, local, quoted, time},
-    },
-    people,
-    relations::hidden,
-    zones::Zone,
+use people_kit::ics::{
+    observances,
+    write::{Writer, local, quoted, time},
 };
+use people_kit::{UNTRUSTED, calendar::uid, people, relations::hidden, zones::Zone};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
@@ -60,10 +54,9 @@ pub(crate) fn file(call: &Call, meeting: &Stored<Meeting>) -> Result<File> {
     }
     writer.line(&format!("STATUS:{status}"));
     people_lines(&mut writer, value, &names);
-    writer.line("TRANSP:OPAQUE");
-    writer.line("CLASS:PRIVATE");
-    writer.line("END:VEVENT");
-    writer.line("END:VCALENDAR");
+    for line in ["TRANSP:OPAQUE", "CLASS:PRIVATE", "END:VEVENT", "END:VCALENDAR"] {
+        writer.line(line);
+    }
     Ok(File {
         ics: writer.into_inner(),
         method,

@@ -27,7 +27,7 @@ pub(crate) const PAIRS: Collection<OpenIds> =
     Collection::new("pairs").people(&[Person::delete("$id")]);
 
 /// A meeting. All stored times are milliseconds since the Unix epoch.
-#[document]
+#[document(Default)]
 #[entity(
     kind = "meeting", collection = MEETINGS, not_found = MeetingError::MeetingNotFound
 )]
@@ -170,6 +170,10 @@ impl Meeting {
         self.counter.as_ref().map_or(&self.proposed_by, |counter| &counter.by)
     }
 
+    pub(crate) fn role(&self, owner_id: &str) -> &'static str {
+        if self.asking() == owner_id { ASKING } else { ASKED }
+    }
+
     /// Returns the slots that can be accepted now.
     pub(crate) fn offered(&self) -> &[Slot] {
         match (self.state, &self.counter) {
@@ -189,14 +193,14 @@ impl Meeting {
 
     /// Whether all who have to answer have accepted the slot.
     pub(crate) fn all_accept(&self, slot_id: &str) -> bool {
-        let asked =
-            self.participants.iter().filter(|participant| participant.owner_id != self.asking());
-        asked.into_iter().all(|participant| participant.accepted.contains(slot_id))
+        self.participants.iter().all(|participant| {
+            participant.owner_id == self.asking() || participant.accepted.contains(slot_id)
+        })
     }
 
     /// Whether a participant has reported that it did not take place.
     pub(crate) fn is_missed(&self) -> bool {
-        let outcomes = self.participants.iter().filter_map(|participant| participant.outcome);
-        outcomes.into_iter().any(|outcome| outcome != Outcome::Completed)
+        let mut outcomes = self.participants.iter().filter_map(|participant| participant.outcome);
+        outcomes.any(|outcome| outcome != Outcome::Completed)
     }
 }

@@ -3,13 +3,11 @@
 mod answer;
 mod ask;
 mod bonds;
-mod clock;
 mod ics;
 mod kept;
 mod life;
 mod meetings;
 mod over;
-mod prompts;
 mod refusals;
 mod tell;
 mod times;
@@ -20,7 +18,6 @@ use kept::{MEETINGS, PAIRS, THREADS};
 use life::MEETING;
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
-use prompts::PREPARE_MEETING;
 use refusals::MeetingError;
 use types::*;
 use views::{File, MeetingView};
@@ -214,19 +211,19 @@ impl ThreadMeetings {
     /// Let a meeting expire on which the participants have not agreed in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
     fn expire(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
-        clock::expire(call, &input.meeting_id)
+        over::expire(call, &input.meeting_id)
     }
 
     /// Complete a meeting that has ended.
     #[action(access = internal, idempotent, emits = [COMPLETED])]
     fn finish(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
-        clock::finish(call, &input.meeting_id)
+        over::finish(call, &input.meeting_id)
     }
 
     /// Remind people of a meeting.
     #[action(access = internal, emits = [REMINDER])]
     fn remind(call: &Call, input: Due) -> Result<(), MeetingError> {
-        clock::remind(call, &input)
+        over::remind(call, &input)
     }
 
     /// Cancel the meetings of two people after a block, without telling either why.
@@ -260,3 +257,16 @@ impl ThreadMeetings {
 
 const MEETING_ID: &str = "mtg_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 const SLOT_ID: &str = "slot_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+
+/// The prompt with which people start to arrange a meeting.
+const PREPARE_MEETING: Prompt = Prompt::new(
+    "prepare_meeting",
+    "Prepare a meeting",
+    "Find a time with people you have a conversation with, and prepare the subject.",
+    include_str!("../prompts/prepare_meeting.md"),
+)
+.arguments(&[
+    Argument::required("with", "Whom you want to meet."),
+    Argument::optional("when", "Which days and hours suit you."),
+])
+.requires(&["calendar", "conversations"]);

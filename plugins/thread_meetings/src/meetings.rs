@@ -1,10 +1,8 @@
 //! Reads and changes of a meeting.
 
-use crate::{bonds, kept::*, life::*, over, refusals::*, types::*, views::*};
-use people_kit::{
-    relations,
-    text::{Faults, Lines, public},
-};
+use crate::{bonds, kept::*, life::*, over, refusals::*, tell::Notice, types::*, views::*};
+use people_kit::relations;
+use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -23,21 +21,17 @@ pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
 /// them, already before the event of the block has been handled here.
 fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     let open = meetings.iter().filter(|meeting| meeting.value.state.is_open());
-    let others: BTreeSet<String> =
-        open.flat_map(|meeting| meeting.value.owner_ids()).map(str::to_owned).collect();
-    let others: Vec<&str> =
-        others.iter().map(String::as_str).filter(|other| *other != me).collect();
+    let others: BTreeSet<&str> = open.flat_map(|meeting| meeting.value.owner_ids()).collect();
+    let others: Vec<&str> = others.into_iter().filter(|other| *other != me).collect();
     let mut hidden = BTreeSet::new();
     for chunk in others.chunks(MANY) {
         hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
     }
-    let is_impossible = |meeting: &&mut Stored<Meeting>| {
-        meeting.value.state.is_open()
-            && meeting.value.owner_ids().any(|meeting| hidden.contains(meeting))
-    };
-    for meeting in meetings.iter_mut().filter(is_impossible) {
-        over::become_impossible(&mut meeting.value);
-        meeting.revision += 1;
+    for meeting in meetings.iter_mut().filter(|meeting| meeting.value.state.is_open()) {
+        if meeting.value.owner_ids().any(|owner_id| hidden.contains(owner_id)) {
+            over::become_impossible(&mut meeting.value);
+            meeting.revision += 1;
+        }
     }
     Ok(())
 }
@@ -58,8 +52,7 @@ pub(crate) fn begin(
         let message = "The state does not allow this action.";
         return Err(not_now(ErrorCode::InvalidTransition, message, &view()));
     }
-    let role = if meeting.value.asking() == me { ASKING } else { ASKED };
-    if !MEETING.allowed_as(role, state).contains(&action) {
+    if !MEETING.allowed_as(meeting.value.role(me), state).contains(&action) {
         let message = "These are your own times: it is for the others to answer.";
         return Err(not_now(ErrorCode::NotPermitted, message, &view()));
     }
@@ -71,21 +64,37 @@ pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     Ok(meeting.save()?)
 }
 
-/// Removes the timers and relations of an open meeting, and saves it.
-pub(crate) fn close(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
+/// Saves a meeting that has ended without its timers and relations, and announces the end.
+pub(crate) fn close(
+    call: &Call,
+    meeting: &mut Stored<Meeting>,
+    notice: &Notice,
+    facts: Facts,
+) -> Result<()> {
     bonds::close(meeting)?;
     save(call, meeting)?;
-    crate::clock::settle(call, meeting)
+    over::settle(call, meeting)?;
+    notice.tell(call, meeting, facts)
+}
+
+/// Saves an open meeting with its timers, announces what has changed, and shows it to the caller.
+pub(crate) fn announce(
+    call: &Call,
+    meeting: &mut Stored<Meeting>,
+    notice: &Notice,
+    facts: Facts,
+) -> Result<Answer<MeetingView>> {
+    save(call, meeting)?;
+    over::settle(call, meeting)?;
+    notice.tell(call, meeting, facts)?;
+    shown(call, meeting)
 }
 
 /// Returns the meeting as the caller sees it, with the most useful next step.
 pub(crate) fn shown(call: &Call, meeting: &Stored<Meeting>) -> Result<Answer<MeetingView>> {
     let view = MeetingView::of(call.now(), call.require_owner()?, meeting);
-    let next = match meeting.value.chosen {
-        Some(_) => ics(&meeting.id),
-        None => get(&meeting.id),
-    };
-    Ok(Answer::new(view).next(next))
+    let next = if meeting.value.chosen.is_some() { ics } else { get };
+    Ok(Answer::new(view).next(next(&meeting.id)))
 }
 
 pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingView>> {
@@ -97,19 +106,16 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
     let (mut meetings, next_cursor) = page.into_parts();
     part(me, &mut meetings)?;
     // A meeting whose state was changed by that may no longer match the filter.
-    let asked = |meeting: &&Stored<Meeting>| {
-        input.state.as_ref().is_none_or(|states| states.contains(&meeting.value.state))
-    };
-    let items =
-        meetings.iter().filter(asked).map(|meeting| MeetingView::of(call.now(), me, meeting));
-    Ok(Items { items: items.collect(), next_cursor })
+    let asked = |state| input.state.as_ref().is_none_or(|states| states.contains(&state));
+    meetings.retain(|meeting| asked(meeting.value.state));
+    let items = meetings.iter().map(|meeting| MeetingView::of(call.now(), me, meeting)).collect();
+    Ok(Items { items, next_cursor })
 }
 
 /// Checks a person's own words that the others read.
-pub(crate) fn words(pointer: &str, text: Option<String>) -> Result<Option<String>> {
-    let Some(text) = text else { return Ok(None) };
+pub(crate) fn words(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
     let mut faults = Faults::default();
-    let text = public(pointer, &text, Lines::Many, &mut faults);
+    let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;
-    Ok(Some(text))
+    Ok(text)
 }

@@ -1,4 +1,4 @@
-//! The ends of meetings.
+//! The ends of meetings, and the timers: reminders and the end.
 
 use crate::{kept::*, life::*, meetings, refusals::*, tell, types::*, views::*};
 use people_kit::calendar;
@@ -18,36 +18,26 @@ pub(crate) fn release(meeting: &Stored<Meeting>) -> Result<()> {
 
 pub(crate) fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, "cancel")?;
-    let reason = meetings::words("/reason", input.reason)?;
+    let reason = meetings::words("/reason", input.reason.as_deref())?;
     meeting.step(&MEETING, "cancel")?;
     let value = &mut meeting.value;
     value.reason_text = reason;
     value.reason_by = call.owner_id().map(str::to_owned);
-    let chosen = value.chosen.as_ref();
-    value.late = chosen.is_some_and(|slot| slot.start < call.now() + LATE);
+    value.late = value.chosen.as_ref().is_some_and(|slot| slot.start < call.now() + LATE);
     value.reason = Some(Reason::ByParticipant);
     value.sequence += 1;
+    let facts = Facts::over(value, Some(value.late));
     release(&meeting)?;
-    meetings::close(call, &mut meeting)?;
-    let facts = Facts::over(&meeting.value, Some(meeting.value.late));
-    tell::CANCELLATION.tell(call, &meeting, facts)?;
+    meetings::close(call, &mut meeting, &tell::CANCELLATION, facts)?;
     meetings::shown(call, &meeting)
-}
-
-/// Ends a meeting on which the participants have not agreed in time.
-pub(crate) fn expire(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
-    meeting.value.reason = Some(Reason::NoAnswer);
-    release(meeting)?;
-    meetings::close(call, meeting)?;
-    tell::UNANSWERED.tell(call, meeting, Facts::over(&meeting.value, None))
 }
 
 /// Ends a meeting whose time has passed; the reports so far decide whether it took place.
 pub(crate) fn complete(call: &Call, meeting: &mut Stored<Meeting>, action: &str) -> Result<()> {
     let to = if meeting.value.is_missed() { State::NoShow } else { State::Completed };
     meeting.step_to(&MEETING, action, to)?;
-    meetings::close(call, meeting)?;
-    tell::ENDED.tell(call, meeting, Facts::over(&meeting.value, None))
+    let facts = Facts::over(&meeting.value, None);
+    meetings::close(call, meeting, &tell::ENDED, facts)
 }
 
 pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>> {
@@ -89,12 +79,74 @@ pub(crate) fn part(call: &Call, people: &CannotMeet) -> Result<()> {
         MEETING.step(&meeting.id, meeting.value.state, "part")?;
         release(&meeting)?;
         become_impossible(&mut meeting.value);
-        meetings::close(call, &mut meeting)?;
-        tell::IMPOSSIBLE.tell(call, &meeting, Facts::over(&meeting.value, Some(false)))?;
+        let facts = Facts::over(&meeting.value, Some(false));
+        meetings::close(call, &mut meeting, &tell::IMPOSSIBLE, facts)?;
     }
     if next.is_some() {
         let timer = format!("part/{}", people.owner_ids.join("/"));
         timers::set(&timer, call.now(), "part", people)?;
     }
     Ok(())
+}
+
+/// Sets the timers that the meeting needs in its present state, and cancels the others.
+pub(crate) fn settle(call: &Call, meeting: &Stored<Meeting>) -> Result<()> {
+    let (id, value) = (&meeting.id, &meeting.value);
+    let asked = matches!(value.state, State::Proposed | State::Countered);
+    let expires_at = Some(value.expires_at()).filter(|_| asked);
+    set(&format!("expire/{id}"), expires_at, "expire", &MeetingId::of(id))?;
+    let chosen = value.chosen.as_ref().filter(|_| value.state == State::Confirmed);
+    let ends_at = chosen.map(|slot| slot.end);
+    set(&format!("finish/{id}"), ends_at, "finish", &MeetingId::of(id))?;
+    for hours in REMINDERS {
+        let at = chosen.map(|slot| slot.start.saturating_sub(hours * HOUR));
+        let at = at.filter(|at| *at > call.now());
+        let due = Due { meeting_id: id.as_str().into(), hours };
+        set(&format!("remind/{id}/{hours}"), at, "remind", &due)?;
+    }
+    Ok(())
+}
+
+fn set(name: &str, at: Option<u64>, action: &str, input: &impl Serialize) -> Result<()> {
+    match at {
+        Some(at) => timers::set(name, at, action, input)?,
+        None => drop(timers::cancel(name)?),
+    }
+    Ok(())
+}
+
+pub(crate) fn expire(call: &Call, meeting_id: &str) -> Result<()> {
+    let due = |meeting: &Stored<Meeting>| {
+        meeting.value.expires_at() <= call.now() && meeting.value.state != State::Confirmed
+    };
+    let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
+    meeting.step(&MEETING, "expire")?;
+    meeting.value.reason = Some(Reason::NoAnswer);
+    release(&meeting)?;
+    let facts = Facts::over(&meeting.value, None);
+    meetings::close(call, &mut meeting, &tell::UNANSWERED, facts)
+}
+
+pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
+    let due = |meeting: &Stored<Meeting>| {
+        let ends_at = meeting.value.chosen.as_ref().map(|slot| slot.end);
+        meeting.value.state == State::Confirmed && ends_at.is_some_and(|at| at <= call.now())
+    };
+    let Some(mut meeting) = open(meeting_id)?.filter(due) else { return Ok(()) };
+    complete(call, &mut meeting, "finish")
+}
+
+/// Reminds everybody of a meeting that begins in this number of hours.
+pub(crate) fn remind(call: &Call, due: &Due) -> Result<()> {
+    let is_near = |meeting: &Stored<Meeting>| {
+        let starts_at = meeting.value.chosen.as_ref().map(|slot| slot.start);
+        let near = call.now()..=call.now() + due.hours * HOUR;
+        meeting.value.state == State::Confirmed && starts_at.is_some_and(|at| near.contains(&at))
+    };
+    let Some(meeting) = open(&due.meeting_id)?.filter(is_near) else { return Ok(()) };
+    tell::SOON.tell(call, &meeting, Facts::agreed(&meeting.value, Some(due.hours)))
+}
+
+fn open(meeting_id: &str) -> Result<Option<Stored<Meeting>>> {
+    Ok(MEETINGS.get(meeting_id)?.filter(|meeting| meeting.value.state.is_open()))
 }

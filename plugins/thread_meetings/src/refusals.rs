@@ -1,10 +1,8 @@
 //! The refusals, each with the next step that helps.
 
 use crate::{types::*, views::*};
-use people_kit::{
-    calendar::Slot,
-    text::{Fault, TextError, Violations},
-};
+use people_kit::calendar::Slot;
+use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::{prelude::*, states::StateConflict};
 
 #[derive(Serialize)]

@@ -50,7 +50,6 @@ impl Notice {
         Self { event, summary, by, next: get }
     }
 
-    /// Puts the event into the inboxes of its recipients.
     pub(crate) fn tell(&self, call: &Call, meeting: &Stored<Meeting>, facts: Facts) -> Result<()> {
         let facts = Facts {
             meeting_id: meeting.id.clone(),
@@ -58,11 +57,9 @@ impl Notice {
             sequence: meeting.value.sequence,
             ..facts
         };
-        let data = match self.by {
-            By::System => Data::by_system(meeting.resource(), self.summary, facts),
-            By::Caller | By::CallerToAll => {
-                Data::new(call, meeting.resource(), self.summary, facts)
-            }
+        let data = match self.by == By::System {
+            true => Data::by_system(meeting.resource(), self.summary, facts),
+            false => Data::new(call, meeting.resource(), self.summary, facts),
         };
         let data = data.next((self.next)(&meeting.id));
         let but = call.owner_id().filter(|_| self.by == By::Caller);
@@ -74,7 +71,6 @@ impl Notice {
 }
 
 impl Facts {
-    /// Returns the offered times.
     pub(crate) fn asked(call: &Call, meeting: &Meeting) -> Self {
         let offered = meeting.offered().iter();
         Self {

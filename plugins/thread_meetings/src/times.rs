@@ -1,10 +1,8 @@
 //! Proposed times: validated, and compared with calendars.
 
 use crate::{kept::*, refusals::*, types::*};
-use people_kit::{
-    calendar::{self, Firmness, Reserve, Wanted, WhoIsFree},
-    relations,
-};
+use people_kit::calendar::{self, Firmness, Reserve, Wanted, WhoIsFree};
+use people_kit::relations;
 use portolan_sdk::{prelude::*, time::parse};
 
 /// Returns the slots of an input, each of this length, in the future, and different.
@@ -37,10 +35,9 @@ pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) ->
 }
 
 pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>> {
-    let Some(given) = given else { return Ok(None) };
-    let at = parse(given).filter(|at| *at > call.now());
     let wrong = || Refusal::validation("/respond_by", "in_future", "a time that is to come");
-    Ok(Some(at.ok_or_else(wrong)?))
+    let to_come = |given| parse(given).filter(|at| *at > call.now()).ok_or_else(wrong);
+    Ok(given.map(to_come).transpose()?)
 }
 
 /// Refuses times at which the caller is busy. `others` are the people to meet, and `reference` is
@@ -105,14 +102,9 @@ fn alternatives(
     now: u64,
 ) -> Result<Vec<calendar::Slot>> {
     let from = now.max(around.saturating_sub(DAY));
-    let alternatives = calendar::alternatives(&Wanted {
-        owner_ids,
-        duration_min,
-        from: rfc3339(from),
-        to: rfc3339(from + ALTERNATIVES_WITHIN),
-        limit: ALTERNATIVES,
-    });
-    Ok(alternatives?)
+    let (from, to) = (rfc3339(from), rfc3339(from + ALTERNATIVES_WITHIN));
+    let wanted = Wanted { owner_ids, duration_min, from, to, limit: ALTERNATIVES };
+    Ok(calendar::alternatives(&wanted)?)
 }
 
 fn asked(slot: &Slot) -> calendar::Slot {

@@ -1,10 +1,8 @@
 //! Limits, inputs and events.
 
 use crate::{kept::*, life::*, views::*};
-use people_kit::{
-    calendar::Slot,
-    patterns::{OWNER_ID, THREAD_ID},
-};
+use people_kit::calendar::Slot;
+use people_kit::patterns::{OWNER_ID, THREAD_ID};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "thread_meetings";

@@ -125,7 +125,7 @@ impl MeetingView {
             uid: uid(&stored.id),
             version: stored.revision,
             allowed_actions: allowed(meeting, viewer, now),
-            participants: meeting.participants.iter().map(ParticipantView::of).collect(),
+            participants: meeting.participants.iter().map(participant).collect(),
             slots: show(&meeting.slots),
             counter: counter.map(|Counter { by, slots, note }| CounterView {
                 owner_id: by.clone(),
@@ -143,21 +143,17 @@ impl MeetingView {
     }
 }
 
-impl ParticipantView {
-    fn of(participant: &Participant) -> Self {
-        let Participant { owner_id, status, comment, .. } = participant;
-        Self {
-            owner_id: owner_id.clone(),
-            participation_status: *status,
-            participation_comment: comment.clone(),
-        }
-    }
+fn participant(participant: &Participant) -> ParticipantView {
+    view!(participant => ParticipantView {
+        owner_id;
+        participation_status: participant.status,
+        participation_comment: participant.comment.clone(),
+    })
 }
 
 /// Returns the actions that the table allows this side, unless time or limits prevent them.
 fn allowed(meeting: &Meeting, viewer: &str, now: u64) -> Vec<&'static str> {
-    let role = if meeting.asking() == viewer { ASKING } else { ASKED };
-    let mut actions = MEETING.allowed_as(role, meeting.state);
+    let mut actions = MEETING.allowed_as(meeting.role(viewer), meeting.state);
     actions.retain(|action| match *action {
         "counter" => meeting.rounds < MOST_ROUNDS,
         "report_outcome" => can_be_reported(meeting, now),
@@ -180,14 +176,14 @@ pub(crate) fn slot(meeting: &Meeting, slot: &Slot, now: u64) -> SlotView {
 
 fn slot_state(meeting: &Meeting, slot: &Slot, now: u64) -> SlotState {
     let is_chosen = meeting.chosen.as_ref().is_some_and(|chosen| chosen.slot_id == slot.slot_id);
-    match (meeting.state, is_chosen) {
-        (State::Confirmed | State::Completed | State::NoShow, true) => SlotState::Chosen,
-        (State::Proposed | State::Countered, true) => SlotState::Held,
-        (State::Proposed | State::Countered, false) if slot.start <= now => SlotState::Passed,
-        (State::Proposed | State::Countered, false) if meeting.offered().contains(slot) => {
-            SlotState::Offered
-        }
-        (State::Countered, false) => SlotState::Waiting,
+    let is_asked = matches!(meeting.state, State::Proposed | State::Countered);
+    match meeting.state {
+        State::Confirmed | State::Completed | State::NoShow if is_chosen => SlotState::Chosen,
+        _ if !is_asked => SlotState::Dropped,
+        _ if is_chosen => SlotState::Held,
+        _ if slot.start <= now => SlotState::Passed,
+        _ if meeting.offered().contains(slot) => SlotState::Offered,
+        State::Countered => SlotState::Waiting,
         _ => SlotState::Dropped,
     }
 }

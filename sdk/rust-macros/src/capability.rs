@@ -1,6 +1,9 @@
 //! `#[capability]`.
 
-use crate::attributes::{self, Argument};
+use crate::{
+    attributes::{self, Argument},
+    states,
+};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, ReturnType, Type};
@@ -12,7 +15,9 @@ const KNOWN_OF_ACTION: &str = "access, idempotent, destructive, cost_credits, em
 
 pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut block: ItemImpl = syn::parse2(item)?;
-    let head = head(attributes::arguments(arguments)?, &block)?;
+    let arguments = attributes::arguments(arguments)?;
+    let machines_test = states::test(&arguments, &block.self_ty);
+    let head = head(arguments, &block)?;
     let target = &block.self_ty;
     let (mut declarations, mut arms, mut subscriptions) = (Vec::new(), Vec::new(), Vec::new());
     for item in &mut block.items {
@@ -63,6 +68,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
 
         #[cfg(target_arch = "wasm32")]
         ::portolan_sdk::contract::export!(#target with_types_in ::portolan_sdk::contract);
+
+        #machines_test
     })
 }
 

@@ -1,9 +1,9 @@
-//! `#[derive(States)]`.
+//! `#[derive(States)]`, and the unit test of state machines.
 
-use crate::refusals::snake_case;
+use crate::{attributes::Argument, refusals::snake_case};
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Data, DeriveInput, Fields};
+use quote::{format_ident, quote};
+use syn::{Data, DeriveInput, Expr, Fields, Type};
 
 pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
@@ -29,6 +29,23 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                     #(#names,)*
                 }
             }
+        }
+    })
+}
+
+/// The unit test that the tables of `#[capability(state_machines = […])]` are valid.
+pub(crate) fn test(arguments: &[Argument], target: &Type) -> Option<TokenStream> {
+    let tables = arguments.iter().find(|argument| argument.name == "state_machines")?;
+    let Some(Expr::Array(tables)) = &tables.value else { return None };
+    let tables = tables.elems.iter();
+    let capability = quote!(#target).to_string().to_lowercase();
+    let name = format_ident!("the_state_machines_of_{capability}_are_valid");
+    Some(quote! {
+        #[cfg(test)]
+        #[test]
+        fn #name() {
+            let faults = [#(#tables.faults()),*].concat();
+            assert_eq!(faults, ::std::vec::Vec::<::std::string::String>::new());
         }
     })
 }

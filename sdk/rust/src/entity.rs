@@ -216,7 +216,7 @@ pub fn ensure_version<V: Serialize>(
 }
 
 /// Makes a view of a document: the fields before the semicolon are copied from it, the others are
-/// written out.
+/// written out. With `move` before the document, they are moved out of it instead.
 ///
 /// ```
 /// use portolan_sdk::view;
@@ -235,9 +235,14 @@ pub fn ensure_version<V: Serialize>(
 /// let loan = Loan { book: "Momo".into(), days: 3 };
 /// let shown = view!(loan => LoanView { book, days; fee: u32::from(loan.days) * 10 });
 /// assert_eq!((shown.book.as_str(), shown.days, shown.fee), ("Momo", 3, 30));
+/// let shown = view!(move loan => LoanView { book, days; fee: 0 });
+/// assert_eq!((shown.book.as_str(), shown.fee), ("Momo", 0));
 /// ```
 #[macro_export]
 macro_rules! view {
+    (move $document:ident => $view:ident { $($field:ident),+ $(,)?; $($others:tt)* }) => {
+        $view { $($field: $document.$field,)+ $($others)* }
+    };
     ($document:expr => $view:ident { $($field:ident),+ $(,)?; $($others:tt)* }) => {
         $view { $($field: ::core::clone::Clone::clone(&$document.$field),)+ $($others)* }
     };

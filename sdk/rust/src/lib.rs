@@ -85,6 +85,7 @@ pub mod secrets;
 pub mod states;
 #[cfg(all(feature = "test", not(target_arch = "wasm32")))]
 pub mod test;
+mod text;
 pub mod time;
 pub mod timers;
 
@@ -101,6 +102,7 @@ pub use portolan_sdk_macros::{
     Refusals, States, capability, choice, document, entity, id, input, message, output,
 };
 pub use states::States;
+pub use text::Text;
 
 #[cfg(test)]
 extern crate self as portolan_sdk;
@@ -109,7 +111,7 @@ extern crate self as portolan_sdk;
 pub mod prelude {
     pub use crate::{
         Answer, Call, ErrorCode, HostError, Next, NoOutput, Refusal, Refusals, RefuseOn, States,
-        capability, choice, document,
+        Text, capability, choice, document,
         documents::{
             Collection, Expect, Filter, Hit, Page, Query, Stored, all_of, any_of, field, not,
         },

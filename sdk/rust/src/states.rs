@@ -182,8 +182,8 @@ impl<S: States> Machine<S> {
         refusal
     }
 
-    /// Returns the faults of the table, for a test: a state that no transition leads to, or an action that
-    /// is listed twice for one state.
+    /// Returns the faults of the table: a state that no transition leads to, or an action that is listed
+    /// twice for one state. `#[capability]` makes a unit test that there are none.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for state in S::ALL {

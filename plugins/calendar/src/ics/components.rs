@@ -12,55 +12,58 @@ pub(crate) struct Component {
 }
 
 impl Component {
+    pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &Line> {
+        self.properties.iter().filter(move |line| line.name == name)
+    }
+
     pub(crate) fn property(&self, name: &str) -> Option<&Line> {
-        self.properties.iter().find(|line| line.name == name)
+        self.all(name).next()
     }
 
     /// Returns the property of this name; an error if there are several.
     pub(crate) fn single(&self, name: &str) -> Result<Option<&Line>> {
-        let mut found = self.properties.iter().filter(|line| line.name == name);
+        let mut found = self.all(name);
         match (found.next(), found.next()) {
-            (_, Some(second)) => {
-                Err(CalendarError::in_line(second.number, "once", "this property once"))
-            }
+            (_, Some(second)) => Err(second.wrong("once", "this property once")),
             (first, None) => Ok(first),
         }
+    }
+
+    /// Makes the refusal of a component without a property that it needs.
+    pub(crate) fn lacks(&self, property: &'static str) -> CalendarError {
+        CalendarError::in_line(self.line, "required", property)
     }
 }
 
 /// Reads the components of a file's calendars, and the properties of the calendars themselves.
 pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
-    let wrong = CalendarError::in_line;
+    let wrong = |line, expected| Err(CalendarError::in_line(line, "component", expected));
     let (mut own, mut components) = (Vec::new(), Vec::<Component>::new());
-    let mut open: Vec<String> = Vec::new();
-    let mut last = 1;
+    let (mut open, mut last) = (Vec::new(), 1);
     for line in lines {
         last = line.number;
         match (line.name.as_str(), open.len()) {
             ("BEGIN", depth) => {
                 let kind = line.value.trim().to_ascii_uppercase();
                 if (kind == "VCALENDAR") != (depth == 0) {
-                    return Err(wrong(last, "component", "BEGIN:VCALENDAR, once at a time"));
+                    return wrong(last, "BEGIN:VCALENDAR, once at a time");
                 }
                 if depth == DEEPEST {
-                    return Err(wrong(last, "component", "fewer components within components"));
+                    return wrong(last, "fewer components within components");
                 }
                 if depth == 1 {
-                    components.push(Component {
-                        kind: kind.clone(),
-                        line: last,
-                        properties: Vec::new(),
-                    });
+                    let (kind, properties) = (kind.clone(), Vec::new());
+                    components.push(Component { kind, line: last, properties });
                 }
                 open.push(kind);
             }
             ("END", _) => {
                 let kind = line.value.trim().to_ascii_uppercase();
                 if open.pop() != Some(kind) {
-                    return Err(wrong(last, "component", "the end of what began last"));
+                    return wrong(last, "the end of what began last");
                 }
             }
-            (_, 0) => return Err(wrong(last, "component", "BEGIN:VCALENDAR")),
+            (_, 0) => return wrong(last, "BEGIN:VCALENDAR"),
             (_, 1) => own.push(line),
             (_, 2) => {
                 if let Some(component) = components.last_mut() {
@@ -73,8 +76,8 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
     }
     match (open.is_empty(), own.is_empty() && components.is_empty()) {
         (true, false) => Ok((own, components)),
-        (true, true) => Err(wrong(last, "component", "a calendar")),
-        (false, _) => Err(wrong(last, "component", "an END for each BEGIN")),
+        (true, true) => wrong(last, "a calendar"),
+        (false, _) => wrong(last, "an END for each BEGIN"),
     }
 }
 
@@ -94,14 +97,13 @@ mod tests {
 
     #[test]
     fn components_are_found_and_end() {
-        let alarm = "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:vevent\nBEGIN:VALARM\nUID:x\nEND:VALARM\nUID:y\nEND:VEVENT\nEND:VCALENDAR";
+        let alarm = "BEGIN:VCALENDAR\nVERSION:2.0\nBEGIN:vevent\nBEGIN:VALARM\nUID:x\nEND:VALARM\n\
+            UID:y\nEND:VEVENT\nEND:VCALENDAR";
         assert_eq!(kinds(alarm), Ok(vec!["VEVENT".to_owned()]));
         let found = read(lines::read(alarm).unwrap()).unwrap().1;
         assert_eq!(found[0].single("UID").unwrap().unwrap().value, "y");
-        assert_eq!(
-            kinds("BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nBEGIN:VCALENDAR\nEND:VCALENDAR"),
-            Ok(vec![])
-        );
+        let two = "BEGIN:VCALENDAR\nX:1\nEND:VCALENDAR\nBEGIN:VCALENDAR\nEND:VCALENDAR";
+        assert_eq!(kinds(two), Ok(vec![]));
         for (text, line) in [
             ("X:1", 1),
             ("BEGIN:VEVENT\nEND:VEVENT", 1),

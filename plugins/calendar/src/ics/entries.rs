@@ -52,13 +52,6 @@ pub(crate) struct Reader<'a> {
     pub(crate) own: &'a BTreeSet<String>,
 }
 
-/// How an event is read.
-enum Standing {
-    Takes,
-    Transparent,
-    Cancelled,
-}
-
 impl Reader<'_> {
     pub(crate) fn read(mut self, components: &[Component]) -> Result<Entries> {
         let mut found = Entries::default();
@@ -68,67 +61,58 @@ impl Reader<'_> {
                 "VFREEBUSY" => self.freebusy(component, &mut found)?,
                 _ => {}
             }
-            if found.entries.len() > MOST_BLOCKS as usize {
-                return Err(CalendarError::BlockLimitReached);
-            }
         }
         found.settle();
         Ok(found)
     }
 
     fn event(&mut self, event: &Component, found: &mut Entries) -> Result<()> {
-        let uid =
-            uid(event)?.ok_or_else(|| CalendarError::in_line(event.line, "required", "a UID"))?;
+        let uid = uid(event)?.ok_or_else(|| event.lacks("a UID"))?;
         if self.own.contains(&uid) {
             found.skipped.own += 1;
             return Ok(());
         }
         found.uids.insert(uid.clone());
-        let start = event.single("DTSTART")?;
-        let start =
-            start.ok_or_else(|| CalendarError::in_line(event.line, "required", "a DTSTART"))?;
+        let start = event.single("DTSTART")?.ok_or_else(|| event.lacks("a DTSTART"))?;
         let start = self.zones.time(start)?;
-        let changes = match event.single("RECURRENCE-ID")? {
-            Some(line) => {
-                if line.parameter("RANGE").is_some() {
-                    found.report(line.number, "RANGE", "Only this occurrence was changed.");
-                }
-                Some(self.zones.time(line)?)
-            }
-            None => None,
-        };
-        found.changed.extend(changes.clone().map(|time| (uid.clone(), time)));
-        match standing(event) {
-            Standing::Transparent => found.skipped.transparent += 1,
-            Standing::Cancelled => found.skipped.cancelled += 1,
-            Standing::Takes => {
-                let Some(end) = self.end(event, &start, found)? else {
-                    found.skipped.empty += 1;
-                    return Ok(());
-                };
-                let rule = match changes {
-                    Some(_) => None,
-                    None => rule(event, start.local, found)?,
-                };
-                let mut series = series(&start, end, rule);
-                series.except = self.exceptions(event, &series, start.is_date, found)?;
-                let said = |name: &str| event.property(name);
-                let entry = Entry {
-                    series,
-                    all_day: start.is_date,
-                    tentative: said("STATUS").is_some_and(|line| line.says("TENTATIVE")),
-                    label: said("SUMMARY").and_then(|line| title(&line.value)),
-                    sequence: said("SEQUENCE")
-                        .and_then(|line| line.value.trim().parse().ok())
-                        .unwrap_or(0),
-                };
-                // The original time is in the clock of the event, for the case that the file does
-                // not contain the event itself.
-                let changed = changes.map(|time| time.local.to_string());
-                self.keep((uid, changed), entry, found);
-            }
+        let changes = event.single("RECURRENCE-ID")?;
+        if let Some(line) = changes.filter(|line| line.parameter("RANGE").is_some()) {
+            found.report(line.number, "RANGE", "Only this occurrence was changed.");
         }
-        Ok(())
+        let changes = changes.map(|line| self.zones.time(line)).transpose()?;
+        found.changed.extend(changes.clone().map(|time| (uid.clone(), time)));
+        let says =
+            |name: &str, word: &str| event.property(name).is_some_and(|line| line.says(word));
+        if says("STATUS", "CANCELLED") {
+            found.skipped.cancelled += 1;
+            return Ok(());
+        }
+        if says("TRANSP", "TRANSPARENT") {
+            found.skipped.transparent += 1;
+            return Ok(());
+        }
+        let Some(end) = self.end(event, &start, found)? else {
+            found.skipped.empty += 1;
+            return Ok(());
+        };
+        let rule = match changes {
+            Some(_) => None,
+            None => rule(event, start.local, found)?,
+        };
+        let mut series = series(&start, end, rule);
+        series.except = self.exceptions(event, &series, start.is_date, found)?;
+        let sequence = event.property("SEQUENCE").and_then(|line| line.value.trim().parse().ok());
+        let entry = Entry {
+            series,
+            all_day: start.is_date,
+            tentative: says("STATUS", "TENTATIVE"),
+            label: event.property("SUMMARY").and_then(|line| title(&line.value)),
+            sequence: sequence.unwrap_or(0),
+        };
+        // The original time is in the clock of the event, for the case that the file does not
+        // contain the event itself.
+        let changed = changes.map(|time| time.local.to_string());
+        self.keep((uid, changed), entry, found)
     }
 
     /// Returns the local time at which an event ends; `None` if it has no length.
@@ -140,20 +124,17 @@ impl Reader<'_> {
     ) -> Result<Option<DateTime>> {
         let length = match (event.single("DTEND")?, event.single("DURATION")?) {
             (Some(_), Some(second)) => {
-                let expected = "DTEND or DURATION, not both";
-                return Err(CalendarError::in_line(second.number, "once", expected));
+                return Err(second.wrong("once", "DTEND or DURATION, not both"));
             }
             (Some(line), None) => {
                 let end = self.zones.time(line)?;
                 if end.is_date != start.is_date {
-                    let expected = "a DTEND of the form of DTSTART";
-                    return Err(CalendarError::in_line(line.number, "date-time", expected));
+                    return Err(line.wrong("date-time", "a DTEND of the form of DTSTART"));
                 }
                 end.seen_in(&start.zone).duration_since(start.local)
             }
-            (None, Some(line)) => times::duration(&line.value).ok_or_else(|| {
-                CalendarError::in_line(line.number, "duration", "a duration, such as PT1H")
-            })?,
+            (None, Some(line)) => times::duration(&line.value)
+                .ok_or_else(|| line.wrong("duration", "a duration, such as PT1H"))?,
             (None, None) => SignedDuration::ZERO,
         };
         let day = SignedDuration::from_hours(24);
@@ -176,7 +157,7 @@ impl Reader<'_> {
         found: &mut Entries,
     ) -> Result<Vec<DateTime>> {
         let mut except = Vec::new();
-        for line in event.properties.iter().filter(|line| line.name == "EXDATE") {
+        for line in event.all("EXDATE") {
             let times = self.zones.times(line)?;
             // Past occurrences need no exception.
             let times = times.iter().filter(|time| time.instant() + LONGEST_BLOCK > self.now);
@@ -200,7 +181,7 @@ impl Reader<'_> {
     fn freebusy(&mut self, busy: &Component, found: &mut Entries) -> Result<()> {
         let uid = uid(busy)?.unwrap_or_else(|| "freebusy".to_owned());
         found.uids.insert(uid.clone());
-        for line in busy.properties.iter().filter(|line| line.name == "FREEBUSY") {
+        for line in busy.all("FREEBUSY") {
             let kind = line.parameter("FBTYPE").unwrap_or("BUSY").to_ascii_uppercase();
             if kind == "FREE" {
                 found.skipped.transparent += 1;
@@ -220,10 +201,7 @@ impl Reader<'_> {
                     label: None,
                     sequence: 0,
                 };
-                self.keep((uid.clone(), Some(begins)), entry, found);
-                if found.entries.len() > MOST_BLOCKS as usize {
-                    return Err(CalendarError::BlockLimitReached);
-                }
+                self.keep((uid.clone(), Some(begins)), entry, found)?;
             }
         }
         Ok(())
@@ -231,7 +209,7 @@ impl Reader<'_> {
 
     /// Parses a period: a start, and an end or a duration.
     fn period(&mut self, line: &Line, text: &str) -> Result<(Time, DateTime)> {
-        let wrong = || CalendarError::in_line(line.number, "period", "a start, a slash and an end");
+        let wrong = || line.wrong("period", "a start, a slash and an end");
         let (start, end) = text.split_once('/').ok_or_else(wrong)?;
         let mut time =
             |text: &str| self.zones.time(&Line { value: text.to_owned(), ..line.clone() });
@@ -242,19 +220,23 @@ impl Reader<'_> {
         };
         match millis(end.duration_since(start.local)) <= LONGEST_BLOCK {
             true => Ok((start, end)),
-            false => Err(CalendarError::in_line(line.number, "period", "at most 366 days")),
+            false => Err(line.wrong("period", "at most 366 days")),
         }
     }
 
-    fn keep(&self, key: Key, entry: Entry, found: &mut Entries) {
-        if entry.series.bounds().1 <= self.now {
+    fn keep(&self, key: Key, entry: Entry, found: &mut Entries) -> Result<()> {
+        if entry.series.bounds().end <= self.now {
             found.skipped.past += 1;
-            return;
+            return Ok(());
         }
         // If an occurrence appears twice, the one with the higher sequence wins.
         let older = found.entries.get(&key).is_some_and(|older| older.sequence > entry.sequence);
         if !older {
             found.entries.insert(key, entry);
+        }
+        match found.entries.len() > MOST_BLOCKS as usize {
+            true => Err(CalendarError::BlockLimitReached),
+            false => Ok(()),
         }
     }
 }
@@ -287,7 +269,7 @@ impl Entries {
 
 /// Parses the rule of an event; returns `None` if there is no supported rule.
 fn rule(event: &Component, start: DateTime, found: &mut Entries) -> Result<Option<Rule>> {
-    let mut rules = event.properties.iter().filter(|line| line.name == "RRULE");
+    let mut rules = event.all("RRULE");
     let Some(line) = rules.next() else { return Ok(None) };
     if let Some(second) = rules.next() {
         found.report(second.number, "RRULE", "Only the first rule was taken.");
@@ -303,9 +285,7 @@ fn rule(event: &Component, start: DateTime, found: &mut Entries) -> Result<Optio
             }
             Ok(Some(rule))
         }
-        Err(Problem::Malformed(expected)) => {
-            Err(CalendarError::in_line(line.number, "rrule", expected))
-        }
+        Err(Problem::Malformed(expected)) => Err(line.wrong("rrule", expected)),
         Err(Problem::Unsupported(part)) => {
             found.report(line.number, part, FIRST_ALONE);
             Ok(None)
@@ -317,16 +297,8 @@ const FIRST_ALONE: &str = "Only the first occurrence was taken.";
 
 /// Makes a series with the rule, unless the rule ends before the series begins.
 fn series(start: &Time, end: DateTime, rule: Option<Rule>) -> Series {
-    let once = |rule| Series::new(start.zone.clone(), start.local, end, rule);
-    let alone = || Series {
-        zone: start.zone.clone(),
-        start: start.local,
-        length: end.duration_since(start.local),
-        rule: None,
-        last: None,
-        except: Vec::new(),
-    };
-    once(rule).unwrap_or_else(alone)
+    let once = || Series::once(start.zone.clone(), start.local, end);
+    once().recurring(rule).unwrap_or_else(once)
 }
 
 /// Returns which occurrence is meant, as a local time of its series.
@@ -338,21 +310,12 @@ fn occurrence(time: &Time, series: &Series, all_day: bool) -> DateTime {
     }
 }
 
-fn standing(event: &Component) -> Standing {
-    let says = |name: &str, word: &str| event.property(name).is_some_and(|line| line.says(word));
-    match (says("STATUS", "CANCELLED"), says("TRANSP", "TRANSPARENT")) {
-        (true, _) => Standing::Cancelled,
-        (false, true) => Standing::Transparent,
-        (false, false) => Standing::Takes,
-    }
-}
-
 /// Returns the UID; `None` if the component has none.
 pub(crate) fn uid(component: &Component) -> Result<Option<String>> {
     let Some(line) = component.single("UID")? else { return Ok(None) };
     let uid = unescaped(line.value.trim());
     match uid.is_empty() || uid.len() > LONGEST_UID {
-        true => Err(CalendarError::in_line(line.number, "uid", "a UID of 1 to 400 bytes")),
+        true => Err(line.wrong("uid", "a UID of 1 to 400 bytes")),
         false => Ok(Some(uid)),
     }
 }
@@ -360,10 +323,8 @@ pub(crate) fn uid(component: &Component) -> Result<Option<String>> {
 /// Returns the title on one line, without invisible characters; `None` if nothing is left.
 fn title(value: &str) -> Option<String> {
     let text = unescaped(value);
-    let words: Vec<&str> = text
-        .split(|letter: char| letter.is_whitespace() || letter.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let text: String = words.join(" ").chars().take(LONGEST_TITLE).collect();
     (!text.is_empty()).then_some(text)
 }

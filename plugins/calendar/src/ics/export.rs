@@ -31,9 +31,8 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
     let range = Span::new(now - EXPORT_PAST, FAR + 1);
     let mut zones = Zones::default();
     let blocks = blocks(owner_id, range)?;
-    let series = blocks.iter().map(|stored| stored.value.series(&mut zones));
-    let known: Vec<_> =
-        blocks.iter().zip(series).filter_map(|(block, series)| Some((block, series?))).collect();
+    let known = blocks.iter().filter_map(|block| Some((block, block.value.series(&mut zones)?)));
+    let known: Vec<_> = known.collect();
     let changed = changed(&known);
     let mut writer = Writer::default();
     for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "CALSCALE:GREGORIAN", "METHOD:PUBLISH"] {
@@ -42,8 +41,8 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
     writer.line(&format!("PRODID:{PRODUCT}"));
     write_zones(&mut writer, &known, now);
     let mut events = 0;
-    for (stored, series) in &known {
-        write_block(&mut writer, stored, series, &changed);
+    for block in &known {
+        write_block(&mut writer, block, &changed);
         events += 1;
     }
     for stored in reservations(owner_id, range)? {
@@ -91,12 +90,7 @@ fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
     }
 }
 
-fn write_block(
-    writer: &mut Writer,
-    stored: &Stored<Block>,
-    series: &Series,
-    changed: &Changed<'_>,
-) {
+fn write_block(writer: &mut Writer, (stored, series): &Known<'_>, changed: &Changed<'_>) {
     let block = &stored.value;
     // Several busy times of a file share a UID, and a changed occurrence may be without its event.
     let change = change(block);
@@ -115,16 +109,13 @@ fn write_block(
     }
     let time = |name: &str, at: DateTime| time(name, at, &series.zone, block.all_day);
     writer.line(&time("DTSTART", series.start));
-    if let Ok(end) = series.start.checked_add(series.length) {
-        writer.line(&time("DTEND", end));
-    }
+    writer.line(&time("DTEND", series.end()));
     if let Some(rule) = &series.rule {
         writer.line(&format!("RRULE:{}", ending(rule, series, block.all_day)));
     }
     for (at, text) in series.except.iter().zip(&block.except) {
         let uid = block.uid.as_deref();
-        let own = uid.is_some_and(|uid| changed.contains_key(&(uid, text.as_str())));
-        if !own {
+        if !uid.is_some_and(|uid| changed.contains_key(&(uid, text.as_str()))) {
             writer.line(&time("EXDATE", *at));
         }
     }

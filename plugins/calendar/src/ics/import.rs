@@ -9,7 +9,6 @@ use crate::{
     ics::types::*,
     kept::*,
     refusals::*,
-    rule::*,
     types::{BLOCKS, Block, RESERVATIONS, Source},
     zones::{self, Zone},
 };
@@ -40,7 +39,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
     }
     for (key, entry) in found.entries {
         let known = before.remove(&key);
-        let block = block(owner_id, key, &entry);
+        let block = block(owner_id, key, entry);
         match known {
             Some(known) if known.value == block => answer.unchanged += 1,
             Some(known) => {
@@ -97,24 +96,12 @@ fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
     zones
 }
 
-fn block(owner_id: &str, (uid, recurrence_id): Key, entry: &Entry) -> Block {
-    let series = &entry.series;
-    let (begins, ends) = series.bounds();
-    let text = |local: &jiff::civil::DateTime| local.to_string();
+fn block(owner_id: &str, (uid, recurrence_id): Key, entry: Entry) -> Block {
     Block {
-        owner_id: owner_id.to_owned(),
-        source: Source::Imported,
         uid: Some(uid),
         recurrence_id,
-        start: text(&series.start),
-        end: text(&series.start.checked_add(series.length).unwrap_or(series.start)),
-        all_day: entry.all_day,
-        time_zone: series.zone.name().to_owned(),
-        rrule: series.rule.as_ref().map(Rule::to_string),
-        except: series.except.iter().map(text).collect(),
         tentative: entry.tentative,
-        label: entry.label.clone(),
-        begins,
-        ends,
+        label: entry.label,
+        ..Block::of(owner_id, Source::Imported, &entry.series, entry.all_day)
     }
 }

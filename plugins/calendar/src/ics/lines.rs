@@ -21,6 +21,11 @@ impl Line {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// Makes the refusal of a file with an error in this property.
+    pub(crate) fn wrong(&self, rule: &'static str, expected: &'static str) -> CalendarError {
+        CalendarError::in_line(self.number, rule, expected)
+    }
+
     /// Whether the value is this word, in upper or lower case.
     pub(crate) fn says(&self, word: &str) -> bool {
         self.value.trim().eq_ignore_ascii_case(word)
@@ -36,8 +41,8 @@ impl Line {
         }
         let mut parameters = Vec::new();
         while let Some(parameter) = rest.strip_prefix(';') {
-            let (name, values) =
-                parameter.split_once('=').ok_or_else(|| wrong("parameters as NAME=value"))?;
+            let split = parameter.split_once('=');
+            let (name, values) = split.ok_or_else(|| wrong("parameters as NAME=value"))?;
             let (value, mut after) = one_value(values).ok_or_else(|| wrong("a value"))?;
             // Only the first of several values is kept, because no parameter that is read has
             // several.
@@ -66,8 +71,8 @@ fn one_value(text: &str) -> Option<(&str, &str)> {
 /// Reads the lines of a file, which end in CRLF or in LF alone.
 pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = Vec::new();
-    let mut unfolded: Option<(u32, String)> = None;
+    let parse = |(number, line): (u32, String)| Line::parse(number, &line);
+    let (mut lines, mut unfolded) = (Vec::new(), None::<(u32, String)>);
     for (number, line) in (1..).zip(text.split('\n')) {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if line.contains(|letter: char| letter.is_control() && letter != '\t') {
@@ -82,11 +87,11 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
             (None, _) => {
                 let next = (!line.is_empty()).then(|| (number, line.to_owned()));
                 let done = std::mem::replace(&mut unfolded, next);
-                lines.extend(done.map(|(number, line)| Line::parse(number, &line)).transpose()?);
+                lines.extend(done.map(parse).transpose()?);
             }
         }
     }
-    lines.extend(unfolded.map(|(number, line)| Line::parse(number, &line)).transpose()?);
+    lines.extend(unfolded.map(parse).transpose()?);
     Ok(lines)
 }
 
@@ -95,14 +100,9 @@ pub(crate) fn unescaped(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut letters = value.chars();
     while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
-                Some('n' | 'N') => text.push('\n'),
-                Some(other) => text.push(other),
-                None => {}
-            },
-            letter => text.push(letter),
-        }
+        let meant = if letter == '\\' { letters.next() } else { Some(letter) };
+        let is_break = letter == '\\' && matches!(meant, Some('n' | 'N'));
+        text.extend(if is_break { Some('\n') } else { meant });
     }
     text
 }
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn lines_are_unfolded_and_parsed() {
-        let line =
-            one("\u{feff}dtstart;X-A=\"a;b:c\";tzid=\r\n Europe/\n\tBerlin:20261101T090000\r\n");
+        let text = "\u{feff}dtstart;X-A=\"a;b:c\";tzid=\r\n Europe/\n\tBerlin:20261101T090000\r\n";
+        let line = one(text);
         assert_eq!((line.number, line.name.as_str()), (1, "DTSTART"));
         assert_eq!(line.parameter("TZID"), Some("Europe/Berlin"));
         assert_eq!(line.parameter("X-A"), Some("a;b:c"));
@@ -148,9 +148,8 @@ mod tests {
         assert_eq!(one("SUMMARY:a:b;c").value, "a:b;c");
         // A line folded within the bytes of a character is joined again.
         assert_eq!(one("SUMMARY:d\n é").value, "dé");
-        let numbers: Vec<_> =
-            read("A:1\n\nB:2\n x\nC:3\n").unwrap().iter().map(|line| line.number).collect();
-        assert_eq!(numbers, [1, 3, 5]);
+        let lines = read("A:1\n\nB:2\n x\nC:3\n").unwrap();
+        assert!(lines.iter().map(|line| line.number).eq([1, 3, 5]));
         assert_eq!(unescaped(r"a\, b\; c\\ d\ne\"), "a, b; c\\ d\ne");
     }
 

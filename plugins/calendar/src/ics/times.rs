@@ -69,15 +69,14 @@ impl FileZones {
         let mut times = self.times(line)?;
         match (times.pop(), times.is_empty()) {
             (Some(time), true) => Ok(time),
-            _ => Err(CalendarError::in_line(line.number, "date-time", "one time")),
+            _ => Err(line.wrong("date-time", "one time")),
         }
     }
 
     /// Parses the value of a property that is a list of times.
     pub(crate) fn times(&mut self, line: &Line) -> Result<Vec<Time>> {
         let zone = self.of(line)?;
-        let dates =
-            line.parameter("VALUE").is_some_and(|parameter| parameter.eq_ignore_ascii_case("DATE"));
+        let dates = line.parameter("VALUE").is_some_and(|kind| kind.eq_ignore_ascii_case("DATE"));
         let read = |text: &str| {
             let text = text.trim();
             let found = match (dates || text.len() == 8, text.strip_suffix('Z')) {
@@ -85,10 +84,8 @@ impl FileZones {
                 (false, Some(utc)) => date_time(utc).map(|local| (local, Zone::utc(), false)),
                 (false, None) => date_time(text).map(|local| (local, zone.clone(), false)),
             };
-            let (local, zone, is_date) = found.ok_or_else(|| {
-                let expected = "a date or a time, such as 20261101T090000Z";
-                CalendarError::in_line(line.number, "date-time", expected)
-            })?;
+            let expected = "a date or a time, such as 20261101T090000Z";
+            let (local, zone, is_date) = found.ok_or_else(|| line.wrong("date-time", expected))?;
             Ok(Time { local, zone, is_date })
         };
         line.value.split(',').map(read).collect()
@@ -98,14 +95,8 @@ impl FileZones {
 /// Parses a DURATION of RFC 5545; returns `None` if it is something else or negative.
 pub(crate) fn duration(text: &str) -> Option<SignedDuration> {
     let text = text.trim().strip_prefix('+').unwrap_or(text.trim());
-    let (days, time) = match text.strip_prefix('P')?.split_once('T') {
-        Some((days, time)) if !time.is_empty() => (days, time),
-        Some(_) => return None,
-        None => (text.strip_prefix('P')?, ""),
-    };
-    if days.is_empty() && time.is_empty() {
-        return None;
-    }
+    let text = text.strip_prefix('P').filter(|text| !text.is_empty() && !text.ends_with('T'))?;
+    let (days, time) = text.split_once('T').unwrap_or((text, ""));
     let seconds = sum(days, &[('W', 604_800), ('D', 86_400)])?
         .checked_add(sum(time, &[('H', 3_600), ('M', 60), ('S', 1)])?)?;
     Some(SignedDuration::from_secs(seconds))
@@ -154,27 +145,24 @@ mod tests {
     fn times_have_zones() {
         let mut zones = FileZones::new(Zone::named("Asia/Tokyo").unwrap());
         zones.aliases.push(("Home".into(), "Europe/Berlin".into()));
-        let mut read = |text: &str| {
+        let both = "2026-11-01T09:00:00 UTC,2026-11-02T09:00:00 UTC";
+        for (text, expected) in [
+            ("EXDATE:20261101T090000Z,20261102T090000Z", both),
+            ("DTSTART:20261101T090000", "2026-11-01T09:00:00 Asia/Tokyo"),
+            ("DTSTART:20261101T090000Z", "2026-11-01T09:00:00 UTC"),
+            ("DTSTART;TZID=Home:20261101T090000", "2026-11-01T09:00:00 Europe/Berlin"),
+            ("DTSTART;VALUE=DATE:20261101", "2026-11-01T00:00:00 Asia/Tokyo"),
+            ("DTSTART;TZID=Mars/Olympus:20261101T090000", "time_zone_unknown"),
+            ("DTSTART:tomorrow", "ics_invalid"),
+            ("DTSTART;VALUE=DATE:20261101T090000", "ics_invalid"),
+        ] {
             let line = crate::ics::lines::read(text).unwrap().remove(0);
-            match zones.times(&line) {
-                Ok(times) => times
-                    .iter()
-                    .map(|time| format!("{} {}", time.local, time.zone.name()))
-                    .collect(),
-                Err(error) => vec![Refusal::from(error).code],
-            }
-        };
-        use portolan_sdk::Refusal;
-        assert_eq!(read("DTSTART:20261101T090000"), ["2026-11-01T09:00:00 Asia/Tokyo"]);
-        assert_eq!(read("DTSTART:20261101T090000Z"), ["2026-11-01T09:00:00 UTC"]);
-        assert_eq!(
-            read("DTSTART;TZID=Home:20261101T090000"),
-            ["2026-11-01T09:00:00 Europe/Berlin"]
-        );
-        assert_eq!(read("DTSTART;VALUE=DATE:20261101"), ["2026-11-01T00:00:00 Asia/Tokyo"]);
-        assert_eq!(read("EXDATE:20261101T090000Z,20261102T090000Z").len(), 2);
-        assert_eq!(read("DTSTART;TZID=Mars/Olympus:20261101T090000"), ["time_zone_unknown"]);
-        assert_eq!(read("DTSTART:tomorrow"), ["ics_invalid"]);
-        assert_eq!(read("DTSTART;VALUE=DATE:20261101T090000"), ["ics_invalid"]);
+            let shown = |time: &Time| format!("{} {}", time.local, time.zone.name());
+            let found = match zones.times(&line) {
+                Ok(times) => times.iter().map(shown).collect::<Vec<_>>().join(","),
+                Err(error) => portolan_sdk::Refusal::from(error).code,
+            };
+            assert_eq!(found, expected, "{text}");
+        }
     }
 }

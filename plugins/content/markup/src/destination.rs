@@ -53,15 +53,9 @@ fn write(url: &Url) -> Result<String, String> {
     for character in url.as_str().chars() {
         match character {
             // The URL standard allows them, but HTML writers percent-encode them.
-            '[' => address.push_str("%5B"),
-            ']' => address.push_str("%5D"),
-            '\\' => address.push_str("%5C"),
-            '^' => address.push_str("%5E"),
-            '`' => address.push_str("%60"),
-            '{' => address.push_str("%7B"),
-            '|' => address.push_str("%7C"),
-            '}' => address.push_str("%7D"),
-            ' ' => address.push_str("%20"),
+            '[' | ']' | '\\' | '^' | '`' | '{' | '|' | '}' | ' ' => {
+                address.push_str(&format!("%{:X}", u32::from(character)));
+            }
             other => address.push(other),
         }
     }

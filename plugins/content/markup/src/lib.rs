@@ -26,7 +26,7 @@ pub use filter::{Heading, Link};
 pub use profile::{Format, Profile};
 pub use removed::{Removed, What};
 
-use filter::Filter;
+use filter::{Filter, Filtered};
 use pulldown_cmark::{Event, Parser, html};
 use removed::Tally;
 
@@ -47,24 +47,18 @@ pub fn render(markdown: &str, profile: Profile, format: Format) -> Rendered {
     let mut removed = Tally::default();
     let source = source::bounded(markdown, &mut removed);
     let events: Vec<Event<'_>> = Parser::new_ext(&source, rules.extensions).collect();
-    let filtered = Filter::run(events, rules, removed);
-    let text = plain::text(&filtered.events);
+    let Filtered { events, links, headings, removed } = Filter::run(events, rules, removed);
+    let text = plain::text(&events);
     let words = text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count();
     let body = match format {
         Format::Text => text,
         Format::Html => {
             let mut unchecked = String::with_capacity(markdown.len() * 2);
-            html::push_html(&mut unchecked, runs::shortened(filtered.events).into_iter());
+            html::push_html(&mut unchecked, runs::shortened(events).into_iter());
             sanitize::html(&unchecked, rules)
         }
     };
-    Rendered {
-        body,
-        links: filtered.links,
-        removed: filtered.removed,
-        headings: filtered.headings,
-        words,
-    }
+    Rendered { body, links, removed, headings, words }
 }
 
 #[cfg(test)]
@@ -87,8 +81,7 @@ mod tests {
     fn the_second_filter_removes_nothing() {
         for markdown in hostile::CORPUS.whole.iter().chain(&hostile::CORPUS.pieces) {
             for profile in Profile::ALL {
-                let unchecked = first_wall(markdown, profile);
-                let unchecked = unchecked.replace("<!---->", "");
+                let unchecked = first_wall(markdown, profile).replace("<!---->", "");
                 let checked = sanitize::html(&unchecked, profile.rules())
                     .replace(" rel=\"nofollow noopener ugc\"", "")
                     .replace(" referrerpolicy=\"no-referrer\"", "");
@@ -121,16 +114,11 @@ mod tests {
     #[test]
     fn long_runs_come_out_whole() {
         let long = "a &amp; é ".repeat(200);
+        let code = long.replace('&', "&amp;");
         for (markdown, html) in [
             (long.clone(), format!("<p>{}</p>\n", long.trim_end())),
-            (
-                format!("`{long}b`"),
-                format!("<p><code>{}b</code></p>\n", long.replace('&', "&amp;")),
-            ),
-            (
-                format!("    {long}"),
-                format!("<pre><code>{}</code></pre>\n", long.replace('&', "&amp;")),
-            ),
+            (format!("`{long}b`"), format!("<p><code>{code}b</code></p>\n")),
+            (format!("    {long}"), format!("<pre><code>{code}</code></pre>\n")),
         ] {
             assert_eq!(render(&markdown, Profile::Message, Format::Html).body, html);
         }
@@ -161,13 +149,11 @@ mod tests {
         let markdown = "<script>a</script>\n\n# b <i>c</i>\n\n[d](javascript:e) [f](/g) ![h](i)\n\n\
             [j](https://e.example \"k\") \u{202e}\n\n```rust\nl\n```\n\n---\n";
         let rendered = render(markdown, Profile::Message, Format::Text);
-        let removed: Vec<_> = rendered
-            .removed
-            .iter()
-            .map(|entry| (entry.what, entry.detail.as_deref().unwrap_or_default(), entry.count))
-            .collect();
+        let removed = rendered.removed.iter();
+        let removed = removed
+            .map(|entry| (entry.what, entry.detail.as_deref().unwrap_or_default(), entry.count));
         assert_eq!(
-            removed,
+            removed.collect::<Vec<_>>(),
             [
                 (What::RawHtml, "i", 2),
                 (What::RawHtml, "script", 1),
@@ -198,15 +184,16 @@ mod tests {
     fn links_and_headings_are_listed_with_their_text() {
         let markdown = "## A `b` [c *d*](HTTP://e.example)\n\n## A b\n\n<me@e.example>";
         let rendered = render(markdown, Profile::Page, Format::Html);
-        let links: Vec<_> =
-            rendered.links.iter().map(|l| (l.url.as_str(), l.text.as_str())).collect();
-        assert_eq!(links, [("http://e.example/", "c d"), ("mailto:me@e.example", "me@e.example")]);
-        let headings: Vec<_> = rendered
-            .headings
-            .iter()
-            .map(|h| (h.level, h.text.as_str(), h.anchor.as_deref().unwrap_or_default()))
-            .collect();
-        assert_eq!(headings, [(2, "A b c d", "section-a-b-c-d"), (2, "A b", "section-a-b")]);
+        let link = |url: &str, text: &str| Link { url: url.into(), text: text.into() };
+        let mail = link("mailto:me@e.example", "me@e.example");
+        assert_eq!(rendered.links, [link("http://e.example/", "c d"), mail]);
+        let heading = |text: &str, anchor: &str| Heading {
+            level: 2,
+            text: text.into(),
+            anchor: Some(anchor.into()),
+        };
+        let headings = [heading("A b c d", "section-a-b-c-d"), heading("A b", "section-a-b")];
+        assert_eq!(rendered.headings, headings);
     }
 
     /// The parser's work on a line grows with the number of open blocks.

@@ -30,7 +30,8 @@ pub enum Format {
 /// The rules of a profile.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    pub(crate) tags: &'static [&'static str],
+    /// The allowed tags, in groups.
+    pub(crate) tags: &'static [&'static [&'static str]],
     /// The attributes of each tag; a tag that is not listed has none.
     pub(crate) attributes: &'static [(&'static str, &'static [&'static str])],
     /// The number of levels by which headings are lowered.
@@ -41,7 +42,7 @@ pub(crate) struct Rules {
 
 impl Rules {
     pub(crate) fn allows(&self, tag: &str) -> bool {
-        self.tags.contains(&tag)
+        self.tags.iter().any(|group| group.contains(&tag))
     }
 
     pub(crate) fn allows_attribute(&self, tag: &str, attribute: &str) -> bool {
@@ -50,9 +51,13 @@ impl Rules {
     }
 }
 
+/// The tags of all profiles.
+const TEXT: &[&str] =
+    &["a", "blockquote", "br", "code", "em", "li", "ol", "p", "pre", "strong", "ul"];
+
 /// A plain message. An image would tell the server of its author who reads the message, and when.
 const MESSAGE: Rules = Rules {
-    tags: &["a", "blockquote", "br", "code", "em", "li", "ol", "p", "pre", "strong", "ul"],
+    tags: &[TEXT],
     attributes: &[("a", &["href"]), ("ol", &["start"])],
     heading_shift: 0,
     extensions: Options::empty(),
@@ -60,58 +65,15 @@ const MESSAGE: Rules = Rules {
 
 /// The rules of a message, with structure. Images are not allowed here either: many strangers read
 /// a listing, and the checks of listings cannot read text in an image.
-const LISTING: Rules = Rules {
-    tags: &[
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "em",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "strong",
-        "ul",
-    ],
-    attributes: &[("a", &["href"]), ("ol", &["start"])],
-    heading_shift: 2,
-    extensions: Options::empty(),
-};
+const LISTING: Rules =
+    Rules { tags: &[TEXT, &["h3", "h4", "h5", "h6", "hr"]], heading_shift: 2, ..MESSAGE };
 
 /// Documentation needs tables, the names of languages, and headings that can be linked to.
 const PAGE: Rules = Rules {
     tags: &[
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "em",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "img",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "strong",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
+        TEXT,
+        &["h1", "h2", "h3", "h4", "h5", "h6", "hr", "img"],
+        &["table", "tbody", "td", "th", "thead", "tr"],
     ],
     attributes: &[
         ("a", &["href", "title"]),

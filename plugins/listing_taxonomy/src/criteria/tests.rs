@@ -28,16 +28,10 @@ fn operators_fit_the_type() {
 fn every_category_can_be_selected_by_something() {
     for node in NODES.iter().filter(|node| !node.sides.is_empty()) {
         let criteria = about(node);
-        assert!(
-            criteria.iter().any(|criterion| criterion.source == Source::Attributes),
-            "{}",
-            node.code
-        );
-        assert!(
-            criteria.iter().all(|criterion| !criterion.description.is_empty()),
-            "{}",
-            node.code
-        );
+        let of_attributes = |criterion: &Criterion| criterion.source == Source::Attributes;
+        assert!(criteria.iter().any(of_attributes), "{}", node.code);
+        let is_described = |criterion: &Criterion| !criterion.description.is_empty();
+        assert!(criteria.iter().all(is_described), "{}", node.code);
     }
 }
 

@@ -39,35 +39,35 @@ fn begins_a_host(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::has_contact_data;
+    use super::*;
+
+    /// Returns the lines of a file, without its comments.
+    fn texts(file: &'static str) -> impl Iterator<Item = &'static str> {
+        file.lines().filter(|line| !line.starts_with('#'))
+    }
 
     #[test]
-    fn addresses_and_numbers_are_found() {
+    fn addresses_are_found() {
         for text in [
             "write to ada@example.com",
             "ada @ example . com, ada+x@example.co.uk",
             "Ada (at) example [dot] com",
             "ada\u{ff20}example.com",
-            "+1 (415) 555-0123",
-            "call 415.555.0123!",
-            "tel 5550123",
-            "\u{ff14}\u{ff11}\u{ff15} \u{ff15}\u{ff15}\u{ff15} \u{ff10}\u{ff11}\u{ff12}\u{ff13}",
-            "+46 2012 3456",
         ] {
-            assert!(has_contact_data(text), "{text}");
+            assert!(has_email(text) && has_contact_data(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_found_however_they_are_written() {
+        for text in texts(include_str!("numbers.txt")) {
+            assert!(has_phone(text) && has_contact_data(text), "{text}");
         }
     }
 
     #[test]
     fn other_texts_are_let_through() {
-        for text in [
-            "Ada Lovelace, engineer",
-            "2010-2015 in Berlin, 2016 - 2024 in Lisbon",
-            "I earn $120,000 and like C++ @ night",
-            "Find me at the Rust meetup, 2026-11-21 18:00",
-            "50 % remote, 3.5 days",
-            "@ada on the usual networks.",
-        ] {
+        for text in texts(include_str!("others.txt")) {
             assert!(!has_contact_data(text), "{text}");
         }
     }

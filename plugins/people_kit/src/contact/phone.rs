@@ -31,47 +31,20 @@ const SHAPES: [(&str, &[usize]); 9] = [
 ];
 
 /// Words and signs before a phone number.
-const ANNOUNCING: [&str; 29] = [
-    "call",
-    "cell",
-    "cellphone",
-    "dial",
-    "fax",
-    "fon",
-    "fono",
-    "handy",
-    "llama",
-    "llamar",
-    "mobil",
-    "mobile",
-    "movil",
-    "móvil",
-    "phone",
-    "portable",
-    "ring",
-    "rufnummer",
-    "sms",
-    "tel",
-    "telefon",
-    "telefono",
-    "telephone",
-    "teléfono",
-    "text",
-    "tél",
-    "téléphone",
-    "wechat",
-    "whatsapp",
-];
+const ANNOUNCING: &str = "call cell cellphone dial fax fon fono handy llama llamar mobil mobile \
+    movil móvil phone portable ring rufnummer sms tel telefon telefono telephone teléfono text \
+    tél téléphone wechat whatsapp";
 /// Words that may be between such a word and the number.
-const BETWEEN: [&str; 14] =
-    ["at", "by", "is", "me", "my", "no", "nr", "number", "on", "or", "under", "us", "via", "with"];
+const BETWEEN: &str = "at by is me my no nr number on or under us via with";
 /// Signs before digits that make them an amount, or a number of a register.
 const BEFORE_AMOUNTS: [char; 7] = ['$', '€', '£', '¥', '₹', '#', '№'];
 /// Signs and words after digits that make them an amount.
-const AFTER_AMOUNTS: [&str; 22] = [
-    "$", "€", "£", "¥", "%", "usd", "eur", "gbp", "chf", "jpy", "inr", "brl", "dollars", "euros",
-    "euro", "km", "m", "m²", "sqm", "sqft", "kg", "users",
-];
+const AFTER_AMOUNTS: &str = "$ € £ ¥ % usd eur gbp chf jpy inr brl dollars euros euro km m m² \
+    sqm sqft kg users";
+
+fn has_word(words: &str, wanted: &str) -> bool {
+    words.split(' ').any(|word| word == wanted)
+}
 
 /// Whether the text contains a phone number.
 pub(super) fn has_phone(text: &str) -> bool {
@@ -109,14 +82,14 @@ impl Run<'_> {
         let word: String = after.chars().take_while(|letter| letter.is_alphanumeric()).collect();
         let unit = if word.is_empty() { after.chars().take(1).collect() } else { word };
         self.before.trim_end().ends_with(BEFORE_AMOUNTS)
-            || AFTER_AMOUNTS.contains(&unit.to_lowercase().as_str())
+            || has_word(AFTER_AMOUNTS, &unit.to_lowercase())
     }
 
     fn is_announced(&self) -> bool {
         let words = self.before.rsplit(|letter: char| !letter.is_alphanumeric());
         let mut words = words.filter(|word| !word.is_empty()).take(4).map(str::to_lowercase);
-        let word = words.find(|word| !BETWEEN.contains(&word.as_str()));
-        word.is_some_and(|word| ANNOUNCING.contains(&word.as_str()))
+        let word = words.find(|word| !has_word(BETWEEN, word));
+        word.is_some_and(|word| has_word(ANNOUNCING, &word))
     }
 
     fn is_shaped(&self, groups: &[Group<'_>]) -> bool {
@@ -128,15 +101,11 @@ impl Run<'_> {
 
     /// Whether the area code is in brackets, as in `(415) 5550123`.
     fn has_area_in_brackets(&self, groups: &[Group<'_>]) -> bool {
-        let pairs = groups.windows(2).enumerate();
-        let mut bracketed = pairs.filter_map(|(at, pair)| match pair {
-            [area, next] if next.separator.contains(')') => Some((at, area)),
-            _ => None,
-        });
-        bracketed.any(|(at, area)| {
+        groups.iter().zip(groups.iter().skip(1)).enumerate().any(|(at, (area, next))| {
             let opened = area.separator.contains('(') || (at == 0 && self.before.ends_with('('));
+            let in_brackets = opened && next.separator.contains(')');
             let digits = count(groups.get(at..).unwrap_or_default());
-            opened && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
+            in_brackets && (2..=5).contains(&area.digits.len()) && (8..=13).contains(&digits)
         })
     }
 }
@@ -154,15 +123,12 @@ fn count(groups: &[Group<'_>]) -> usize {
 /// Whether it is an amount such as `2 000 000` or `2.500.000`: groups of three that end in zeros,
 /// or digits with many zeros.
 fn is_amount(groups: &[Group<'_>]) -> bool {
-    let by_thousands = match groups {
-        [first, rest @ ..] => {
-            first.digits.len() <= 3 && rest.iter().all(|group| group.digits.len() == 3)
-        }
-        [] => false,
-    };
     match groups {
         [one] => one.digits.ends_with("00000"),
-        [.., last] => by_thousands && last.digits == "000",
+        [first, rest @ .., last] => {
+            let by_thousands = rest.iter().all(|group| group.digits.len() == 3);
+            first.digits.len() <= 3 && by_thousands && last.digits == "000"
+        }
         [] => false,
     }
 }
@@ -182,38 +148,39 @@ fn is_year(digits: &str) -> bool {
     digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"))
 }
 
-/// Returns the groups without dates such as `2026-11-21`, `21.11.2026` and `11/2026`.
-fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group<'a>]> {
-    let of_date = |at: usize| {
-        let part = |at: usize, most: usize| {
-            groups.get(at).is_some_and(|group| {
-                group.digits.len() <= 2
-                    && group.digits.parse().is_ok_and(|group: usize| group <= most)
-            })
-        };
-        let year = |at: usize| groups.get(at).is_some_and(|group| is_year(group.digits));
-        let together = |until: usize| {
-            groups.get(at + 1..=until).is_some_and(|rest| {
-                rest.iter().all(|group| ["-", ".", "/", ". "].contains(&group.separator))
-            })
-        };
-        let three = together(at + 2)
-            && ((year(at) && part(at + 1, 12) && part(at + 2, 31))
-                || (part(at, 31) && part(at + 1, 31) && year(at + 2)));
-        let two =
-            together(at + 1) && ((part(at, 12) && year(at + 1)) || (year(at) && part(at + 1, 12)));
-        if three {
-            3
-        } else if two {
-            2
-        } else {
-            0
+/// The parts of dates such as `2026-11-21`, `21.11.2026`, `11/2026` and `2026-11`: the highest number
+/// of a month or a day, or none for a year.
+const DATES: [&[Option<usize>]; 4] = [
+    &[None, Some(12), Some(31)],
+    &[Some(31), Some(31), None],
+    &[Some(12), None],
+    &[None, Some(12)],
+];
+
+/// Returns how many of the first groups are a date.
+fn date_length(groups: &[Group<'_>]) -> usize {
+    let is_part = |(group, most): (&Group<'_>, &Option<usize>)| match most {
+        None => is_year(group.digits),
+        Some(most) => {
+            group.digits.len() <= 2 && group.digits.parse().is_ok_and(|n: usize| n <= *most)
         }
     };
+    let is_date = |parts: &&&[Option<usize>]| {
+        groups.get(..parts.len()).is_some_and(|groups| {
+            let mut separators = groups.iter().skip(1).map(|group| group.separator);
+            groups.iter().zip(parts.iter()).all(is_part)
+                && separators.all(|separator| ["-", ".", "/", ". "].contains(&separator))
+        })
+    };
+    DATES.iter().find(is_date).map_or(0, |parts| parts.len())
+}
+
+/// Returns the groups between dates.
+fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group<'a>]> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
     while at < groups.len() {
-        let length = of_date(at);
+        let length = date_length(groups.get(at..).unwrap_or_default());
         if length > 0 {
             parts.push(groups.get(start..at).unwrap_or_default());
             start = at + length;
@@ -226,13 +193,11 @@ fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group
 
 fn has_shape(groups: &[Group<'_>]) -> bool {
     SHAPES.iter().any(|(first, lengths)| {
-        let begins = groups
-            .first()
-            .is_some_and(|group| group.digits.starts_with(|digit| first.contains(digit)));
+        let begins = |group: &Group<'_>| group.digits.starts_with(|digit| first.contains(digit));
         let fits = groups.iter().map(|group| group.digits.len()).take(lengths.len());
         // Points between groups of three are those of an amount.
         let points = groups.iter().skip(1).take(lengths.len() - 1).all(Group::is_fraction);
-        begins
+        groups.first().is_some_and(begins)
             && groups.len() >= lengths.len()
             && fits.eq(lengths.iter().copied())
             && !(points && lengths.iter().all(|length| *length <= 3))
@@ -260,15 +225,11 @@ fn is_whole_number(digits: &str) -> bool {
         return false;
     }
     let american = |digits: &str| {
-        let starts = |at: usize| {
-            digits.get(at..).is_some_and(|digit| digit.starts_with(|digit| digit >= '2'))
-        };
+        let starts = |at: usize| digits.chars().nth(at).is_some_and(|digit| digit >= '2');
         digits.len() == 10 && starts(0) && starts(3)
     };
-    let with_zero =
-        digits.starts_with('0') && !digits.starts_with("00") && (10..=11).contains(&digits.len());
-    american(digits) || digits.strip_prefix('1').is_some_and(american) || with_zero
+    let has_zero = digits.starts_with('0') && !digits.starts_with("00");
+    american(digits)
+        || digits.strip_prefix('1').is_some_and(american)
+        || has_zero && (10..=11).contains(&digits.len())
 }
-
-#[cfg(test)]
-mod tests;

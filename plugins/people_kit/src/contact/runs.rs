@@ -1,19 +1,8 @@
 //! Finds the runs of digits in a text. The digits may be of any script, or written as English
 //! words.
 
-const DIGIT_WORDS: [(&str, char); 11] = [
-    ("zero", '0'),
-    ("oh", '0'),
-    ("one", '1'),
-    ("two", '2'),
-    ("three", '3'),
-    ("four", '4'),
-    ("five", '5'),
-    ("six", '6'),
-    ("seven", '7'),
-    ("eight", '8'),
-    ("nine", '9'),
-];
+/// The words of the digits from 0 to 9.
+const DIGIT_WORDS: &str = "zero one two three four five six seven eight nine";
 
 /// A run: digits with only separators between them.
 pub(super) struct Run<'a> {
@@ -41,9 +30,9 @@ pub(super) fn in_digits(text: &str) -> String {
         let word = rest.len() - rest.trim_start_matches(char::is_alphabetic).len();
         let length = if word > 0 { word } else { rest.chars().next().map_or(1, char::len_utf8) };
         let (part, after) = rest.split_at(length);
-        match DIGIT_WORDS.iter().find(|(word, _)| *word == part) {
-            Some((_, digit)) => digits.push(*digit),
-            None => digits.push_str(part),
+        match DIGIT_WORDS.split(' ').zip('0'..).find(|(word, _)| *word == part) {
+            Some((_, digit)) => digits.push(digit),
+            None => digits.push_str(if part == "oh" { "0" } else { part }),
         }
         rest = after;
     }

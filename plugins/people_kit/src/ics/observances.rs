@@ -1,14 +1,9 @@
 //! The clock changes of a time zone, written as a `VTIMEZONE`.
 
-use crate::{
-    ics::write::{Writer, local},
-    zones::Zone,
-};
-use jiff::{
-    Timestamp,
-    civil::{DateTime, Weekday},
-    tz::Offset,
-};
+use crate::ics::write::{Writer, local};
+use crate::zones::Zone;
+use jiff::civil::{DateTime, Weekday};
+use jiff::{Timestamp, tz::Offset};
 
 /// Clock changes of the same kind, in order.
 #[derive(Debug)]
@@ -34,18 +29,18 @@ pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
     writer.line("BEGIN:VTIMEZONE");
     writer.line(&format!("TZID:{}", zone.name()));
     let last_year = zone.date(to).year();
-    for it in observances(zone, from, to) {
+    for Observance { kind, starts } in observances(zone, from, to) {
         // A rule may begin after changes that followed an older one.
-        let tails = (0..it.starts.len()).filter_map(|at| it.starts.split_at_checked(at));
-        let ruled = tails
-            .filter_map(|(head, tail)| Some((head, tail.first()?, yearly(tail, last_year)?)))
-            .next();
+        let ruled = (0..starts.len()).find_map(|at| {
+            let (head, tail) = starts.split_at_checked(at)?;
+            Some((head, tail.first()?, yearly(tail, last_year)?))
+        });
         match ruled {
             Some((head, first, rule)) => {
-                it.kind.write(writer, head, None);
-                it.kind.write(writer, &[*first], Some(&rule));
+                kind.write(writer, head, None);
+                kind.write(writer, &[*first], Some(&rule));
             }
-            None => it.kind.write(writer, &it.starts, None),
+            None => kind.write(writer, &starts, None),
         }
     }
     writer.line("END:VTIMEZONE");
@@ -109,8 +104,7 @@ fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
         (at.year(), at.month(), at.time()) == (year, first.month(), first.time())
     });
     let reaches = starts.last()?.year() >= last_year - 1;
-    let weekday = |at: &DateTime| -> Weekday { at.weekday() };
-    let same = starts.iter().all(|at| weekday(at) == weekday(first));
+    let same = starts.iter().all(|at| at.weekday() == first.weekday());
     if !follows || !reaches || !same || starts.len() < ENOUGH {
         return None;
     }
@@ -121,7 +115,7 @@ fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
         (false, true) => nth(first),
         (false, false) => return None,
     };
-    let (month, day) = (first.month(), day_name(weekday(first)));
+    let (month, day) = (first.month(), day_name(first.weekday()));
     Some(format!("RRULE:FREQ=YEARLY;BYMONTH={month};BYDAY={nth}{day}"))
 }
 

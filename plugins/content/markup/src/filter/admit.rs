@@ -139,21 +139,11 @@ impl<'a> Filter<'a> {
             LinkType::Email => destination::of_link(&format!("mailto:{dest_url}")),
             _ => destination::of_link(dest_url),
         };
-        match address {
-            Ok(url) => {
-                self.links.push(Link { url: url.clone(), text: String::new() });
-                Some(Tag::Link {
-                    link_type: LinkType::Inline,
-                    dest_url: url.into(),
-                    title: self.admit_title("a", title),
-                    id: CowStr::Borrowed(""),
-                })
-            }
-            Err(reason) => {
-                self.removed.count(What::Link, &reason);
-                None
-            }
-        }
+        let url = address.map_err(|reason| self.removed.count(What::Link, &reason)).ok()?;
+        self.links.push(Link { url: url.clone(), text: String::new() });
+        let title = self.admit_title("a", title);
+        let (link_type, id) = (LinkType::Inline, CowStr::Borrowed(""));
+        Some(Tag::Link { link_type, dest_url: url.into(), title, id })
     }
 
     fn admit_image(&mut self, dest_url: &str, title: CowStr<'a>) -> Option<Tag<'a>> {
@@ -161,18 +151,11 @@ impl<'a> Filter<'a> {
             self.removed.count(What::Image, "not_here");
             return None;
         }
-        match destination::of_image(dest_url) {
-            Ok(url) => Some(Tag::Image {
-                link_type: LinkType::Inline,
-                dest_url: url.into(),
-                title: self.admit_title("img", title),
-                id: CowStr::Borrowed(""),
-            }),
-            Err(reason) => {
-                self.removed.count(What::Image, &reason);
-                None
-            }
-        }
+        let address = destination::of_image(dest_url);
+        let url = address.map_err(|reason| self.removed.count(What::Image, &reason)).ok()?;
+        let title = self.admit_title("img", title);
+        let (link_type, id) = (LinkType::Inline, CowStr::Borrowed(""));
+        Some(Tag::Image { link_type, dest_url: url.into(), title, id })
     }
 
     fn admit_title(&mut self, tag: &str, title: CowStr<'a>) -> CowStr<'a> {

@@ -102,12 +102,8 @@ impl<'a> Filter<'a> {
         while let Some(event) = events.next() {
             filter.event(event, events.as_slice());
         }
-        Filtered {
-            events: filter.events,
-            links: filter.links,
-            headings: filter.headings,
-            removed: filter.removed.into_list(),
-        }
+        let Self { events, links, headings, removed, .. } = filter;
+        Filtered { events, links, headings, removed: removed.into_list() }
     }
 
     fn event(&mut self, event: Event<'a>, following: &[Event<'a>]) {
@@ -115,14 +111,12 @@ impl<'a> Filter<'a> {
             Event::Start(tag) => self.start(tag, following),
             Event::End(_) => self.end(),
             Event::Text(text) => {
-                if let Some(text) = self.admit_text(text) {
-                    self.events.push(Event::Text(text));
-                }
+                let text = self.admit_text(text);
+                self.events.extend(text.map(Event::Text));
             }
             Event::Code(text) => {
-                if let Some(text) = self.admit_text(text) {
-                    self.events.push(Event::Code(text));
-                }
+                let text = self.admit_text(text);
+                self.events.extend(text.map(Event::Code));
             }
             Event::SoftBreak | Event::HardBreak => {
                 self.note(" ");
@@ -154,11 +148,8 @@ impl<'a> Filter<'a> {
         match &tag {
             Tag::Heading { level, .. } => {
                 self.heading = Some(self.events.len());
-                self.headings.push(Heading {
-                    level: *level as u8,
-                    text: String::new(),
-                    anchor: None,
-                });
+                let level = *level as u8;
+                self.headings.push(Heading { level, text: String::new(), anchor: None });
             }
             Tag::Link { .. } => self.link = true,
             Tag::Image { .. } => {
@@ -213,10 +204,7 @@ impl<'a> Filter<'a> {
         for _ in 0..found {
             self.removed.count(What::ControlCharacter, "");
         }
-        text.chars()
-            .filter(|character| !is_control(*character) && *character != '\r')
-            .collect::<String>()
-            .into()
+        text.replace(|character| is_control(character) || character == '\r', "").into()
     }
 
     /// Adds text to the open link and the open heading.
