@@ -130,6 +130,7 @@ mod cases {
     mod thread_meetings_apart;
     mod thread_meetings_files;
     mod tidy;
+    mod toolchains;
     mod torture;
     mod walk;
     mod webhooks;

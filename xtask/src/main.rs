@@ -5,6 +5,7 @@ mod debian;
 #[cfg(test)]
 mod dependencies;
 mod guests;
+mod packages;
 mod postgres;
 mod run;
 
@@ -43,6 +44,12 @@ enum Command {
     Reference,
     /// Install the OAuth clients and the browser that tests use, into the target folder
     Clients,
+    /// Install the compilers of tests/toolchains into the target folder
+    Toolchains {
+        /// Also those that take minutes to build something
+        #[arg(long)]
+        full: bool,
+    },
     /// Run the benchmarks, print a table and write target/bench.json
     Bench {
         /// Measure for a shorter time with fewer components; the figures are not comparable
@@ -61,6 +68,7 @@ fn main() -> Result<()> {
         Command::Fixtures => guests::fixtures(),
         Command::Reference => reference(),
         Command::Clients => clients::provide(),
+        Command::Toolchains { full } => clients::provide_toolchains(full),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
@@ -79,6 +87,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     postgres::provide()?;
     debian::provide_shellcheck()?;
     clients::provide()?;
+    clients::provide_toolchains(full)?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);
     if let Some(folder) = run::memory_folder() {
         tests.env("TMPDIR", folder);
