@@ -5,6 +5,7 @@ mod debian;
 #[cfg(test)]
 mod dependencies;
 mod guests;
+mod package;
 mod packages;
 mod postgres;
 mod run;
@@ -50,6 +51,8 @@ enum Command {
         #[arg(long)]
         full: bool,
     },
+    /// Build the command in release mode, and make packages of it for pip and npm
+    Package(package::Package),
     /// Run the benchmarks, print a table and write target/bench.json
     Bench {
         /// Measure for a shorter time with fewer components; the figures are not comparable
@@ -69,6 +72,7 @@ fn main() -> Result<()> {
         Command::Reference => reference(),
         Command::Clients => clients::provide(),
         Command::Toolchains { full } => clients::provide_toolchains(full),
+        Command::Package(package) => package.run(),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
