@@ -32,6 +32,13 @@ class Pattern:
     expression: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """An example of a field. Those of all fields are an example of their action."""
+
+    value: Any
+
+
 class Keywords:
     """Other keywords of JSON Schema: `Keywords(format="uri")`."""
 

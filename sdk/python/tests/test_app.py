@@ -7,8 +7,10 @@ from enum import Enum
 from typing import Annotated, Any, TypedDict
 
 from portolan_sdk import (
-    Answer, App, Collection, Event, Invocation, Next, Person, Prompt, Refusal, StateMachine, Transition,
+    Answer, App, Collection, Event, Example, Invocation, Items, Next, Person, Prompt, Refusal, StateMachine,
+    Transition, refusal, step,
 )
+from portolan_sdk.convert import to_json
 from portolan_sdk.faults import DeclarationError
 from portolan_sdk.sandbox import explain
 
@@ -32,6 +34,33 @@ def app_of(**arguments):
 
 
 class DescriptorTest(unittest.TestCase):
+    def test_examples_of_fields_are_an_example_of_the_action(self):
+        app = app_of()
+
+        @app.action(access="read", title="Find rooms")
+        def find(call, name: Annotated[str, "Its name.", Example("A")], floor: Annotated[int, "Where."] = 0) -> Items[Room]:
+            """Finds rooms."""
+
+        @app.action(access="read")
+        def get(call, name: Annotated[str, "Its name."]) -> Out:
+            """Get a room."""
+
+        found, got = app.descriptor()["actions"]
+        self.assertEqual((found["title"], found["description"]), ("Find rooms", "Finds rooms."))
+        self.assertEqual((found["examples"], got["examples"]), ([{"name": "A"}], []))
+        self.assertEqual(found["output"]["required"], ["items", "next_cursor"])
+
+    def test_a_refusal_and_a_step_can_be_declared_before_the_app(self):
+        RoomGone = refusal("room_gone", "gone", "This room is gone.", next=step("find", after_s=5, floor=1))
+        app_of()
+        self.assertEqual((RoomGone.code, RoomGone.kind, RoomGone().message), ("room_gone", "gone", "This room is gone."))
+        expected = '{"capability":"rooms","input":{"action":"find","floor":1},"after_s":5}'
+        self.assertEqual(to_json(RoomGone().next), expected)
+
+    def test_an_index_can_be_named_by_its_path(self):
+        indexes = Collection("rooms", Room, people=[], indexes=["name", "owner.id"]).declaration()["indexes"]
+        self.assertEqual([(each["name"], each["paths"]) for each in indexes], [("name", ["name"]), ("owner_id", ["owner.id"])])
+
     def test_an_action_is_described_by_its_function(self):
         app = app_of()
         let = Event("rooms.let", public=True)
