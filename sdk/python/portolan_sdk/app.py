@@ -14,6 +14,7 @@ from .refusals import KINDS, Refusal, set_own_id
 from .running import Action, world
 from .schema import schema_of
 from .shapes import Parameters, hints_of, is_object
+from .violations import violation
 
 ACCESSES = ("read", "write", "events", "open", "internal")
 
@@ -156,7 +157,7 @@ class App:
             "output": note(lambda: schema_of(action.output, output=True)),
             "errors": [error.code for error in action.errors],
             "emits": [event.type for event in action.emits],
-            "examples": [_example(example) for example in action.examples or example_of(accepted)],
+            "examples": note(lambda: _examples(action, accepted)) or [],
         }
 
 
@@ -187,6 +188,15 @@ def example_of(schema):
 def _by_line(sentence):
     file, line, _ = sentence.split(":", 2)
     return file, int(line)
+
+
+def _examples(action, schema):
+    """Returns the examples of an action, which fit its input."""
+    examples = [_example(example) for example in action.examples or example_of(schema)]
+    for number, example in enumerate(examples, 1):
+        if what := violation(schema, example):
+            raise Fault(f"The example {number} of {action.name} does not fit its input: {what}; correct the example.")
+    return examples
 
 
 def _example(value):

@@ -10,6 +10,8 @@ from . import contract
 from .contract import ask
 from .convert import DecodeError, decoder, from_millis, to_json
 from .errors import Duplicate, Invalid
+from .faults import Fault
+from .shapes import fields_of, has_path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Collection:
         self.indexes, self.unique = _named(indexes or {}), _named(unique or {})
         self.text, self.geo, self.annotations = list(text), geo, annotations or {}
         self._decode = decoder(type)
+        self._check_paths()
 
     def declaration(self):
         """Returns the descriptor's record."""
@@ -96,6 +99,16 @@ class Collection:
             "people": [person.declaration() for person in self.people],
             "annotations": annotations(self.annotations),
         }
+
+    def _check_paths(self):
+        """Ensures that the type has the paths that are declared."""
+        indexed = [path for paths in (*self.indexes.values(), *self.unique.values()) for path in paths]
+        people = [person.path for person in self.people]
+        for path in (*indexed, *self.text, *(self.geo or ()), *people):
+            if path.startswith("$") or has_path(self.type, re.split(r"[.\[{]", path.replace("]", "").replace("}", ""))):
+                continue
+            fields = ", ".join(field.name for field in fields_of(self.type)) or "none"
+            raise Fault(f"{self.type.__name__} has no field {path}, which {self.name} declares; its fields are {fields}.")
 
     def get(self, id):
         """Returns the document, or None. `Invalid` if it does not have the collection's type."""

@@ -1,5 +1,6 @@
 """Declarations: the descriptor, and the faults."""
 
+import re
 import unittest
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -11,7 +12,7 @@ from portolan_sdk import (
     Transition, refusal, step,
 )
 from portolan_sdk.convert import to_json
-from portolan_sdk.faults import DeclarationError
+from portolan_sdk.faults import DeclarationError, Fault
 from portolan_sdk.sandbox import explain
 
 Out = TypedDict("Out", {"value": Annotated[Any, "Anything."]})
@@ -58,8 +59,20 @@ class DescriptorTest(unittest.TestCase):
         self.assertEqual(to_json(RoomGone().next), expected)
 
     def test_an_index_can_be_named_by_its_path(self):
-        indexes = Collection("rooms", Room, people=[], indexes=["name", "owner.id"]).declaration()["indexes"]
-        self.assertEqual([(each["name"], each["paths"]) for each in indexes], [("name", ["name"]), ("owner_id", ["owner.id"])])
+        @dataclass
+        class House:
+            name: str
+            rooms: list[Room]
+            others: dict[str, Any]
+
+        def declared(**paths):
+            return Collection("houses", House, people=[], **paths).declaration()["indexes"]
+
+        indexes = declared(indexes=["name", "rooms[].name", "others{}.name", "others.kitchen"])
+        self.assertEqual([each["name"] for each in indexes], ["name", "rooms_name", "others_name", "others_kitchen"])
+        for wrong in ("titel", "rooms[].floor", "name.first", "rooms.name"):
+            with self.assertRaisesRegex(Fault, f"House has no field {re.escape(wrong)}, which houses declares; its fields are name, rooms, others."):
+                declared(indexes=[wrong])
 
     def test_an_action_is_described_by_its_function(self):
         app = app_of()
@@ -111,7 +124,7 @@ class DescriptorTest(unittest.TestCase):
             LET = "let"
 
         rooms = Collection(
-            "rooms", Room, people=[Person("owner_id", "redact", shared=("name",))], version=2,
+            "rooms", dict, people=[Person("owner_id", "redact", shared=("name",))], version=2,
             indexes={"name": ["name"]}, unique={"code": ["code"]}, text=["name"], geo=("lat", "lng"),
         )
         machine = StateMachine("room", State, [Transition("let", (State.FREE,), (State.LET,))])
