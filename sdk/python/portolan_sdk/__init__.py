@@ -21,8 +21,9 @@ from .shapes import Example, Keywords, Length, Pattern, Range
 from .states import StateMachine, Transition
 
 __all__ = [
-    "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Cursor", "Duplicate",
-    "Event", "Example", "Feed", "Happened", "Hit", "HostError", "Invalid", "Invocation", "Items", "Keywords",
-    "Length", "Limit", "Next", "Page", "PageSize", "Pattern", "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition",
-    "Unavailable", "contract", "feeds", "refusal", "secrets", "step", "timers",
+    "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Cursor",
+    "Duplicate", "Event", "Example", "Feed", "Happened", "Hit", "HostError", "Invalid",
+    "Invocation", "Items", "Keywords", "Length", "Limit", "Next", "Page", "PageSize", "Pattern",
+    "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition", "Unavailable",
+    "contract", "feeds", "refusal", "secrets", "step", "timers",
 ]

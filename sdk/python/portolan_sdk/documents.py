@@ -70,8 +70,8 @@ class Collection:
     """Documents of one dataclass.
 
     `indexes` and `unique` map names to paths, such as `{"owner": ["owner_id"]}`, or list paths with an
-    index each; filters and orders use indexed paths only. `people` lists a `Person` for each path that names people; `[]` means that
-    documents name nobody.
+    index each; filters and orders use indexed paths only. `people` lists a `Person` for each path that
+    names people; `[]` means that documents name nobody.
     """
 
     def __init__(
