@@ -24,6 +24,7 @@ mod cases {
     mod author;
     mod author_check;
     mod author_dev;
+    mod author_mistakes;
     mod authorize;
     mod calendar;
     mod calendar_booked;

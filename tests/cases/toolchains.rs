@@ -120,7 +120,8 @@ fn python(source: &Path, component: &Path) {
 fn built(guest: &Guest) -> Vec<u8> {
     let source = workspace().join("tests/toolchains").join(guest.folder);
     let pinned = ["tests/toolchains", "tests/toolchains/full", "tests/clients", "wit"];
-    let mut files: Vec<_> = pinned.iter().flat_map(|folder| files(&workspace().join(folder))).collect();
+    let mut files: Vec<_> =
+        pinned.iter().flat_map(|folder| files(&workspace().join(folder))).collect();
     files.extend(self::files(&source));
     files.push(workspace().join("host/componentize/src/preview1/adapter.wat"));
     let content: Vec<u8> = files.iter().flat_map(|file| fs::read(file).unwrap()).collect();
@@ -148,7 +149,9 @@ fn built(guest: &Guest) -> Vec<u8> {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let is_read = |path: &PathBuf| {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-        path.is_file() && (folder.ends_with("clients") == matches!(&*extension, "json" | "txt") || !folder.ends_with("clients"))
+        path.is_file()
+            && (folder.ends_with("clients") == matches!(&*extension, "json" | "txt")
+                || !folder.ends_with("clients"))
     };
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = entries.filter(is_read).collect();
