@@ -25,6 +25,7 @@ mod cases {
     mod author_check;
     mod author_dev;
     mod author_mistakes;
+    mod author_mistakes_files;
     mod authorize;
     mod calendar;
     mod calendar_booked;
@@ -52,6 +53,7 @@ mod cases {
     mod feeds_sent;
     mod feeds_served;
     mod frozen;
+    mod guide;
     mod handoffs;
     mod histories;
     mod hostile;
