@@ -1,7 +1,7 @@
 //! What a core module imports and exports.
 
 use crate::{ComponentizeError, preview1};
-use wasmparser::{Imports, Parser, Payload};
+use wasmparser::{Parser, Payload};
 
 /// The exports without which a module is no capability.
 const REQUIRED: [&str; 3] = ["describe", "call", "memory"];
