@@ -125,18 +125,23 @@ fn mistakes_in_rust_are_told_by_the_compiler() {
 #[test]
 fn mistakes_in_rust_that_compile_are_told_by_the_cases() {
     let tested: [Change; 5] = [
-        ("a wrong id", "id = \"bookshelf\", title", "id = \"Book Shelf\", title", "id: "),
+        (
+            "a wrong id",
+            "id = \"bookshelf\", title",
+            "id = \"Book Shelf\", title",
+            "- id: \"Book Shelf\" is not a capability id\n    to fix it: use lower-case names",
+        ),
         (
             "an example that breaks its schema",
-            "example = \"9780156027601\"",
-            "example = \"978\"",
-            "actions.add.examples",
+            "example = &\"9780156027601\"",
+            "example = &\"978\"",
+            "actions.add.examples.0: breaks the input schema",
         ),
         (
             "an index over no field",
-            "&[\"title\"])\n    .text",
-            "&[\"titel\"])\n    .text",
-            "note  collections.books.indexes.title: no document of the cases has titel",
+            ".index(\"title\", &[\"title\"])",
+            ".index(\"title\", &[\"title\"]).index(\"titel\", &[\"titel\"])",
+            "note  collections.books.indexes.titel: no document of the cases has titel",
         ),
         (
             "an undeclared person",
