@@ -24,6 +24,8 @@ mod cases {
     mod author;
     mod author_check;
     mod author_dev;
+    mod author_mistakes;
+    mod author_mistakes_files;
     mod authorize;
     mod calendar;
     mod calendar_booked;
@@ -51,6 +53,7 @@ mod cases {
     mod feeds_sent;
     mod feeds_served;
     mod frozen;
+    mod guide;
     mod handoffs;
     mod histories;
     mod hostile;
@@ -130,6 +133,7 @@ mod cases {
     mod thread_meetings_apart;
     mod thread_meetings_files;
     mod tidy;
+    mod toolchains;
     mod torture;
     mod walk;
     mod webhooks;

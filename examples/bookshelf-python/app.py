@@ -8,21 +8,19 @@ from math import ceil
 from typing import Annotated as A, TypedDict
 
 from portolan_sdk import (
-    App, Collection, Duplicate, Event, Invocation, Length, Next, Pattern, Person, Range, Refusal, timers,
+    App, Collection, Cursor, Event, Example, Invocation, Items, Length, Next, PageSize, Pattern, Person, Range,
+    refusal, step, timers,
 )
 
-ID = A[str, Length(1, 64), "The id of the book."]
-WORDS = A[str | None, Length(1, 200), "Words of title or author."]
-LIMIT = A[int, Range(1, 50), "The most books of the page."]
-CURSOR = A[str | None, Length(1, 2000), "Where the next page begins; null after the last one."]
-NUMBER = A[int, "How many there are."]
+ID = A[str, Length(1, 64), "The id of the book.", Example("book_1")]
+WORDS = A[str | None, Length(1, 200), "Words of title or author.", Example("Solaris")]
 
 
 @dataclass(kw_only=True)
 class NewBook:
-    title: A[str, Length(1, 200), "What the book is called."]
-    author: A[str, Length(1, 200), "Who wrote it."]
-    isbn: A[str, Pattern("^97[89][0-9]{10}$"), "Its ISBN of 13 digits."]
+    title: A[str, Length(1, 200), "What the book is called.", Example("Solaris")]
+    author: A[str, Length(1, 200), "Who wrote it.", Example("Stanisław Lem")]
+    isbn: A[str, Pattern("^97[89][0-9]{10}$"), "Its ISBN of 13 digits.", Example("9780156027601")]
     deposit: A[int, Range(0, 1000), "The credits that a borrower must have."] = 0
 
 
@@ -39,50 +37,26 @@ class Loan:
     reminded: bool = False
 
 
-Found = TypedDict("Found", {"items": A[list[Book], "The books."], "next_cursor": CURSOR})
-Overview = TypedDict("Overview", {"books": NUMBER, "borrowed": NUMBER, "yours": NUMBER})
+Overview = TypedDict("Overview", {"books": A[int, "All books."], "borrowed": A[int, "All loans."], "yours": A[int, "Your loans."]})
 Numbers = TypedDict("Numbers", {"numbers": A[list[float], "At least 0 and less than 1."]})
 Reminded = TypedDict("Reminded", {"reminded": A[bool, "Whether the person was told now."]})
 
-
-def step(action, after_s=None, **fields):
-    return Next("bookshelf", {"action": action} | fields, after_s=after_s)
-
-
-class BookNotFound(Refusal, kind="not_found", next=step("find")):
-    """There is no book with this id."""
-
-
-class IsbnTaken(Refusal, kind="conflict"):
-    """Another book has this ISBN."""
-
-
-class BookTaken(Refusal, kind="conflict", retryable=True):
-    """This book is borrowed."""
-
-
-class NotBorrowed(Refusal, kind="conflict", next=step("overview")):
-    """You have not borrowed this book."""
-
-
 TOP_UP = Next("agent_credits", {"action": "balance"}, then="retry_original")
-
-
-class DepositMissing(Refusal, kind="payment_required", retryable=True, next=TOP_UP):
-    """There are too few credits for the deposit."""
-
-
-BOOKS = Collection(
-    "books", NewBook, people=[], text=["title", "author"],
-    indexes={"title": ["title"]}, unique={"isbn": ["isbn"]},
+BookNotFound = refusal("book_not_found", "not_found", "There is no book with this id.", next=step("find"))
+IsbnTaken = refusal("isbn_taken", "conflict", "Another book has this ISBN.")
+BookTaken = refusal("book_taken", "conflict", "This book is borrowed.", retryable=True)
+NotBorrowed = refusal("not_borrowed", "conflict", "You have not borrowed this book.", next=step("overview"))
+DepositMissing = refusal(
+    "deposit_missing", "payment_required", "There are too few credits for the deposit.", retryable=True, next=TOP_UP
 )
+
+BOOKS = Collection("books", NewBook, people=[], text=["title", "author"], indexes=["title"], unique=["isbn"])
 BORROWER = Person("owner_id", "delete_document")
 LOANS = Collection("loans", Loan, people=[BORROWER], indexes={"owner": ["owner_id"]})
 BALANCE = Invocation("agent_credits", "balance")
 BORROWED, DUE = Event("bookshelf.borrowed"), Event("bookshelf.due")
 app = App(
-    id="bookshelf", title="Bookshelf", description=__doc__, tags=["example"],
-    collections=[BOOKS, LOANS], invokes=[BALANCE],
+    id="bookshelf", title="Bookshelf", description=__doc__, tags=["example"], collections=[BOOKS, LOANS], invokes=[BALANCE]
 )
 
 
@@ -95,32 +69,29 @@ def tell(event, id, loan):
     event.publish(f"books/{id}", data, owner=loan.owner_id)
 
 
-@app.action(access="write", errors=[IsbnTaken])
+@app.action(access="write", title="Add a book", errors=[IsbnTaken])
 def add(call, book: NewBook) -> Book:
-    """Put a book on the shelf."""
-    try:
-        return shown(BOOKS.add(call.new_id("book"), book))
-    except Duplicate as other:
-        raise IsbnTaken(next=step("get", id=other.id)) from None
+    """Puts a book on the shelf."""
+    return shown(BOOKS.add(call.new_id("book"), book, lambda id: IsbnTaken(next=step("get", id=id))))
 
 
-@app.action(access="read", idempotent=True, errors=[BookNotFound])
+@app.action(access="read", title="Read a book", idempotent=True, errors=[BookNotFound])
 def get(call, id: ID) -> Book:
-    """Read about a book."""
+    """Tells about one book, and when it is due."""
     return shown(BOOKS.require(id, BookNotFound), LOANS.get(id))
 
 
-@app.action(access="read", idempotent=True)
-def find(call, words: WORDS = None, limit: LIMIT = 20, cursor: CURSOR = None) -> Found:
-    """Find books, ordered by title."""
+@app.action(access="read", title="Find books", idempotent=True)
+def find(call, words: WORDS = None, limit: PageSize = 20, cursor: Cursor = None) -> Items[Book]:
+    """Finds books by words of title and author, ordered by title."""
     page = BOOKS.find(text=words, order=["title"], limit=limit, cursor=cursor)
     loans = LOANS.get_many(book.id for book in page.documents)
-    return {"items": list(map(shown, page.documents, loans)), "next_cursor": page.next}
+    return Items(list(map(shown, page.documents, loans)), page.next)
 
 
-@app.action(access="write", errors=[BookNotFound, BookTaken, DepositMissing], emits=[BORROWED])
+@app.action(access="write", title="Borrow a book", errors=[BookNotFound, BookTaken, DepositMissing], emits=[BORROWED])
 def borrow(call, id: ID) -> Book:
-    """Borrow a book for 14 days."""
+    """Lends a book to you for 14 days."""
     book = BOOKS.require(id, BookNotFound)
     if taken := LOANS.get(id):
         wait = ceil((taken.value.due_at - call.now).total_seconds())
@@ -133,9 +104,9 @@ def borrow(call, id: ID) -> Book:
     return shown(book, loan)
 
 
-@app.action(access="write", errors=[BookNotFound, NotBorrowed])
+@app.action(access="write", title="Give a book back", errors=[BookNotFound, NotBorrowed])
 def give_back(call, id: ID) -> Book:
-    """Give a book back."""
+    """Ends your loan of a book."""
     book, loan = BOOKS.require(id, BookNotFound), LOANS.get(id)
     if not loan or loan.value.owner_id != call.owner_id:
         raise NotBorrowed()
@@ -144,22 +115,22 @@ def give_back(call, id: ID) -> Book:
     return shown(book)
 
 
-@app.action(access="read", idempotent=True)
+@app.action(access="read", title="Count books and loans", idempotent=True)
 def overview(call) -> Overview:
-    """Count the books and the loans."""
+    """Counts all books, all loans and your loans."""
     yours = LOANS.count({"owner_id": {"eq": call.owner_id}})
     return {"books": BOOKS.count(), "borrowed": LOANS.count(), "yours": yours}
 
 
-@app.action(access="read")
+@app.action(access="read", title="Draw numbers")
 def random(call, count: A[int, Range(1, 100), "How many numbers."] = 1) -> Numbers:
-    """Draw random numbers."""
+    """Draws random numbers, at least 0 and less than 1."""
     return {"numbers": [chance.random() for _ in range(count)]}
 
 
-@app.action(access="internal", idempotent=True, emits=[DUE])
+@app.action(access="internal", title="Remind the borrower", idempotent=True, emits=[DUE])
 def remind(call, id: ID) -> Reminded:
-    """Tell a person that a book is due."""
+    """Tells a person that their loan is due."""
     loan = LOANS.get(id)
     if not loan or loan.value.reminded or loan.value.due_at > call.now:
         return {"reminded": False}

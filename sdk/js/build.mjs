@@ -62,8 +62,8 @@ function bundleProject(project, entry, folder) {
     `--sourcefile=${ENTRY}`, "--bundle", "--format=esm", "--platform=neutral", "--main-fields=module,main", "--target=es2023",
     `--alias:@portolan/sdk/component=${join(SDK, "src/component.js")}`, `--alias:@portolan/sdk=${join(SDK, "src/index.js")}`,
     "--external:portolan:*", "--charset=utf8", "--minify-whitespace", "--sourcemap=external", "--sources-content=false", "--log-level=warning",
-    `--metafile=${meta}`, `--outfile=${file}`,
-  ], { cwd: project, input, stdio: ["pipe", "inherit", "inherit"] });
+    "--log-override:duplicate-object-key=error", `--metafile=${meta}`, `--outfile=${file}`,
+  ], { cwd: project, input, stdio: ["pipe", "inherit", "pipe"] }, explainBundling);
   const map = readMap(`${file}.map`, project, folder);
   const { outputs } = JSON.parse(readFileSync(meta, "utf8"));
   const { imports } = Object.entries(outputs).find(([name]) => name.endsWith("component.js"))[1];
@@ -98,38 +98,50 @@ function worldOf(imports) {
 }
 
 function componentize(folder, { file, map }, output) {
+  const explainEvaluation = (text) => explain(text, map);
   const options = ["--wit", join(folder, "wit"), "--world", "component", "--js", file, "--sync", "--stub-wasi", "-o", output];
-  try {
-    run("componentize-qjs", options, { stdio: ["ignore", "ignore", "pipe"] });
-  } catch (error) {
-    throw error instanceof Mistake ? error : new Mistake(explain(String(error.stderr), map));
-  }
+  run("componentize-qjs", options, { stdio: ["ignore", "ignore", "pipe"] }, explainEvaluation);
   console.log(`${output}: ${statSync(output).size} bytes`);
 }
 
-/** What the author's code threw while it was evaluated, with the author's files and lines. */
+/** What the author's code threw while it was evaluated: each sentence after the author's file, and the line if it is known. */
 function explain(text, map) {
   const [, thrown = text] = /evaluation: (?:Error: )?([^]*)/.exec(text) ?? [];
-  return thrown
-    .replace(/\/component\.js:(\d+):(\d+)/g, (position, line, column) => originalPosition(map, Number(line), Number(column)) ?? position)
-    .split("\n")
-    .filter((line) => !line.includes("component.js"))
-    .join("\n")
-    .trim();
+  const places = /\/component\.js:(\d+):(\d+)/g;
+  const known = thrown.replace(places, (position, line, column) => originalPosition(map, Number(line), Number(column)) ?? position);
+  const lines = known.split("\n").map((line) => line.trim());
+  const sentences = lines.filter((line) => line && !line.startsWith("at "));
+  const own = lines.find((line) => line.startsWith("at ") && !/@portolan|component\.js|native/.test(line));
+  const [, file, line] = /\(?([^\s(]+):(\d+):\d+\)?$/.exec(own ?? "") ?? [];
+  if (!file) return sentences.join("\n");
+  // A definition is made by one call, whose line does not help to find a field.
+  const [first, ...problems] = sentences;
+  if (first.startsWith("the definition of")) return problems.map((problem) => `${file}: ${problem}`).join("\n");
+  return sentences.map((sentence) => `${file}:${line}: ${sentence}`).join("\n");
 }
 
-function run(command, given, options) {
+/** What esbuild found, each as a sentence that begins with file and line. */
+function explainBundling(text) {
+  const found = [...text.matchAll(/\[ERROR\] (.*)\n\n\s+(\S+?):(\d+):\d+:\n\s*\d+ │ (.*)/g)].map(([, what, file, line, source]) => {
+    if (file === ENTRY) return `The entry file has no capability as its default export: write export default capability({ … }).`;
+    return `${file}:${line}: ${what}; correct the line ${source.trim()}`;
+  });
+  return found.length > 0 ? [...new Set(found)].join("\n") : text.trim();
+}
+
+/** Runs a program. If it fails, `explain` makes the author's text of what it has written. */
+function run(command, given, options, explain) {
   try {
-    execFileSync(command, given, { stdio: "inherit", ...options });
+    execFileSync(command, given, options);
   } catch (error) {
     if (error.code === "ENOENT") throw new Mistake(`${command} is missing: npm install -g ${TOOLS[command]}`);
-    throw error;
+    throw new Mistake(explain(String(error.stderr)));
   }
 }
 
 try {
   main();
 } catch (error) {
-  if (error.status === undefined) console.error(error instanceof Mistake ? error.message : error);
+  console.error(error instanceof Mistake ? error.message : error);
   process.exitCode = 1;
 }

@@ -28,6 +28,9 @@ export type Shape<F> = Flat<
 /** The type of an action's input or output: that of a schema of an object, or of its fields. */
 export type Given<S> = S extends Schema<infer T> ? T : S extends Fields ? Shape<S> : {};
 
+/** Options, or the description and more options. */
+type Described<O> = [options?: O] | [description: string, options?: Omit<O, "description">];
+
 interface Options<T> {
   description?: string;
   /** A field with a default may be left out; the SDK fills it in before `run`. */
@@ -44,21 +47,24 @@ interface Numeric extends Options<number> {
   below?: number;
 }
 
-export function string(options?: Options<string> & { min?: number; max?: number; pattern?: string; format?: string }): Schema<string>;
-export function integer(options?: Numeric): Schema<number>;
-export function number(options?: Numeric): Schema<number>;
-export function boolean(options?: Options<boolean>): Schema<boolean>;
+export function string(...options: Described<Options<string> & { min?: number; max?: number; pattern?: string; format?: string }>): Schema<string>;
+export function integer(...options: Described<Numeric>): Schema<number>;
+export function number(...options: Described<Numeric>): Schema<number>;
+export function boolean(...options: Described<Options<boolean>>): Schema<boolean>;
 /** A time as RFC 3339 text, as `new Date().toISOString()` writes it. */
-export function time(options?: Options<string>): Schema<string>;
+export function time(...options: Described<Options<string>>): Schema<string>;
 /** A text of 1 to 64 characters, or with `prefix` an id as `call.newId(prefix)` makes it. */
-export function id(options?: Options<string> & { prefix?: string }): Schema<string>;
+export function id(...options: Described<Options<string> & { prefix?: string }>): Schema<string>;
 /** One of some texts. */
-export function choice<const V extends readonly string[]>(values: V, options?: Options<V[number]>): Schema<V[number]>;
-export function array<S extends Schema<any>>(items: S, options?: Options<Infer<S>[]> & { min?: number; max?: number; unique?: boolean }): Schema<Infer<S>[]>;
+export function choice<const V extends readonly string[]>(values: V, ...options: Described<Options<V[number]>>): Schema<V[number]>;
+export function array<S extends Schema<any>>(
+  items: S,
+  ...options: Described<Options<Infer<S>[]> & { min?: number; max?: number; unique?: boolean }>
+): Schema<Infer<S>[]>;
 /** An object of exactly these fields. All are required but those of `optional` and those with a default. */
-export function object<const F extends Fields>(fields: F, options?: Options<Shape<F>>): Schema<Shape<F>>;
+export function object<const F extends Fields>(fields: F, ...options: Described<Options<Shape<F>>>): Schema<Shape<F>>;
 /** An object whose keys are data. */
-export function map<S extends Schema<any>>(values: S, options?: Options<Record<string, Infer<S>>>): Schema<Record<string, Infer<S>>>;
+export function map<S extends Schema<any>>(values: S, ...options: Described<Options<Record<string, Infer<S>>>>): Schema<Record<string, Infer<S>>>;
 /** A field that may be left out. */
 export function optional<S extends Schema<any>>(schema: S): Schema<Infer<S> | undefined>;
 /** A value that may be null. */
@@ -66,7 +72,7 @@ export function nullable<S extends Schema<any>>(schema: S): Schema<Infer<S> | nu
 /** Any other JSON Schema, for values of type `T`. */
 export function schema<T = any>(json: object): Schema<T>;
 /** Any JSON value. */
-export function anything(options?: Options<unknown>): Schema<any>;
+export function anything(...options: Described<Options<unknown>>): Schema<any>;
 
 // Refusals
 
@@ -95,6 +101,9 @@ export interface Next {
   /** The earliest time of the step, in seconds. */
   after_s?: number;
 }
+
+/** The next step of calling an action of this capability: `step("get", { id }, { after_s: 60 })`. */
+export function step(action: string, input?: object, details?: Omit<Next, "capability" | "input">): Next;
 
 export interface RefusalDetails {
   /** One sentence by the author, never other people's text. */
@@ -299,6 +308,13 @@ export interface Page<T> {
   /** Where the next page starts; null on the last one. */
   next: string | null;
 }
+
+/** The fields of an input that read a list page by page: `limit`, 20 by default and at most 50, and `cursor`. */
+export function paging(options?: { limit?: number; max?: number }): { limit: Schema<number>; cursor: Schema<string | undefined> };
+/** The output of such a list: `items` and `next_cursor`. */
+export function pageOf<S extends Schema<any>>(item: S, description?: string): Schema<{ items: Infer<S>[]; next_cursor: string | null }>;
+/** A page of documents as `pageOf` declares it. */
+export function toItems<T, I>(page: Page<T>, show: (document: Hit<T>, at: number) => I): { items: I[]; next_cursor: string | null };
 
 type Value = string | number | boolean | null;
 type Comparison = { eq: Value } | { in: Value[] } | { lt: Value } | { lte: Value } | { gt: Value } | { gte: Value } | { exists: boolean };

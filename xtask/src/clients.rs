@@ -1,45 +1,27 @@
 //! Installs what the programs in tests/clients use: OAuth clients by other authors, and a browser. And what
-//! builds capabilities in JavaScript and Python.
+//! builds capabilities in JavaScript, Python, C and Go.
 
 use crate::{
-    debian,
-    run::{run, say, target_folder, workspace},
+    debian, packages,
+    run::{run, say},
 };
 use anyhow::{Context as _, Result};
-use std::{fs, process::Command};
+use std::process::Command;
 
 /// Installs missing programs, and the pinned versions of the libraries into the target folder.
 pub(crate) fn provide() -> Result<()> {
     provide_programs()?;
-    let pinned = ["package.json", "requirements.txt"];
-    let sources = workspace().join("tests/clients");
-    let folder = target_folder()?.join("clients");
-    let versions = pinned.map(|name| fs::read_to_string(sources.join(name)));
-    let versions = versions.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
-    // This file is written last, so that it proves that the installation is complete.
-    let stamp = folder.join("installed");
-    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == versions) {
-        return Ok(());
+    packages::install("the clients that the tests use", "tests/clients", "clients")
+}
+
+/// Installs the compilers of tests/toolchains: those that take minutes only for the long form of the tests.
+pub(crate) fn provide_toolchains(full: bool) -> Result<()> {
+    packages::install("compilers of other languages", "tests/toolchains", "toolchains")?;
+    if full {
+        let folder = "tests/toolchains/full";
+        packages::install("slow compilers of other languages", folder, "toolchains-full")?;
     }
-    say("installing the clients that the tests use");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
-    }
-    fs::create_dir_all(&folder)?;
-    for name in pinned {
-        fs::copy(sources.join(name), folder.join(name))?;
-    }
-    let npm = ["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"];
-    run(Command::new("npm").args(npm).arg("--prefix").arg(&folder))?;
-    let quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action", "ignore"];
-    run(Command::new("python3")
-        .args(["-m", "pip", "install"])
-        .args(quiet)
-        .arg("--target")
-        .arg(folder.join("python"))
-        .arg("--requirement")
-        .arg(folder.join("requirements.txt")))?;
-    Ok(fs::write(stamp, versions)?)
+    Ok(())
 }
 
 fn provide_programs() -> Result<()> {

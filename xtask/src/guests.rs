@@ -1,6 +1,6 @@
 //! Builds guests: Rust packages that become components.
 
-use crate::run::{cargo, metadata, run, say, target_folder, workspace};
+use crate::run::{cargo, ensure_target, metadata, say, target_folder, workspace};
 use anyhow::{Context as _, Result};
 use portolan_componentize::componentize;
 use portolan_signing::{SigningKey, Succession, sign, user_key};
@@ -8,7 +8,6 @@ use serde_json::Value;
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 /// The target of components that import nothing but the contract.
@@ -94,20 +93,4 @@ fn write_component(component: &[u8], path: &PathBuf) -> Result<()> {
     let unfinished = path.with_extension("unfinished");
     fs::write(&unfinished, component)?;
     Ok(fs::rename(unfinished, path)?)
-}
-
-fn ensure_target(target: &str) -> Result<()> {
-    let installed = Command::new("rustup")
-        .args(["target", "list", "--installed"])
-        .current_dir(workspace())
-        .output();
-    // Without rustup, the toolchain has the target or cargo says what is missing.
-    let Ok(installed) = installed else {
-        return Ok(());
-    };
-    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == target) {
-        return Ok(());
-    }
-    say(&format!("installing the compile target {target}"));
-    run(Command::new("rustup").args(["target", "add", target]))
 }

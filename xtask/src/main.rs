@@ -5,6 +5,8 @@ mod debian;
 #[cfg(test)]
 mod dependencies;
 mod guests;
+mod package;
+mod packages;
 mod postgres;
 mod run;
 
@@ -43,6 +45,14 @@ enum Command {
     Reference,
     /// Install the OAuth clients and the browser that tests use, into the target folder
     Clients,
+    /// Install the compilers of tests/toolchains into the target folder
+    Toolchains {
+        /// Also those that take minutes to build something
+        #[arg(long)]
+        full: bool,
+    },
+    /// Build the command in release mode, and make packages of it for pip and npm
+    Package(package::Package),
     /// Run the benchmarks, print a table and write target/bench.json
     Bench {
         /// Measure for a shorter time with fewer components; the figures are not comparable
@@ -61,6 +71,8 @@ fn main() -> Result<()> {
         Command::Fixtures => guests::fixtures(),
         Command::Reference => reference(),
         Command::Clients => clients::provide(),
+        Command::Toolchains { full } => clients::provide_toolchains(full),
+        Command::Package(package) => package.run(),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
@@ -79,6 +91,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     postgres::provide()?;
     debian::provide_shellcheck()?;
     clients::provide()?;
+    clients::provide_toolchains(full)?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);
     if let Some(folder) = run::memory_folder() {
         tests.env("TMPDIR", folder);

@@ -77,6 +77,23 @@ pub(crate) fn replace(program: &Path, arguments: &[String]) -> Result<()> {
     Err(error).with_context(|| format!("cannot run {}", program.display()))
 }
 
+/// Installs a compile target, if rustup has not installed it.
+pub(crate) fn ensure_target(target: &str) -> Result<()> {
+    let installed = Command::new("rustup")
+        .args(["target", "list", "--installed"])
+        .current_dir(workspace())
+        .output();
+    // Without rustup, the toolchain has the target or cargo says what is missing.
+    let Ok(installed) = installed else {
+        return Ok(());
+    };
+    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == target) {
+        return Ok(());
+    }
+    say(&format!("installing the compile target {target}"));
+    run(Command::new("rustup").args(["target", "add", target]))
+}
+
 /// Returns the output of `cargo metadata` for the workspace.
 pub(crate) fn metadata() -> Result<serde_json::Value> {
     let output = Command::new(cargo_path())

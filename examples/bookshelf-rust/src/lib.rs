@@ -4,14 +4,14 @@ use portolan_sdk::{documents::Person, prelude::*};
 
 #[message]
 struct Book {
-    /// The title on the cover.
-    #[schemars(length(min = 1, max = 200))]
+    /// What the book is called.
+    #[schemars(length(min = 1, max = 200), example = &"Solaris")]
     title: String,
     /// Who wrote it.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), example = &"Stanisław Lem")]
     author: String,
-    /// The 13 digits of its ISBN.
-    #[schemars(regex(pattern = "^97[89][0-9]{10}$"))]
+    /// Its ISBN of 13 digits.
+    #[schemars(regex(pattern = "^97[89][0-9]{10}$"), example = &"9780156027601")]
     isbn: String,
     /// The credits that a borrower must have; they are not spent.
     #[serde(default)]
@@ -46,14 +46,14 @@ struct Balance {
 #[message]
 struct BookId {
     /// The id of a book.
-    #[schemars(length(min = 1, max = 64))]
+    #[schemars(length(min = 1, max = 64), example = &"book_1")]
     id: String,
 }
 
 #[input]
 struct Words {
     /// Words of the title or the author.
-    #[schemars(length(min = 1, max = 200))]
+    #[schemars(length(min = 1, max = 200), example = &"Solaris")]
     words: Option<String>,
     /// At most this many books; 20 if it is left out.
     #[schemars(range(min = 1, max = 50))]
@@ -66,12 +66,13 @@ struct Words {
 #[input]
 struct Draw {
     /// How many numbers; 1 if it is left out.
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(range(min = 1, max = 100), example = 3)]
     count: Option<u32>,
 }
 
 #[output]
 struct Shown {
+    /// The id of the book.
     id: String,
     #[serde(flatten)]
     book: Book,
@@ -82,18 +83,23 @@ struct Shown {
 
 #[output]
 struct Overview {
+    /// All books.
     books: u64,
+    /// All loans.
     borrowed: u64,
+    /// Your loans.
     yours: u64,
 }
 
 #[output]
 struct Numbers {
+    /// At least 0 and less than 1.
     numbers: Vec<f64>,
 }
 
 #[output]
 struct Reminded {
+    /// Whether the person was told now.
     reminded: bool,
 }
 
@@ -125,7 +131,9 @@ struct Bookshelf;
     id = "bookshelf", title = "Bookshelf", tags = ["example"], collections = [BOOKS, LOANS], invokes = [BALANCE]
 )]
 impl Bookshelf {
-    /// Add a book.
+    /// Add a book
+    ///
+    /// Puts a book on the shelf.
     #[action(access = write)]
     fn add(call: &Call, book: Book) -> Result<Shown, ShelfError> {
         let id = call.new_id("book");
@@ -133,14 +141,18 @@ impl Bookshelf {
         Ok(Shown { id, book, due_at: None })
     }
 
-    /// Read a book.
+    /// Read a book
+    ///
+    /// Tells about one book, and when it is due.
     #[action(access = read, idempotent)]
     fn get(_call: &Call, BookId { id }: BookId) -> Result<Shown, ShelfError> {
         let due_at = LOANS.get(&id)?.map(|loan| loan.value.due_at);
-        Ok(Shown { book: load(&id)?, id, due_at })
+        Ok(Shown { book: BOOKS.require(&id, ShelfError::BookNotFound)?.value, id, due_at })
     }
 
-    /// Find books by words of their titles and authors.
+    /// Find books
+    ///
+    /// Finds books by words of title and author, ordered by title.
     #[action(access = read, idempotent)]
     fn find(_call: &Call, input: Words) -> Result<Items<Shown>, ShelfError> {
         let query = Query::new().text(input.words).first("title");
@@ -153,10 +165,12 @@ impl Bookshelf {
         Ok(Items { items: books.into_iter().zip(due_at).map(shown).collect(), next_cursor })
     }
 
-    /// Borrow a book for 14 days.
+    /// Borrow a book
+    ///
+    /// Lends a book to you for 14 days.
     #[action(access = write, emits = [BORROWED])]
     fn borrow(call: &Call, BookId { id }: BookId) -> Result<Shown, ShelfError> {
-        let book = load(&id)?;
+        let book = BOOKS.require(&id, ShelfError::BookNotFound)?.value;
         if let Some(loan) = LOANS.get(&id)? {
             let due = time::parse(&loan.value.due_at).unwrap_or_default();
             let wait = time::seconds(due.saturating_sub(call.now()));
@@ -173,10 +187,13 @@ impl Bookshelf {
         Ok(Shown { id, book, due_at: Some(loan.due_at) })
     }
 
-    /// Give a book back.
+    /// Give a book back
+    ///
+    /// Ends your loan of a book.
     #[action(access = write)]
     fn give_back(call: &Call, BookId { id }: BookId) -> Result<Shown, ShelfError> {
-        let (book, loan) = (load(&id)?, LOANS.get(&id)?);
+        let book = BOOKS.require(&id, ShelfError::BookNotFound)?.value;
+        let loan = LOANS.get(&id)?;
         if loan.is_none_or(|loan| Some(&*loan.value.owner_id) != call.owner_id()) {
             return Err(ShelfError::NotBorrowed);
         }
@@ -185,7 +202,9 @@ impl Bookshelf {
         Ok(Shown { id, book, due_at: None })
     }
 
-    /// Count books and loans.
+    /// Count books and loans
+    ///
+    /// Counts all books, all loans and your loans.
     #[action(access = read, idempotent)]
     fn overview(call: &Call) -> Result<Overview, ShelfError> {
         let yours = call.owner_id().map(|owner| LOANS.count(field("owner_id").eq(owner)));
@@ -193,18 +212,17 @@ impl Bookshelf {
         Ok(Overview { books, borrowed, yours: yours.transpose()?.unwrap_or(0) })
     }
 
-    /// Draw random numbers, at least 0 and less than 1.
+    /// Draw numbers
+    ///
+    /// Draws random numbers, at least 0 and less than 1.
     #[action(access = read)]
     fn random(call: &Call, input: Draw) -> Result<Numbers, ShelfError> {
-        let bytes = call.random(8 * input.count.unwrap_or(1));
-        let numbers = bytes.chunks_exact(8).map(|bytes| {
-            let bits = bytes.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-            (bits >> 11) as f64 / (1_u64 << 53) as f64
-        });
-        Ok(Numbers { numbers: numbers.collect() })
+        Ok(Numbers { numbers: call.random_numbers(input.count.unwrap_or(1)) })
     }
 
-    /// Tell the borrower that a loan is due.
+    /// Remind the borrower
+    ///
+    /// Tells a person that their loan is due.
     #[action(access = internal, idempotent, emits = [DUE])]
     fn remind(call: &Call, BookId { id }: BookId) -> Result<Reminded, ShelfError> {
         let now = rfc3339(call.now());
@@ -217,10 +235,6 @@ impl Bookshelf {
         tell(DUE, &id, &loan.value)?;
         Ok(Reminded { reminded: true })
     }
-}
-
-fn load(id: &str) -> Result<Book, ShelfError> {
-    Ok(BOOKS.get(id)?.ok_or(ShelfError::BookNotFound)?.value)
 }
 
 fn tell(event: Event<Value>, id: &str, loan: &Loan) -> Result<(), HostError> {

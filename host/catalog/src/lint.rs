@@ -102,7 +102,9 @@ fn check_fields(document: &Value, at: &str, problems: &mut Problems) {
             schema.get("properties").and_then(Value::as_object).into_iter().flatten()
         {
             let at = format!("{at}.{name}");
-            if !is_described(document, field) {
+            // Every list of pages has its elements there.
+            let is_page = name == "items" && field.get("items").is_some();
+            if !is_page && !is_described(document, field) {
                 problems.add(
                     &at,
                     "has no description",
@@ -175,6 +177,7 @@ mod tests {
         let schema = json!({
             "properties": {
                 "plain": { "type": "string" },
+                "items": { "items": { "type": "string" } },
                 "book": { "description": "The book.", "$ref": "#/$defs/Book" },
                 "list": { "description": "All.", "items": { "$ref": "#/$defs/Book" } },
                 "kind": { "anyOf": [{ "$ref": "#/$defs/Kind" }, { "type": "null" }] },

@@ -190,7 +190,7 @@ impl Sandbox {
             let without_pool = Engine::new(&config(None, self.options.backtraces))
                 .map(|engine| load(&engine, artifact));
             match without_pool {
-                Ok(Ok(_valid)) => PrepareError::ExceedsLimits(format!("{error:#}")),
+                Ok(Ok(_valid)) => PrepareError::ExceedsLimits(error.root_cause().to_string()),
                 _ => PrepareError::Artifact(format!("{error:#}")),
             }
         })

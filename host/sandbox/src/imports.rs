@@ -44,8 +44,16 @@ impl Grant {
 const WASI: [&str; 6] =
     ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
+/// The lines of versions that a host links: of the contract, and of WASI.
+const CONTRACT_LINE: &str = "2.";
+const WASI_LINE: &str = "0.2.";
+
 fn kind(name: &str) -> ImportKind {
-    let bare = name.split('@').next().unwrap_or(name);
+    let (bare, version) = name.split_once('@').map_or((name, None), |(bare, at)| (bare, Some(at)));
+    let line = if bare.starts_with(CONTRACT) { CONTRACT_LINE } else { WASI_LINE };
+    if version.is_some_and(|version| !version.starts_with(line)) {
+        return ImportKind::Unknown;
+    }
     if let Some(name) = bare.strip_prefix(CONTRACT) {
         let interface = INTERFACES.iter().find(|interface| interface.name == name);
         return match interface.map(|interface| interface.grant) {
@@ -76,6 +84,9 @@ mod tests {
             ("wasi:cli/environment@0.2.6", ImportKind::Wasi),
             ("wasi:http/outgoing-handler@0.2.6", ImportKind::Unknown),
             ("acme:thing/stuff@1.0.0", ImportKind::Unknown),
+            ("portolan:capability/context@3.0.0", ImportKind::Unknown),
+            ("portolan:capability/context@2.7.0", ImportKind::Open),
+            ("wasi:cli/environment@0.3.0", ImportKind::Unknown),
         ];
         for (name, expected) in kinds {
             assert_eq!(Import::new(name).kind, expected, "{name}");

@@ -7,12 +7,14 @@ import { checkDefinition, toAction } from "./definition.js";
 import { HostError } from "./host_error.js";
 import { Refusal, toFailure } from "./refusal.js";
 import { violation, withDefaults } from "./schema.js";
+import { setOwnId } from "./step.js";
 
 /** Defines a capability. A project's entry file exports it as its default. */
 export function capability(definition) {
   const actions = new Map(Object.entries(definition.actions ?? {}).map(([name, given]) => [name, toAction(name, given)]));
   const problems = checkDefinition(definition, actions);
   if (problems.length > 0) throw new TypeError(`the definition of ${definition.id ?? "the capability"} has problems:\n${problems.join("\n")}`);
+  setOwnId(definition.id);
   return new Capability(definition, actions);
 }
 

@@ -7,10 +7,12 @@ export { event } from "./events.js";
 export { feed, publication } from "./feeds.js";
 export { HostError } from "./host_error.js";
 export { invocation } from "./invoke.js";
+export { pageOf, paging, toItems } from "./paging.js";
 export { Refusal, refusal, refuse, validation } from "./refusal.js";
 export {
   anything, array, boolean, choice, id, integer, map, nullable, number, object, optional, schema, string, time,
 } from "./schema.js";
+export { step } from "./step.js";
 export * as identity from "./identity.js";
 export * as inbox from "./inbox.js";
 export * as lookups from "./lookups.js";

@@ -5,7 +5,14 @@ import { unknownFields } from "./problems.js";
 const OPTIONAL = Symbol("optional");
 const COMMON = ["description", "default", "example"];
 
-function options(helper, known, given = {}) {
+/** The options of a helper. A text in their place is the description, and more options follow. */
+function options(helper, known, ...given) {
+  const [first = {}, more = {}] = given;
+  if (typeof first === "string") return checked(helper, known, { description: first, ...more });
+  return checked(helper, known, first);
+}
+
+function checked(helper, known, given) {
   const [problem] = unknownFields(`${helper}()`, given, [...COMMON, ...known]);
   if (problem) throw new TypeError(problem);
   const { example, ...rest } = given;
@@ -17,49 +24,49 @@ function compact(object) {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
-export function string(given) {
-  const { min, max, pattern, format, ...rest } = options("string", ["min", "max", "pattern", "format"], given);
+export function string(...given) {
+  const { min, max, pattern, format, ...rest } = options("string", ["min", "max", "pattern", "format"], ...given);
   return compact({ type: "string", minLength: min, maxLength: max, pattern, format, ...rest });
 }
 
 function numeric(type, given) {
-  const { min, max, above, below, ...rest } = options(type, ["min", "max", "above", "below"], given);
+  const { min, max, above, below, ...rest } = options(type, ["min", "max", "above", "below"], ...given);
   return compact({ type, minimum: min, maximum: max, exclusiveMinimum: above, exclusiveMaximum: below, ...rest });
 }
 
-export const integer = (given) => numeric("integer", given);
-export const number = (given) => numeric("number", given);
-export const boolean = (given) => ({ type: "boolean", ...options("boolean", [], given) });
+export const integer = (...given) => numeric("integer", given);
+export const number = (...given) => numeric("number", given);
+export const boolean = (...given) => ({ type: "boolean", ...options("boolean", [], ...given) });
 
 /** A time as RFC 3339 text, as `new Date().toISOString()` writes it. */
-export const time = (given) => ({ type: "string", format: "date-time", ...options("time", [], given) });
+export const time = (...given) => ({ type: "string", format: "date-time", ...options("time", [], ...given) });
 
 /** An id: a text of 1 to 64 characters, or with `prefix` what `call.newId(prefix)` makes. */
-export function id(given) {
-  const { prefix, ...rest } = options("id", ["prefix"], given);
+export function id(...given) {
+  const { prefix, ...rest } = options("id", ["prefix"], ...given);
   const form = prefix === undefined ? { minLength: 1, maxLength: 64 } : { pattern: `^${prefix}_[0-9A-HJKMNP-TV-Z]{26}$` };
   return { type: "string", ...form, ...rest };
 }
 
 /** One of some texts. */
-export const choice = (values, given) => ({ type: "string", enum: values, ...options("choice", [], given) });
+export const choice = (values, ...given) => ({ type: "string", enum: values, ...options("choice", [], ...given) });
 
-export function array(items, given) {
-  const { min, max, unique, ...rest } = options("array", ["min", "max", "unique"], given);
+export function array(items, ...given) {
+  const { min, max, unique, ...rest } = options("array", ["min", "max", "unique"], ...given);
   return compact({ type: "array", items, minItems: min, maxItems: max, uniqueItems: unique, ...rest });
 }
 
 /** An object of exactly these fields. All are required but those of `optional` and those with a default. */
-export function object(fields, given) {
+export function object(fields, ...given) {
   for (const [name, field] of Object.entries(fields)) {
     if (typeof field !== "object" || field === null) throw new TypeError(`the field ${name} of an object is ${typeof field}: give a schema, such as string().`);
   }
   const required = Object.keys(fields).filter((name) => !fields[name][OPTIONAL] && !("default" in fields[name]));
-  return { type: "object", properties: fields, required, additionalProperties: false, ...options("object", [], given) };
+  return { type: "object", properties: fields, required, additionalProperties: false, ...options("object", [], ...given) };
 }
 
 /** An object whose keys are data, with values of one schema. */
-export const map = (values, given) => ({ type: "object", additionalProperties: values, ...options("map", [], given) });
+export const map = (values, ...given) => ({ type: "object", additionalProperties: values, ...options("map", [], ...given) });
 
 /** A field that may be left out. */
 export const optional = (schema) => ({ ...schema, [OPTIONAL]: true });
@@ -75,7 +82,7 @@ export function nullable(schema) {
 export const schema = (json) => json;
 
 /** Any JSON value. */
-export const anything = (given) => options("anything", [], given);
+export const anything = (...given) => options("anything", [], ...given);
 
 /** Whether a value is a schema, or an object of fields for `object`. */
 export const isSchema = (value) =>

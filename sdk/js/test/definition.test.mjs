@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { COMMON_CODES } from "../src/codes.js";
 import { begin } from "../src/context.js";
-import { answer, capability, collection, event, HostError, invocation, object, refusal, refuse, string, validation } from "../src/index.js";
+import {
+  answer, capability, collection, event, HostError, integer, invocation, object, pageOf, paging, refusal, refuse, step, string, toItems, validation,
+} from "../src/index.js";
 import { installHost } from "./host.mjs";
 
 const action = { access: "read", description: "Read it.", output: {}, run: () => ({}) };
@@ -138,4 +140,24 @@ test("a collection's values that the contract cannot carry are named", () => {
   assert.throws(() => books.put("a", undefined), /the document a is undefined: give a text\./);
   assert.throws(() => books.find({ where: {} }), /the query has no field where: use filter, text/);
   assert.equal(object({}).type, "object");
+});
+
+test("a text in the place of the options is the description", () => {
+  assert.deepEqual(string("Who wrote it.", { max: 9 }), { type: "string", maxLength: 9, description: "Who wrote it." });
+  assert.deepEqual(integer("All books."), { type: "integer", description: "All books." });
+  assert.throws(() => string("Who wrote it.", { maximum: 9 }), /string\(\) has no field maximum: use description,/);
+});
+
+test("a step is one of this capability, also if it is declared before", () => {
+  const found = step("find", { words: "a" }, { after_s: 5 });
+  capability(whole);
+  assert.deepEqual(JSON.parse(JSON.stringify(found)), { capability: "shop", input: { action: "find", words: "a" }, after_s: 5 });
+});
+
+test("a page has its items and where the next page begins", () => {
+  assert.deepEqual(Object.keys(paging({ limit: 5 })), ["limit", "cursor"]);
+  assert.equal(paging({ limit: 5 }).limit.default, 5);
+  const { properties, required } = pageOf(object({ id: string("Its id.") }));
+  assert.deepEqual([required, properties.next_cursor.type], [["items", "next_cursor"], ["string", "null"]]);
+  assert.deepEqual(toItems({ documents: [{ id: "a" }], next: "b" }, ({ id }) => ({ id })), { items: [{ id: "a" }], next_cursor: "b" });
 });

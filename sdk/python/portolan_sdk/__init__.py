@@ -14,14 +14,16 @@ from .errors import BadCursor, Conflict, Duplicate, HostError, Invalid, Limit, U
 from .events import Event, Happened
 from .feeds import Feed
 from .invocations import Invocation
+from .paging import Cursor, Items, PageSize
 from .prompts import Argument, Prompt
-from .refusals import Answer, Next, Refusal
-from .shapes import Keywords, Length, Pattern, Range
+from .refusals import Answer, Next, Refusal, refusal, step
+from .shapes import Example, Keywords, Length, Pattern, Range
 from .states import StateMachine, Transition
 
 __all__ = [
-    "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Duplicate", "Event",
-    "Feed", "Happened", "Hit", "HostError", "Invalid", "Invocation", "Keywords", "Length", "Limit",
-    "Next", "Page", "Pattern", "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition",
-    "Unavailable", "contract", "feeds", "secrets", "timers",
+    "Answer", "App", "Argument", "BadCursor", "Call", "Collection", "Conflict", "Cursor",
+    "Duplicate", "Event", "Example", "Feed", "Happened", "Hit", "HostError", "Invalid",
+    "Invocation", "Items", "Keywords", "Length", "Limit", "Next", "Page", "PageSize", "Pattern",
+    "Person", "Prompt", "Range", "Refusal", "StateMachine", "Stored", "Transition", "Unavailable",
+    "contract", "feeds", "refusal", "secrets", "step", "timers",
 ]

@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 
 from .app import App
-from .faults import DeclarationError, Fault
+from .faults import DeclarationError, Fault, sentence_of
 
 
 def main(arguments):
@@ -28,11 +28,17 @@ def run(command, file):
             print(f"{file}:1: There is no app; write app = App(…).", file=sys.stderr)
             return 1
         descriptor = app.descriptor()
+        if not hasattr(module, "WitWorld"):
+            print(f"{file}:1: There is no WitWorld; end the file with WitWorld = app.world().", file=sys.stderr)
+            return 1
     except DeclarationError as error:
         print(error, file=sys.stderr)
         return 1
     except Fault as fault:
         print(fault.sentence(_line_in(file, fault)), file=sys.stderr)
+        return 1
+    except Exception as error:
+        print(sentence_of(error, file.resolve().parent), file=sys.stderr)
         return 1
     if command == "describe":
         print(json.dumps(descriptor, indent=2, ensure_ascii=False))

@@ -10,10 +10,11 @@ from .convert import to_json, to_millis
 from .documents import annotations as annotation_records
 from .faults import DeclarationError, Fault
 from .migration import Migrated, Migration, migrated
-from .refusals import KINDS, Refusal
+from .refusals import KINDS, Refusal, set_own_id
 from .running import Action, world
 from .schema import schema_of
 from .shapes import Parameters, hints_of, is_object
+from .violations import violation
 
 ACCESSES = ("read", "write", "events", "open", "internal")
 
@@ -34,6 +35,7 @@ class App:
         prompts=(), annotations=None,
     ):
         caller = sys._getframe(1)
+        set_own_id(id)
         self._place = caller.f_code.co_filename, caller.f_lineno
         self._head = {
             "id": id, "version": version, "title": title, "tags": list(tags), "status": status,
@@ -49,15 +51,16 @@ class App:
 
     def action(
         self, *, access, errors=(), emits=(), on=(), callers=(), example=None, examples=(),
-        idempotent=False, destructive=False, cost_credits=0, name=None, deprecated=None,
+        idempotent=False, destructive=False, cost_credits=0, name=None, title=None, deprecated=None,
         annotations=None,
     ):
         """Declares a function as an action. After `call`, it takes one dataclass, or a parameter for each
-        field of its input; it returns a dataclass or a TypedDict.
+        field of its input; it returns a dataclass or a TypedDict. Without a title, the first paragraph of
+        the docstring is the title.
         """
         options = {
             "access": access, "callers": list(callers), "idempotent": idempotent,
-            "destructive": destructive, "cost_credits": cost_credits, "deprecated": deprecated,
+            "destructive": destructive, "title": title, "cost_credits": cost_credits, "deprecated": deprecated,
             "annotations": annotation_records(annotations or {}),
         }
         examples = (*examples, *([] if example is None else [example]))
@@ -145,16 +148,16 @@ class App:
         fix = f'The action {action.name} has no docstring; write """What it does.""" below its def.'
         first, whole = note(lambda: paragraphs(action.function.__doc__, fix)) or ("", "")
         accepted = note(lambda: schema_of(action.input)) or {}
-        examples = action.examples or (() if accepted.get("required") else ({},))
+        title = action.options["title"]
         return action.options | {
             "name": action.name,
-            "title": first.removesuffix("."),
-            "description": whole.partition("\n\n")[2] or first,
+            "title": title or first.removesuffix("."),
+            "description": whole if title else whole.partition("\n\n")[2] or first,
             "input": accepted,
             "output": note(lambda: schema_of(action.output, output=True)),
             "errors": [error.code for error in action.errors],
             "emits": [event.type for event in action.emits],
-            "examples": [_example(example) for example in examples],
+            "examples": note(lambda: _examples(action, accepted)) or [],
         }
 
 
@@ -175,9 +178,25 @@ def _input_type(function, hints):
     return parameters, False
 
 
+def example_of(schema):
+    """Returns an example of the fields' examples, in a list: an empty one if a required field has none."""
+    fields = schema.get("properties", {})
+    made = {name: field["examples"][0] for name, field in fields.items() if "examples" in field}
+    return [made] if made.keys() >= set(schema.get("required", ())) else []
+
+
 def _by_line(sentence):
     file, line, _ = sentence.split(":", 2)
     return file, int(line)
+
+
+def _examples(action, schema):
+    """Returns the examples of an action, which fit its input."""
+    examples = [_example(example) for example in action.examples or example_of(schema)]
+    for number, example in enumerate(examples, 1):
+        if what := violation(schema, example):
+            raise Fault(f"The example {number} of {action.name} does not fit its input: {what}; correct the example.")
+    return examples
 
 
 def _example(value):

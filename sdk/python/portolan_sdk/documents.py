@@ -2,13 +2,16 @@
 
 import dataclasses
 import json
+import re
 from datetime import datetime
 from typing import Any
 
 from . import contract
 from .contract import ask
 from .convert import DecodeError, decoder, from_millis, to_json
-from .errors import Invalid
+from .errors import Duplicate, Invalid
+from .faults import Fault
+from .shapes import fields_of, has_path
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,9 +69,9 @@ class Page:
 class Collection:
     """Documents of one dataclass.
 
-    `indexes` and `unique` map names to paths, such as `{"owner": ["owner_id"]}`; filters and orders use
-    indexed paths only. `people` lists a `Person` for each path that names people; `[]` means that
-    documents name nobody.
+    `indexes` and `unique` map names to paths, such as `{"owner": ["owner_id"]}`, or list paths with an
+    index each; filters and orders use indexed paths only. `people` lists a `Person` for each path that
+    names people; `[]` means that documents name nobody.
     """
 
     def __init__(
@@ -76,9 +79,10 @@ class Collection:
         annotations=None,
     ):
         self.name, self.type, self.people, self.version = name, type, people, version
-        self.indexes, self.unique = indexes or {}, unique or {}
+        self.indexes, self.unique = _named(indexes or {}), _named(unique or {})
         self.text, self.geo, self.annotations = list(text), geo, annotations or {}
         self._decode = decoder(type)
+        self._check_paths()
 
     def declaration(self):
         """Returns the descriptor's record."""
@@ -95,6 +99,16 @@ class Collection:
             "people": [person.declaration() for person in self.people],
             "annotations": annotations(self.annotations),
         }
+
+    def _check_paths(self):
+        """Ensures that the type has the paths that are declared."""
+        indexed = [path for paths in (*self.indexes.values(), *self.unique.values()) for path in paths]
+        people = [person.path for person in self.people]
+        for path in (*indexed, *self.text, *(self.geo or ()), *people):
+            if path.startswith("$") or has_path(self.type, re.split(r"[.\[{]", path.replace("]", "").replace("}", ""))):
+                continue
+            fields = ", ".join(field.name for field in fields_of(self.type)) or "none"
+            raise Fault(f"{self.type.__name__} has no field {path}, which {self.name} declares; its fields are {fields}.")
 
     def get(self, id):
         """Returns the document, or None. `Invalid` if it does not have the collection's type."""
@@ -144,10 +158,18 @@ class Collection:
         """
         return ask(contract.documents.put, self.name, id, to_json(value), _expected(revision))
 
-    def add(self, id, value):
-        """Writes a document that must not exist yet, and returns it as it is stored."""
+    def add(self, id, value, on_duplicate=None):
+        """Writes a document that must not exist yet, and returns it as it is stored.
+
+        `on_duplicate(id)` makes what is raised if the document with this id has a unique value.
+        """
         now = from_millis(contract.context.now())
-        return Stored(id, value, self.put(id, value, revision=0), now, now)
+        try:
+            return Stored(id, value, self.put(id, value, revision=0), now, now)
+        except Duplicate as other:
+            if on_duplicate:
+                raise on_duplicate(other.id) from None
+            raise
 
     def save(self, stored):
         """Writes a document that was read and changed; `Conflict` if somebody else changed it since."""
@@ -164,6 +186,13 @@ class Collection:
             reason = f"it is not a {self.type.__name__}: {error}"
             ask(contract.documents.report_unreadable, self.name, document.id, document.revision, reason)
             return None
+
+
+def _named(indexes):
+    """Returns the paths of each index by its name: a path in a list is the name of its index."""
+    if isinstance(indexes, dict):
+        return indexes
+    return {re.sub("[^A-Za-z0-9_]+", "_", path): [path] for path in indexes}
 
 
 def query_record(

@@ -5,6 +5,7 @@ import linecache
 import os
 import re
 import sys
+import traceback
 
 
 class DeclarationError(Exception):
@@ -26,6 +27,35 @@ class Fault(Exception):
         """Returns the fault with its place, or that of `fallback` if it has none."""
         file, line = place(self.at or fallback, self.field)
         return f"{file}:{line}: {self.text}"
+
+
+def sentence_of(error, folder):
+    """Returns one sentence for an exception that ended the loading of a module in a folder, with its place."""
+    if isinstance(error, SyntaxError) and error.filename:
+        wrong = (error.text or "").strip()
+        return f"{shown(error.filename)}:{error.lineno}: {error.msg}; correct the line {wrong!r}."
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if str(folder) in frame.filename]
+    frame = (own or frames)[-1]
+    return f"{shown(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}; {_fix(error)}."
+
+
+def _fix(error):
+    """Returns what helps against an exception."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"put {error.name} into the folder of the project, or correct its name"
+    known = _parameters(str(error))
+    if known:
+        return f"the names are {', '.join(known)}"
+    return "correct this line"
+
+
+def _parameters(text):
+    """Returns the names of the arguments of the function that a TypeError names, if it is one of the SDK."""
+    named = re.match(r"(\w+)\.(\w+)\(\) (?:got an unexpected|missing)", text)
+    sdk = sys.modules[__package__]
+    function = named and getattr(getattr(sdk, named[1], None), named[2], None)
+    return [name for name in inspect.signature(function).parameters if name != "self"] if function else []
 
 
 def place(at, field=None):

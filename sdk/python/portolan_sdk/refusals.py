@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import re
+import sys
 
 from .convert import to_json
 
@@ -21,7 +22,7 @@ class Next:
     number of seconds to wait.
     """
 
-    capability: str
+    capability: str | None
     input: dict = dataclasses.field(default_factory=dict)
     missing: list[str] | None = None
     ask_user: str | None = None
@@ -29,8 +30,22 @@ class Next:
     after_s: int | None = None
 
     def plain(self):
-        """Returns the parts that are given."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        """Returns the parts that are given. A step without a capability is one of this capability."""
+        given = vars(self) | {"capability": self.capability or _own["id"]}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+_own = {"id": None}
+
+
+def set_own_id(id):
+    """Sets the id of this capability, for steps that are declared before it."""
+    _own["id"] = id
+
+
+def step(action, after_s=None, **fields):
+    """Returns the next step of calling an action of this capability: `step("get", id="book_1")`."""
+    return Next(None, {"action": action} | fields, after_s=after_s)
 
 
 class Answer:
@@ -89,6 +104,13 @@ class Refusal(Exception):
             next=None if self.next is None else to_json(self.next),
             keep_writes=self.keep_writes,
         )
+
+
+def refusal(code, kind, message, **options):
+    """Returns the class of a refusal: `BookTaken = refusal("book_taken", "conflict", "This book is borrowed.")`."""
+    name = "".join(word.capitalize() for word in code.split("_"))
+    members = {"__doc__": message, "__module__": sys._getframe(1).f_globals["__name__"]}
+    return type(name, (Refusal,), members, kind=kind, code=code, **options)
 
 
 class Common(Refusal):

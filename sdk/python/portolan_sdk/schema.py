@@ -9,7 +9,7 @@ from typing import Any, Literal
 from .convert import to_json
 from .faults import Fault
 from .shapes import (
-    NO_DEFAULT, Keywords, Length, Pattern, Range, fields_of, is_object, members, named, no_json, peel,
+    NO_DEFAULT, Example, Keywords, Length, Pattern, Range, fields_of, is_object, members, named, no_json, peel,
 )
 
 _PLAIN = {
@@ -110,6 +110,8 @@ def _keywords(note, schema, base):
             return {"description": note}
         case Keywords():
             return note.keywords
+        case Example():
+            return {"examples": [json.loads(to_json(note.value))]}
         case Pattern() if _has_type(schema, "string"):
             return {"pattern": note.expression}
         case Range() if _has_type(schema, "integer", "number"):

@@ -32,6 +32,13 @@ class Pattern:
     expression: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Example:
+    """An example of a field. Those of all fields are an example of their action."""
+
+    value: Any
+
+
 class Keywords:
     """Other keywords of JSON Schema: `Keywords(format="uri")`."""
 
@@ -91,6 +98,22 @@ def fields_of(annotation):
     if typing.is_typeddict(cls):
         return [_key(name, each, name in cls.__required_keys__) for name, each in hints.items()]
     return [_field(field, _filled(hints[field.name], arguments)) for field in dataclasses.fields(cls)]
+
+
+def has_path(annotation, names):
+    """Returns whether values of a type can have a field at a path. An empty name is an element of a list or dict."""
+    base, _ = peel(annotation)
+    if union := members(base):
+        return any(has_path(member, names) for member in union)
+    if not names or base in (Any, dict, list):
+        return True
+    name, *rest = names
+    if name == "" or typing.get_origin(base) is dict:
+        inner = typing.get_args(base)
+        return has_path(inner[-1], rest) if inner else not rest
+    if not is_object(base):
+        return False
+    return any(has_path(field.type, rest) for field in fields_of(base) if field.name == name)
 
 
 def hints_of(at):

@@ -1,5 +1,6 @@
 """Declarations: the descriptor, and the faults."""
 
+import re
 import unittest
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -7,9 +8,11 @@ from enum import Enum
 from typing import Annotated, Any, TypedDict
 
 from portolan_sdk import (
-    Answer, App, Collection, Event, Invocation, Next, Person, Prompt, Refusal, StateMachine, Transition,
+    Answer, App, Collection, Event, Example, Invocation, Items, Next, Person, Prompt, Refusal, StateMachine,
+    Transition, refusal, step,
 )
-from portolan_sdk.faults import DeclarationError
+from portolan_sdk.convert import to_json
+from portolan_sdk.faults import DeclarationError, Fault
 from portolan_sdk.sandbox import explain
 
 Out = TypedDict("Out", {"value": Annotated[Any, "Anything."]})
@@ -32,6 +35,45 @@ def app_of(**arguments):
 
 
 class DescriptorTest(unittest.TestCase):
+    def test_examples_of_fields_are_an_example_of_the_action(self):
+        app = app_of()
+
+        @app.action(access="read", title="Find rooms")
+        def find(call, name: Annotated[str, "Its name.", Example("A")], floor: Annotated[int, "Where."] = 0) -> Items[Room]:
+            """Finds rooms."""
+
+        @app.action(access="read")
+        def get(call, name: Annotated[str, "Its name."]) -> Out:
+            """Get a room."""
+
+        found, got = app.descriptor()["actions"]
+        self.assertEqual((found["title"], found["description"]), ("Find rooms", "Finds rooms."))
+        self.assertEqual((found["examples"], got["examples"]), ([{"name": "A"}], []))
+        self.assertEqual(found["output"]["required"], ["items", "next_cursor"])
+
+    def test_a_refusal_and_a_step_can_be_declared_before_the_app(self):
+        RoomGone = refusal("room_gone", "gone", "This room is gone.", next=step("find", after_s=5, floor=1))
+        app_of()
+        self.assertEqual((RoomGone.code, RoomGone.kind, RoomGone().message), ("room_gone", "gone", "This room is gone."))
+        expected = '{"capability":"rooms","input":{"action":"find","floor":1},"after_s":5}'
+        self.assertEqual(to_json(RoomGone().next), expected)
+
+    def test_an_index_can_be_named_by_its_path(self):
+        @dataclass
+        class House:
+            name: str
+            rooms: list[Room]
+            others: dict[str, Any]
+
+        def declared(**paths):
+            return Collection("houses", House, people=[], **paths).declaration()["indexes"]
+
+        indexes = declared(indexes=["name", "rooms[].name", "others{}.name", "others.kitchen"])
+        self.assertEqual([each["name"] for each in indexes], ["name", "rooms_name", "others_name", "others_kitchen"])
+        for wrong in ("titel", "rooms[].floor", "name.first", "rooms.name"):
+            with self.assertRaisesRegex(Fault, f"House has no field {re.escape(wrong)}, which houses declares; its fields are name, rooms, others."):
+                declared(indexes=[wrong])
+
     def test_an_action_is_described_by_its_function(self):
         app = app_of()
         let = Event("rooms.let", public=True)
@@ -82,7 +124,7 @@ class DescriptorTest(unittest.TestCase):
             LET = "let"
 
         rooms = Collection(
-            "rooms", Room, people=[Person("owner_id", "redact", shared=("name",))], version=2,
+            "rooms", dict, people=[Person("owner_id", "redact", shared=("name",))], version=2,
             indexes={"name": ["name"]}, unique={"code": ["code"]}, text=["name"], geo=("lat", "lng"),
         )
         machine = StateMachine("room", State, [Transition("let", (State.FREE,), (State.LET,))])

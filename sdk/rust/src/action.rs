@@ -119,7 +119,8 @@ pub fn annotation(key: &str, value: &(impl Serialize + ?Sized)) -> Annotation {
     Annotation { key: key.into(), value: to_json(value) }
 }
 
-/// The descriptor's record of an action, with the schemas of its types.
+/// The descriptor's record of an action, with the schemas of its types. Without examples, those of the input's
+/// fields are one.
 pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
     name: &str,
     title: &str,
@@ -127,12 +128,14 @@ pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
     access: Access,
     examples: Vec<String>,
 ) -> Action {
+    let input = schema::<I>(SchemaSettings::draft2020_12());
+    let examples = if examples.is_empty() { example_of(&input) } else { examples };
     Action {
         name: name.into(),
         title: title.into(),
         description: description.into(),
         access,
-        input: schema::<I>(SchemaSettings::draft2020_12()),
+        input,
         output: schema::<O::Output>(SchemaSettings::draft2020_12().for_serialize()),
         idempotent: false,
         destructive: false,
@@ -144,6 +147,18 @@ pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
         deprecated: None,
         annotations: Vec::new(),
     }
+}
+
+/// Returns an example of the examples of an input's fields, unless no field has one, or a required one has none.
+fn example_of(schema: &str) -> Vec<String> {
+    let Ok(schema) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
+    let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let made: serde_json::Map<String, Value> = fields
+        .filter_map(|(name, field)| Some((name.clone(), field.get("examples")?.get(0)?.clone())))
+        .collect();
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let has_all = required.filter_map(Value::as_str).all(|name| made.contains_key(name));
+    if made.is_empty() || !has_all { Vec::new() } else { vec![Value::Object(made).to_string()] }
 }
 
 fn schema<T: JsonSchema>(mut settings: SchemaSettings) -> String {
@@ -223,4 +238,18 @@ pub fn report_panics() {
             });
         }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_of_fields_are_an_example_of_the_input() {
+        let fields = r#"{"id":{"examples":["book_1"]},"words":{}}"#;
+        let schema = |required: &str| format!(r#"{{"properties":{fields},"required":{required}}}"#);
+        assert_eq!(example_of(&schema(r#"["id"]"#)), [r#"{"id":"book_1"}"#]);
+        assert_eq!(example_of(&schema(r#"["id","words"]"#)), [""; 0]);
+        assert_eq!(example_of(r#"{"properties":{"words":{}}}"#), [""; 0]);
+    }
 }

@@ -67,6 +67,17 @@ impl Call {
         context::random(length)
     }
 
+    /// Random numbers, at least 0 and less than 1; at most 512.
+    pub fn random_numbers(&self, count: u32) -> Vec<f64> {
+        let bytes = self.random(8 * count);
+        let numbers = bytes.chunks_exact(8).map(|bytes| {
+            let bits = bytes.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+            // The 53 bits that a number of this type has.
+            (bits >> 11) as f64 / (1_u64 << 53) as f64
+        });
+        numbers.collect()
+    }
+
     /// A new sortable identifier, `prefix_` and a ULID.
     pub fn new_id(&self, prefix: &str) -> String {
         context::new_id(prefix)

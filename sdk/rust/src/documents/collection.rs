@@ -229,6 +229,11 @@ impl<T: DeserializeOwned> Collection<T> {
         self.readable(document).map(Some).ok_or_else(unreadable)
     }
 
+    /// Returns the document of this id; `missing` if there is none.
+    pub fn require<E: From<HostError>>(&self, id: &str, missing: E) -> Result<Stored<T>, E> {
+        self.get(id)?.ok_or(missing)
+    }
+
     /// Returns the document of this id, or a new one with a default value for [`Self::save`]: an upsert
     /// that loses no concurrent change.
     pub fn get_or_default(&self, id: &str) -> Result<Stored<T>, HostError>

@@ -1,10 +1,7 @@
 //! The comparison of a component with the version before it.
 
 use super::{inspection::inspect_file, report::problems};
-use crate::{
-    cli::client::{client, unreachable_host},
-    config::Config,
-};
+use crate::{cli::client::client, config::Config};
 use anyhow::Context as _;
 use portolan_catalog::{Capability, broken_promises, published_version, stored_conflicts};
 use portolan_vocabulary::Descriptor;
@@ -79,7 +76,9 @@ async fn served(candidate: &Descriptor, url: &str) -> anyhow::Result<Descriptor>
     let client = client()?;
     let get = async |path: String| -> anyhow::Result<Value> {
         let answer = client.get(format!("{url}{path}")).send().await;
-        let answer = answer.with_context(|| unreachable_host(url))?;
+        let answer = answer.map_err(|_unreachable| {
+            anyhow::anyhow!("no host answers at {url}; give --against a running host, or a file")
+        })?;
         answer.json().await.context("the answer is not JSON")
     };
     let listing = get("/v1/capabilities".to_owned()).await?;

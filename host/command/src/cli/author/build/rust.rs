@@ -37,10 +37,42 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
         cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
     }
     let messages = CARGO.output(&mut cargo)?;
+    for line in silent_prints(&folder.join("src")) {
+        line!("note  {line}");
+    }
     let module = core_module(&String::from_utf8_lossy(&messages), folder)?;
     let module =
         std::fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
     componentize(&module).context("the built module cannot be made a component")
+}
+
+/// What prints to standard output or standard error, which this target does not have.
+const PRINTS: [&str; 5] = ["eprintln!(", "eprint!(", "println!(", "print!(", "dbg!("];
+
+/// Returns a sentence for each line of the source that prints.
+fn silent_prints(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            found.extend(silent_prints(&path));
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        for (number, line) in text.lines().enumerate() {
+            let is_code = !line.trim_start().starts_with("//");
+            if let Some(print) = PRINTS.iter().find(|print| is_code && line.contains(*print)) {
+                let (file, print) = (path.display(), print.trim_end_matches('('));
+                let line = number + 1;
+                found.push(format!(
+                    "{file}:{line}: {print} prints nothing here; write log::info!(…) for the operator's log"
+                ));
+            }
+        }
+    }
+    found
 }
 
 /// Ensures that the compiler has the target.
@@ -72,6 +104,17 @@ fn core_module(messages: &str, folder: &Path) -> anyhow::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_prints_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        let text = "fn a() {\n    // println!(\"no\")\n    eprintln!(\"yes\");\n}\n";
+        std::fs::write(folder.path().join("a/b.rs"), text).unwrap();
+        let found = silent_prints(folder.path());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("a/b.rs:3: eprintln! prints nothing here"), "{found:?}");
+    }
 
     #[test]
     fn the_module_of_the_project_itself_is_taken() {

@@ -1,7 +1,7 @@
 //! A case as it is written: one call, what is there before, and what is expected of it.
 
 use portolan_vocabulary::{AgentCaller, Caller, SCOPES, Timestamp};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,6 +22,7 @@ pub(super) struct Case {
     caller: Option<WrittenCaller>,
     #[serde(default)]
     mode: Mode,
+    #[serde(default, deserialize_with = "time")]
     at: Option<Timestamp>,
     #[serde(default)]
     seed: u64,
@@ -42,7 +43,10 @@ pub(super) struct Case {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "caller is \"anonymous\", \"agent\", \"system\" or {\"agent\": \"agt_…\", \"owner\": \"own_…\"}"
+)]
 enum WrittenCaller {
     Named(NamedCaller),
     Agent(WrittenAgent),
@@ -102,6 +106,17 @@ pub(super) struct Expected {
     pub(super) output: Option<Value>,
     pub(super) next: Option<Value>,
     pub(super) error: Option<Value>,
+}
+
+/// Reads the time of a case.
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let written = Option::<String>::deserialize(deserializer)?;
+    let read = |text: String| {
+        text.parse::<Timestamp>().map_err(|_unparsed| {
+            D::Error::custom(format!("at is {text:?}; write a time such as 2026-03-01T09:00:00Z"))
+        })
+    };
+    written.map(read).transpose()
 }
 
 impl Case {

@@ -80,6 +80,22 @@ impl CaseFile {
         })
     }
 
+    /// Returns the documents that the cases begin with, with the collections that they are in.
+    pub(super) fn documents(&self) -> impl Iterator<Item = (&str, &Value)> + Clone {
+        let cases = match &self.written {
+            Value::Array(cases) => cases.as_slice(),
+            case => std::slice::from_ref(case),
+        };
+        let before = cases.iter().filter_map(|case| case.get("before")?.as_object());
+        before.flatten().flat_map(|(name, documents)| {
+            documents
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(move |document| (name.as_str(), document))
+        })
+    }
+
     /// Records the actual outcome in a case: the parts that the case expects, or all parts if it expects
     /// none.
     pub(super) fn record(&mut self, index: usize, came: &Map<String, Value>) {

@@ -2,6 +2,7 @@
 //!
 //! - `case`: a case as it is written
 //! - `files`: the files of cases
+//! - `hints`: what an author can overlook although every case passes
 //! - `pattern`: the comparison of an expected part with the actual one
 //! - `stubs`: the answers of other capabilities
 //! - `stage`: the host that a case runs on
@@ -10,6 +11,7 @@
 
 mod case;
 mod files;
+mod hints;
 mod junit;
 mod pattern;
 mod stage;
@@ -25,6 +27,7 @@ use anyhow::Context as _;
 use clap::Args;
 use files::CaseFile;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use serde_json::Value;
 use stage::Stage;
 use std::{
     path::{Path, PathBuf},
@@ -118,7 +121,26 @@ async fn run(
         print(&verdict);
         verdicts.push(verdict);
     }
-    Ok(Some((verdicts, started.elapsed().as_millis())))
+    let elapsed_ms = started.elapsed().as_millis();
+    if only.is_none() {
+        for hint in stage.hints.after(documents(files, &verdicts)) {
+            line!("note  {hint}");
+        }
+    }
+    Ok(Some((verdicts, elapsed_ms)))
+}
+
+/// Returns the documents of all cases, before and after the calls, with the collections that they are in.
+fn documents<'a>(
+    files: &'a [CaseFile],
+    verdicts: &'a [Verdict],
+) -> impl Iterator<Item = (&'a str, &'a Value)> + Clone {
+    let before = files.iter().flat_map(CaseFile::documents);
+    let after = verdicts.iter().filter_map(|verdict| verdict.came.get("after")?.as_object());
+    let after = after.flatten().flat_map(|(name, documents)| {
+        documents.as_array().into_iter().flatten().map(move |document| (name.as_str(), document))
+    });
+    before.chain(after)
 }
 
 fn print(verdict: &Verdict) {

@@ -4,6 +4,7 @@
 use super::{
     case::{Case, ID},
     files::Place,
+    hints::Hints,
     stubs::Stubs,
     verdict::{self, Verdict},
 };
@@ -42,12 +43,13 @@ pub(super) struct Stage {
     internal: BTreeSet<String>,
     collections: Vec<String>,
     permissions: BTreeSet<Permission>,
+    pub(super) hints: Hints,
 }
 
 /// An open host, with the folder and the stop signal that it needs.
 struct Opened {
     host: Arc<Host>,
-    _stop: watch::Sender<bool>,
+    stop: watch::Sender<bool>,
     _folder: TempDir,
 }
 
@@ -80,6 +82,7 @@ impl Stage {
             internal: internal.collect(),
             collections: collections.map(|collection| collection.name.clone()).collect(),
             permissions: permissions(capability),
+            hints: Hints::of(capability),
             sandbox,
         }))
     }
@@ -107,6 +110,8 @@ impl Stage {
             callees: Arc::<Stubs>::clone(&stubs),
         };
         let Rehearsed { outcome, effects } = host.rehearse(rehearsal).await;
+        // The tasks of the host end before its database and its folder do. None of them may be left.
+        let _told = opened.stop.send(true);
         let after = self.documents(host, test_mode).await?;
         let came = verdict::came(outcome, &effects, after);
         let mut differences = verdict::differences(case, &came);
@@ -143,7 +148,7 @@ impl Stage {
                 refused.fix
             );
         }
-        Ok(Opened { host, _stop: sender, _folder: folder })
+        Ok(Opened { host, stop: sender, _folder: folder })
     }
 
     /// Returns the documents of every collection.

@@ -1,0 +1,127 @@
+//! `cargo xtask package`: the command as a package for pip and one for npm, in `dist/`.
+//!
+//! - `wheel`: the package for pip
+//! - `npm`: the package for npm
+//!
+//! Publishing them is not automated.
+
+mod npm;
+#[cfg(test)]
+mod tests;
+mod wheel;
+
+use crate::{
+    packages,
+    run::{cargo_command, ensure_target, run, say, target_folder, workspace},
+};
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueEnum};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+const NAME: &str = "portolan";
+const SUMMARY: &str = "Creates, builds, tests and serves WebAssembly capabilities for agents";
+const LICENSE: &str = "Apache-2.0";
+/// The oldest version of the GNU C library that the command runs with.
+const GLIBC: &str = "2.28";
+
+/// Arguments of `cargo xtask package`.
+#[derive(Debug, Args)]
+pub(crate) struct Package {
+    /// The machines that the packages are for
+    #[arg(long, value_enum, default_value_t = Machine::X86_64)]
+    machine: Machine,
+    /// Pack this program instead of building the command in release mode
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// The folder for the packages
+    #[arg(long, value_name = "FOLDER", default_value = "dist")]
+    into: PathBuf,
+}
+
+/// A kind of machine that runs Linux.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Machine {
+    #[value(name = "x86_64")]
+    X86_64,
+    Aarch64,
+}
+
+impl Machine {
+    /// The name that Rust and pip have for it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x86_64",
+            Self::Aarch64 => "aarch64",
+        }
+    }
+
+    /// The name that npm has for it.
+    fn npm_name(self) -> &'static str {
+        match self {
+            Self::X86_64 => "x64",
+            Self::Aarch64 => "arm64",
+        }
+    }
+}
+
+/// What both packages consist of.
+struct Contents<'a> {
+    binary: &'a Path,
+    version: &'a str,
+    machine: Machine,
+    readme: &'a Path,
+    license: &'a Path,
+}
+
+impl Package {
+    pub(crate) fn run(self) -> Result<()> {
+        let binary = match self.binary {
+            Some(binary) => binary,
+            None => build(self.machine)?,
+        };
+        let into = workspace().join(&self.into);
+        fs::create_dir_all(&into)?;
+        let contents = Contents {
+            binary: &binary,
+            version: env!("CARGO_PKG_VERSION"),
+            machine: self.machine,
+            readme: &workspace().join("xtask/packaging/README.md"),
+            license: &workspace().join("LICENSE"),
+        };
+        let (wheel, npm) = (wheel::write(&contents, &into)?, npm::write(&contents, &into)?);
+        say(&format!("pip install {}", wheel.display()));
+        say(&format!("npm install -g {}", npm.display()));
+        Ok(())
+    }
+}
+
+/// Builds the command in release mode, for machines with an older C library than this one.
+fn build(machine: Machine) -> Result<PathBuf> {
+    packages::install("the linker for older systems", "xtask/packaging", "packaging")?;
+    let target = format!("{}-unknown-linux-gnu", machine.name());
+    ensure_target(&target)?;
+    say("building the command in release mode; this takes about 15 minutes on two cores");
+    let folder = target_folder()?;
+    let programs = folder.join("packaging/python");
+    let searched = env::var_os("PATH").unwrap_or_default();
+    let path = [programs.join("bin")].into_iter().chain(env::split_paths(&searched));
+    let versioned = format!("{target}.{GLIBC}");
+    let arguments = ["zigbuild", "--release", "--locked", "--package", NAME, "--bin", NAME];
+    let mut cargo = cargo_command(&arguments);
+    cargo.args(["--target", &versioned]).env("PATH", env::join_paths(path)?);
+    cargo.env("CARGO_ZIGBUILD_ZIG_PATH", programs.join("ziglang/zig"));
+    run(&mut cargo)?;
+    let binary = folder.join(target).join("release").join(NAME);
+    fs::metadata(&binary).with_context(|| format!("{} was not built", binary.display()))?;
+    Ok(binary)
+}
+
+/// Copies a program so that it can be run.
+fn copy_program(from: &Path, to: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::copy(from, to).with_context(|| format!("cannot read {}", from.display()))?;
+    Ok(fs::set_permissions(to, fs::Permissions::from_mode(0o755))?)
+}
