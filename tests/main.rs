@@ -46,6 +46,7 @@ mod cases {
     mod due_work;
     mod event_streams;
     mod events;
+    mod failures;
     mod faults;
     mod feeds;
     mod feeds_asked;
@@ -64,6 +65,7 @@ mod cases {
     mod hostile_reference;
     mod hostile_stored;
     mod identity;
+    mod indexing;
     mod install;
     mod invisible;
     mod limits;
@@ -105,6 +107,7 @@ mod cases {
     mod promises;
     mod publishers;
     mod queries;
+    mod queries_long;
     mod quotas;
     mod quotas_stored;
     mod reference;

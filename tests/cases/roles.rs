@@ -1,7 +1,7 @@
 //! Roles: a capability does something for the host only if it declares that role and the operator has
 //! assigned it.
 
-use crate::harness::{Host, Options, find};
+use crate::harness::{Host, Options, find, hostile::scripted};
 use serde_json::{Value, json};
 
 async fn host(configuration: &str) -> Host {
@@ -53,4 +53,37 @@ async fn an_unknown_role_is_an_error_of_the_configuration() {
     assert!(!output.status.success());
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("kingship") && log.contains("phone_verification"), "{log}");
+}
+
+/// A stranger's component that can take on the role `agent_management`.
+fn stranger(id: &str) -> Vec<u8> {
+    let action = |name: &str| json!({ "name": name, "access": "open", "operations": [] });
+    let actions = ["act", "revoke_agent"].map(action);
+    scripted(&json!({ "id": id, "roles": ["agent_management"], "actions": actions }))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sensitive_role_does_not_change_hands_with_an_id() {
+    let mut options = Options::with(&[]);
+    options.components.push(("stranger.wasm".into(), stranger("owners")));
+    let host = Host::start(options.configuration("reserved_ids = []")).await;
+    let row = host.refusal("stranger.wasm").await;
+    assert_eq!(row["reason"], "pending_approval", "{row:#}");
+    assert!(row["message"].as_str().unwrap().contains("role:agent_management"), "{row:#}");
+    assert!(row["fix"].as_str().unwrap().contains("catalog approve owners"), "{row:#}");
+    assert!(vacant(&host.status().await, "agent_management").contains("not loaded"));
+    let permitted = host.decide("owners", "approve").await;
+    assert_eq!(permitted["permitted"], json!(["role:agent_management"]));
+    host.loaded("owners", "1.0.0").await;
+    assert_eq!(vacant(&host.status().await, "agent_management"), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_assignment_in_the_configuration_permits_a_sensitive_role() {
+    let mut options = Options::with(&[]);
+    options.components.push(("stranger.wasm".into(), stranger("stranger")));
+    let assigned = "[roles]\nagent_management = \"stranger\"";
+    let host = Host::start(options.configuration(assigned)).await;
+    host.loaded("stranger", "1.0.0").await;
+    assert_eq!(vacant(&host.status().await, "agent_management"), "");
 }

@@ -26,11 +26,12 @@ pub(super) fn keys() -> Keyring {
     Keyring::parse(&Keyring::generate().unwrap()).unwrap()
 }
 
-/// The capability `small` has small quotas.
+/// The capability `small` has small quotas, and the queries of `hurried` may take a millisecond.
 fn quotas() -> Quotas {
     let small =
         json!({ "documents": 3, "documents_and_tombstones": 20, "bytes": 1000, "timers": 2 });
-    serde_json::from_value(json!({ "small": small })).unwrap()
+    let hurried = json!({ "query_ms": 1 });
+    serde_json::from_value(json!({ "small": small, "hurried": hurried })).unwrap()
 }
 
 pub(super) async fn sqlite() -> Opened {

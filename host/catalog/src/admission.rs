@@ -8,6 +8,7 @@ use crate::{
     permission::Permission,
     reach::needed,
     refusal::LoadError,
+    roles,
 };
 use portolan_store::Installed;
 use portolan_vocabulary::Publisher;
@@ -80,7 +81,8 @@ impl Catalog {
         others: impl Iterator<Item = &'a Capability> + Clone,
     ) -> Vec<Permission> {
         let grants = self.grants();
-        let needed: BTreeSet<_> = needed(capability, others);
+        let mut needed: BTreeSet<_> = needed(capability, others);
+        needed.extend(roles::needed(capability, &self.options.roles));
         needed.into_iter().filter(|needed| !grants.permit(&capability.id, needed)).collect()
     }
 }

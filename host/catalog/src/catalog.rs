@@ -2,6 +2,7 @@
 
 use crate::{
     candidate::Waiting,
+    failures::Failures,
     permission::Grants,
     snapshot::{Service, Snapshot},
     status::Status,
@@ -24,6 +25,8 @@ pub struct CatalogOptions {
     pub folder: PathBuf,
     /// The file in which a start notes what it loads.
     pub start_note: PathBuf,
+    /// The file in which components are noted that cannot be compiled or do not describe themselves.
+    pub failures: PathBuf,
     /// What is permitted by the configuration.
     pub grants: Grants,
     pub trust: Trust,
@@ -41,6 +44,7 @@ pub struct Catalog {
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) store: Store,
     pub(super) options: CatalogOptions,
+    pub(super) failures: Failures,
     /// Wakes the keeper after a decision of the operator.
     pub(super) decided: Notify,
     status: Mutex<Status>,
@@ -80,6 +84,7 @@ impl Catalog {
             status: Mutex::default(),
             grants: Mutex::new(options.grants.clone()),
             waiting: Mutex::default(),
+            failures: Failures::open(&options.failures),
             options,
             served: Mutex::new(served),
         })

@@ -253,10 +253,7 @@ impl Keeper {
         let (catalog, file) = (Arc::clone(&self.catalog), file.to_owned());
         self.loads.spawn(async move {
             let name = file.clone();
-            let task = tokio::spawn(async move {
-                let options = &catalog.options;
-                load(&catalog.sandbox, &options.folder, &name, &options.trust, serving).await
-            });
+            let task = tokio::spawn(async move { load(&catalog, &name, serving).await });
             // A panic of the host must not leave the file in the state of loading.
             let result =
                 task.await.unwrap_or_else(|error| Err(std::io::Error::other(error).into()));

@@ -12,12 +12,13 @@
 //! - `start`, `attempt`, `keeper`: the start, and the one task that follows the folder
 //! - `folder`, `file`: the folder's changes, and the bytes of one file
 //! - `load`: from a file to a capability
+//! - `known_failure`, `failures`: which components failed before
 //! - `problem`, `counts`, `check`: every problem of a descriptor
 //! - `trust`, `candidate`, `admission`: who published a component, and whether it may have its id
 //! - `reach`, `permission`: which other capabilities and events it may reach, and what needs permission
 //! - `decisions`: what the operator decides about components
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
-//! - `migration`: the documents of another version, before a component serves
+//! - `migration`, `migrate_action`: the documents of another version, before a component serves
 //! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
@@ -48,12 +49,15 @@ mod counts;
 mod decisions;
 mod difference;
 mod document;
+mod failures;
 mod file;
 mod folder;
 mod keeper;
+mod known_failure;
 mod lint;
 mod listing;
 mod load;
+mod migrate_action;
 mod migration;
 mod overview;
 mod permission;
@@ -80,6 +84,7 @@ pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
 pub use decisions::DecisionError;
 pub use document::Document;
+pub use known_failure::KnownFailure;
 pub use lint::{lint, tool_tokens};
 pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};

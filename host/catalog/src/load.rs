@@ -2,7 +2,9 @@
 
 use crate::{
     capability::Capability,
+    catalog::Catalog,
     check::check,
+    failures::conditions,
     file,
     refusal::LoadError,
     trust::{Origin, Trust},
@@ -10,7 +12,6 @@ use crate::{
 use portolan_sandbox::{PrepareError, Sandbox, screen};
 use portolan_vocabulary::{Descriptor, Digest};
 use std::{
-    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -27,14 +28,13 @@ pub struct Inspection {
 
 /// Loads one file of the folder. Returns none if its content is that of the capability `serving`.
 pub(super) async fn load(
-    sandbox: &Arc<Sandbox>,
-    folder: &Path,
+    catalog: &Arc<Catalog>,
     file: &str,
-    trust: &Trust,
     serving: Option<Digest>,
 ) -> Result<Option<Capability>, LoadError> {
+    let (sandbox, options) = (&catalog.sandbox, &catalog.options);
     let limit = sandbox.limits().component_bytes;
-    let (path, name) = (folder.to_owned(), file.to_owned());
+    let (path, name) = (options.folder.clone(), file.to_owned());
     let (bytes, digest) = blocking(move || {
         let bytes = file::read(&path, &name, limit)?;
         let digest = Digest::of(&bytes);
@@ -44,9 +44,19 @@ pub(super) async fn load(
     if serving == Some(digest) {
         return Ok(None);
     }
-    let origin = trust.origin(&bytes, file)?;
+    let origin = options.trust.origin(&bytes, file)?;
     screen(&bytes)?;
-    build(sandbox, digest, bytes, origin).await.map(Some)
+    let conditions = conditions(sandbox);
+    if let Some(known) = catalog.failures.find(digest, &conditions, options.clock.now()) {
+        return Err(LoadError::Known(known));
+    }
+    let built = build(sandbox, digest, bytes, origin).await;
+    if let Err(error) = &built
+        && let Err(error) = catalog.failures.note(digest, conditions, error, options.clock.now())
+    {
+        tracing::warn!(%error, file, "the failure cannot be noted; the file is tried again");
+    }
+    built.map(Some)
 }
 
 /// Inspects a component that is in no catalog, for `portolan check`. `file` is the name of its file.

@@ -1,29 +1,24 @@
 //! The migration of stored documents, before a component with another version of their form serves.
 //!
 //! The component's internal action `migrate` gets the documents, some at a time, in a sandbox without any
-//! service. The store keeps the outcome in another generation of the collection; see `Generation`.
+//! service. The store keeps the outcome in another generation of the collection; see `Generation`. Where only the
+//! indexes differ, the documents are copied as they are.
 
 use crate::{
-    capability::Capability, catalog::Catalog, refusal::LoadError, status::MigrationStatus,
+    capability::Capability,
+    catalog::Catalog,
+    migrate_action::{ACTION, Purpose},
+    refusal::LoadError,
+    status::MigrationStatus,
 };
-use portolan_sandbox::{
-    CallContext, GuestAnswer, HostServices, NestedCall, NestedCallFuture, Work,
-};
-use portolan_store::{DbError, Generation, Migrated, OldDocument, Outdated, Unit};
-use portolan_vocabulary::{Access, Caller, Timestamp, new_request_id};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use portolan_store::{DbError, Generation, Migrated, OldDocument, Outdated};
+use portolan_vocabulary::{Access, Timestamp};
+use serde_json::Value;
 use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
-/// The action that migrates documents.
-const ACTION: &str = "migrate";
 /// The bytes of the documents that a component gets at once: its answer must stay within its limit.
 const CHUNK_BYTES: usize = 256 << 10;
 /// The maximum number of changes that are left to be followed while calls wait.
@@ -33,6 +28,10 @@ const FENCE: Duration = Duration::from_secs(2);
 /// How often more documents than that may be found with unique values that others have: each pass frees the
 /// values that documents no longer have.
 const PASSES: usize = 3;
+/// How many passes follow the changes beside the writes that cause them.
+const PASSES_BESIDE_WRITES: usize = 5;
+/// How long writes wait for each later pass.
+const PUSH_BACK: Duration = Duration::from_millis(500);
 /// How often the last changes are tried.
 const ATTEMPTS: usize = 3;
 
@@ -86,7 +85,7 @@ impl Progress {
 
 impl Catalog {
     /// Returns what must be done before a component can use its collections; nothing if the documents have
-    /// the version that it declares.
+    /// the version and the indexes that it declares.
     pub(super) async fn migration_steps(
         &self,
         candidate: &Capability,
@@ -106,7 +105,7 @@ impl Catalog {
                 Some(Err(written)) => Some(written),
                 None => None,
             };
-            if outdated.documents > 0 && !migrates {
+            if outdated.documents > 0 && !migrates && !outdated.reindexes {
                 return Err(LoadError::OtherVersion {
                     collection: outdated.declared.name,
                     documents: outdated.documents,
@@ -128,7 +127,9 @@ impl Catalog {
         progress: &Progress,
     ) -> Result<Vec<Generation>, LoadError> {
         for step in steps {
-            if let Step::Migrate(outdated) = step {
+            if let Step::Migrate(outdated) = step
+                && !outdated.reindexes
+            {
                 self.try_sample(candidate, outdated).await?;
             }
         }
@@ -201,30 +202,74 @@ impl Catalog {
         candidate: &Capability,
         generation: &Generation,
     ) -> Result<(), LoadError> {
-        let mut passes_with_conflicts = 0;
+        let (mut passes, mut passes_with_conflicts) = (0, 0);
         while self.store.count_changes(generation).await? > LAST_CHANGES {
-            let (mut after, mut conflicts, mut example) = (String::new(), 0, None);
-            loop {
-                let started = Instant::now();
-                let followed = self.follow(candidate, generation, &after, false).await?;
-                let Some(last) = followed.last else { break };
-                after = last;
-                conflicts += followed.conflicts.len();
-                example = example.or_else(|| followed.conflicts.into_iter().next());
-                // Half of the time is for calls.
-                tokio::time::sleep(started.elapsed()).await;
-            }
+            let pass = match passes < PASSES_BESIDE_WRITES {
+                true => self.pass(candidate, generation).await?,
+                false => self.fenced_pass(candidate, generation).await?,
+            };
+            passes += 1;
+            let conflicts = pass.conflicts.len();
             passes_with_conflicts =
                 if conflicts as u64 > LAST_CHANGES { passes_with_conflicts + 1 } else { 0 };
+            if passes_with_conflicts == PASSES && generation.reindexes {
+                return Err(DbError::NotUnique(generation.collection.clone()).into());
+            }
             if passes_with_conflicts == PASSES {
                 return Err(LoadError::MigrationConflicts {
                     collection: generation.collection.clone(),
                     documents: conflicts,
-                    example: example.unwrap_or_default(),
+                    example: pass.conflicts.into_iter().next().unwrap_or_default(),
                 });
             }
         }
         Ok(())
+    }
+
+    /// Follows the changes that there are, once.
+    async fn pass(
+        &self,
+        candidate: &Capability,
+        generation: &Generation,
+    ) -> Result<Followed, LoadError> {
+        let mut all = Followed { last: None, conflicts: Vec::new() };
+        loop {
+            let started = Instant::now();
+            let after = all.last.clone().unwrap_or_default();
+            let followed = self.follow(candidate, generation, &after, false).await?;
+            if followed.last.is_none() {
+                return Ok(all);
+            }
+            all.last = followed.last;
+            all.conflicts.extend(followed.conflicts);
+            // Half of the time is for calls.
+            tokio::time::sleep(started.elapsed()).await;
+        }
+    }
+
+    /// Follows changes while writes to the collection wait for a moment: they came faster than they could be
+    /// followed.
+    async fn fenced_pass(
+        &self,
+        candidate: &Capability,
+        generation: &Generation,
+    ) -> Result<Followed, LoadError> {
+        let (clock, fenced) = (&self.options.clock, std::slice::from_ref(generation));
+        let started = Instant::now();
+        self.store.fence(fenced, clock.now().plus(PUSH_BACK * 2)).await?;
+        let mut all = Followed { last: None, conflicts: Vec::new() };
+        while started.elapsed() < PUSH_BACK {
+            let after = all.last.clone().unwrap_or_default();
+            let followed = self.follow(candidate, generation, &after, false).await?;
+            if followed.last.is_none() {
+                break;
+            }
+            all.last = followed.last;
+            all.conflicts.extend(followed.conflicts);
+        }
+        self.store.fence(fenced, clock.now()).await?;
+        tokio::time::sleep(started.elapsed() / 4).await;
+        Ok(all)
     }
 
     async fn copy(
@@ -233,13 +278,12 @@ impl Catalog {
         generation: &Generation,
         progress: &Progress,
     ) -> Result<(), LoadError> {
-        let purpose = Purpose::from(generation);
         while let Some((after, documents)) =
             self.store.next_documents(generation, CHUNK_BYTES).await?
         {
             let started = Instant::now();
             let count = documents.len();
-            let migrated = self.migrate_documents(candidate, &purpose, documents).await;
+            let migrated = self.migrated(candidate, generation, documents).await;
             let now = self.options.clock.now();
             if self.store.copy_documents(generation, after, migrated, now).await? {
                 progress.add(generation, count);
@@ -260,8 +304,7 @@ impl Catalog {
     ) -> Result<Followed, LoadError> {
         let changed = self.store.changed_documents(generation, after, CHUNK_BYTES).await?;
         let last_id = changed.last().map(|document| document.id.clone());
-        let purpose = Purpose::from(generation);
-        let migrated = self.migrate_documents(candidate, &purpose, changed).await;
+        let migrated = self.migrated(candidate, generation, changed).await;
         let now = self.options.clock.now();
         let conflicts = self.store.follow_changes(generation, migrated, last, now).await?;
         Ok(Followed { last: last_id, conflicts })
@@ -314,82 +357,18 @@ impl Catalog {
         Ok(())
     }
 
-    /// Runs the action over documents. A part that fails is tried in halves, so that one document's error
-    /// is not that of others.
-    async fn migrate_documents(
+    /// Returns documents with what becomes of them.
+    async fn migrated(
         &self,
         candidate: &Capability,
-        purpose: &Purpose<'_>,
+        generation: &Generation,
         documents: Vec<OldDocument>,
     ) -> Vec<Migrated> {
-        let mut migrated = Vec::new();
-        let mut parts = vec![documents];
-        while let Some(mut part) = parts.pop() {
-            match self.call_migrate(candidate, purpose, &part).await {
-                Ok(mut bodies) => migrated.extend(part.into_iter().map(|document| {
-                    let outcome = match (document.body(), bodies.remove(&document.id)) {
-                        (None, _) => Ok(Value::Null),
-                        (Some(_), Some(outcome)) => outcome,
-                        (Some(_), None) => Err("the action migrate left it out".to_owned()),
-                    };
-                    (document, outcome)
-                })),
-                Err(reason) if part.len() == 1 => {
-                    migrated.extend(part.pop().map(|document| (document, Err(reason))));
-                }
-                Err(_) => {
-                    let second = part.split_off(part.len() / 2);
-                    parts.extend([second, part]);
-                }
-            }
+        if generation.reindexes {
+            // The store takes their bodies as they are.
+            return documents.into_iter().map(|document| (document, Ok(Value::Null))).collect();
         }
-        migrated
-    }
-
-    /// Runs the action once, and returns the new body of each document, or why there is none.
-    async fn call_migrate(
-        &self,
-        candidate: &Capability,
-        purpose: &Purpose<'_>,
-        documents: &[OldDocument],
-    ) -> Result<BTreeMap<String, Result<Value, String>>, String> {
-        let bodies = documents.iter().filter_map(|document| {
-            let body: Value = serde_json::from_str(document.body()?).unwrap_or_default();
-            Some(json!({ "id": document.id, "document": body }))
-        });
-        let bodies: Vec<Value> = bodies.collect();
-        if bodies.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        let input = json!({
-            "collection": purpose.collection,
-            "from": purpose.from,
-            "to": purpose.to,
-            "documents": bodies,
-        });
-        let now = self.options.clock.now();
-        let caller = Caller::System { test_mode: purpose.test_mode };
-        let platform = Arc::clone(&self.snapshot().platform);
-        let context = Arc::new(CallContext::new(caller, now, new_request_id(now), platform));
-        let work = Work {
-            unit: Unit::new(self.store.clone(), now),
-            collections: Arc::default(),
-            read_only: true,
-            services: Arc::new(NoServices),
-        };
-        let permit = self.sandbox.permit(&candidate.prepared).await;
-        let _permit = permit.map_err(|error| error.to_string())?;
-        let (prepared, input) = (&candidate.prepared, input.to_string());
-        let run = self.sandbox.run(prepared, &candidate.id, &context, (ACTION, &input), work);
-        let (answer, _work) = run.await;
-        match answer.map_err(|error| error.to_string())? {
-            GuestAnswer::Success { output, .. } => {
-                let output: Output = serde_json::from_str(&output)
-                    .map_err(|error| format!("the answer of the action migrate: {error}"))?;
-                Ok(output.documents.into_iter().map(NewDocument::outcome).collect())
-            }
-            GuestAnswer::Refused { code, message, .. } => Err(format!("{code}: {message}")),
-        }
+        self.migrate_documents(candidate, &Purpose::from(generation), documents).await
     }
 }
 
@@ -399,88 +378,4 @@ struct Followed {
     last: Option<String>,
     /// The documents whose unique values others have.
     conflicts: Vec<String>,
-}
-
-/// What documents are migrated for.
-struct Purpose<'a> {
-    collection: &'a str,
-    test_mode: bool,
-    from: u32,
-    to: u32,
-}
-
-impl<'a> Purpose<'a> {
-    fn of(outdated: &'a Outdated) -> Self {
-        Self {
-            collection: &outdated.declared.name,
-            test_mode: outdated.test_mode(),
-            from: outdated.version,
-            to: outdated.declared.version,
-        }
-    }
-}
-
-impl<'a> From<&'a Generation> for Purpose<'a> {
-    fn from(generation: &'a Generation) -> Self {
-        Self {
-            collection: &generation.collection,
-            test_mode: generation.test_mode,
-            from: generation.from_version,
-            to: generation.to_version,
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct Output {
-    documents: Vec<NewDocument>,
-}
-
-#[derive(Deserialize)]
-struct NewDocument {
-    id: String,
-    document: Option<Value>,
-    error: Option<String>,
-}
-
-impl NewDocument {
-    fn outcome(self) -> (String, Result<Value, String>) {
-        let none = || "the action migrate gave neither a document nor an error".to_owned();
-        let outcome = match (self.error, self.document) {
-            (Some(error), _) => Err(error),
-            (None, document) => document.ok_or_else(none),
-        };
-        (self.id, outcome)
-    }
-}
-
-/// The services of a component that migrates: none.
-#[derive(Debug)]
-struct NoServices;
-
-const NONE: &str = "the action migrate has no services";
-
-impl HostServices for NoServices {
-    fn check_event(&self, _: &str) -> Result<(), String> {
-        Err(NONE.to_owned())
-    }
-
-    fn subscribers(&self, _: &str) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn check_timer(&self, _: &str, _: String) -> Result<String, String> {
-        Err(NONE.to_owned())
-    }
-
-    fn call(self: Arc<Self>, nested: NestedCall) -> NestedCallFuture {
-        let refused = GuestAnswer::Refused {
-            code: "not_permitted".to_owned(),
-            message: NONE.to_owned(),
-            conflict: None,
-            next: None,
-            keep_writes: false,
-        };
-        Box::pin(async move { (refused, Some(nested.work)) })
-    }
 }

@@ -1,7 +1,7 @@
 //! What a component may do only with the operator's permission.
 
 use portolan_sandbox::Grant;
-use portolan_vocabulary::Invocation;
+use portolan_vocabulary::{Invocation, Role};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,6 +19,8 @@ pub enum Permission {
     Invoke(Invocation),
     /// To receive a type of event: `subscribe:identity.claimed`.
     Subscribe(String),
+    /// To have a sensitive role that is assigned to its id: `role:phone_verification`.
+    Role(Role),
 }
 
 /// The permissions of components, by capability id. Those of an id are those of its publisher.
@@ -32,7 +34,7 @@ impl Grants {
     }
 
     /// Returns these grants with others added.
-    pub(super) fn with(&self, more: impl IntoIterator<Item = (String, Permission)>) -> Self {
+    pub fn with(&self, more: impl IntoIterator<Item = (String, Permission)>) -> Self {
         let mut all = self.clone();
         for (id, permission) in more {
             all.0.entry(id).or_default().insert(permission);
@@ -49,6 +51,7 @@ impl fmt::Display for Permission {
                 write!(formatter, "invoke:{capability}.{action}")
             }
             Self::Subscribe(event_type) => write!(formatter, "subscribe:{event_type}"),
+            Self::Role(role) => write!(formatter, "role:{role}"),
         }
     }
 }
@@ -79,6 +82,7 @@ impl FromStr for Permission {
         let permission = match text.split_once(':') {
             Some(("invoke", text)) => invocation(text).map(Self::Invoke),
             Some(("subscribe", event_type)) => Some(Self::Subscribe(event_type.to_owned())),
+            Some(("role", name)) => Role::from_name(name).map(Self::Role),
             Some(_) => None,
             None => Grant::all()
                 .into_iter()
@@ -88,7 +92,7 @@ impl FromStr for Permission {
         permission.ok_or_else(|| {
             let interfaces: Vec<_> = Grant::all().iter().map(ToString::to_string).collect();
             format!(
-                "{text:?} is not a permission: write {}, invoke:<id>.<action> or subscribe:<event type>",
+                "{text:?} is not a permission: write {}, invoke:<id>.<action>, subscribe:<event type> or role:<role>",
                 interfaces.join(", ")
             )
         })
@@ -101,10 +105,15 @@ mod tests {
 
     #[test]
     fn a_permission_is_read_as_it_is_written() {
-        for text in ["sms", "invoke:svc.phone-binding.number", "subscribe:identity.claimed"] {
+        for text in [
+            "sms",
+            "invoke:svc.phone-binding.number",
+            "subscribe:identity.claimed",
+            "role:agent_management",
+        ] {
             assert_eq!(text.parse::<Permission>().unwrap().to_string(), text);
         }
-        for text in ["", "smss", "invoke:owners", "invoke:.x", "publish:x.y"] {
+        for text in ["", "smss", "invoke:owners", "invoke:.x", "publish:x.y", "role:king"] {
             assert!(
                 text.parse::<Permission>().unwrap_err().contains("is not a permission"),
                 "{text}"

@@ -2,6 +2,7 @@
 
 use crate::{
     candidate::Candidate,
+    known_failure::{Kind, KnownFailure},
     permission::Permission,
     problem::{Problem, TOO_COMPLEX_FIX},
     trust::Untrusted,
@@ -44,6 +45,8 @@ pub enum LoadError {
     Prepare(#[from] PrepareError),
     #[error(transparent)]
     Describe(#[from] DescribeError),
+    #[error("{0}")]
+    Known(KnownFailure),
     #[error("its description has {} problem{}", .0.len(), if .0.len() == 1 { "" } else { "s" })]
     Descriptor(Vec<Problem>),
     #[error("{0}")]
@@ -131,15 +134,16 @@ impl LoadError {
             Self::NotWasm => "not_wasm",
             Self::CoreModule => "core_module",
             Self::NativeCode => "native_code",
-            Self::Compile(CompileError::Invalid(_)) => "invalid",
-            Self::Compile(CompileError::OutOfTime(_)) => "compile_timeout",
-            Self::Compile(CompileError::Crashed(_)) => "compile_failed",
+            Self::Compile(CompileError::Invalid(_)) => Kind::Invalid.reason(),
+            Self::Compile(CompileError::OutOfTime(_)) => Kind::CompileTimeout.reason(),
+            Self::Compile(CompileError::Crashed(_)) => Kind::CompileFailed.reason(),
             Self::Compile(CompileError::Host(_)) => "host_failed",
+            Self::Known(known) => known.kind.reason(),
             Self::Prepare(PrepareError::UnknownImports(_)) => "unknown_import",
             Self::Prepare(PrepareError::Contract(_)) => "contract_mismatch",
             Self::Prepare(PrepareError::Artifact(_)) => "host_failed",
             Self::Prepare(PrepareError::ExceedsLimits(_)) => "exceeds_limits",
-            Self::Describe(_) => "describe_failed",
+            Self::Describe(_) => Kind::Describe.reason(),
             Self::Descriptor(problems)
                 if problems.iter().any(|problem| problem.fix == TOO_COMPLEX_FIX) =>
             {
@@ -181,15 +185,16 @@ impl LoadError {
             Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `portolan componentize` on it".to_owned(),
             Self::NativeCode => "drop the .wasm component itself; the host compiles it and trusts no native code but its own".to_owned(),
             Self::Compile(CompileError::Invalid(_))
-            | Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "build and copy it again; it is damaged or cut short".to_owned(),
-            Self::Compile(CompileError::OutOfTime(_)) => "build it smaller, or raise limits.compile_time_ms".to_owned(),
-            Self::Compile(CompileError::Crashed(_)) => "build it smaller: the compiler ran out of memory or failed".to_owned(),
+            | Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => Kind::Invalid.fix().to_owned(),
+            Self::Compile(CompileError::OutOfTime(_)) => Kind::CompileTimeout.fix().to_owned(),
+            Self::Compile(CompileError::Crashed(_)) => Kind::CompileFailed.fix().to_owned(),
+            Self::Known(known) => format!("{}; the host tries the same file again after a day, or with other limits", known.kind.fix()),
             Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
             Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@2.0.0, world capability".to_owned(),
-            Self::Describe(error) if error.is_too_large() => "shorten its descriptions, schemas and examples, or raise limits.call_output_bytes".to_owned(),
-            Self::Describe(_) => "make describe return a constant, quickly, without using any import".to_owned(),
+            Self::Describe(error) if error.is_too_large() => Kind::DescriptionTooLarge.fix().to_owned(),
+            Self::Describe(_) => Kind::Describe.fix().to_owned(),
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),
             Self::OtherVersion { .. } => "build it with an internal action `migrate`, or install the version that the documents have".to_owned(),

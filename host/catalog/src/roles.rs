@@ -1,8 +1,14 @@
-//! What the operator sees of the roles.
+//! Which capability has each role, and what the operator sees of that.
 
-use crate::snapshot::Snapshot;
-use portolan_vocabulary::Role;
+use crate::{
+    capability::Capability,
+    permission::{Grants, Permission},
+    snapshot::Snapshot,
+};
+use portolan_vocabulary::{ErrorCode, Failure, Publisher, Role, Roles};
 use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
 
 /// One role and the capability that has it.
 #[derive(Debug, Clone, Serialize)]
@@ -18,7 +24,45 @@ pub struct RoleStatus {
     pub vacant: Option<String>,
 }
 
+/// Returns the permissions for the sensitive roles that a capability declares and is assigned. The host's own
+/// publisher needs none.
+pub(super) fn needed<'a>(
+    capability: &'a Capability,
+    roles: &'a Roles,
+) -> impl Iterator<Item = Permission> + 'a {
+    let has = move |role: &Role| {
+        roles.assigned(*role) == Some(&*capability.id) && capability.declares(*role)
+    };
+    Role::all()
+        .filter(has)
+        .filter(move |role| is_restricted(capability, *role))
+        .map(Permission::Role)
+}
+
+fn is_restricted(capability: &Capability, role: Role) -> bool {
+    role.is_sensitive() && capability.publisher != Publisher::Host
+}
+
+fn is_permitted(capability: &Capability, role: Role, grants: &Grants) -> bool {
+    !is_restricted(capability, role) || grants.permit(&capability.id, &Permission::Role(role))
+}
+
 impl Snapshot {
+    /// Returns the capability that has a role: it is assigned to it, is loaded, declares the role, and is
+    /// permitted to have it.
+    pub fn holder(&self, role: Role) -> Result<&Arc<Capability>, Failure> {
+        let assigned = self.roles.assigned(role).and_then(|id| self.capabilities.get(id));
+        let has = |capability: &&Arc<Capability>| {
+            capability.declares(role) && is_permitted(capability, role, &self.grants)
+        };
+        assigned.filter(has).ok_or_else(|| {
+            let message = format!("No capability of this host has the role {role}.");
+            Failure::new(ErrorCode::UnknownCapability)
+                .message(message)
+                .next(json!({ "http": { "method": "GET", "url": "/v1/capabilities" } }))
+        })
+    }
+
     pub(super) fn role_statuses(&self) -> Vec<RoleStatus> {
         Role::all()
             .map(|role| RoleStatus {
@@ -40,6 +84,9 @@ impl Snapshot {
             None => Some(format!("{id} is not loaded; add its component to the catalog folder")),
             Some(capability) if !capability.declares(role) => Some(format!(
                 "{id} does not declare it; assign a capability that does in [roles] of portolan.toml"
+            )),
+            Some(capability) if !is_permitted(capability, role, &self.grants) => Some(format!(
+                "{id} is of another publisher and is not permitted to have it; if you trust it, run `portolan catalog approve {id}`"
             )),
             Some(_) => None,
         }

@@ -6,7 +6,7 @@ use crate::{
 };
 use portolan_sandbox::{Platform, PlatformComponent};
 use portolan_store::Served;
-use portolan_vocabulary::{ErrorCode, Failure, Limit, Role, Roles, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure, Limit, Roles, Timestamp};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -78,17 +78,6 @@ impl Snapshot {
             });
         }
         Ok(capability)
-    }
-
-    /// Returns the capability that has a role: it is assigned to it, is loaded and declares the role.
-    pub fn holder(&self, role: Role) -> Result<&Arc<Capability>, Failure> {
-        let assigned = self.roles.assigned(role).and_then(|id| self.capabilities.get(id));
-        assigned.filter(|capability| capability.declares(role)).ok_or_else(|| {
-            let message = format!("No capability of this host has the role {role}.");
-            Failure::new(ErrorCode::UnknownCapability)
-                .message(message)
-                .next(json!({ "http": { "method": "GET", "url": "/v1/capabilities" } }))
-        })
     }
 
     /// Checks that a capability may be served: no other one except `replaced` may have its id or its

@@ -176,6 +176,7 @@ async fn open_catalog(
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
         start_note: config.data_dir.join("catalog.start"),
+        failures: config.data_dir.join("catalog.failures"),
         grants: config.grants.clone(),
         trust: config.trust.clone(),
         roles: config.roles.clone(),

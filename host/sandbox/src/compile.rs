@@ -42,7 +42,8 @@ impl Sandbox {
             return Ok(artifact);
         }
         let Ok(_permit) = self.compilations.acquire().await else {
-            return Err(CompileError::Crashed("the host is stopping".to_owned()));
+            let stopping = std::io::Error::other("the host is stopping");
+            return Err(CompileError::Host(stopping));
         };
         create_private(&self.options.artifacts)?;
         let unfinished =

@@ -26,6 +26,11 @@ use wasmtime::{
 pub struct DescribeError(#[from] SandboxError);
 
 impl DescribeError {
+    /// Returns whether the host is the reason, and not the component.
+    pub fn is_host_failure(&self) -> bool {
+        matches!(self.0, SandboxError::Host(_) | SandboxError::Busy)
+    }
+
     /// Returns whether the description is larger than a call's answer may be.
     pub fn is_too_large(&self) -> bool {
         matches!(self.0, SandboxError::OutputTooLarge(_))

@@ -56,6 +56,8 @@ pub enum DbError {
     GenerationReplaced(String),
     #[error("{0}")]
     Shared(Arc<DbError>),
+    #[error("a query took longer than {0} ms")]
+    OverBudget(u64),
     #[error("the database is busy, for example with a new index, and the write timed out")]
     Busy,
     #[error("the database does not answer in time")]
@@ -121,7 +123,18 @@ pub enum StateError {
     #[error("the cursor is not one of this query")]
     CursorInvalid,
     #[error(transparent)]
-    Db(#[from] DbError),
+    Db(DbError),
+}
+
+impl From<DbError> for StateError {
+    fn from(error: DbError) -> Self {
+        match error {
+            DbError::OverBudget(ms) => Self::Limit(format!(
+                "the query would take longer than {ms} ms, the capability's quota query_ms: restrict it to fewer documents, with an index that its filter and its order can use"
+            )),
+            other => Self::Db(other),
+        }
+    }
 }
 
 impl From<DbError> for Failure {

@@ -26,7 +26,7 @@
 //!
 //! - rusqlite is used in `connection` alone, by the one writer, the reader of single documents, and
 //!   backups: it needs no thread switch for each statement. `error` wraps its error.
-//! - sea-query builds statements whose conditions vary: in `query::select`, and in the filters of
+//! - sea-query builds statements whose conditions vary: in `query::select` and `query::many`, and in the filters of
 //!   `records::audit` and `records::inbox`. `connection` renders them for the database.
 //! - sqlx opens both databases in `connection` and runs all other statements. Modules with fixed
 //!   statements call it through the macros `read!` and `transact!`; `url` checks URLs with it, and

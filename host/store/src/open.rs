@@ -10,6 +10,7 @@ use crate::{
 };
 use portolan_vocabulary::{Clock, Keyring, Quotas};
 use std::sync::{Arc, OnceLock};
+use tokio::sync::Semaphore;
 
 impl Store {
     /// Opens the database, creating it if there is none, and brings its schema up to date.
@@ -47,6 +48,7 @@ impl Store {
             cursor_keys,
             clock,
             quotas,
+            searches: Semaphore::new(1),
             erasure_list: OnceLock::new(),
         };
         let store = Self { inner: Arc::new(inner) };

@@ -3,6 +3,7 @@
 use crate::{
     commit::{Committer, InboxSignal, Signals},
     connection::{Backend, DocumentReader, Statements},
+    error::DbError,
     query::Layouts,
 };
 use portolan_vocabulary::{Clock, Keyring, Quotas};
@@ -10,7 +11,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, OnceLock},
 };
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, SemaphorePermit, broadcast};
 
 /// The host's records and its capabilities' documents. Clones share one open database.
 #[derive(Debug, Clone)]
@@ -32,6 +33,9 @@ pub(crate) struct Inner {
     pub(crate) cursor_keys: Vec<[u8; 32]>,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
+    /// The right to search all rows of a table: one at a time, because such a search holds a connection for
+    /// long.
+    pub(crate) searches: Semaphore,
     /// The file that lists the erased people, once it is known.
     pub(crate) erasure_list: OnceLock<PathBuf>,
 }
@@ -50,6 +54,11 @@ impl Store {
     /// Returns the host's secret keys.
     pub fn keys(&self) -> &Keyring {
         &self.inner.keys
+    }
+
+    /// Waits until no other task searches all rows of a table.
+    pub(crate) async fn search(&self) -> Result<SemaphorePermit<'_>, DbError> {
+        self.inner.searches.acquire().await.map_err(|_| DbError::Closed)
     }
 
     /// Waits until a commit, on this node or another one, has made new work.

@@ -56,7 +56,8 @@ impl Usage {
             | Quota::OwnerBytesPerDay
             | Quota::EventBytesPerDay
             | Quota::InboxEventsPerMinute
-            | Quota::LogBytesPerMinute => 0,
+            | Quota::LogBytesPerMinute
+            | Quota::QueryMs => 0,
         }
     }
 

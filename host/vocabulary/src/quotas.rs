@@ -3,7 +3,7 @@
 
 use crate::is_capability_id;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The kinds of quotas. Each mode of a capability has its own share of what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,6 +17,7 @@ pub enum Quota {
     EventBytesPerDay,
     InboxEventsPerMinute,
     LogBytesPerMinute,
+    QueryMs,
 }
 
 /// A quota as the configuration and operators name it.
@@ -29,7 +30,7 @@ pub struct QuotaRow {
     pub least: u64,
 }
 
-const ROWS: [QuotaRow; 9] = [
+const ROWS: [QuotaRow; 10] = [
     row(Quota::Documents, "documents", 5_000_000, 0),
     row(Quota::DocumentsAndTombstones, "documents_and_tombstones", 20_000_000, 0),
     row(Quota::Bytes, "bytes", 4 << 30, 0),
@@ -39,6 +40,7 @@ const ROWS: [QuotaRow; 9] = [
     row(Quota::EventBytesPerDay, "event_bytes_per_day", 256 << 20, 1),
     row(Quota::InboxEventsPerMinute, "inbox_events_per_minute", 600, 1),
     row(Quota::LogBytesPerMinute, "log_bytes_per_minute", 1 << 20, 1),
+    row(Quota::QueryMs, "query_ms", 500, 1),
 ];
 
 const fn row(quota: Quota, name: &'static str, default: u64, least: u64) -> QuotaRow {
@@ -87,6 +89,11 @@ impl Quotas {
             _ => None,
         };
         Some(*own.or(for_all).unwrap_or(&row.default))
+    }
+
+    /// Returns a limit that is a time; the longest one for the host's own records.
+    pub fn time(&self, capability: &str, quota: Quota) -> Duration {
+        self.limit(capability, quota).map_or(Duration::MAX, Duration::from_millis)
     }
 
     /// Returns every fault of the settings, each with its fix.

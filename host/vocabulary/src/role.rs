@@ -24,6 +24,8 @@ struct Declared {
     purpose: &'static str,
     /// The actions that the host calls or names to callers.
     actions: &'static [&'static str],
+    /// Whether it gives power over people's accounts and secrets, or over what they begin.
+    sensitive: bool,
 }
 
 const ROLES: [Declared; 6] = [
@@ -32,36 +34,42 @@ const ROLES: [Declared; 6] = [
         name: "phone_verification",
         purpose: "people sign in and claim agents with a verified phone number",
         actions: &["bind", "resend", "verify", "adopted"],
+        sensitive: true,
     },
     Declared {
         role: Role::AgentManagement,
         name: "agent_management",
         purpose: "the sign-in page revokes a person's agents",
         actions: &["revoke_agent"],
+        sensitive: true,
     },
     Declared {
         role: Role::WebhookManagement,
         name: "webhook_management",
         purpose: "agents manage their webhooks",
         actions: &["create", "list", "get", "delete", "verify"],
+        sensitive: true,
     },
     Declared {
         role: Role::Handoffs,
         name: "handoffs",
         purpose: "handoff links show what they would begin",
         actions: &["preview", "redeem"],
+        sensitive: true,
     },
     Declared {
         role: Role::Pages,
         name: "pages",
         purpose: "MCP offers its pages as resources",
         actions: &["list", "get"],
+        sensitive: false,
     },
     Declared {
         role: Role::SignalStatements,
         name: "signal_statements",
         purpose: "the feeds take in what people state about signals",
         actions: &["knowledge", "announce"],
+        sensitive: false,
     },
 ];
 
@@ -87,6 +95,11 @@ impl Role {
     /// Returns the actions that a capability needs for this role.
     pub fn actions(self) -> &'static [&'static str] {
         self.row().map_or(&[], |row| row.actions)
+    }
+
+    /// Returns whether another publisher's component needs the operator's permission for this role.
+    pub fn is_sensitive(self) -> bool {
+        self.row().is_none_or(|row| row.sensitive)
     }
 
     fn row(self) -> Option<&'static Declared> {

@@ -213,13 +213,16 @@ fn print(status: &Value) {
         line!("pending: {file}");
     }
     for migration in list("migrations") {
+        let (from, to) = (text(&migration, "from"), text(&migration, "to"));
+        let (doing, versions) = match from == to {
+            true => ("indexing", String::new()),
+            false => ("migrating", format!(" from version {from} to {to}")),
+        };
         line!(
-            "migrating: {}: {}.{} from version {} to {}, {} of {} documents",
+            "{doing}: {}: {}.{}{versions}, {} of {} documents",
             text(&migration, "file"),
             text(&migration, "id"),
             text(&migration, "collection"),
-            text(&migration, "from"),
-            text(&migration, "to"),
             text(&migration, "migrated"),
             text(&migration, "documents")
         );

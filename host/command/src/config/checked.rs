@@ -2,10 +2,10 @@
 
 use crate::config::{
     error::ConfigError,
-    written::{Flags, List, Switch, Tokens, Trusted, Written},
+    written::{Flags, List, Switch, Tokens, Trusted, Written, shipped_roles},
 };
 use ipnet::IpNet;
-use portolan_catalog::{Grants, Trust};
+use portolan_catalog::{Grants, Permission, Trust};
 use portolan_events::WebhookSettings;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
@@ -13,7 +13,9 @@ use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
 use portolan_publication::Provider;
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
-use portolan_vocabulary::{Keyring, Limits, Publisher, Quotas, Retention, Roles, is_capability_id};
+use portolan_vocabulary::{
+    Keyring, Limits, Publisher, Quotas, Retention, Role, Roles, is_capability_id,
+};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -184,7 +186,7 @@ impl Config {
                         only,
                         reserved_ids: written.reserved_ids.items(),
                     },
-                    grants: written.grants,
+                    grants: written.grants.with(assigned(&written.roles)),
                     roles: written.roles,
                     retention: written.retention,
                     tokens: written.tokens,
@@ -197,6 +199,15 @@ impl Config {
             _ => Err(ConfigError(faults)),
         }
     }
+}
+
+/// Returns the permissions for roles that the operator assigns to other capabilities than those that ship with
+/// the host.
+fn assigned(roles: &Roles) -> Vec<(String, Permission)> {
+    let shipped = shipped_roles();
+    let is_own = |(role, id): &(&Role, &String)| shipped.assigned(**role) != Some(id.as_str());
+    let own = roles.0.iter().filter(is_own).filter(|(_, id)| !id.is_empty());
+    own.map(|(role, id)| (id.clone(), Permission::Role(*role))).collect()
 }
 
 fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAddr> {

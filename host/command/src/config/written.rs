@@ -246,6 +246,11 @@ impl Written {
     }
 }
 
+/// Returns the roles of the components that ship with this host.
+pub(super) fn shipped_roles() -> Roles {
+    Figment::from(Toml::string(SHIPPED)).extract_inner("roles").unwrap_or_default()
+}
+
 /// Describes a fault of a setting without its value, which may be secret.
 fn describe(fault: &figment::Error) -> String {
     match fault.path.first() {

@@ -126,8 +126,10 @@ impl documents::Host for CallState {
 impl CallState {
     fn collection(&mut self, name: &str) -> Answer<(&mut Unit, &Collection)> {
         let room = self.room()?.unwrap_or(0);
+        let capability = Arc::clone(&self.capability);
         let work = self.work()?;
         work.unit.set_room(room);
+        work.unit.set_reader(&capability);
         let undeclared =
             || HostError::Invalid(format!("the collection {name} is not declared: declare it"));
         let collection = work.collections.get(name).ok_or_else(undeclared)?;

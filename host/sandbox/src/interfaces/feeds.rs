@@ -80,6 +80,7 @@ impl CallState {
         let room = self.room().ok().flatten().unwrap_or(0);
         let mut unit = records.unit();
         unit.set_room(room);
+        unit.set_reader(&self.capability);
         unit
     }
 }

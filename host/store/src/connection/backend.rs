@@ -7,7 +7,6 @@ use super::{
     transaction::Transaction,
 };
 use crate::{error::DbError, url::DatabaseUrl};
-use futures_util::TryStreamExt as _;
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
 use sea_query_sqlx::SqlxBinder as _;
 use serde_json::json;
@@ -208,38 +207,6 @@ impl Backend {
             Self::Sqlite(_) => "",
             Self::Postgres(_) => "FOR UPDATE SKIP LOCKED",
         }
-    }
-
-    /// Fetches rows one by one as long as they are wanted. Returns those, and whether there are more.
-    pub(crate) async fn fetch_while<T>(
-        &self,
-        statement: &SelectStatement,
-        mut is_wanted: impl FnMut(&T) -> bool,
-    ) -> Result<(Vec<T>, bool), DbError>
-    where
-        T: Send
-            + Unpin
-            + for<'r> sqlx::FromRow<'r, sqlx::sqlite::SqliteRow>
-            + for<'r> sqlx::FromRow<'r, sqlx::postgres::PgRow>,
-    {
-        let mut fetched = Vec::new();
-        macro_rules! fetch {
-            ($builder:expr, $pool:expr) => {{
-                let (sql, values) = statement.build_sqlx($builder);
-                let mut rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch($pool);
-                while let Some(row) = rows.try_next().await? {
-                    if !is_wanted(&row) {
-                        return Ok((fetched, true));
-                    }
-                    fetched.push(row);
-                }
-            }};
-        }
-        match self {
-            Self::Sqlite(sqlite) => fetch!(SqliteQueryBuilder, &sqlite.readers),
-            Self::Postgres(server) => fetch!(PostgresQueryBuilder, &server.pool),
-        }
-        Ok((fetched, false))
     }
 
     /// Fetches the rows of a query that was built for either database.

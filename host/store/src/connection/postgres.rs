@@ -1,7 +1,11 @@
 //! PostgreSQL: its pool, and the connection that commits.
 
-use super::timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT};
+use super::{
+    shares::Shares,
+    timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
+};
 use crate::error::DbError;
+use portolan_vocabulary::{Quota, Quotas};
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool,
     migrate::Migrator,
@@ -36,6 +40,9 @@ pub(super) fn commit_lock() -> String {
 #[derive(Debug)]
 pub(crate) struct PostgresServer {
     pub(crate) pool: PgPool,
+    /// For components' queries.
+    pub(super) queries: PgPool,
+    pub(super) shares: Shares,
     /// The connection of the last commit. A pool would test it before and after each use.
     pub(crate) last: Arc<Mutex<Option<PgConnection>>>,
 }
@@ -63,23 +70,16 @@ impl PostgresServer {
             return Err(DbError::TooOld(version));
         }
         MIGRATIONS.run(&mut first).await?;
-        let pool = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .test_before_acquire(false)
-            .before_acquire(|connection, usage| {
-                Box::pin(async move {
-                    if usage.idle_for > PING_AFTER_IDLE {
-                        connection.ping().await?;
-                    }
-                    Ok(true)
-                })
-            })
-            .connect_lazy_with(options);
-        Ok(Self { pool, last: Arc::default() })
+        let shares = Shares::of_network();
+        let query_time = default_query_time().as_millis().to_string();
+        let queries = pool(shares.connections())
+            .connect_lazy_with(options.clone().options([("statement_timeout", query_time)]));
+        let pool = pool(CONNECTIONS).connect_lazy_with(options);
+        Ok(Self { pool, queries, shares, last: Arc::default() })
     }
 
     pub(super) async fn close(&self) {
+        self.queries.close().await;
         self.pool.close().await;
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(connection) = last {
@@ -142,6 +142,26 @@ impl PostgresTransaction {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
         Ok(())
     }
+}
+
+/// How long a component's query may take where the operator sets nothing else.
+pub(super) fn default_query_time() -> Duration {
+    Quotas::default().time("", Quota::QueryMs)
+}
+
+fn pool(connections: u32) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .test_before_acquire(false)
+        .before_acquire(|connection, usage| {
+            Box::pin(async move {
+                if usage.idle_for > PING_AFTER_IDLE {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
 }
 
 /// Retries for a short time, because a server that has just started accepts no connections yet.

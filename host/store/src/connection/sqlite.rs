@@ -2,6 +2,7 @@
 
 use super::{
     native::Writer,
+    shares::Shares,
     timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
 };
 use crate::error::DbError;
@@ -18,7 +19,7 @@ use std::{
 
 static MIGRATIONS: Migrator = sqlx::migrate!("src/migrations/sqlite");
 
-/// The number of connections for reads; each one has a thread.
+/// The number of connections for the host's own reads; each one has a thread.
 const READERS: u32 = 4;
 
 #[derive(Debug)]
@@ -27,7 +28,11 @@ pub(crate) struct Sqlite {
     pub(super) writer: Writer,
     /// One connection for all other writes, which wait for the writer.
     pub(crate) others: SqlitePool,
+    /// For the host's own reads.
     pub(crate) readers: SqlitePool,
+    /// For components' queries.
+    pub(super) queries: SqlitePool,
+    pub(super) shares: Shares,
     pub(crate) path: PathBuf,
     /// Held while the database is open, because two hosts on one file would overwrite each other.
     lock: File,
@@ -68,9 +73,11 @@ impl Sqlite {
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
         MIGRATIONS.run(&others).await?;
         let read_only = options.read_only(true).create_if_missing(false);
-        let readers = open_pool(pool().max_connections(READERS), read_only).await?;
+        let readers = open_pool(pool().max_connections(READERS), read_only.clone()).await?;
+        let shares = Shares::of_processors();
+        let queries = open_pool(pool().max_connections(shares.connections()), read_only).await?;
         let writer = Writer::open(path)?;
-        Ok(Self { writer, others, readers, path: path.to_owned(), lock })
+        Ok(Self { writer, others, readers, queries, shares, path: path.to_owned(), lock })
     }
 
     /// Waits until nothing else of this host writes, and blocks others until the guard is dropped.
@@ -79,6 +86,7 @@ impl Sqlite {
     }
 
     pub(super) async fn close(&self) {
+        self.queries.close().await;
         self.readers.close().await;
         self.others.close().await;
         self.writer.close().await;

@@ -4,6 +4,7 @@
 mod collection;
 mod declaration;
 mod layout;
+mod many;
 mod recent;
 mod search;
 mod select;
@@ -13,6 +14,7 @@ pub use collection::{Collection, Collections};
 pub(crate) use declaration::declaration_text;
 pub use declaration::shape;
 pub(crate) use layout::Layout;
+pub(crate) use many::find_many;
 pub use portolan_query::{
     Bound, Counted, CursorInvalid, Direction, Entry, EntryError, Filter, FilterError, Found,
     MAX_COUNTED_PATHS, MAX_ELEMENTS, MAX_ORDER, MAX_WORDS, Order, OrderBy, Path, Placed, Query,

@@ -5,7 +5,11 @@ use super::{
     recent::{RANKED, Recent, SAMPLE},
     select::Select,
 };
-use crate::{connection::Backend, error::DbError, integers::unsigned};
+use crate::{
+    connection::{Backend, Queries},
+    error::DbError,
+    integers::unsigned,
+};
 use std::collections::BTreeMap;
 
 /// A page ends early rather than holding more than this.
@@ -44,15 +48,16 @@ struct CountRow {
     key3: Option<String>,
 }
 
-/// The queries of one collection in the database.
+/// A query of one collection in the database.
 pub(crate) struct Search<'a> {
     backend: &'a Backend,
+    queries: Queries,
     layout: &'a Layout,
 }
 
 impl<'a> Search<'a> {
-    pub(crate) fn new(backend: &'a Backend, collection: &'a Collection) -> Self {
-        Self { backend, layout: &collection.layout }
+    pub(crate) fn new(backend: &'a Backend, queries: Queries, collection: &'a Collection) -> Self {
+        Self { backend, queries, layout: &collection.layout }
     }
 
     /// Returns rows after the cursor, one more than the limit if there are more, and whether the
@@ -73,12 +78,12 @@ impl<'a> Search<'a> {
         for part in select.parts(query, after) {
             let statement = select.documents(query, &part, written, after, limit);
             let mut bytes = 0;
-            let fits = |row: &Row| {
+            let fits = move |row: &Row| {
                 let first = bytes == 0;
                 bytes += row.body.as_ref().map_or(0, String::len);
                 first || bytes <= PAGE_BYTES
             };
-            (rows, cut) = self.backend.fetch_while(&statement, fits).await?;
+            (rows, cut) = self.queries.fetch_while(&statement, fits).await?;
             if cut || rows.len() > query.limit as usize {
                 break;
             }
@@ -93,7 +98,7 @@ impl<'a> Search<'a> {
     ) -> Result<u64, DbError> {
         let select = Select::new(self.layout, self.backend);
         let statement = select.count(filter, written);
-        let rows: Vec<(i64,)> = self.backend.fetch(&statement).await?;
+        let rows: Vec<(i64,)> = self.queries.fetch(&statement).await?;
         Ok(rows.first().map_or(0, |(count,)| unsigned(*count)))
     }
 
@@ -114,7 +119,7 @@ impl<'a> Search<'a> {
             let together: Vec<&Path> =
                 look.iter().filter_map(|at| paths.get(*at)).copied().collect();
             let statement = select.counts(query, &together, written);
-            for row in self.backend.fetch::<CountRow>(&statement).await? {
+            for row in self.queries.fetch::<CountRow>(&statement).await? {
                 let keys = [row.key0, row.key1, row.key2, row.key3].into_iter().flatten();
                 for (at, key) in look.iter().zip(keys).filter(|(_, key)| is_counted(key)) {
                     let counts: Option<&mut BTreeMap<String, u64>> = all.get_mut(*at);
@@ -129,10 +134,10 @@ impl<'a> Search<'a> {
     /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` where there
     /// are so few documents that all are ranked.
     async fn recent(&self, select: &Select<'_>, query: &Query) -> Result<Option<Recent>, DbError> {
-        let last: Vec<(i64,)> = self.backend.fetch(&select.last_written()).await?;
+        let last: Vec<(i64,)> = self.queries.fetch(&select.last_written()).await?;
         let last = last.first().map_or(0, |(last,)| unsigned(*last));
         let Some(sample) = Recent::new(last, SAMPLE) else { return Ok(None) };
-        let counted: Vec<(i64,)> = self.backend.fetch(&select.sample(query, sample)).await?;
+        let counted: Vec<(i64,)> = self.queries.fetch(&select.sample(query, sample)).await?;
         let have = counted.first().map_or(0, |(count,)| unsigned(*count));
         // The newest block may be almost empty.
         let blocks = (SAMPLE * RANKED).checked_div(have).map(|blocks| blocks + 1);

@@ -35,8 +35,8 @@ impl Store {
         })
     }
 
-    /// Makes collections ready. Where a declaration has changed, all documents are indexed again,
-    /// and writes wait meanwhile.
+    /// Makes collections ready. Where a declaration has changed, all documents are indexed again in one
+    /// transaction, and writes wait meanwhile: for many documents, a generation is filled before.
     pub async fn declare(
         &self,
         capability: &str,

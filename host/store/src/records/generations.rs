@@ -1,7 +1,8 @@
-//! Generations of a collection: how its documents get the form of another version while calls go on.
+//! Generations of a collection: how its documents get the form of another version, or other indexes, while
+//! calls go on.
 //!
-//! A collection is a row of `collections`. A version with another form of the documents gets a second row,
-//! which is filled while the first one serves:
+//! A collection is a row of `collections`. A version with another form of the documents, or with other indexes
+//! over many of them, gets a second row, which is filled while the first one serves:
 //!
 //! 1. [`Store::begin_generation`] makes the second row. From then on, the database notes the id of every
 //!    document of the first row that changes.
@@ -12,7 +13,8 @@
 //!
 //! Every step is one short transaction that checks what it was computed from, so that a crash at any time,
 //! or another node that does the same, loses nothing and does no harm. A document that cannot be migrated
-//! is quarantined with its old body.
+//! is quarantined with its old body. Documents that are only indexed anew stay as they are; one that does not fit
+//! its index, or has a unique value that another one has, is an error.
 
 use super::{quarantine::kept_reason, sweep::DAY_MS};
 use crate::{
@@ -37,10 +39,12 @@ use std::{
 const CHUNK: usize = 200;
 /// How long a replaced generation is kept.
 const RETIRED_DAYS: u64 = 7;
+/// How long one is kept whose documents the next one has unchanged: for the calls that still read it.
+const REINDEXED_MS: u64 = 60 * 60 * 1000;
 /// The maximum number of documents that the sweep deletes in one transaction.
 const SWEPT: usize = 1_000;
 
-/// A serving collection whose documents have another version than the declared one.
+/// A serving collection whose documents have another version than the declared one, or other indexes.
 #[derive(Debug, Clone)]
 pub struct Outdated {
     id: CollectionId,
@@ -49,6 +53,8 @@ pub struct Outdated {
     /// The version of the stored documents.
     pub version: u32,
     pub documents: u64,
+    /// Whether only the indexes differ.
+    pub reindexes: bool,
 }
 
 /// A generation that is being filled.
@@ -64,6 +70,8 @@ pub struct Generation {
     pub documents: u64,
     /// Whether it is the retired generation before the serving one, which needs no copies.
     pub revived: bool,
+    /// Whether the documents stay as they are, and only their indexes differ.
+    pub reindexes: bool,
     layout: Arc<Layout>,
     people: Arc<People>,
 }
@@ -87,8 +95,8 @@ impl OldDocument {
     }
 }
 
-/// The row of a serving collection: id, version, documents.
-type Serving = (i64, i64, i64);
+/// The row of a serving collection: id, version, shape, documents.
+type Serving = (i64, i64, String, i64);
 
 /// The row of a collection: state, version, shape, generation, what follows it, until when it is fenced,
 /// what migrates it, what was copied.
@@ -96,7 +104,7 @@ type Row = (String, i64, String, i64, Option<i64>, i64, Option<String>, Option<S
 
 impl Store {
     /// Returns the collections of a capability, of both modes, whose stored documents have another version
-    /// than the declared one.
+    /// than the declared one, and those of many documents that have other indexes.
     pub async fn outdated(
         &self,
         capability: &str,
@@ -108,7 +116,7 @@ impl Store {
                 let scope = scope(capability, test_mode);
                 let row: Option<Serving> = read!(self.inner.backend, |pool| {
                     sqlx::query_as(
-                        "SELECT c.id, CAST(c.version AS BIGINT), coalesce(u.documents, 0)
+                        "SELECT c.id, CAST(c.version AS BIGINT), c.shape, coalesce(u.documents, 0)
                          FROM collections c LEFT JOIN collection_usage u ON u.collection = c.id
                          WHERE c.capability = $1 AND c.name = $2",
                     )
@@ -117,15 +125,21 @@ impl Store {
                     .fetch_optional(pool)
                     .await?
                 });
-                let Some((id, version, documents)) = row else { continue };
+                let Some((id, version, shape, documents)) = row else { continue };
                 let version = u32::try_from(version).unwrap_or(u32::MAX);
-                if version != declaration.version {
+                let documents = unsigned(documents);
+                // Few documents are indexed in the transaction that declares the collection.
+                let reindexes = version == declaration.version
+                    && shape != declaration_text(declaration)
+                    && documents > CHUNK as u64;
+                if version != declaration.version || reindexes {
                     outdated.push(Outdated {
                         id: CollectionId(id),
                         scope,
                         declared: declaration.clone(),
                         version,
-                        documents: unsigned(documents),
+                        documents,
+                        reindexes,
                     });
                 }
             }
@@ -133,8 +147,8 @@ impl Store {
         Ok(outdated)
     }
 
-    /// Returns the retired generation that the serving one has replaced, if it has the declared version; or
-    /// the number of documents that were written since, which it lacks. None if there is no such
+    /// Returns the retired generation that the serving one has replaced, if it is as declared; or the
+    /// number of documents that were written since, which it lacks. None if there is no such
     /// generation.
     pub async fn revivable(
         &self,
@@ -152,6 +166,9 @@ impl Store {
             .await?
         });
         let Some((id, generation, shape)) = row else { return Ok(None) };
+        if shape != declaration_text(&outdated.declared) {
+            return Ok(None);
+        }
         let sql = format!("SELECT count(*) FROM {}", written_since(outdated.id, CollectionId(id)));
         let written: i64 = read!(self.inner.backend, |pool| {
             sqlx::query_scalar(AssertSqlSafe(sql.as_str())).fetch_one(pool).await?
@@ -208,16 +225,20 @@ impl Store {
             self.give_up(&mut transaction, from, begun, &declared.name).await?;
         }
         let people = declared.people.as_ref().map(|people| json!(people).to_string());
+        let kept_people = match outdated.reindexes {
+            // Documents may name people as an earlier declaration said.
+            true => format!("(SELECT people FROM collections WHERE id = {})", from.0),
+            false => backend.part(3, TEXT),
+        };
         let name = format!("{} (filling)", declared.name);
         let added = json!([outdated.scope, name, text, people, version, migrated_by]);
         let sql = format!(
             "INSERT INTO collections
              (capability, name, shape, generation, people, version, state, migrated_by, copied_to)
-             SELECT {}, {}, {}, 1, {}, {}, 'filling', {}, '' FROM {}",
+             SELECT {}, {}, {}, 1, {kept_people}, {}, 'filling', {}, '' FROM {}",
             backend.part(0, TEXT),
             backend.part(1, TEXT),
             backend.part(2, TEXT),
-            backend.part(3, TEXT),
             backend.part(4, NUMBER),
             backend.part(5, TEXT),
             backend.row_source()
@@ -494,7 +515,7 @@ impl Store {
                 let retire = [
                     ("state", TEXT, json!("retired")),
                     ("name", TEXT, json!(retired)),
-                    ("retired_at", NUMBER, json!(now.as_millis())),
+                    ("retired_at", NUMBER, json!(generation.retired_at(now))),
                     ("replaced_by", NUMBER, json!(to.0)),
                     ("followed_by", NUMBER, Value::Null),
                     ("fenced_until", NUMBER, json!(0)),
@@ -662,6 +683,9 @@ impl Store {
             outcomes.iter().map(|(document, _)| json!([to.0, document.id])).collect();
         transaction.run(&statements.drop_unique_keys, ids.clone()).await?;
         self.resolve_duplicates(transaction, to, &mut outcomes, fenced).await?;
+        if generation.reindexes {
+            ensure_indexed(&generation.collection, &outcomes)?;
+        }
         let (mut noted, mut deferred) = (Vec::new(), Vec::new());
         let (mut documents, mut entries, mut uniques, mut quarantined) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -893,10 +917,29 @@ impl Generation {
         if document.stored.body.is_none() {
             return Outcome::Deleted;
         }
-        let checked = migrated.and_then(|value| self.check(&document.id, value));
+        let checked = match (self.reindexes, &document.stored.body) {
+            (true, Some(body)) => self.index(body),
+            _ => migrated.and_then(|value| self.check(&document.id, value)),
+        };
         match checked {
             Ok((body, entry)) => Outcome::Written { body, entry },
             Err(reason) => Outcome::Quarantined(kept_reason(&reason)),
+        }
+    }
+
+    /// Returns the entry of a document that stays as it is.
+    fn index(&self, body: &str) -> Result<(String, Entry), String> {
+        let value: Value = serde_json::from_str(body).unwrap_or_default();
+        let entry = self.layout.shape.entry(&value).map_err(|error| error.to_string())?;
+        Ok((body.to_owned(), entry))
+    }
+
+    /// Returns the time from which the replaced generation counts as retired.
+    fn retired_at(&self, now: Timestamp) -> u64 {
+        let now = now.as_millis();
+        match self.reindexes && !self.revived {
+            true => (now + REINDEXED_MS).saturating_sub(RETIRED_DAYS * DAY_MS),
+            false => now,
         }
     }
 
@@ -908,6 +951,20 @@ impl Generation {
             false => Ok((body, entry)),
         }
     }
+}
+
+/// Ensures that documents that are indexed anew fit their indexes.
+fn ensure_indexed(collection: &str, outcomes: &[(OldDocument, Outcome)]) -> Result<(), DbError> {
+    for (document, outcome) in outcomes {
+        if let Outcome::Quarantined(error) = outcome {
+            return Err(DbError::Unindexable {
+                collection: collection.to_owned(),
+                id: document.id.clone(),
+                error: error.clone(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Checks what a call checks when it writes a document.
@@ -951,6 +1008,7 @@ impl Outdated {
             to_version: self.declared.version,
             documents: self.documents,
             revived,
+            reindexes: self.reindexes,
             layout,
             people: Arc::new(people),
         })

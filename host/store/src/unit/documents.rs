@@ -7,7 +7,7 @@ use crate::{
     document::{CollectionId, Document, DocumentKey, Expectation, Stored, UniqueKey},
     error::{DbError, StateError},
     integers::signed,
-    query::Collection,
+    query::{Collection, find_many},
 };
 use portolan_vocabulary::{Timestamp, plain_json};
 use serde_json::Value;
@@ -18,6 +18,8 @@ const ID_BYTES: usize = 128;
 pub(crate) const DOCUMENT_BYTES: usize = 256 << 10;
 /// The maximum number of documents that one call may read, and that it may write.
 const READS: usize = 10_000;
+/// The most documents of a read that shares a statement with the reads of other calls.
+const BATCHED: usize = 16;
 const WRITES: usize = 1_000;
 
 impl Unit {
@@ -174,8 +176,17 @@ impl Unit {
         }
         let key = |id: &&str| DocumentKey { collection, id: (*id).to_owned() };
         let keys: BTreeSet<DocumentKey> = ids.iter().map(key).collect();
-        let reader = self.store.inner.documents.clone();
-        let found = reader.find(keys.clone(), self.room).await.map_err(DbError::Shared)?;
+        let found = match keys.len() > BATCHED {
+            true => {
+                let queries = self.queries().await?;
+                let ids = keys.iter().map(|key| key.id.clone());
+                find_many(&queries, collection, ids, self.room).await?
+            }
+            false => {
+                let reader = self.store.inner.documents.clone();
+                reader.find(keys.clone(), self.room).await.map_err(DbError::Shared)?
+            }
+        };
         let mut found = found.ok_or_else(no_room)?;
         self.count_read();
         for key in keys {

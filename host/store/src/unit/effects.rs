@@ -2,7 +2,7 @@
 
 use super::unit_of_work::Unit;
 use crate::effects::{AuditRecord, NewEvent, OutboxCommand, TimerChange, TimerKey};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 impl Unit {
     pub fn publish(&mut self, event: NewEvent) {
@@ -56,6 +56,11 @@ impl Unit {
     /// Sets the most bytes that further reads may take, before they end with `Limit`.
     pub fn set_room(&mut self, bytes: usize) {
         self.room = bytes;
+    }
+
+    /// Sets the capability that reads next: its queries run within its share, and its quota of time.
+    pub fn set_reader(&mut self, capability: &Arc<str>) {
+        self.reader = Arc::clone(capability);
     }
 
     /// Counts a nested call, and returns how many there were in the whole call.

@@ -2,15 +2,16 @@
 
 use super::unit_of_work::Unit;
 use crate::{
+    connection::Queries,
     document::{Document, DocumentKey, Stored},
-    error::StateError,
+    error::{DbError, StateError},
     integers::unsigned,
     query::{
         Collection, Counted, Entry, Filter, MAX_COUNTED_PATHS, Order, OrderBy, Path, Placed, Query,
         Row, Search, SortValue, cursor, geo::distance_m, is_counted, most_frequent,
     },
 };
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Quota, Timestamp};
 
 /// A document that a query found.
 #[derive(Debug, Clone)]
@@ -57,7 +58,8 @@ impl Unit {
         let written = self.written_ids(collection);
         let mut candidates = self.own(collection, query, after.as_ref());
         let limit = query.limit as usize;
-        let (rows, cut) = self.search(collection).page(query, after.as_ref(), &written).await?;
+        let (rows, cut) =
+            self.search(collection).await?.page(query, after.as_ref(), &written).await?;
         self.count_read();
         self.ensure_room(rows.iter().map(Row::bytes).sum())?;
         let full = cut || rows.len() > limit;
@@ -102,7 +104,7 @@ impl Unit {
         let own = self.writes_in(collection.id());
         let own = own.filter(|(_, write)| write.entry.as_ref().is_some_and(fits)).count() as u64;
         let written = self.written_ids(collection);
-        let kept = self.search(collection).count(filter.as_ref(), &written).await?;
+        let kept = self.search(collection).await?.count(filter.as_ref(), &written).await?;
         self.count_read();
         Ok(own + kept)
     }
@@ -128,7 +130,7 @@ impl Unit {
         let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
         let written = self.written_ids(collection);
         let asked: Vec<&Path> = paths.iter().map(|(_, path)| *path).collect();
-        let mut all = self.search(collection).count_by(query, &asked, &written).await?;
+        let mut all = self.search(collection).await?.count_by(query, &asked, &written).await?;
         for (counts, (place, _)) in all.iter_mut().zip(&paths) {
             for (_, write) in self.writes_in(collection.id()) {
                 let fitting = write.entry.as_ref().filter(|entry| query.matches(entry).is_some());
@@ -142,9 +144,16 @@ impl Unit {
         Ok(all.into_iter().map(most_frequent).collect())
     }
 
-    /// Returns the queries over the database's documents of a collection.
-    fn search<'a>(&'a self, collection: &'a Collection) -> Search<'a> {
-        Search::new(&self.store.inner.backend, collection)
+    /// Begins a query over the database's documents of a collection.
+    async fn search<'a>(&'a self, collection: &'a Collection) -> Result<Search<'a>, DbError> {
+        Ok(Search::new(&self.store.inner.backend, self.queries().await?, collection))
+    }
+
+    /// Waits until the capability that reads may run one more query.
+    pub(super) async fn queries(&self) -> Result<Queries, DbError> {
+        let inner = &self.store.inner;
+        let limit = inner.quotas.time(&self.reader, Quota::QueryMs);
+        Queries::begin(&inner.backend, &self.reader, limit).await
     }
 
     /// Returns this call's own writes that match and come after the cursor.

@@ -11,7 +11,10 @@ use crate::{
     usage::Usage,
 };
 use portolan_vocabulary::{Keyring, PEOPLE_OF, Timestamp, owner_ids};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// The read set of a call, and its writes in layers: one for the call and one for each open
 /// savepoint. It is committed whole or not at all.
@@ -43,6 +46,8 @@ pub struct Unit {
     pub(super) read_bytes: usize,
     /// The maximum number of bytes that further reads may take.
     pub(super) room: usize,
+    /// The capability that reads next.
+    pub(super) reader: Arc<str>,
     /// Whether it may also change documents of replaced generations.
     in_any_generation: bool,
 }
@@ -63,6 +68,7 @@ impl Unit {
             written_bytes: 0,
             read_bytes: 0,
             room: usize::MAX,
+            reader: Arc::default(),
             in_any_generation: false,
         }
     }

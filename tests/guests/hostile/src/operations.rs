@@ -135,6 +135,10 @@ fn perform(operation: &Value, caller: &Caller, input: &str) -> Done {
             };
             shown(documents::find(&collection(), &query).map(|page| page.hits.len()))
         }
+        "count" => {
+            let filter = operation.get("filter").map(json);
+            shown(documents::count(&collection(), filter.as_deref()))
+        }
         unknown => Err(format!("there is no operation {unknown}")),
     }
 }

@@ -265,6 +265,7 @@ impl Erasure<'_> {
     async fn redact_events(&mut self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
         for person in self.ids {
+            let search = self.store.search().await?;
             let rows: Vec<(i64, String)> = read!(backend, |pool| {
                 sqlx::query_as(
                     "SELECT CAST(seq AS BIGINT), subject FROM events
@@ -275,6 +276,7 @@ impl Erasure<'_> {
                 .fetch_all(pool)
                 .await?
             });
+            drop(search);
             for rows in rows.chunks(COMMITTED) {
                 self.counts.events += transact!(backend, |transaction| {
                     let mut changed = 0;

@@ -162,6 +162,7 @@ impl Export<'_> {
         type Event = (i64, String, String, Option<String>, String, String, i64);
         let mut after = -1;
         loop {
+            let search = self.store.search().await?;
             let rows: Vec<Event> = read!(self.store.inner.backend, |pool| {
                 sqlx::query_as(
                     "SELECT CAST(seq AS BIGINT), id, event_type, audience_id, subject, data,
@@ -176,6 +177,7 @@ impl Export<'_> {
                 .fetch_all(pool)
                 .await?
             });
+            drop(search);
             let Some((last, ..)) = rows.last() else { return Ok(Ok(())) };
             after = *last;
             for (_, id, event_type, audience, subject, data, at) in rows {

@@ -49,6 +49,7 @@ impl Declared {
 impl Store {
     /// Returns a person's ids: the owner's, then those of the agents that are or were theirs.
     pub async fn person_ids(&self, owner_id: &str) -> Result<Vec<String>, DbError> {
+        let _search = self.search().await?;
         let agents: Vec<(String,)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(
                 "SELECT d.id FROM documents d JOIN collections c ON c.id = d.collection
@@ -101,6 +102,7 @@ impl Store {
              AND d.body IS NOT NULL AND (d.body LIKE $3 OR d.id LIKE $3)
              ORDER BY d.collection, d.id LIMIT $4"
         );
+        let _search = self.search().await?;
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(AssertSqlSafe(sql.as_str()))
                 .bind(after_collection)

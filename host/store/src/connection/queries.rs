@@ -1,0 +1,231 @@
+//! The queries of components. A query may take a limited time, and runs within the share of its capability.
+
+use super::{
+    backend::Backend,
+    postgres::{PostgresServer, default_query_time},
+    shares::Share,
+    sqlite::Sqlite,
+};
+use crate::error::DbError;
+use futures_util::{Stream, TryStreamExt as _};
+use rustix::time::{ClockId, clock_gettime};
+use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
+use sea_query_sqlx::SqlxBinder as _;
+use sqlx::{AssertSqlSafe, FromRow, postgres::PgRow, sqlite::SqliteRow};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// The instructions of SQLite between two looks at the clock: some tens of microseconds.
+const INSTRUCTIONS: i32 = 4_000;
+
+/// The longest time-out of a statement that PostgreSQL knows.
+const LONGEST_MS: u128 = i32::MAX as u128;
+
+/// The statements of one query. They end when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Queries {
+    backend: Arc<Backend>,
+    running: Arc<Running>,
+}
+
+/// What the statements of a query share. A statement that nobody waits for any more holds it until its
+/// connection is free again.
+#[derive(Debug)]
+struct Running {
+    /// None for a query of the host itself, which has no budget.
+    share: Option<Share>,
+    budget: Arc<Budget>,
+}
+
+/// The time that a query may take.
+#[derive(Debug)]
+struct Budget {
+    limit: Duration,
+    /// The time that its statements have taken, in microseconds. On SQLite this is time of the processor, which a
+    /// busy machine does not lengthen.
+    taken_us: AtomicU64,
+    cancelled: AtomicBool,
+}
+
+impl Drop for Queries {
+    fn drop(&mut self) {
+        self.running.budget.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Queries {
+    /// Waits until a capability may run one more query. Its statements together may take `limit`. Without a
+    /// capability, it is a query of the host.
+    pub(crate) async fn begin(
+        backend: &Arc<Backend>,
+        capability: &str,
+        limit: Duration,
+    ) -> Result<Self, DbError> {
+        let shares = match &**backend {
+            Backend::Sqlite(sqlite) => &sqlite.shares,
+            Backend::Postgres(server) => &server.shares,
+        };
+        let share = match capability {
+            "" => None,
+            capability => Some(shares.acquire(capability).await?),
+        };
+        let (taken_us, cancelled) = (AtomicU64::new(0), AtomicBool::new(false));
+        let budget = Arc::new(Budget { limit, taken_us, cancelled });
+        let running = Arc::new(Running { share, budget });
+        Ok(Self { backend: Arc::clone(backend), running })
+    }
+
+    /// Fetches the rows of a statement.
+    pub(crate) async fn fetch<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>
+    where
+        T: Send + Unpin + 'static + for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>,
+    {
+        self.fetch_while(statement, |_| true).await.map(|(fetched, _)| fetched)
+    }
+
+    /// Fetches rows one by one as long as they are wanted. Returns those, and whether there are more.
+    pub(crate) async fn fetch_while<T>(
+        &self,
+        statement: &SelectStatement,
+        is_wanted: impl FnMut(&T) -> bool + Send + 'static,
+    ) -> Result<(Vec<T>, bool), DbError>
+    where
+        T: Send + Unpin + 'static + for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>,
+    {
+        let (backend, running) = (Arc::clone(&self.backend), Arc::clone(&self.running));
+        let limit = self.running.budget.limit.as_millis();
+        let limit_ms = u64::try_from(limit).unwrap_or(u64::MAX);
+        let statement = statement.clone();
+        // The call may end while the statement runs, which then still occupies its connection.
+        let fetched = tokio::spawn(async move {
+            match &*backend {
+                Backend::Sqlite(sqlite) => {
+                    fetch_from_sqlite(sqlite, &statement, &running, is_wanted).await.map(Some)
+                }
+                Backend::Postgres(server) => {
+                    fetch_from_postgres(server, &statement, &running, is_wanted).await
+                }
+            }
+        });
+        match fetched.await.map_err(|_| DbError::Closed)? {
+            Ok(Some(fetched)) => Ok(fetched),
+            Ok(None) => Err(DbError::OverBudget(limit_ms)),
+            Err(error) if is_cancellation(&error) => Err(DbError::OverBudget(limit_ms)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+type Fetched<T> = Result<(Vec<T>, bool), sqlx::Error>;
+
+async fn fetch_from_sqlite<T>(
+    sqlite: &Sqlite,
+    statement: &SelectStatement,
+    running: &Running,
+    is_wanted: impl FnMut(&T) -> bool,
+) -> Fetched<T>
+where
+    T: Send + Unpin + for<'r> FromRow<'r, SqliteRow>,
+{
+    let mut connection = match running.share {
+        Some(_) => sqlite.queries.acquire().await?,
+        None => sqlite.readers.acquire().await?,
+    };
+    if running.share.is_some() {
+        // The connection keeps this until its next query, so it must not hold the share.
+        let goes_on = Arc::clone(&running.budget).watch();
+        connection.lock_handle().await?.set_progress_handler(INSTRUCTIONS, goes_on);
+    }
+    let (sql, values) = statement.build_sqlx(SqliteQueryBuilder);
+    let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
+    take_while(rows, is_wanted).await
+}
+
+/// Each statement may take the whole time, and none begins after it. Returns none if none begins.
+async fn fetch_from_postgres<T>(
+    server: &PostgresServer,
+    statement: &SelectStatement,
+    running: &Running,
+    is_wanted: impl FnMut(&T) -> bool,
+) -> Result<Option<(Vec<T>, bool)>, sqlx::Error>
+where
+    T: Send + Unpin + for<'r> FromRow<'r, PgRow>,
+{
+    let (begun, budget) = (Instant::now(), &running.budget);
+    if budget.taken() >= budget.limit {
+        return Ok(None);
+    }
+    let mut connection = match running.share {
+        Some(_) => server.queries.acquire().await?,
+        None => server.pool.acquire().await?,
+    };
+    let has_own_limit = running.share.is_some() && budget.limit != default_query_time();
+    if has_own_limit {
+        let limit = budget.limit.as_millis().min(LONGEST_MS);
+        let limit = format!("SET statement_timeout = {limit}");
+        sqlx::raw_sql(AssertSqlSafe(limit)).execute(&mut *connection).await?;
+    }
+    let (sql, values) = statement.build_sqlx(PostgresQueryBuilder);
+    let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
+    let fetched = take_while(rows, is_wanted).await;
+    if has_own_limit {
+        sqlx::raw_sql("RESET statement_timeout").execute(&mut *connection).await?;
+    }
+    budget.taken_us.fetch_add(micros(begun.elapsed()), Ordering::Relaxed);
+    fetched.map(Some)
+}
+
+async fn take_while<T>(
+    mut rows: impl Stream<Item = Result<T, sqlx::Error>> + Unpin,
+    mut is_wanted: impl FnMut(&T) -> bool,
+) -> Fetched<T> {
+    let mut fetched = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        if !is_wanted(&row) {
+            return Ok((fetched, true));
+        }
+        fetched.push(row);
+    }
+    Ok((fetched, false))
+}
+
+impl Budget {
+    fn taken(&self) -> Duration {
+        Duration::from_micros(self.taken_us.load(Ordering::Relaxed))
+    }
+
+    /// Returns whether the next statement may go on, for the thread that runs it.
+    fn watch(self: Arc<Self>) -> impl FnMut() -> bool + Send + 'static {
+        let before = self.taken();
+        let mut begun = None;
+        move || {
+            let now = processor_time();
+            let taken = before + now.saturating_sub(*begun.get_or_insert(now));
+            self.taken_us.store(micros(taken), Ordering::Relaxed);
+            taken < self.limit && !self.cancelled.load(Ordering::Relaxed)
+        }
+    }
+}
+
+/// Returns the time of the processor that this thread has taken.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let whole = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
+    whole + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Whether the database ended a statement because it took too long: `SQLITE_INTERRUPT`, or `query_canceled`
+/// of PostgreSQL.
+fn is_cancellation(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some("9" | "57014"))
+}

@@ -1,0 +1,97 @@
+//! The share that each capability has of the connections for queries, so that a capability with many long
+//! queries delays only its own calls.
+
+use crate::error::DbError;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// How many capabilities can use their whole share at once.
+const CAPABILITIES: usize = 4;
+/// The least and the most queries of a capability that run at once.
+const LEAST: usize = 2;
+const MOST: usize = 8;
+
+/// The permits to run queries. A capability's waiting queries wait for its own permits first, so that at most
+/// its share waits for a connection, before or after those of others.
+#[derive(Debug)]
+pub(super) struct Shares {
+    each: usize,
+    all: Arc<Semaphore>,
+    of: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+/// The right to run one query.
+#[derive(Debug)]
+pub(super) struct Share {
+    _own: OwnedSemaphorePermit,
+    _connection: OwnedSemaphorePermit,
+}
+
+impl Shares {
+    /// Shares of a database that uses the processors of this process: half of them for each capability.
+    pub(super) fn of_processors() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self::new((processors / 2).clamp(LEAST, MOST))
+    }
+
+    /// Shares of a database behind a network, whose queries mostly wait.
+    pub(super) fn of_network() -> Self {
+        Self::new(LEAST * 2)
+    }
+
+    fn new(each: usize) -> Self {
+        Self { each, all: Arc::new(Semaphore::new(each * CAPABILITIES)), of: Mutex::default() }
+    }
+
+    /// Returns the number of connections that queries need.
+    pub(super) fn connections(&self) -> u32 {
+        u32::try_from(self.each * CAPABILITIES).unwrap_or(u32::MAX)
+    }
+
+    /// Waits until a capability may run one more query.
+    pub(super) async fn acquire(&self, capability: &str) -> Result<Share, DbError> {
+        let closed = |_| DbError::Closed;
+        let own = self.own(capability).acquire_owned().await.map_err(closed)?;
+        let connection = Arc::clone(&self.all).acquire_owned().await.map_err(closed)?;
+        Ok(Share { _own: own, _connection: connection })
+    }
+
+    fn own(&self, capability: &str) -> Arc<Semaphore> {
+        let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = of.get(capability) {
+            return Arc::clone(own);
+        }
+        let own = Arc::new(Semaphore::new(self.each));
+        of.insert(capability.to_owned(), Arc::clone(&own));
+        own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt as _;
+
+    #[test]
+    fn a_capability_never_has_more_than_its_share() {
+        let shares = Shares::new(2);
+        let mut held = Vec::new();
+        for capability in ["a", "b", "c", "d"] {
+            for _share in 0..2 {
+                held.push(shares.acquire(capability).now_or_never().unwrap().unwrap());
+            }
+            assert!(shares.acquire(capability).now_or_never().is_none(), "{capability}");
+        }
+        // The connections are taken, and the next one to end is for whoever waits first.
+        let mut waiting = Box::pin(shares.acquire("e"));
+        assert!((&mut waiting).now_or_never().is_none());
+        let mut more = Box::pin(shares.acquire("a"));
+        assert!((&mut more).now_or_never().is_none());
+        held.remove(0);
+        assert!((&mut more).now_or_never().is_none());
+        assert!(waiting.now_or_never().unwrap().is_ok());
+    }
+}

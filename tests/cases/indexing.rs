@@ -1,0 +1,194 @@
+//! Existing documents that get other indexes, because a new version of their capability declares them.
+
+use crate::harness::{Agent, Host, Options, Process, hostile::scripted, postgres};
+use serde_json::{Value, json};
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+/// A slow machine must not end ordinary calls.
+const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
+/// The documents of one call that fills.
+const FILL: u64 = 1_000;
+
+/// The component, with an index over `shelf` alone, or also with one over `code`, of which each value is unique.
+fn shelf(version: &str, with_codes: bool) -> Vec<u8> {
+    let mut indexes = vec![json!({ "name": "shelf", "paths": ["shelf"] })];
+    if with_codes {
+        indexes.push(json!({ "name": "code", "paths": ["code"], "unique": true }));
+    }
+    let put = |id: &str, code: &str, times: u64| {
+        let body = json!({ "shelf": "first", "code": code });
+        json!({ "op": "put", "collection": "things", "id": id, "body": body, "times": times })
+    };
+    let action =
+        |name: String, operation: Value| json!({ "name": name, "operations": [operation] });
+    let count = |filter: Value| {
+        let mut count = json!({ "op": "count", "collection": "things" });
+        if !filter.is_null() {
+            count["filter"] = filter;
+        }
+        count
+    };
+    let mut actions: Vec<Value> = (0..20)
+        .map(|part| {
+            let name = format!("{part}_{{n}}");
+            action(format!("fill_{part}"), put(&name, &name, FILL))
+        })
+        .collect();
+    actions.extend((0..50).map(|part| {
+        let name = format!("new_{part}");
+        action(format!("write_{part}"), put(&name, &name, 1))
+    }));
+    actions.push(action("twin".into(), put("twin", "0_7", 1)));
+    actions.push(action("count".into(), count(Value::Null)));
+    actions.push(action("find".into(), count(json!({ "code": { "eq": "new_3" } }))));
+    scripted(&json!({
+        "id": "shelf", "version": version, "actions": actions,
+        "collections": [{ "name": "things", "indexes": indexes }],
+    }))
+}
+
+fn options() -> Options {
+    let mut options = Options::with(&[]);
+    options.components.push(("shelf.wasm".into(), shelf("1.0.0", false)));
+    options.configuration(PATIENT)
+}
+
+async fn sqlite_host() -> Host {
+    Host::start(options()).await
+}
+
+async fn postgres_host() -> Host {
+    Host::start(options().postgres(&postgres::database().await)).await
+}
+
+mod on_sqlite {
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn documents_are_indexed_anew_while_writes_go_on() {
+        super::documents_are_indexed_anew_while_writes_go_on(super::sqlite_host().await).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn documents_that_do_not_fit_a_new_index_refuse_the_component() {
+        super::documents_that_do_not_fit_a_new_index_refuse_the_component(
+            super::sqlite_host().await,
+        )
+        .await;
+    }
+}
+
+mod on_postgres {
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn documents_are_indexed_anew_while_writes_go_on() {
+        super::documents_are_indexed_anew_while_writes_go_on(super::postgres_host().await).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn documents_that_do_not_fit_a_new_index_refuse_the_component() {
+        super::documents_that_do_not_fit_a_new_index_refuse_the_component(
+            super::postgres_host().await,
+        )
+        .await;
+    }
+}
+
+/// Calls an action, and returns what became of its one operation.
+async fn act(agent: &Agent<'_>, action: &str) -> Value {
+    agent.result("shelf", json!({ "action": action })).await["operations"][0].clone()
+}
+
+async fn fill(agent: &Agent<'_>, parts: u64) {
+    for part in 0..parts {
+        let report = act(agent, &format!("fill_{part}")).await;
+        assert_eq!(report["done"], FILL, "{report}");
+    }
+}
+
+async fn count(agent: &Agent<'_>) -> u64 {
+    act(agent, "count").await["last"].as_str().unwrap().parse().unwrap()
+}
+
+async fn documents_are_indexed_anew_while_writes_go_on(host: Host) {
+    let agent = host.claimed_agent().await;
+    fill(&agent, 20).await;
+    assert_eq!(act(&agent, "find").await["done"], 0, "there is no index over the code yet");
+    let stop = AtomicBool::new(false);
+    let writes = async {
+        let (mut written, mut longest) = (0, Duration::ZERO);
+        while !stop.load(Ordering::Relaxed) {
+            let started = Instant::now();
+            let report = act(&agent, &format!("write_{}", written % 50)).await;
+            assert_eq!(report["done"], 1, "{report}");
+            longest = longest.max(started.elapsed());
+            written += 1;
+        }
+        (written, longest)
+    };
+    let index = async {
+        let started = Instant::now();
+        host.drop_in("shelf.wasm", &shelf("1.1.0", true));
+        let progress = |status: &Value| {
+            let rows = status["migrations"].as_array().unwrap().iter();
+            rows.clone().any(|row| row["documents"] == 20_000 && row["migrated"].as_u64() > Some(0))
+        };
+        host.wait_for("progress", progress).await;
+        host.loaded("shelf", "1.1.0").await;
+        let taken = started.elapsed();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        stop.store(true, Ordering::Relaxed);
+        taken
+    };
+    let ((written, longest), taken) = tokio::join!(writes, index);
+    println!("{written} writes, the longest {longest:?}, beside an index of {taken:?}");
+    assert!(written > 20, "{written}");
+    assert!(longest < taken / 2, "a write took {longest:?} of {taken:?}");
+    assert_eq!(count(&agent).await, 20_000 + 50.min(written));
+    assert_eq!(act(&agent, "find").await["last"], "1");
+    let twin = act(&agent, "twin").await;
+    assert!(twin["refusal"].as_str().unwrap().contains("Duplicate"), "{twin}");
+    assert_eq!(host.status().await["migrations"], json!([]));
+    assert_eq!(host.operate("/documents").await.body["documents"], json!([]));
+}
+
+async fn documents_that_do_not_fit_a_new_index_refuse_the_component(host: Host) {
+    let agent = host.claimed_agent().await;
+    fill(&agent, 1).await;
+    assert_eq!(act(&agent, "twin").await["done"], 1);
+    host.drop_in("shelf.wasm", &shelf("1.1.0", true));
+    let row = host.refusal("shelf.wasm").await;
+    assert_eq!(row["reason"], "documents_do_not_fit", "{row}");
+    let message = row["message"].as_str().unwrap();
+    assert!(message.contains("the same value of a unique index"), "{message}");
+    assert_eq!(row["still_serving"], "1.0.0");
+    // Nothing is quarantined, and writes go on.
+    assert_eq!(host.operate("/documents").await.body["documents"], json!([]));
+    assert_eq!(act(&agent, "write_3").await["done"], 1);
+    assert_eq!(count(&agent).await, FILL + 2);
+    let filling = "SELECT name FROM collections WHERE state = 'filling'
+                   OR followed_by IS NOT NULL OR fenced_until > 0";
+    assert_eq!(host.database().texts(filling).await, Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn indexing_goes_on_after_a_kill() {
+    let mut host = Process::start(options());
+    let agent = host.claimed_agent().await;
+    fill(&agent, 5).await;
+    drop(agent);
+    host.drop_in("shelf.wasm", &shelf("1.1.0", true));
+    let begun = |status: &Value| {
+        let migrations = status["migrations"].as_array().unwrap();
+        migrations.iter().any(|row| row["migrated"].as_u64() > Some(0))
+    };
+    host.wait_for("an indexed document", begun).await;
+    host.signal("KILL");
+    let (_, folder) = host.wait();
+    host = Process::start_in(folder);
+    host.loaded("shelf", "1.1.0").await;
+    let agent = host.claimed_agent().await;
+    assert_eq!(count(&agent).await, 5_000);
+    let twin = act(&agent, "twin").await;
+    assert!(twin["refusal"].as_str().unwrap().contains("Duplicate"), "{twin}");
+}
