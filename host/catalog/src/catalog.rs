@@ -3,6 +3,7 @@
 use crate::{
     candidate::Waiting,
     permission::Grants,
+    publishing::{Installation, PublishSettings},
     snapshot::{Service, Snapshot},
     status::Status,
     trust::Trust,
@@ -16,7 +17,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// The options of a catalog.
 #[derive(Debug, Clone)]
@@ -24,6 +25,9 @@ pub struct CatalogOptions {
     pub folder: PathBuf,
     /// The file in which a start notes what it loads.
     pub start_note: PathBuf,
+    /// The file in which this node notes which published versions it has installed.
+    pub installation_note: PathBuf,
+    pub publishing: PublishSettings,
     /// What is permitted by the configuration.
     pub grants: Grants,
     pub trust: Trust,
@@ -43,6 +47,8 @@ pub struct Catalog {
     pub(super) options: CatalogOptions,
     /// Wakes the keeper after a decision of the operator.
     pub(super) decided: Notify,
+    /// Gives components to the keeper that are to be installed.
+    pub(super) installations: mpsc::UnboundedSender<Installation>,
     status: Mutex<Status>,
     /// What is permitted by the configuration and by recorded decisions.
     grants: Mutex<Grants>,
@@ -57,6 +63,7 @@ impl Catalog {
         sandbox: Arc<Sandbox>,
         store: Store,
         options: CatalogOptions,
+        installations: mpsc::UnboundedSender<Installation>,
     ) -> Result<Self, DbError> {
         let served = store.list_served().await?;
         let state = store.find_catalog_state().await?;
@@ -77,6 +84,7 @@ impl Catalog {
             sandbox,
             store,
             decided: Notify::new(),
+            installations,
             status: Mutex::default(),
             grants: Mutex::new(options.grants.clone()),
             waiting: Mutex::default(),

@@ -176,6 +176,8 @@ async fn open_catalog(
     let options = CatalogOptions {
         folder: config.catalog_dir.clone(),
         start_note: config.data_dir.join("catalog.start"),
+        installation_note: config.data_dir.join("catalog.installed"),
+        publishing: config.publishing.clone(),
         grants: config.grants.clone(),
         trust: config.trust.clone(),
         roles: config.roles.clone(),

@@ -5,7 +5,7 @@ use crate::config::{
     written::{Flags, List, Switch, Tokens, Trusted, Written},
 };
 use ipnet::IpNet;
-use portolan_catalog::{Grants, Trust};
+use portolan_catalog::{Grants, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
@@ -53,6 +53,7 @@ pub struct Config {
     pub trust: Trust,
     pub grants: Grants,
     pub roles: Roles,
+    pub publishing: PublishSettings,
     pub retention: Retention,
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
@@ -126,6 +127,7 @@ impl Config {
         let tables = [written.webhooks.faults(), written.lookups.faults(), written.mcp.faults()];
         faults.extend(tables.into_iter().flatten());
         faults.extend(written.provider.faults());
+        faults.extend(written.publish.faults());
         faults.extend(written.quotas.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
@@ -186,6 +188,7 @@ impl Config {
                     },
                     grants: written.grants,
                     roles: written.roles,
+                    publishing: written.publish,
                     retention: written.retention,
                     tokens: written.tokens,
                     webhooks: written.webhooks,
