@@ -101,6 +101,7 @@ mod cases {
     mod process;
     mod promises;
     mod publishers;
+    mod publishing;
     mod queries;
     mod quotas;
     mod quotas_stored;
