@@ -107,6 +107,7 @@ mod cases {
     mod quotas_stored;
     mod reference;
     mod refusals;
+    mod registries;
     mod replacement;
     mod reports;
     mod reports_subjects;

@@ -24,6 +24,7 @@ mod serve;
 mod signing;
 mod statements;
 mod people;
+mod registry;
 mod timers;
 mod versions;
 
@@ -82,6 +83,10 @@ enum Command {
     /// signed component waits in the catalog folder (version_downgrade) and --to is not given, that one
     /// may serve.
     Rollback(versions::Rollback),
+    /// Read a component from an OCI registry into a file; its digests are checked
+    Pull(registry::Pull),
+    /// Store a component in an OCI registry, as an artifact that other tools for WebAssembly read as well
+    Push(registry::Push),
     /// Create a key that components are signed with, and print its public part
     Keygen(signing::Keygen),
     /// Sign a component, so that its id and its data belong to the holder of the key
@@ -151,6 +156,8 @@ impl Arguments {
             Command::Publish(publish) => publish.run(),
             Command::History(history) => history.run(),
             Command::Rollback(rollback) => rollback.run(),
+            Command::Pull(pull) => pull.run(),
+            Command::Push(push) => push.run(),
             Command::Keygen(keygen) => keygen.run(),
             Command::Sign(sign) => sign.run(),
             Command::Audit(audit) => audit.run(),

@@ -1,6 +1,12 @@
 //! `portolan publish`, `portolan history` and `portolan rollback`.
 
-use crate::cli::client::{Operator, block_on, text};
+use crate::{
+    cli::{
+        client::{Operator, block_on, text},
+        registry::{Pulled, RegistryAccess, parse_address},
+    },
+    config::{Config, FILE, Flags},
+};
 use anyhow::Context as _;
 use clap::Args;
 use reqwest::{Method, RequestBuilder};
@@ -14,13 +20,15 @@ use std::{
 /// Arguments of `portolan publish`.
 #[derive(Debug, Args)]
 pub(super) struct Publish {
-    /// The component
+    /// The component, or its address in a registry: oci://REGISTRY/NAME:TAG
     #[arg(value_name = "FILE.wasm")]
     component: PathBuf,
     /// The name of its file in the catalog folder: the publisher of an unsigned component
     /// [default: the file's own name]
     #[arg(long, value_name = "NAME.wasm")]
     name: Option<String>,
+    #[command(flatten)]
+    access: RegistryAccess,
     #[command(flatten)]
     decided: Decided,
 }
@@ -69,14 +77,9 @@ impl Publish {
     }
 
     async fn publish(self) -> anyhow::Result<ExitCode> {
-        let Self { component, name, decided } = self;
-        let content =
-            fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
-        let own = component.file_name().unwrap_or_default().to_string_lossy();
-        let mut query = vec![
-            ("file", name.unwrap_or_else(|| own.into_owned())),
-            ("source", source(&component)),
-        ];
+        let Self { component, name, access, decided } = self;
+        let (content, own, source) = read(&component, &access).await?;
+        let mut query = vec![("file", name.unwrap_or(own)), ("source", source)];
         query.extend(decided.by.clone().map(|by| ("by", by)));
         let complete = |request: RequestBuilder| request.query(&query).body(content);
         let answer = decided.operator.request(Method::POST, "/catalog/publish", complete).await?;
@@ -84,10 +87,21 @@ impl Publish {
     }
 }
 
-/// Returns where a file is, for the history.
-fn source(component: &Path) -> String {
+/// Returns a component, the name of its file, and where it is from for the history.
+async fn read(
+    component: &Path,
+    access: &RegistryAccess,
+) -> anyhow::Result<(Vec<u8>, String, String)> {
+    if let Some(address) = component.to_str().and_then(parse_address) {
+        let limit = Config::load(Path::new(FILE), &Flags::default())?.limits.component_bytes;
+        let Pulled { content, pinned, file } = access.pull(&address?, limit).await?;
+        return Ok((content, file, pinned));
+    }
+    let content =
+        fs::read(component).with_context(|| format!("cannot read {}", component.display()))?;
+    let name = component.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let path = fs::canonicalize(component).unwrap_or_else(|_| component.to_owned());
-    format!("the file {}", path.display())
+    Ok((content, name, format!("the file {}", path.display())))
 }
 
 impl Rollback {
