@@ -78,6 +78,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     guests::fixtures()?;
     postgres::provide()?;
     debian::provide_shellcheck()?;
+    debian::provide_registry()?;
     clients::provide()?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);
     if let Some(folder) = run::memory_folder() {
