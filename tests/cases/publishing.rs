@@ -175,8 +175,7 @@ async fn a_refused_version_gives_the_reason_of_a_check_and_leaves_nothing() {
     for (name, content) in [
         ("cut.wasm", truncated.to_vec()),
         ("text.wasm", b"hello".to_vec()),
-        ("bad.wasm", component("describe_bad_id")),
-        ("panics.wasm", component("describe_panics")),
+        ("bad.wasm", component("describe_lies")),
     ] {
         let file = built(&host, name, &content);
         let checked = portolan(folder, &["check", &file]).await;

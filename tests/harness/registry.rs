@@ -1,7 +1,7 @@
 //! An OCI registry of the tests' own: Debian's `docker-registry`, on a free port of this machine.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use rand::{Rng as _, distr::Alphanumeric};
+use rand::{RngExt as _, distr::Alphanumeric};
 use std::{
     fs,
     net::{TcpListener, TcpStream},
