@@ -106,12 +106,14 @@ mod cases {
     mod process;
     mod promises;
     mod publishers;
+    mod publishing;
     mod queries;
     mod queries_long;
     mod quotas;
     mod quotas_stored;
     mod reference;
     mod refusals;
+    mod registries;
     mod replacement;
     mod reports;
     mod reports_subjects;

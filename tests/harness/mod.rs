@@ -25,6 +25,7 @@ pub mod person;
 pub mod postgres;
 pub mod process;
 pub mod queries;
+pub mod registry;
 pub mod rounds;
 pub mod server;
 pub mod ties;

@@ -33,6 +33,16 @@ pub(crate) fn provide_shellcheck() -> Result<()> {
     install(&["shellcheck"]).context("install shellcheck yourself, so that it is in the PATH")
 }
 
+/// Installs the registry from which tests read components. Tests start their own.
+pub(crate) fn provide_registry() -> Result<()> {
+    if has("docker-registry") {
+        return Ok(());
+    }
+    say("installing docker-registry for the tests");
+    install(&["docker-registry"])
+        .context("install docker-registry yourself, so that it is in the PATH")
+}
+
 /// Installs nginx, with which the benchmarks compare the feeds.
 pub(crate) fn provide_nginx() -> Result<()> {
     if has("nginx") {

@@ -90,6 +90,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     guests::fixtures()?;
     postgres::provide()?;
     debian::provide_shellcheck()?;
+    debian::provide_registry()?;
     clients::provide()?;
     clients::provide_toolchains(full)?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);

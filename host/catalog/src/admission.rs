@@ -10,7 +10,7 @@ use crate::{
     refusal::LoadError,
     roles,
 };
-use portolan_store::Installed;
+use portolan_store::{Installed, VersionRecord};
 use portolan_vocabulary::Publisher;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,15 +19,18 @@ const RESERVED: &str = "svc";
 
 impl Catalog {
     /// Ensures that a capability may serve next to others. Nothing is recorded, because it may still be
-    /// refused.
+    /// refused. Versions that are older than one that served are refused unless `permits_older`.
     pub(super) async fn ensure_admissible(
         &self,
         candidate: &Capability,
+        permits_older: bool,
         others: impl Iterator<Item = &Capability> + Clone,
     ) -> Result<(), LoadError> {
         let installed = self.store.installed().await?;
         ensure_own_id(candidate, &installed, &self.options.trust.reserved_ids)?;
-        ensure_not_older(candidate, &installed)?;
+        if !permits_older {
+            ensure_not_older(candidate, &installed)?;
+        }
         let missing = self.missing(candidate, others);
         if !missing.is_empty() {
             let candidate = Box::new(Candidate::new(candidate));
@@ -70,6 +73,17 @@ impl Catalog {
         if candidate.publisher.is_key() && is_newer {
             let (id, highest) = (&candidate.id, highest.as_deref());
             self.store.put_highest_version(id, highest, Some(version)).await?;
+        }
+        Ok(())
+    }
+
+    /// Records that a version that the operator brings back is the highest one, although a higher one served.
+    pub(super) async fn lower_version(&self, record: &VersionRecord) -> Result<(), LoadError> {
+        let installed = self.store.installed().await?;
+        let highest = installed.get(&record.capability_id);
+        if let Some(highest) = highest.and_then(|owner| owner.highest_version.as_deref()) {
+            let (id, version) = (&record.capability_id, record.version.as_str());
+            self.store.put_highest_version(id, Some(highest), Some(version)).await?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use crate::{
     candidate::Waiting,
     failures::Failures,
     permission::Grants,
+    publishing::{Installation, PublishSettings},
     snapshot::{Service, Snapshot},
     status::Status,
     trust::Trust,
@@ -17,7 +18,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, mpsc, watch};
 
 /// The options of a catalog.
 #[derive(Debug, Clone)]
@@ -27,6 +28,9 @@ pub struct CatalogOptions {
     pub start_note: PathBuf,
     /// The file in which components are noted that cannot be compiled or do not describe themselves.
     pub failures: PathBuf,
+    /// The file in which this node notes which published versions it has installed.
+    pub installation_note: PathBuf,
+    pub publishing: PublishSettings,
     /// What is permitted by the configuration.
     pub grants: Grants,
     pub trust: Trust,
@@ -47,6 +51,8 @@ pub struct Catalog {
     pub(super) failures: Failures,
     /// Wakes the keeper after a decision of the operator.
     pub(super) decided: Notify,
+    /// Gives components to the keeper that are to be installed.
+    pub(super) installations: mpsc::UnboundedSender<Installation>,
     status: Mutex<Status>,
     /// What is permitted by the configuration and by recorded decisions.
     grants: Mutex<Grants>,
@@ -61,6 +67,7 @@ impl Catalog {
         sandbox: Arc<Sandbox>,
         store: Store,
         options: CatalogOptions,
+        installations: mpsc::UnboundedSender<Installation>,
     ) -> Result<Self, DbError> {
         let served = store.list_served().await?;
         let state = store.find_catalog_state().await?;
@@ -81,6 +88,7 @@ impl Catalog {
             sandbox,
             store,
             decided: Notify::new(),
+            installations,
             status: Mutex::default(),
             grants: Mutex::new(options.grants.clone()),
             waiting: Mutex::default(),

@@ -5,7 +5,7 @@ use crate::{
     catalog::Catalog,
     permission::Grants,
 };
-use portolan_store::{Attachments, AuditRecord, DbError, Installed, Unit};
+use portolan_store::{Attachments, AuditRecord, DbError, Installed, Unit, VersionRecord};
 use portolan_vocabulary::{Digest, new_request_id};
 use std::collections::BTreeMap;
 
@@ -67,15 +67,14 @@ impl Catalog {
         Ok(publisher)
     }
 
-    /// Permits an older version of a signed component to serve next.
-    pub async fn permit_rollback(&self, id: &str) -> Result<(), DecisionError> {
+    /// Permits an older version of a signed component, which waits in the catalog folder, to serve next.
+    pub(super) async fn permit_older(&self, id: &str) -> Result<(), DbError> {
         let mut installed = self.store.installed().await?;
-        let Some(Installed { publisher, highest_version }) = installed.remove(id) else {
-            return Err(DecisionError::NothingToDecide(id.to_owned()));
-        };
-        self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
-        self.record_decision(id, &publisher, "operator:rollback").await?;
-        self.decided.notify_one();
+        if let Some(Installed { publisher, highest_version }) = installed.remove(id) {
+            self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
+            self.record_decision(id, &publisher, "operator:rollback").await?;
+            self.decided.notify_one();
+        }
         Ok(())
     }
 
@@ -87,7 +86,27 @@ impl Catalog {
         publisher: &str,
         decision: &str,
     ) -> Result<(), DbError> {
-        tracing::info!(id, publisher, decision, "a decision about a component is recorded");
+        self.audit(id, publisher, String::new(), decision).await
+    }
+
+    /// Records a decision about a version in the audit log.
+    pub(super) async fn record_version_decision(
+        &self,
+        record: &VersionRecord,
+        decision: &str,
+    ) -> Result<(), DbError> {
+        let digest = record.digest.trim_start_matches("sha256:").to_owned();
+        self.audit(&record.capability_id, &record.version, digest, decision).await
+    }
+
+    async fn audit(
+        &self,
+        id: &str,
+        version: &str,
+        digest: String,
+        decision: &str,
+    ) -> Result<(), DbError> {
+        tracing::info!(id, version, decision, "a decision about a component is recorded");
         let now = self.options.clock.now();
         let audit = AuditRecord {
             at: now,
@@ -96,8 +115,8 @@ impl Catalog {
             owner_id: None,
             via: Vec::new(),
             capability: id.to_owned(),
-            version: publisher.to_owned(),
-            digest: String::new(),
+            version: version.to_owned(),
+            digest,
             action: decision.to_owned(),
             outcome: "ok".to_owned(),
             duration_us: 0,

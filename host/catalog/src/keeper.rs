@@ -11,12 +11,16 @@ use crate::{
     folder::{fingerprints, watcher},
     load::load,
     migration::{Progress, Step},
+    publishing::{
+        DroppedVersion, Installation, InstallationNote, Installing, PublishError, Published,
+        Unapplied,
+    },
     refusal::LoadError,
     snapshot::Snapshot,
     status::{CHANGES, Change, MigrationStatus},
 };
 use notify::RecommendedWatcher;
-use portolan_store::{Generation, Installed};
+use portolan_store::{DesiredVersion, Generation, Installed};
 use portolan_vocabulary::Publisher;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,7 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{mpsc, oneshot, watch},
     task::{AbortHandle, JoinError, JoinSet},
 };
 
@@ -43,7 +47,7 @@ const START_MIGRATION: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub(super) struct FileState {
     /// The content that was last loaded or refused.
-    handled: Option<Fingerprint>,
+    pub(super) handled: Option<Fingerprint>,
     /// A content that may not be complete yet, and since when it has been unchanged.
     pub(super) changing: Option<(Fingerprint, Instant)>,
     /// Since when the file has been missing.
@@ -52,6 +56,8 @@ pub(super) struct FileState {
     pub(super) serving: Option<Arc<Capability>>,
     pub(super) refused: Option<LoadError>,
     pub(super) migrating: Option<Migrating>,
+    /// A published component that is to serve after the migration, in place of the file's content.
+    pub(super) installing: Option<Box<Installing>>,
 }
 
 /// A file whose component is to serve when the documents have its version.
@@ -68,13 +74,17 @@ impl Drop for Migrating {
 }
 
 /// A component that may serve now, or after a migration.
-enum Admitted {
+pub(super) enum Admitted {
     Now(Arc<Capability>),
     After(Box<Capability>, Vec<Step>),
 }
 
-type MigrationResult = (String, Fingerprint, Box<Capability>, Result<Vec<Generation>, LoadError>);
+type MigrationResult =
+    (String, Option<Fingerprint>, Box<Capability>, Result<Vec<Generation>, LoadError>);
 type LoadResult = (String, Fingerprint, Result<Option<Capability>, LoadError>);
+/// A desired version with its component and the component's content.
+pub(super) type FetchResult = (DesiredVersion, Result<(Capability, Vec<u8>), LoadError>);
+type Reply = (oneshot::Sender<Result<Published, PublishError>>, Result<Published, PublishError>);
 
 /// The one task that changes the catalog.
 pub(super) struct Keeper {
@@ -83,18 +93,35 @@ pub(super) struct Keeper {
     loads: JoinSet<LoadResult>,
     migrations: JoinSet<MigrationResult>,
     /// Whether a first snapshot has been published.
-    published: bool,
+    pub(super) published: bool,
     pub(super) changes: Vec<Change>,
     /// The recorded decisions of the operator, as they were last read.
     decisions: Option<Recorded>,
+    /// Components that the operator asks this node to install.
+    requests: mpsc::UnboundedReceiver<Installation>,
+    /// Those whose file is being loaded or migrated.
+    pub(super) postponed: Vec<Installation>,
+    /// The answers to requests, which are sent when the next snapshot is published.
+    pub(super) replies: Vec<Reply>,
+    /// What this node has installed of the desired versions.
+    pub(super) note: InstallationNote,
+    pub(super) fetches: JoinSet<FetchResult>,
+    /// The ids whose desired version is being fetched or installed.
+    pub(super) fetching: BTreeSet<String>,
+    /// The desired versions that this node cannot install, by id.
+    pub(super) unapplied: BTreeMap<String, Unapplied>,
+    /// Versions out of the folder that are not in the history yet.
+    pub(super) unrecorded: Vec<DroppedVersion>,
 }
 
 impl Keeper {
     /// Loads the folder once, then follows it in a task.
     pub(super) async fn start(
         catalog: Arc<Catalog>,
+        requests: mpsc::UnboundedReceiver<Installation>,
         stop: watch::Receiver<bool>,
     ) -> anyhow::Result<()> {
+        let note = InstallationNote::open(&catalog.options.installation_note);
         let folder = catalog.options.folder.clone();
         let (sender, changed) = mpsc::unbounded_channel();
         let watcher = watcher(&folder, sender);
@@ -106,6 +133,14 @@ impl Keeper {
             published: false,
             changes: Vec::new(),
             decisions: None,
+            requests,
+            postponed: Vec::new(),
+            replies: Vec::new(),
+            note,
+            fetches: JoinSet::new(),
+            fetching: BTreeSet::new(),
+            unapplied: BTreeMap::new(),
+            unrecorded: Vec::new(),
         };
         keeper.load_all().await?;
         tokio::spawn(keeper.run(watcher, changed, stop));
@@ -141,6 +176,10 @@ impl Keeper {
         for result in results {
             self.finish_load(result).await;
         }
+        self.take_desired().await;
+        while let Some(Ok(result)) = self.fetches.join_next().await {
+            self.finish_fetch(result).await;
+        }
         // Most migrations are short. The others go on after the start.
         let wait = tokio::time::sleep(START_MIGRATION);
         tokio::pin!(wait);
@@ -162,6 +201,7 @@ impl Keeper {
         mut stop: watch::Receiver<bool>,
     ) {
         let catalog = Arc::clone(&self.catalog);
+        self.record_drops().await;
         loop {
             let mut renamed = BTreeSet::new();
             tokio::select! {
@@ -170,6 +210,8 @@ impl Keeper {
                 () = catalog.decided.notified() => {}
                 Some(Ok(result)) = self.loads.join_next() => self.finish_load(result).await,
                 Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
+                Some(request) = self.requests.recv() => self.install(request).await,
+                Some(Ok(result)) = self.fetches.join_next() => self.finish_fetch(result).await,
                 _ = stop.changed() => break,
             }
             while let Ok(file) = changed.try_recv() {
@@ -179,6 +221,10 @@ impl Keeper {
                 self.finish_load(result).await;
             }
             self.take_decisions().await;
+            self.take_desired().await;
+            for postponed in std::mem::take(&mut self.postponed) {
+                self.install(postponed).await;
+            }
             match fingerprints(&self.catalog.options.folder).await {
                 Ok(present) => self.compare(&present, &renamed),
                 Err(error) => {
@@ -186,6 +232,8 @@ impl Keeper {
                 }
             }
             self.publish().await;
+            self.send_replies();
+            self.record_drops().await;
         }
         drop(watcher);
     }
@@ -262,15 +310,16 @@ impl Keeper {
     }
 
     async fn finish_load(&mut self, (file, fingerprint, result): LoadResult) {
+        let permits_older = false;
         let admitted = match result {
             Err(LoadError::Changing) => {
                 self.file_mut(&file).loading = false;
                 return;
             }
-            Ok(Some(capability)) => match self.admit(&file, capability).await {
+            Ok(Some(capability)) => match self.admit(&file, capability, permits_older).await {
                 Ok(Admitted::Now(capability)) => Ok(Some(capability)),
                 Ok(Admitted::After(capability, steps)) => {
-                    self.begin_migration(file, fingerprint, capability, steps);
+                    self.begin_migration(file, Some(fingerprint), capability, steps);
                     return;
                 }
                 Err(error) => Err(error),
@@ -278,13 +327,13 @@ impl Keeper {
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
-        self.settle(&file, fingerprint, admitted);
+        self.settle_drop(&file, fingerprint, admitted);
     }
 
-    fn begin_migration(
+    pub(super) fn begin_migration(
         &mut self,
         file: String,
-        fingerprint: Fingerprint,
+        fingerprint: Option<Fingerprint>,
         candidate: Box<Capability>,
         steps: Vec<Step>,
     ) {
@@ -301,7 +350,7 @@ impl Keeper {
         });
         let known = self.file_mut(&file);
         known.loading = false;
-        known.handled = Some(fingerprint);
+        known.handled = fingerprint;
         known.refused = None;
         known.migrating = Some(Migrating { id, progress, abort });
     }
@@ -309,12 +358,23 @@ impl Keeper {
     async fn finish_migration(&mut self, result: Result<MigrationResult, JoinError>) {
         // A migration is cancelled when its file changes.
         let Ok((file, fingerprint, candidate, migrated)) = result else { return };
+        let installing = self.file_mut(&file).installing.take();
+        let permits_older = installing.as_ref().is_some_and(|one| one.cause.permits_older());
         let serving = match migrated {
-            Ok(generations) => self.switch(&file, *candidate, &generations).await.map(Some),
+            Ok(generations) => {
+                self.switch(&file, *candidate, &generations, permits_older).await.map(Some)
+            }
             Err(error) => Err(error),
         };
         self.file_mut(&file).migrating = None;
-        self.settle(&file, fingerprint, serving);
+        match (installing, fingerprint) {
+            (Some(installing), _) => {
+                self.file_mut(&file).loading = false;
+                self.finish_install(&file, *installing, serving).await;
+            }
+            (None, Some(fingerprint)) => self.settle_drop(&file, fingerprint, serving),
+            (None, None) => {}
+        }
         // Calls wait for the component.
         self.publish().await;
     }
@@ -324,9 +384,10 @@ impl Keeper {
         file: &str,
         candidate: Capability,
         generations: &[Generation],
+        permits_older: bool,
     ) -> Result<Arc<Capability>, LoadError> {
         let switched = async {
-            self.ensure_admissible(file, &candidate).await?;
+            self.ensure_admissible(file, &candidate, permits_older).await?;
             self.catalog.complete_migration(&candidate, generations).await
         };
         if let Err(error) = switched.await {
@@ -336,7 +397,7 @@ impl Keeper {
         self.make_ready(candidate).await
     }
 
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         file: &str,
         fingerprint: Fingerprint,
@@ -383,12 +444,17 @@ impl Keeper {
         }
     }
 
-    fn file_mut(&mut self, file: &str) -> &mut FileState {
+    pub(super) fn file_mut(&mut self, file: &str) -> &mut FileState {
         self.files.entry(file.to_owned()).or_default()
     }
 
-    async fn admit(&self, file: &str, candidate: Capability) -> Result<Admitted, LoadError> {
-        self.ensure_admissible(file, &candidate).await?;
+    pub(super) async fn admit(
+        &self,
+        file: &str,
+        candidate: Capability,
+        permits_older: bool,
+    ) -> Result<Admitted, LoadError> {
+        self.ensure_admissible(file, &candidate, permits_older).await?;
         let steps = self.catalog.migration_steps(&candidate).await?;
         match steps.is_empty() {
             true => self.make_ready(candidate).await.map(Admitted::Now),
@@ -396,7 +462,12 @@ impl Keeper {
         }
     }
 
-    async fn ensure_admissible(&self, file: &str, candidate: &Capability) -> Result<(), LoadError> {
+    async fn ensure_admissible(
+        &self,
+        file: &str,
+        candidate: &Capability,
+        permits_older: bool,
+    ) -> Result<(), LoadError> {
         let replaced = self.files.get(file).and_then(|known| known.serving.as_ref());
         let owner_of = |id: &str| {
             let mut files = self.files.iter();
@@ -407,7 +478,7 @@ impl Keeper {
         let replaced = replaced.map(|capability| &*capability.id);
         let capabilities = self.capabilities();
         let others = capabilities.values().map(|other| &**other);
-        self.catalog.ensure_admissible(candidate, others).await?;
+        self.catalog.ensure_admissible(candidate, permits_older, others).await?;
         Snapshot::ensure_unique(&capabilities, candidate, owner_of, replaced)?;
         self.catalog.claim_names(candidate).await
     }
@@ -435,6 +506,7 @@ impl Keeper {
                 known.handled = None;
             }
         }
+        self.unapplied.retain(|_, unapplied| !unapplied.may_be_over());
     }
 
     /// Takes the recorded decisions of the operator. If they have changed, here or on another node, the
@@ -455,6 +527,7 @@ impl Keeper {
         }
         self.end_disowned(&decisions.0);
         self.decisions = Some(decisions);
+        self.unapplied.retain(|_, unapplied| !unapplied.may_be_over());
         for known in self.files.values_mut() {
             if known.refused.as_ref().is_some_and(LoadError::can_be_decided) {
                 known.handled = None;

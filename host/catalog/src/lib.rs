@@ -20,6 +20,9 @@
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
 //! - `migration`, `migrate_action`: the documents of another version, before a component serves
 //! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
+//! - `publishing`, `install`, `desired`: versions that are published or brought back, on their way into the
+//!   folder of this node and of the others
+//! - `history`, `requests`: the record of versions, and what the operator asks for
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
 //! - `lint`: what agents would understand better otherwise
@@ -47,11 +50,14 @@ mod catalog;
 mod check;
 mod counts;
 mod decisions;
+mod desired;
 mod difference;
 mod document;
 mod failures;
 mod file;
 mod folder;
+mod history;
+mod install;
 mod keeper;
 mod known_failure;
 mod lint;
@@ -64,9 +70,11 @@ mod permission;
 mod problem;
 mod prompts;
 mod publish;
+mod publishing;
 mod reach;
 mod reference;
 mod refusal;
+mod requests;
 mod roles;
 mod schema;
 mod schema_cost;
@@ -90,8 +98,12 @@ pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};
 pub use problem::Problem;
 pub use prompts::fill;
+pub use publishing::{
+    BreakingPolicy, PublishError, PublishRequest, PublishSettings, Published, PublishedState,
+};
 pub use reference::Reference;
 pub use refusal::LoadError;
+pub use requests::{History, RolledBack, ServingVersion};
 pub use roles::RoleStatus;
 pub use schema::{Schema, SchemaError, hoist};
 pub use snapshot::{Service, Snapshot};

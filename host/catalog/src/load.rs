@@ -50,13 +50,30 @@ pub(super) async fn load(
     if let Some(known) = catalog.failures.find(digest, &conditions, options.clock.now()) {
         return Err(LoadError::Known(known));
     }
-    let built = build(sandbox, digest, bytes, origin).await;
+    let built = build(sandbox, digest, &bytes, origin).await;
     if let Err(error) = &built
         && let Err(error) = catalog.failures.note(digest, conditions, error, options.clock.now())
     {
         tracing::warn!(%error, file, "the failure cannot be noted; the file is tried again");
     }
     built.map(Some)
+}
+
+/// Loads a component that is in no folder yet. `file` is the name of its file.
+pub(super) async fn load_content(
+    sandbox: &Arc<Sandbox>,
+    trust: &Trust,
+    file: &str,
+    content: &[u8],
+) -> Result<Capability, LoadError> {
+    let limit = sandbox.limits().component_bytes;
+    if content.len() as u64 > limit {
+        return Err(LoadError::TooLarge { size: content.len() as u64, limit });
+    }
+    file::ensure_preamble(content)?;
+    let origin = trust.origin(content, file)?;
+    screen(content)?;
+    build(sandbox, Digest::of(content), content, origin).await
 }
 
 /// Inspects a component that is in no catalog, for `portolan check`. `file` is the name of its file.
@@ -79,7 +96,7 @@ pub async fn inspect(
         screen(&bytes)?;
         sandbox.compile(digest, &bytes).await?;
         compiled_in = Some(started.elapsed());
-        build(sandbox, digest, bytes, origin).await
+        build(sandbox, digest, &bytes, origin).await
     };
     let capability = capability.await;
     Inspection { digest, size, compiled_in, capability }
@@ -88,10 +105,10 @@ pub async fn inspect(
 async fn build(
     sandbox: &Arc<Sandbox>,
     digest: Digest,
-    bytes: Vec<u8>,
+    bytes: &[u8],
     origin: Origin,
 ) -> Result<Capability, LoadError> {
-    let mut artifact = sandbox.compile(digest, &bytes).await?;
+    let mut artifact = sandbox.compile(digest, bytes).await?;
     let prepare = |artifact: std::path::PathBuf| {
         let sandbox = Arc::clone(sandbox);
         blocking(move || Ok(sandbox.prepare(&artifact)?))
@@ -101,7 +118,7 @@ async fn build(
         Err(LoadError::Prepare(PrepareError::Artifact(error))) => {
             tracing::warn!(%digest, %error, "the stored artifact is damaged; it is compiled again");
             sandbox.remove_artifact(digest)?;
-            artifact = sandbox.compile(digest, &bytes).await?;
+            artifact = sandbox.compile(digest, bytes).await?;
             prepare(artifact).await?
         }
         other => other?,

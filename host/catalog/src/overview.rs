@@ -13,6 +13,12 @@ impl Keeper {
     /// Returns the components about which the operator can decide.
     pub(super) fn waiting(&self) -> Vec<Waiting> {
         let mut waiting = Vec::new();
+        for unapplied in self.unapplied.values() {
+            if let LoadError::PendingApproval { candidate, missing } = &unapplied.error {
+                waiting
+                    .push(Waiting { candidate: (**candidate).clone(), missing: missing.clone() });
+            }
+        }
         for known in self.files.values() {
             match (&known.refused, &known.serving) {
                 (Some(LoadError::PendingApproval { candidate, missing }), _) => waiting
@@ -78,12 +84,18 @@ impl Keeper {
                 known.serving.as_ref().map(|serving| serving.descriptor.version.clone());
             Some(Refused::new(file, known.refused.as_ref()?, still_serving))
         });
+        let unapplied = self.unapplied.iter().map(|(id, unapplied)| {
+            let snapshot = self.catalog.snapshot();
+            let serving = snapshot.capabilities.get(id.as_str());
+            let still_serving = serving.map(|serving| serving.descriptor.version.clone());
+            Refused::new(&unapplied.file, &unapplied.error, still_serving)
+        });
         let snapshot = self.catalog.snapshot();
         let is_pending = |known: &FileState| known.loading || known.changing.is_some();
         Status {
             catalog_version: snapshot.version,
             loaded: loaded.collect(),
-            refused: refused.collect(),
+            refused: refused.chain(unapplied).collect(),
             roles: snapshot.role_statuses(),
             pending: self
                 .files

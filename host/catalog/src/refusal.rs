@@ -88,6 +88,12 @@ pub enum LoadError {
     Downgrade { id: String, version: String, highest: String },
     #[error("it needs the operator's permission: {}", list(.missing))]
     PendingApproval { candidate: Box<Candidate>, missing: Vec<Permission> },
+    #[error("the file {file} of the catalog folder serves {id}")]
+    FileTaken { file: String, id: String },
+    #[error("the catalog folder cannot be written: {0}")]
+    FolderNotWritable(std::io::Error),
+    #[error("the content of version {digest} is missing or damaged in the database")]
+    ContentMissing { digest: String },
     #[error("the id {id} is served by {file} already")]
     DuplicateId { id: String, file: String },
     #[error("the id {id} would get the MCP tool name of {other}")]
@@ -165,6 +171,9 @@ impl LoadError {
             Self::NamespaceTaken { .. } => "namespace_taken",
             Self::Downgrade { .. } => "version_downgrade",
             Self::PendingApproval { .. } => "pending_approval",
+            Self::FileTaken { .. } => "file_taken",
+            Self::FolderNotWritable(_) => "folder_not_writable",
+            Self::ContentMissing { .. } => "content_missing",
             Self::DuplicateId { .. } => "duplicate_id",
             Self::DuplicateToolName { .. } => "duplicate_tool_name",
         }
@@ -209,6 +218,9 @@ impl LoadError {
             Self::NamespaceTaken { candidate, .. } => format!("name its events after its own id; if these events are to change hands, run `portolan catalog adopt {} --digest {}`", candidate.id, candidate.digest),
             Self::Downgrade { id, .. } => format!("if you want the older version, run `portolan rollback {id}`"),
             Self::PendingApproval { candidate, .. } => format!("if you trust it, run `portolan catalog approve {} --digest {}`", candidate.id, candidate.digest),
+            Self::FileTaken { .. } => "give its file another name, with `portolan publish --name`".to_owned(),
+            Self::FolderNotWritable(_) => "let the host's user write into the catalog folder, and look whether the disk is full".to_owned(),
+            Self::ContentMissing { .. } => "publish the file again".to_owned(),
             Self::DuplicateId { .. } | Self::DuplicateToolName { .. } => "give it another id, or remove the other file first".to_owned(),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
 use portolan_sandbox::Sandbox;
 use portolan_store::Store;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 impl Catalog {
     /// Loads what is in the folder, then watches the folder until `stop` is sent.
@@ -17,8 +17,9 @@ impl Catalog {
         options: CatalogOptions,
         stop: watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
-        let catalog = Arc::new(Self::load(sandbox, store, options).await?);
-        Keeper::start(Arc::clone(&catalog), stop).await?;
+        let (installations, requests) = mpsc::unbounded_channel();
+        let catalog = Arc::new(Self::load(sandbox, store, options, installations).await?);
+        Keeper::start(Arc::clone(&catalog), requests, stop).await?;
         Ok(catalog)
     }
 }

@@ -55,6 +55,9 @@ pub struct Refused {
     /// The id of a component that waits for the operator's approval.
     #[serde(skip)]
     pub waiting: Option<String>,
+    /// The id of a component that is refused because a newer version of it was served.
+    #[serde(skip)]
+    pub older_of: Option<String>,
     /// The version that this file's earlier content still serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub still_serving: Option<String>,
@@ -92,8 +95,13 @@ impl Refused {
             LoadError::PendingApproval { candidate, .. } => Some(candidate.id.clone()),
             _ => None,
         };
+        let older_of = match error {
+            LoadError::Downgrade { id, .. } => Some(id.clone()),
+            _ => None,
+        };
         Self {
             waiting,
+            older_of,
             file: file.to_owned(),
             reason: error.reason(),
             message: error.message(),

@@ -177,6 +177,8 @@ async fn open_catalog(
         folder: config.catalog_dir.clone(),
         start_note: config.data_dir.join("catalog.start"),
         failures: config.data_dir.join("catalog.failures"),
+        installation_note: config.data_dir.join("catalog.installed"),
+        publishing: config.publishing.clone(),
         grants: config.grants.clone(),
         trust: config.trust.clone(),
         roles: config.roles.clone(),

@@ -90,15 +90,6 @@ pub(super) async fn adopt(
     Ok(Json(json!({ "id": id, "publisher": publisher })))
 }
 
-/// Permits an older version of a signed component.
-pub(super) async fn rollback(
-    State(app): State<Arc<App>>,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Refusal> {
-    app.host.catalog.permit_rollback(&id).await.map_err(undecided)?;
-    Ok(Json(json!({ "id": id })))
-}
-
 fn undecided(error: DecisionError) -> Refusal {
     match error {
         DecisionError::NothingToDecide(_) => {

@@ -5,7 +5,7 @@ use crate::{
     dispatcher::{Dispatcher, Documents},
     events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi,
     operator::require_operator,
-    quarantine, refusal, request_id, sms,
+    quarantine, refusal, request_id, sms, versions,
 };
 use axum::{
     Router,
@@ -120,6 +120,14 @@ pub(super) fn operator_socket(app: &Arc<App>) -> Router {
     operator_routes(app).layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
 }
 
+/// Returns the route that takes a component, which may be larger than other bodies.
+fn publish_route(app: &App) -> Router<Arc<App>> {
+    // The host refuses a larger one with its reason; the margin lets it arrive.
+    let limit = app.host.sandbox.limits().component_bytes.saturating_add(1);
+    let limit = DefaultBodyLimit::max(usize::try_from(limit).unwrap_or(usize::MAX));
+    Router::new().route("/catalog/publish", post(versions::publish).layer(limit))
+}
+
 fn operator_routes(app: &Arc<App>) -> Router {
     Router::new()
         .route("/startupz", get(admin::healthz))
@@ -130,7 +138,9 @@ fn operator_routes(app: &Arc<App>) -> Router {
         .route("/catalog", get(admin::catalog))
         .route("/catalog/{id}/approve", post(admin::approve))
         .route("/catalog/{id}/adopt", post(admin::adopt))
-        .route("/catalog/{id}/rollback", post(admin::rollback))
+        .route("/catalog/{id}/rollback", post(versions::rollback))
+        .route("/catalog/{id}/history", get(versions::history))
+        .merge(publish_route(app))
         .route("/audit", get(admin::audit))
         .route("/people/{owner_id}", get(admin::export_person).delete(admin::erase_person))
         .route("/documents", get(quarantine::list))

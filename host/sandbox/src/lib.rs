@@ -69,6 +69,6 @@ pub use error::SandboxError;
 pub use grant::Grant;
 pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
-pub use screen::screen;
+pub use screen::{EXPORTS, screen};
 pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};
 pub use trap::{Frame, GuestTrap};

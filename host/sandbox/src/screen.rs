@@ -7,7 +7,7 @@ use crate::{
 use wasmparser::{Chunk, ComponentTypeRef, Parser, Payload};
 
 /// The functions that every component exports.
-const EXPORTS: [&str; 2] = ["describe", "call"];
+pub const EXPORTS: [&str; 2] = ["describe", "call"];
 
 /// Refuses a component that imports what this host does not offer, or lacks an export of the contract. One
 /// that cannot be read is left to the compiler, which says what is wrong with it.

@@ -19,7 +19,8 @@
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
 //!   work, generations of collections, idempotency keys, inboxes, people, quarantined documents, signing
-//!   keys, webhooks and their deliveries, usage, and the sweep.
+//!   keys, webhooks and their deliveries, usage, versions of
+//!   components, and the sweep.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
@@ -68,11 +69,11 @@ pub use effects::{
 pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
-    Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DueDelivery, DueWork,
-    ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS, Migrated, OldDocument,
-    Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument, PersonalEvent,
-    PersonalItem, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse, Served,
-    SigningKeyRecord,
+    Arrival, Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion,
+    DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS,
+    Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument,
+    PersonalEvent, PersonalItem, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse,
+    Served, SigningKeyRecord, VersionEntry, VersionRecord, VersionState,
 };
 pub use store::Store;
 pub use unit::{Hit, Page, Unit};

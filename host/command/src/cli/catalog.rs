@@ -47,26 +47,6 @@ pub(super) struct Decided {
     operator: Operator,
 }
 
-/// Arguments of `portolan rollback`.
-#[derive(Debug, Args)]
-pub(super) struct Rollback {
-    /// The capability's id, such as agent_listings
-    id: String,
-    #[command(flatten)]
-    operator: Operator,
-}
-
-impl Rollback {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        block_on(async {
-            let path = format!("/catalog/{}/rollback", self.id);
-            self.operator.send(Method::POST, &path, &[]).await?;
-            line!("an older version of {} may serve next", self.id);
-            Ok(ExitCode::SUCCESS)
-        })
-    }
-}
-
 impl Decided {
     async fn send(&self, decision: &str) -> anyhow::Result<Value> {
         let path = format!("/catalog/{}/{decision}", self.id);

@@ -167,15 +167,31 @@ impl Operator {
 async fn answer(response: Response) -> anyhow::Result<Value> {
     let succeeded = response.status().is_success();
     let answer: Value = response.json().await.context("the answer is not JSON")?;
-    let conflict =
-        answer.get("conflict").map(|conflict| format!(" {conflict}")).unwrap_or_default();
-    anyhow::ensure!(
-        succeeded,
-        "the host refused the request ({}): {}{conflict}",
-        text(&answer, "error_code"),
-        text(&answer, "message")
-    );
+    anyhow::ensure!(succeeded, "{}", refusal(&answer));
     Ok(answer)
+}
+
+/// Returns what an error says about a refused request: for a version, its fix and its problems like
+/// `portolan check`.
+fn refusal(answer: &Value) -> String {
+    let message = text(answer, "message");
+    match answer.get("conflict") {
+        Some(conflict) if conflict.get("kind").is_some_and(|kind| kind == "version") => {
+            let mut lines = format!("{message}\n  to fix it: {}", text(conflict, "fix"));
+            let problems = conflict.get("problems").and_then(Value::as_array);
+            for problem in problems.into_iter().flatten() {
+                let part = |name| text(problem, name);
+                let (at, what, fix) = (part("at"), part("problem"), part("fix"));
+                lines.push_str(&format!("\n  - {at}: {what}\n    to fix it: {fix}"));
+            }
+            lines
+        }
+        conflict => {
+            let conflict = conflict.map(|conflict| format!(" {conflict}")).unwrap_or_default();
+            let code = text(answer, "error_code");
+            format!("the host refused the request ({code}): {message}{conflict}")
+        }
+    }
 }
 
 /// Returns whether the host of an address is this machine.

@@ -24,7 +24,9 @@ mod serve;
 mod signing;
 mod statements;
 mod people;
+mod registry;
 mod timers;
+mod versions;
 
 use crate::config::Flags;
 use clap::{Parser, Subcommand};
@@ -67,8 +69,24 @@ enum Command {
     Call(call::Call),
     /// Show the capabilities of a running host and the files that it has refused, or decide about them
     Catalog(catalog::CatalogCommand),
-    /// Permit the next version of a signed capability to be older than one that was served
-    Rollback(catalog::Rollback),
+    /// Publish a version of a capability on a running host, and on all nodes of its database
+    ///
+    /// The host checks the component like `portolan check`, compares it with the serving version, and
+    /// refuses it with a reason and a fix, or serves it at once. What it replaces can be brought back with
+    /// `portolan rollback`.
+    Publish(versions::Publish),
+    /// Show the versions of a capability: how each came, from where, by whom, and which one is desired
+    History(versions::History),
+    /// Bring an earlier version of a capability back, on all nodes of the host's database
+    ///
+    /// It is refused if the stored documents do not fit the earlier version. If an older version of a
+    /// signed component waits in the catalog folder (version_downgrade) and --to is not given, that one
+    /// may serve.
+    Rollback(versions::Rollback),
+    /// Read a component from an OCI registry into a file; its digests are checked
+    Pull(registry::Pull),
+    /// Store a component in an OCI registry, as an artifact that other tools for WebAssembly read as well
+    Push(registry::Push),
     /// Create a key that components are signed with, and print its public part
     Keygen(signing::Keygen),
     /// Sign a component, so that its id and its data belong to the holder of the key
@@ -135,7 +153,11 @@ impl Arguments {
             Command::Componentize(componentize) => componentize.run(),
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),
+            Command::Publish(publish) => publish.run(),
+            Command::History(history) => history.run(),
             Command::Rollback(rollback) => rollback.run(),
+            Command::Pull(pull) => pull.run(),
+            Command::Push(push) => push.run(),
             Command::Keygen(keygen) => keygen.run(),
             Command::Sign(sign) => sign.run(),
             Command::Audit(audit) => audit.run(),

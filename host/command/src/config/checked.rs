@@ -5,7 +5,7 @@ use crate::config::{
     written::{Flags, List, Switch, Tokens, Trusted, Written, shipped_roles},
 };
 use ipnet::IpNet;
-use portolan_catalog::{Grants, Permission, Trust};
+use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
@@ -55,6 +55,7 @@ pub struct Config {
     pub trust: Trust,
     pub grants: Grants,
     pub roles: Roles,
+    pub publishing: PublishSettings,
     pub retention: Retention,
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
@@ -128,6 +129,7 @@ impl Config {
         let tables = [written.webhooks.faults(), written.lookups.faults(), written.mcp.faults()];
         faults.extend(tables.into_iter().flatten());
         faults.extend(written.provider.faults());
+        faults.extend(written.publish.faults());
         faults.extend(written.quotas.faults());
         let Tokens { access_seconds, refresh_days } = written.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
@@ -188,6 +190,7 @@ impl Config {
                     },
                     grants: written.grants.with(assigned(&written.roles)),
                     roles: written.roles,
+                    publishing: written.publish,
                     retention: written.retention,
                     tokens: written.tokens,
                     webhooks: written.webhooks,

@@ -5,7 +5,7 @@ use figment::{
     Figment,
     providers::{Format as _, Serialized, Toml},
 };
-use portolan_catalog::Grants;
+use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
 use portolan_mcp::McpSettings;
 use portolan_outgoing::lookups::LookupSettings;
@@ -76,6 +76,7 @@ pub(super) struct Written {
     pub(super) reserved_ids: List,
     pub(super) grants: Grants,
     pub(super) roles: Roles,
+    pub(super) publish: PublishSettings,
     pub(super) retention: Retention,
     pub(super) tokens: Tokens,
     pub(super) webhooks: WebhookSettings,
@@ -187,6 +188,7 @@ impl Default for Written {
             reserved_ids: List::Items(Vec::new()),
             grants: Grants::default(),
             roles: Roles::default(),
+            publish: PublishSettings::default(),
             retention: Retention::default(),
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),

@@ -17,6 +17,7 @@ mod signing_keys;
 mod sweep;
 mod timers;
 mod usage;
+mod versions;
 mod webhooks;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};
@@ -35,3 +36,4 @@ pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::SigningKeyRecord;
 pub use timers::PendingTimers;
 pub use usage::QuotaUse;
+pub use versions::{Arrival, DesiredVersion, VersionEntry, VersionRecord, VersionState};

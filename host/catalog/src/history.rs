@@ -1,0 +1,107 @@
+//! The keeper records the versions that come out of the catalog folder.
+
+use crate::{
+    capability::Capability,
+    file::{self, Fingerprint},
+    keeper::Keeper,
+    publishing::DroppedVersion,
+    refusal::LoadError,
+};
+use portolan_store::{Arrival, DbError, VersionRecord, VersionState};
+use portolan_vocabulary::Digest;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Where a version comes from whose file was put into the folder.
+const SOURCE: &str = "the catalog folder";
+
+impl Keeper {
+    /// Settles what was loaded from a file of the folder, and notes a version for the history.
+    pub(super) fn settle_drop(
+        &mut self,
+        file: &str,
+        fingerprint: Fingerprint,
+        admitted: Result<Option<Arc<Capability>>, LoadError>,
+    ) {
+        let arrived = admitted.as_ref().ok().cloned().flatten();
+        self.settle(file, fingerprint, admitted);
+        let Some(capability) = arrived else { return };
+        let change = self.changes.first().filter(|change| *change.id == *capability.id);
+        self.unrecorded.push(DroppedVersion {
+            file: file.to_owned(),
+            at: self.catalog.options.clock.now(),
+            breaking: change.map(|change| change.breaking.clone()).unwrap_or_default(),
+            at_start: !self.published,
+            capability,
+        });
+    }
+
+    /// Records the versions that came out of the folder, with their contents. A version that the history
+    /// knows is recorded again if it was dropped while the host ran.
+    pub(super) async fn record_drops(&mut self) {
+        let unrecorded = std::mem::take(&mut self.unrecorded);
+        if unrecorded.is_empty() {
+            return;
+        }
+        let recorded = match self.catalog.store.recorded_digests().await {
+            Ok(recorded) => recorded,
+            Err(error) => {
+                tracing::warn!(%error, "the history of versions cannot be read");
+                self.unrecorded = unrecorded;
+                return;
+            }
+        };
+        for dropped in unrecorded {
+            if is_recorded(&recorded, &dropped) {
+                continue;
+            }
+            if let Err(error) = self.record_drop(&dropped).await {
+                tracing::warn!(%error, file = dropped.file, "a version is not in the history yet");
+                self.unrecorded.push(dropped);
+            }
+        }
+    }
+
+    async fn record_drop(&self, dropped: &DroppedVersion) -> Result<(), DbError> {
+        let DroppedVersion { file, capability, at, breaking, .. } = dropped;
+        let options = &self.catalog.options;
+        let content = match self.catalog.store.keeps_content(&capability.digest.to_string()).await?
+        {
+            true => None,
+            false => self.read_again(file, capability.digest).await,
+        };
+        let record = VersionRecord {
+            capability_id: capability.id.to_string(),
+            version: capability.descriptor.version.clone(),
+            digest: capability.digest.to_string(),
+            publisher: capability.publisher.to_string(),
+            bytes: capability.size,
+            arrival: Arrival::Dropped,
+            file: file.clone(),
+            source: SOURCE.to_owned(),
+            decided_by: None,
+            at: *at,
+            breaking: breaking.clone(),
+            state: VersionState::Accepted,
+        };
+        let keep = options.publishing.keep;
+        self.catalog.store.add_version(&record, content.as_deref(), keep).await?;
+        Ok(())
+    }
+
+    /// Returns the content of a file, unless it has changed since it was loaded.
+    async fn read_again(&self, file: &str, digest: Digest) -> Option<Vec<u8>> {
+        let (folder, name) = (self.catalog.options.folder.clone(), file.to_owned());
+        let limit = self.catalog.sandbox.limits().component_bytes;
+        let read = tokio::task::spawn_blocking(move || file::read(&folder, &name, limit).ok());
+        read.await.ok().flatten().filter(|content| Digest::of(content) == digest)
+    }
+}
+
+fn is_recorded(recorded: &BTreeMap<String, Vec<String>>, dropped: &DroppedVersion) -> bool {
+    let digest = dropped.capability.digest.to_string();
+    let Some(known) = recorded.get(&*dropped.capability.id) else { return false };
+    match dropped.at_start {
+        true => known.contains(&digest),
+        false => known.last() == Some(&digest),
+    }
+}

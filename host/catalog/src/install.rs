@@ -1,0 +1,344 @@
+//! The keeper installs a component: it is admitted like a file of the folder, recorded as the desired
+//! version, and written into the folder in one rename.
+//!
+//! What is refused leaves nothing behind. After a crash between the record and the rename, the node finds
+//! that it has not installed the desired version, and installs it at its start.
+
+use crate::{
+    breaking::broken_promises,
+    capability::Capability,
+    file::Fingerprint,
+    keeper::{Admitted, Keeper},
+    publishing::{
+        BreakingPolicy, Cause, Installation, Installing, PublishError, Published, PublishedState,
+        Requested, Unapplied,
+    },
+    refusal::LoadError,
+};
+use portolan_store::{Arrival, VersionRecord, VersionState};
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    sync::Arc,
+};
+use tempfile::NamedTempFile;
+
+impl Keeper {
+    /// Installs a component, or begins to migrate the documents for it, or answers why not.
+    pub(super) async fn install(&mut self, installation: Installation) {
+        let Installation { capability, content, file, cause } = installation;
+        let file = match self.target(&capability, file) {
+            Ok(file) => file,
+            Err(error) => return self.fail(cause, error.into()),
+        };
+        if self.files.get(&file).is_some_and(|known| known.loading || known.migrating.is_some()) {
+            return self.postponed.push(Installation { capability, content, file, cause });
+        }
+        let serving = self.catalog_serving(&capability.id);
+        let (record, published) = self.compare_with(serving.as_deref(), &capability, &file);
+        let installing = Installing { content, cause, record, published };
+        if let Cause::Requested(Requested { arrival: Arrival::Published, .. }) = installing.cause
+            && let Err(error) = self.ensure_compatible(serving.as_deref(), &capability)
+        {
+            return self.fail(installing.cause, error);
+        }
+        if let Some(serving) = serving.filter(|serving| serving.digest == capability.digest) {
+            return self.finish_install(&file, installing, Ok(Some(serving))).await;
+        }
+        match self.admit(&file, capability, installing.cause.permits_older()).await {
+            Ok(Admitted::Now(capability)) => {
+                self.finish_install(&file, installing, Ok(Some(capability))).await;
+            }
+            Ok(Admitted::After(candidate, steps)) => {
+                let handled = self.files.get(&file).and_then(|known| known.handled);
+                self.begin_migration(file.clone(), handled, candidate, steps);
+                // Until it ends, a change of the file in the folder waits.
+                self.file_mut(&file).loading = true;
+                if let Cause::Recorded(desired) = &installing.cause {
+                    self.end_attempt(desired.seq);
+                }
+                self.file_mut(&file).installing = Some(Box::new(installing));
+            }
+            Err(error) => self.refuse_install(installing, error).await,
+        }
+    }
+
+    /// Ends an installation whose component may serve, or was refused after a migration.
+    pub(super) async fn finish_install(
+        &mut self,
+        file: &str,
+        installing: Installing,
+        admitted: Result<Option<Arc<Capability>>, LoadError>,
+    ) {
+        let capability = match admitted {
+            Ok(Some(capability)) => capability,
+            Ok(None) => return,
+            Err(error) => return self.refuse_install(installing, error).await,
+        };
+        let Installing { content, cause, record, mut published } = installing;
+        let (fingerprint, is_new) = match self.put(file, &record, content, &cause).await {
+            Ok(put) => put,
+            Err(error) => return self.fail(cause, error),
+        };
+        let serves_already = self
+            .file_mut(file)
+            .serving
+            .as_ref()
+            .is_some_and(|serving| Arc::ptr_eq(serving, &capability));
+        let settled = if serves_already { None } else { Some(capability) };
+        self.settle(file, fingerprint, Ok(settled));
+        self.unapplied.remove(&record.capability_id);
+        match cause {
+            Cause::Requested(requested) => {
+                if !is_new {
+                    published.state = PublishedState::Unchanged;
+                }
+                self.replies.push((requested.reply, Ok(published)));
+            }
+            Cause::Recorded(desired) => self.end_fetch(&desired),
+        }
+    }
+
+    /// Returns the name that the component's file gets: a signed one replaces the file that serves its id.
+    fn target(&self, capability: &Capability, file: String) -> Result<String, LoadError> {
+        let serves = |id: &str| {
+            let mut files = self.files.iter();
+            let of = |known: &Arc<Capability>| &*known.id == id;
+            files.find(|(_, known)| known.serving.as_ref().is_some_and(of)).map(|(file, _)| file)
+        };
+        if capability.publisher.is_key()
+            && let Some(serving) = serves(&capability.id)
+        {
+            return Ok(serving.clone());
+        }
+        let there = self.files.get(&file).and_then(|known| known.serving.as_ref());
+        match there.filter(|there| there.id != capability.id) {
+            Some(there) => Err(LoadError::FileTaken { id: there.id.to_string(), file }),
+            None => Ok(file),
+        }
+    }
+
+    fn catalog_serving(&self, id: &str) -> Option<Arc<Capability>> {
+        let mut serving = self.files.values().filter_map(|known| known.serving.as_ref());
+        serving.find(|serving| &*serving.id == id).cloned()
+    }
+
+    /// Returns the entry of the history and the answer for a component that replaces the serving one.
+    fn compare_with(
+        &self,
+        serving: Option<&Capability>,
+        capability: &Capability,
+        file: &str,
+    ) -> (VersionRecord, Published) {
+        let changes = serving.map(|old| broken_promises(&old.descriptor, &capability.descriptor));
+        let changes = changes.into_iter().flatten();
+        let breaking: Vec<_> =
+            changes.map(|change| format!("{} {}", change.at, change.problem)).collect();
+        let version = capability.descriptor.version.clone();
+        let published = Published {
+            id: capability.id.to_string(),
+            version: version.clone(),
+            digest: capability.digest,
+            publisher: capability.publisher.to_string(),
+            file: file.to_owned(),
+            state: PublishedState::Serving,
+            replaced: serving.map(|old| old.descriptor.version.clone()),
+            breaking: breaking.clone(),
+            missing: Vec::new(),
+        };
+        let record = VersionRecord {
+            capability_id: capability.id.to_string(),
+            version,
+            digest: capability.digest.to_string(),
+            publisher: capability.publisher.to_string(),
+            bytes: capability.size,
+            arrival: Arrival::Published,
+            file: file.to_owned(),
+            source: String::new(),
+            decided_by: None,
+            at: self.catalog.options.clock.now(),
+            breaking,
+            state: VersionState::Accepted,
+        };
+        (record, published)
+    }
+
+    /// Refuses a version that breaks callers of the serving one, unless its major version is a new one or
+    /// the operator allows it.
+    fn ensure_compatible(
+        &self,
+        serving: Option<&Capability>,
+        capability: &Capability,
+    ) -> Result<(), PublishError> {
+        let Some(old) = serving else { return Ok(()) };
+        let allows = self.catalog.options.publishing.breaking == BreakingPolicy::Allow;
+        if allows || capability.major_version() > old.major_version() {
+            return Ok(());
+        }
+        let changes = broken_promises(&old.descriptor, &capability.descriptor);
+        match changes.is_empty() {
+            true => Ok(()),
+            false => Err(PublishError::Breaking {
+                version: capability.descriptor.version.clone(),
+                replaced: old.descriptor.version.clone(),
+                next_major: old.major_version() + 1,
+                changes,
+            }),
+        }
+    }
+
+    /// Writes the component's file beside its place, records the version, and renames the file into place.
+    /// Returns the identity of its content, and whether the version was not the desired one before.
+    async fn put(
+        &mut self,
+        file: &str,
+        record: &VersionRecord,
+        content: Vec<u8>,
+        cause: &Cause,
+    ) -> Result<(Fingerprint, bool), PublishError> {
+        let folder = self.catalog.options.folder.clone();
+        let name = file.to_owned();
+        let (unfinished, content) = blocking(move || {
+            let unfinished = write_beside(&folder, &name, &content)?;
+            Ok((unfinished, content))
+        })
+        .await?;
+        let store = &self.catalog.store;
+        let (seq, is_new) = match cause {
+            Cause::Recorded(desired) => {
+                if desired.state == VersionState::PendingApproval {
+                    store.accept_version(desired.seq).await?;
+                }
+                (desired.seq, true)
+            }
+            Cause::Requested(requested) => {
+                let desired = store.desired_versions().await?;
+                let same = desired.into_iter().find(|desired| {
+                    desired.capability_id == record.capability_id
+                        && desired.digest == record.digest
+                        && desired.state == VersionState::Accepted
+                        && self.note.has_installed(desired)
+                });
+                match same {
+                    Some(desired) => (desired.seq, false),
+                    None => (self.record(requested, record, &content).await?, true),
+                }
+            }
+        };
+        if cause.permits_older() {
+            self.catalog.lower_version(record).await?;
+        }
+        let (folder, name) = (self.catalog.options.folder.clone(), file.to_owned());
+        let fingerprint = blocking(move || put_in_place(unfinished, &folder, &name)).await?;
+        if let Err(error) = self.note.installed(&record.capability_id, seq, &record.digest) {
+            tracing::warn!(%error, "the note of installed versions cannot be written; they are installed again at the next start");
+        }
+        Ok((fingerprint, is_new))
+    }
+
+    /// Records a version that the operator asks for, with its content, and the decision in the audit log.
+    async fn record(
+        &self,
+        requested: &Requested,
+        record: &VersionRecord,
+        content: &[u8],
+    ) -> Result<i64, PublishError> {
+        let record = VersionRecord {
+            arrival: requested.arrival,
+            source: requested.source.clone(),
+            decided_by: requested.decided_by.clone(),
+            ..record.clone()
+        };
+        let keep = self.catalog.options.publishing.keep;
+        let seq = self.catalog.store.add_version(&record, Some(content), keep).await?;
+        let decision = match requested.arrival {
+            Arrival::RolledBack => "operator:rollback",
+            _ => "operator:publish",
+        };
+        if let Err(error) = self.catalog.record_version_decision(&record, decision).await {
+            tracing::error!(%error, decision, id = record.capability_id, "a decision is not in the audit log");
+        }
+        Ok(seq)
+    }
+
+    /// Ends an installation whose component is refused. One that only waits for a permission is recorded.
+    async fn refuse_install(&mut self, installing: Installing, error: LoadError) {
+        let Installing { content, cause, record, published } = installing;
+        let (Cause::Requested(requested), LoadError::PendingApproval { missing, .. }) =
+            (&cause, &error)
+        else {
+            return self.fail(cause, error.into());
+        };
+        let missing = missing.iter().map(ToString::to_string).collect();
+        let record = VersionRecord { state: VersionState::PendingApproval, ..record };
+        let answer = self.record(requested, &record, &content).await;
+        let answer = answer.map(|_seq| {
+            let state = PublishedState::PendingApproval;
+            Published { state, missing, ..published }
+        });
+        if let Cause::Requested(Requested { reply, .. }) = cause {
+            self.replies.push((reply, answer));
+        }
+    }
+
+    /// Ends an installation that changes nothing.
+    pub(super) fn fail(&mut self, cause: Cause, error: PublishError) {
+        tracing::warn!(
+            reason = error.reason(),
+            "a version is not installed: {error}; to fix it: {}",
+            error.fix()
+        );
+        match (cause, error) {
+            (Cause::Requested(Requested { reply, .. }), error) => {
+                self.replies.push((reply, Err(error)));
+            }
+            (Cause::Recorded(desired), error) => {
+                self.end_fetch(&desired);
+                let error = match error {
+                    PublishError::Refused(error) => error,
+                    PublishError::Store(error) => LoadError::Store(error),
+                    _ => return,
+                };
+                let id = desired.capability_id.clone();
+                self.unapplied.insert(id, Unapplied::new(desired, error));
+            }
+        }
+    }
+
+    /// Answers the requests whose outcome is published.
+    pub(super) fn send_replies(&mut self) {
+        for (reply, answer) in self.replies.drain(..) {
+            // An error means that nobody waits any more.
+            let _sent = reply.send(answer);
+        }
+    }
+}
+
+/// Writes a hidden file beside the place of a component, complete on the disk.
+fn write_beside(folder: &Path, name: &str, content: &[u8]) -> io::Result<NamedTempFile> {
+    let prefix = format!(".{name}.");
+    let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
+    file.write_all(content)?;
+    // Temporary files are private, and components are not.
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// Renames a file into place. Returns the identity of its content, by which a later change is noticed.
+fn put_in_place(file: NamedTempFile, folder: &Path, name: &str) -> io::Result<Fingerprint> {
+    let file = file.persist(folder.join(name)).map_err(|error| error.error)?;
+    File::open(folder)?.sync_all()?;
+    // The rename changes the file's times. If another file has taken the name since, its identity differs.
+    Ok(Fingerprint::of(&file.metadata()?))
+}
+
+/// Runs work on the folder on another thread.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, LoadError> {
+    let result = tokio::task::spawn_blocking(work).await.map_err(io::Error::other);
+    result.and_then(|result| result).map_err(LoadError::FolderNotWritable)
+}

@@ -1,0 +1,96 @@
+//! Why a version is not published or rolled back to.
+
+use crate::{problem::Problem, refusal::LoadError};
+use portolan_store::DbError;
+
+/// Why a version does not become the desired one. Nothing is changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum PublishError {
+    /// The reason for which its file would be refused as well.
+    #[error("not fit for a catalog: {} ({})", .0.message(), .0.reason())]
+    Refused(#[from] LoadError),
+    #[error("not fit for a catalog: it does not declare whose data its documents are")]
+    UndeclaredPeople(Vec<Problem>),
+    #[error(
+        "version {version} breaks callers of {replaced}, and its major version is not a new one"
+    )]
+    Breaking { version: String, replaced: String, next_major: u64, changes: Vec<Problem> },
+    #[error("{0:?} is not the name of a file of the catalog folder")]
+    FileName(String),
+    #[error("the history of {id} has no version {version}")]
+    UnknownVersion { id: String, version: String },
+    #[error("the history of {0} has no version before the serving one")]
+    NothingEarlier(String),
+    #[error("the content of version {version} of {id} is no longer kept")]
+    NotKept { id: String, version: String },
+    #[error("the host is stopping")]
+    Stopping,
+    #[error(transparent)]
+    Store(#[from] DbError),
+}
+
+impl PublishError {
+    /// Returns a code for programs.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Refused(error) => error.reason(),
+            Self::UndeclaredPeople(_) => "people_not_declared",
+            Self::Breaking { .. } => "breaking_change",
+            Self::FileName(_) => "bad_file_name",
+            Self::UnknownVersion { .. } => "unknown_version",
+            Self::NothingEarlier(_) => "nothing_earlier",
+            Self::NotKept { .. } => "not_kept",
+            Self::Stopping => "stopping",
+            Self::Store(_) => "host_failed",
+        }
+    }
+
+    /// Returns what to do about it.
+    pub fn fix(&self) -> String {
+        match self {
+            Self::Refused(error) => refusal_fix(error),
+            Self::UndeclaredPeople(_) => "fix each problem below".to_owned(),
+            Self::Breaking { next_major, .. } => format!(
+                "keep what callers rely on, or publish it as {next_major}.0.0; a host with `breaking = \"allow\"` in [publish] takes it as it is"
+            ),
+            Self::FileName(_) => {
+                "give a name of at most 200 letters, digits, dots, - and _ that ends in .wasm, with --name".to_owned()
+            }
+            Self::UnknownVersion { id, .. } | Self::NothingEarlier(id) => {
+                format!("see `portolan history {id}`")
+            }
+            Self::NotKept { .. } => {
+                "publish its file again; `keep` in [publish] is the number of versions that are kept".to_owned()
+            }
+            Self::Stopping => "try again when it runs".to_owned(),
+            Self::Store(_) => "try again when the database answers; see the host's log".to_owned(),
+        }
+    }
+
+    /// Returns the single problems; none for most errors.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Refused(error) => error.problems(),
+            Self::UndeclaredPeople(problems) | Self::Breaking { changes: problems, .. } => problems,
+            _ => &[],
+        }
+    }
+}
+
+/// Returns the fix of a refusal, where that of a file in the folder does not fit.
+fn refusal_fix(error: &LoadError) -> String {
+    match error {
+        LoadError::PublisherMismatch { candidate, .. } => format!(
+            "sign it with the key of the id's publisher, or give an unsigned one the name of the file that serves, with --name; if the id is to change hands, put the file into the catalog folder and run `portolan catalog adopt {} --digest {}`",
+            candidate.id, candidate.digest
+        ),
+        LoadError::NamespaceTaken { candidate, .. } => format!(
+            "name its events after its own id; if these events are to change hands, put the file into the catalog folder and run `portolan catalog adopt {} --digest {}`",
+            candidate.id, candidate.digest
+        ),
+        LoadError::Downgrade { id, version, .. } => format!(
+            "give it a higher version; to bring an earlier one back, run `portolan rollback {id} --to {version}`"
+        ),
+        _ => error.fix(),
+    }
+}

@@ -1,0 +1,103 @@
+//! A component that is on its way into the catalog folder, because a version was published or is brought
+//! back, at this node or at another one.
+
+use crate::{capability::Capability, publishing::error::PublishError};
+use portolan_store::{Arrival, DesiredVersion, VersionRecord};
+use portolan_vocabulary::Digest;
+use serde::Serialize;
+use tokio::sync::oneshot;
+
+/// What the operator says about a component that is published.
+#[derive(Debug, Clone, Default)]
+pub struct PublishRequest {
+    /// The name of its file.
+    pub file: String,
+    /// Where it came from.
+    pub source: String,
+    /// Who publishes it.
+    pub decided_by: Option<String>,
+}
+
+/// What became of a published version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PublishedState {
+    Serving,
+    /// It was the desired version before, and serves.
+    Unchanged,
+    /// It serves when the operator permits what it needs.
+    PendingApproval,
+    /// It serves when the documents have its form.
+    Migrating,
+}
+
+/// A version that was published, or brought back.
+#[derive(Debug, Clone, Serialize)]
+pub struct Published {
+    pub id: String,
+    pub version: String,
+    pub digest: Digest,
+    pub publisher: String,
+    /// The name of its file in the catalog folder.
+    pub file: String,
+    pub state: PublishedState,
+    /// The version that served before it.
+    pub replaced: Option<String>,
+    /// What breaks callers of the version before it, one sentence each.
+    pub breaking: Vec<String>,
+    /// What it needs and is not permitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+/// A component that is to be installed.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    pub(crate) capability: Capability,
+    pub(crate) content: Vec<u8>,
+    /// The name of the file that it came as.
+    pub(crate) file: String,
+    pub(crate) cause: Cause,
+}
+
+/// Why a component is installed.
+#[derive(Debug)]
+pub(crate) enum Cause {
+    /// The operator asked this node.
+    Requested(Requested),
+    /// It is the desired version, which is recorded already.
+    Recorded(DesiredVersion),
+}
+
+/// A request of the operator, who waits for the answer.
+#[derive(Debug)]
+pub(crate) struct Requested {
+    pub(crate) arrival: Arrival,
+    pub(crate) source: String,
+    pub(crate) decided_by: Option<String>,
+    pub(crate) reply: oneshot::Sender<Result<Published, PublishError>>,
+}
+
+/// A component that is being installed and was compared with the one before it.
+#[derive(Debug)]
+pub(crate) struct Installing {
+    pub(crate) content: Vec<u8>,
+    pub(crate) cause: Cause,
+    /// The entry of its history.
+    pub(crate) record: VersionRecord,
+    pub(crate) published: Published,
+}
+
+impl Cause {
+    pub(crate) const fn arrival(&self) -> Arrival {
+        match self {
+            Self::Requested(Requested { arrival, .. })
+            | Self::Recorded(DesiredVersion { arrival, .. }) => *arrival,
+        }
+    }
+
+    /// Whether the version may be older than the highest one that was served.
+    pub(crate) fn permits_older(&self) -> bool {
+        self.arrival() == Arrival::RolledBack
+    }
+}

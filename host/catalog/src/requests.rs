@@ -1,0 +1,266 @@
+//! What the operator asks for: to publish a version, to bring an earlier one back, and to see the history.
+
+use crate::{
+    capability::Capability,
+    catalog::Catalog,
+    check::undeclared_people,
+    file::is_component_name,
+    load::load_content,
+    publishing::{
+        Cause, Installation, PublishError, PublishRequest, Published, PublishedState, Requested,
+    },
+    status::Status,
+};
+use portolan_store::{Arrival, DbError, VersionEntry, VersionState};
+use serde::Serialize;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// The longest name of a file.
+const NAME_BYTES: usize = 200;
+/// How long a request waits for an installation: a migration of documents may take longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The history of a capability's component.
+#[derive(Debug, Serialize)]
+pub struct History {
+    pub id: String,
+    /// What serves at this node.
+    pub serving: Option<ServingVersion>,
+    /// The entry whose version every node is to serve; none if nothing was published.
+    pub desired: Option<i64>,
+    /// The newest entry first.
+    pub versions: Vec<VersionEntry>,
+}
+
+/// The version that serves.
+#[derive(Debug, Serialize)]
+pub struct ServingVersion {
+    pub version: String,
+    pub digest: String,
+}
+
+/// The outcome of a request to go back to an earlier version.
+#[derive(Debug)]
+pub enum RolledBack {
+    Installed(Published),
+    /// An older version that waits in the catalog folder may serve next.
+    Permitted,
+}
+
+impl Catalog {
+    /// Returns the history of a capability; none if it has none and does not serve.
+    pub async fn history(&self, id: &str) -> Result<Option<History>, DbError> {
+        let versions = self.store.versions(id).await?;
+        let snapshot = self.snapshot();
+        let serving = snapshot.capabilities.get(id).map(|serving| ServingVersion {
+            version: serving.descriptor.version.clone(),
+            digest: serving.digest.to_string(),
+        });
+        if versions.is_empty() && serving.is_none() {
+            return Ok(None);
+        }
+        let desired = desired(&versions).map(|entry| entry.seq);
+        Ok(Some(History { id: id.to_owned(), serving, desired, versions }))
+    }
+
+    /// Makes a component the desired version of its capability, on every node. It is checked and admitted
+    /// at this node first; what is refused leaves nothing behind.
+    pub async fn publish_component(
+        &self,
+        content: Vec<u8>,
+        request: PublishRequest,
+    ) -> Result<Published, PublishError> {
+        let PublishRequest { file, source, decided_by } = request;
+        if !is_file_name(&file) {
+            return Err(PublishError::FileName(file));
+        }
+        let trust = &self.options.trust;
+        let capability = load_content(&self.sandbox, trust, &file, &content).await?;
+        let undeclared = undeclared_people(&capability.descriptor);
+        if !undeclared.is_empty() {
+            return Err(PublishError::UndeclaredPeople(undeclared));
+        }
+        let arrival = Arrival::Published;
+        self.ask(capability, content, file, (arrival, source, decided_by)).await
+    }
+
+    /// Brings an earlier version of the history back, on every node: the one before the serving version, or
+    /// the one with this version or digest. If an older version waits in the catalog folder and none is
+    /// named, that one may serve.
+    pub async fn roll_back(
+        &self,
+        id: &str,
+        to: Option<&str>,
+        decided_by: Option<String>,
+    ) -> Result<RolledBack, PublishError> {
+        let waits = |status: Status| {
+            status.refused.iter().any(|refused| refused.older_of.as_deref() == Some(id))
+        };
+        if to.is_none() && waits(self.status()) {
+            self.permit_older(id).await?;
+            return Ok(RolledBack::Permitted);
+        }
+        let entries = self.store.versions(id).await?;
+        let snapshot = self.snapshot();
+        let serving = snapshot.capabilities.get(id).map(|serving| serving.digest.to_string());
+        let target = target(id, &entries, serving.as_deref(), to)?;
+        let record = &target.record;
+        if !target.kept {
+            let (id, version) = (id.to_owned(), record.version.clone());
+            return Err(PublishError::NotKept { id, version });
+        }
+        let (capability, content) = self.fetch_component(&record.digest, &record.file).await?;
+        let source = format!("version {} of the history", record.version);
+        let request = (Arrival::RolledBack, source, decided_by);
+        let installed = self.ask(capability, content, record.file.clone(), request).await?;
+        Ok(RolledBack::Installed(installed))
+    }
+
+    /// Asks the keeper to install a component, and waits for the answer.
+    async fn ask(
+        &self,
+        capability: Capability,
+        content: Vec<u8>,
+        file: String,
+        (arrival, source, decided_by): (Arrival, String, Option<String>),
+    ) -> Result<Published, PublishError> {
+        let migrating = Published {
+            id: capability.id.to_string(),
+            version: capability.descriptor.version.clone(),
+            digest: capability.digest,
+            publisher: capability.publisher.to_string(),
+            file: file.clone(),
+            state: PublishedState::Migrating,
+            replaced: None,
+            breaking: Vec::new(),
+            missing: Vec::new(),
+        };
+        let (reply, answer) = oneshot::channel();
+        let cause = Cause::Requested(Requested { arrival, source, decided_by, reply });
+        let installation = Installation { capability, content, file, cause };
+        self.installations.send(installation).map_err(|_stopped| PublishError::Stopping)?;
+        match tokio::time::timeout(PATIENCE, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_dropped)) => Err(PublishError::Stopping),
+            Err(_elapsed) => Ok(migrating),
+        }
+    }
+}
+
+fn desired(entries: &[VersionEntry]) -> Option<&VersionEntry> {
+    entries.iter().find(|entry| entry.record.arrival != Arrival::Dropped)
+}
+
+/// Returns the entry to go back to. The entries are those of the history, the newest first.
+fn target<'a>(
+    id: &str,
+    entries: &'a [VersionEntry],
+    serving: Option<&str>,
+    to: Option<&str>,
+) -> Result<&'a VersionEntry, PublishError> {
+    let serves = |entry: &&VersionEntry| serving == Some(entry.record.digest.as_str());
+    if let Some(wanted) = to {
+        let mut named = entries
+            .iter()
+            .filter(|entry| entry.record.version == wanted || entry.record.digest == wanted);
+        let first = named.clone().next();
+        // Of several builds with one version, another one than the serving one.
+        let found = named.find(|entry| !serves(entry)).or(first);
+        let unknown =
+            || PublishError::UnknownVersion { id: id.to_owned(), version: wanted.to_owned() };
+        return found.ok_or_else(unknown);
+    }
+    let waits =
+        desired(entries).is_some_and(|entry| entry.record.state == VersionState::PendingApproval);
+    if waits && let Some(serving) = entries.iter().find(serves) {
+        return Ok(serving);
+    }
+    // The time at which the serving version came, and not at which it was brought back: going back twice
+    // leads two versions back.
+    let came = |entry: &VersionEntry| serves(&entry) && entry.record.arrival != Arrival::RolledBack;
+    let start = entries.iter().position(came).map_or(0, |place| place + 1);
+    let mut earlier = entries.iter().skip(start);
+    let served =
+        |entry: &&VersionEntry| !serves(entry) && entry.record.state == VersionState::Accepted;
+    earlier.find(served).ok_or_else(|| PublishError::NothingEarlier(id.to_owned()))
+}
+
+/// Whether a text can be the name of a component's file in the folder.
+fn is_file_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-+".contains(letter);
+    is_component_name(name) && name.len() <= NAME_BYTES && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_store::VersionRecord;
+    use portolan_vocabulary::Timestamp;
+
+    fn entries(history: &[(&str, Arrival, VersionState)]) -> Vec<VersionEntry> {
+        let entry =
+            |(index, (version, arrival, state)): (usize, &(&str, Arrival, VersionState))| {
+                let record = VersionRecord {
+                    capability_id: "weather".to_owned(),
+                    version: (*version).to_owned(),
+                    digest: format!("digest {version}"),
+                    publisher: "unsigned:weather".to_owned(),
+                    bytes: 1,
+                    arrival: *arrival,
+                    file: "weather.wasm".to_owned(),
+                    source: String::new(),
+                    decided_by: None,
+                    at: Timestamp::from_millis(0),
+                    breaking: Vec::new(),
+                    state: *state,
+                };
+                VersionEntry { seq: index as i64, record, kept: true }
+            };
+        history.iter().enumerate().map(entry).rev().collect()
+    }
+
+    fn goes_to(history: &[VersionEntry], serving: &str, to: Option<&str>) -> String {
+        match target("weather", history, Some(&format!("digest {serving}")), to) {
+            Ok(entry) => entry.record.version.clone(),
+            Err(error) => error.reason().to_owned(),
+        }
+    }
+
+    #[test]
+    fn going_back_leads_to_the_version_before_the_serving_one() {
+        use Arrival::{Dropped, Published, RolledBack};
+        use VersionState::{Accepted, PendingApproval};
+        let mut history = vec![
+            ("1.0.0", Dropped, Accepted),
+            ("1.1.0", Published, Accepted),
+            ("1.2.0", Published, Accepted),
+        ];
+        assert_eq!(goes_to(&entries(&history), "1.2.0", None), "1.1.0");
+        assert_eq!(goes_to(&entries(&history), "1.0.0", None), "nothing_earlier");
+        assert_eq!(goes_to(&entries(&history), "1.2.0", Some("1.0.0")), "1.0.0");
+        assert_eq!(goes_to(&entries(&history), "1.2.0", Some("digest 1.1.0")), "1.1.0");
+        assert_eq!(goes_to(&entries(&history), "1.2.0", Some("9.0.0")), "unknown_version");
+        // Going back twice leads two versions back.
+        history.push(("1.1.0", RolledBack, Accepted));
+        assert_eq!(goes_to(&entries(&history), "1.1.0", None), "1.0.0");
+        // A version that waits for approval is given up.
+        history.push(("1.3.0", Published, PendingApproval));
+        assert_eq!(goes_to(&entries(&history), "1.1.0", None), "1.1.0");
+        // One that waited is never gone back to.
+        history.push(("1.4.0", Published, Accepted));
+        assert_eq!(goes_to(&entries(&history), "1.4.0", None), "1.1.0");
+    }
+
+    #[test]
+    fn a_file_name_stays_within_the_folder() {
+        for name in ["weather.wasm", "city.map-search_1.wasm"] {
+            assert!(is_file_name(name), "{name}");
+        }
+        for name in
+            ["", ".wasm", "weather", "a/b.wasm", "../b.wasm", "~a.wasm", "a b.wasm", "ä.wasm"]
+        {
+            assert!(!is_file_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! `portolan publish`, `portolan history` and `portolan rollback`.
+
+use crate::{
+    cli::{
+        client::{Operator, block_on, text},
+        registry::{Pulled, RegistryAccess, parse_address},
+    },
+    config::{Config, FILE, Flags},
+};
+use anyhow::Context as _;
+use clap::Args;
+use reqwest::{Method, RequestBuilder};
+use serde_json::Value;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+/// Arguments of `portolan publish`.
+#[derive(Debug, Args)]
+pub(super) struct Publish {
+    /// The component, or its address in a registry: oci://REGISTRY/NAME:TAG
+    #[arg(value_name = "FILE.wasm")]
+    component: PathBuf,
+    /// The name of its file in the catalog folder: the publisher of an unsigned component
+    /// [default: the file's own name]
+    #[arg(long, value_name = "NAME.wasm")]
+    name: Option<String>,
+    #[command(flatten)]
+    access: RegistryAccess,
+    #[command(flatten)]
+    decided: Decided,
+}
+
+/// Arguments of `portolan history`.
+#[derive(Debug, Args)]
+pub(super) struct History {
+    /// The capability's id, such as agent_listings
+    id: String,
+    #[command(flatten)]
+    operator: Operator,
+    /// Print the host's answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `portolan rollback`.
+#[derive(Debug, Args)]
+pub(super) struct Rollback {
+    /// The capability's id, such as agent_listings
+    id: String,
+    /// The version to bring back, or its digest, as `portolan history` shows them
+    /// [default: the version before the serving one]
+    #[arg(long, value_name = "VERSION")]
+    to: Option<String>,
+    #[command(flatten)]
+    decided: Decided,
+}
+
+/// What every decision about a version takes.
+#[derive(Debug, Args)]
+struct Decided {
+    /// Who decides it, for the history [default: the name of this user]
+    #[arg(long, value_name = "NAME", env = "USER", hide_env = true)]
+    by: Option<String>,
+    #[command(flatten)]
+    operator: Operator,
+    /// Print the host's answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Publish {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(self.publish())
+    }
+
+    async fn publish(self) -> anyhow::Result<ExitCode> {
+        let Self { component, name, access, decided } = self;
+        let (content, own, source) = read(&component, &access).await?;
+        let mut query = vec![("file", name.unwrap_or(own)), ("source", source)];
+        query.extend(decided.by.clone().map(|by| ("by", by)));
+        let complete = |request: RequestBuilder| request.query(&query).body(content);
+        let answer = decided.operator.request(Method::POST, "/catalog/publish", complete).await?;
+        decided.print(&answer)
+    }
+}
+
+/// Returns a component, the name of its file, and where it is from for the history.
+async fn read(
+    component: &Path,
+    access: &RegistryAccess,
+) -> anyhow::Result<(Vec<u8>, String, String)> {
+    if let Some(address) = component.to_str().and_then(parse_address) {
+        let limit = Config::load(Path::new(FILE), &Flags::default())?.limits.component_bytes;
+        let Pulled { content, pinned, file } = access.pull(&address?, limit).await?;
+        return Ok((content, file, pinned));
+    }
+    let content =
+        fs::read(component).with_context(|| format!("cannot read {}", component.display()))?;
+    let name = component.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let path = fs::canonicalize(component).unwrap_or_else(|_| component.to_owned());
+    Ok((content, name, format!("the file {}", path.display())))
+}
+
+impl Rollback {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            let Self { id, to, decided } = self;
+            let mut query: Vec<_> = to.map(|to| ("to", to)).into_iter().collect();
+            query.extend(decided.by.clone().map(|by| ("by", by)));
+            let path = format!("/catalog/{id}/rollback");
+            let answer = decided.operator.send(Method::POST, &path, &query).await?;
+            decided.print(&answer)
+        })
+    }
+}
+
+impl Decided {
+    /// Prints what became of a version.
+    fn print(&self, answer: &Value) -> anyhow::Result<ExitCode> {
+        if self.json {
+            line!("{answer:#}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let (id, version) = (text(answer, "id"), text(answer, "version"));
+        let digest = text(answer, "digest");
+        match text(answer, "state").as_str() {
+            "serving" => match answer.get("replaced").and_then(Value::as_str) {
+                Some(replaced) => line!("{id} {version} serves in place of {replaced} ({digest})"),
+                None => line!("{id} {version} serves ({digest})"),
+            },
+            "unchanged" => line!("{id} {version} serves already ({digest})"),
+            "migrating" => line!(
+                "{id} {version} serves when the documents are migrated; `portolan catalog` shows the progress"
+            ),
+            "pending_approval" => line!(
+                "{id} {version} needs your permission: {}\n  if you trust it, run `portolan catalog approve {id} --digest {digest}`; to give it up, run `portolan rollback {id}`",
+                texts(answer, "missing").join(", ")
+            ),
+            _ => line!("the older version of {id} that waits in the catalog folder may serve next"),
+        }
+        for sentence in texts(answer, "breaking") {
+            line!("  breaking: {sentence}");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl History {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        block_on(async {
+            let path = format!("/catalog/{}/history", self.id);
+            let history = self.operator.get(&path, &[]).await?;
+            if self.json {
+                line!("{history:#}");
+            } else {
+                print(&history);
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+fn print(history: &Value) {
+    let id = text(history, "id");
+    match history.get("serving").filter(|serving| !serving.is_null()) {
+        Some(serving) => {
+            line!("{id} {} serves at this node", text(serving, "version"));
+        }
+        None => line!("{id} does not serve at this node"),
+    }
+    let serving = history.pointer("/serving/digest");
+    let desired = history.get("desired").filter(|desired| !desired.is_null());
+    let mut is_marked = false;
+    for entry in history.get("versions").and_then(Value::as_array).into_iter().flatten() {
+        let serves = !is_marked && serving.is_some() && entry.get("digest") == serving;
+        is_marked |= serves;
+        line!(
+            "{} {:<12} {}  {:<11} {}",
+            if serves { "*" } else { " " },
+            text(entry, "version"),
+            text(entry, "at"),
+            text(entry, "arrival").replace('_', " "),
+            text(entry, "digest")
+        );
+        let mut facts = vec![format!("from {}", text(entry, "source"))];
+        facts.extend(entry.get("decided_by").and_then(Value::as_str).map(|by| format!("by {by}")));
+        facts.push(format!("publisher {}", text(entry, "publisher")));
+        if desired.is_some() && entry.get("seq") == desired {
+            facts.push("desired".to_owned());
+        }
+        if entry.get("state").is_some_and(|state| state == "pending_approval") {
+            facts.push("waits for approval".to_owned());
+        }
+        if entry.get("kept").is_some_and(|kept| kept == false) {
+            facts.push("content no longer kept".to_owned());
+        }
+        line!("    {}", facts.join(", "));
+        for sentence in texts(entry, "breaking") {
+            line!("    breaking: {sentence}");
+        }
+    }
+}
+
+fn texts<'a>(value: &'a Value, name: &str) -> Vec<&'a str> {
+    let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).collect()
+}

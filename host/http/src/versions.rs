@@ -1,0 +1,118 @@
+//! The operator's routes for versions of components: publish one, bring an earlier one back, see the history.
+
+use crate::{App, Refusal, admin::unusable};
+use axum::{
+    Json,
+    body::Bytes,
+    extract::{
+        Path, Query, State,
+        rejection::{BytesRejection, QueryRejection},
+    },
+    http::{HeaderMap, StatusCode, header::CONTENT_LENGTH},
+};
+use portolan_catalog::{History, LoadError, PublishError, PublishRequest, Published, RolledBack};
+use portolan_vocabulary::{ErrorCode, Failure, one_line};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The most bytes of a text of the command that is kept.
+const TEXT_BYTES: usize = 300;
+
+/// The query of `POST /catalog/publish`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PublishParameters {
+    /// The name of the file in the catalog folder.
+    file: String,
+    /// Where the component came from.
+    source: Option<String>,
+    by: Option<String>,
+}
+
+/// The query of `POST /catalog/{id}/rollback`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RollbackParameters {
+    /// A version or a digest.
+    to: Option<String>,
+    by: Option<String>,
+}
+
+/// Makes the component in the body the desired version of its capability.
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    parameters: Result<Query<PublishParameters>, QueryRejection>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Published>, Refusal> {
+    let Query(PublishParameters { file, source, by }) = parameters.map_err(unusable)?;
+    let content = body.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let limit = app.host.sandbox.limits().component_bytes;
+            refused(LoadError::TooLarge { size: length(&headers).unwrap_or(limit), limit }.into())
+        }
+        _ => Refusal(Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())),
+    })?;
+    let source = source.map_or_else(|| format!("a file {file}"), text);
+    let request = PublishRequest { file, source, decided_by: by.map(text) };
+    let published = app.host.catalog.publish_component(content.into(), request).await;
+    Ok(Json(published.map_err(refused)?))
+}
+
+/// Brings an earlier version back, or permits the older one that waits in the catalog folder.
+pub(super) async fn rollback(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    parameters: Result<Query<RollbackParameters>, QueryRejection>,
+) -> Result<Json<Value>, Refusal> {
+    let Query(RollbackParameters { to, by }) = parameters.map_err(unusable)?;
+    let outcome = app.host.catalog.roll_back(&id, to.as_deref(), by.map(text)).await;
+    Ok(Json(match outcome.map_err(refused)? {
+        RolledBack::Installed(published) => json!(published),
+        RolledBack::Permitted => json!({ "id": id, "state": "permitted" }),
+    }))
+}
+
+/// Returns the versions of a capability, the newest first.
+pub(super) async fn history(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<History>, Refusal> {
+    match app.host.catalog.history(&id).await? {
+        Some(history) => Ok(Json(history)),
+        None => Err(Refusal(
+            Failure::new(ErrorCode::NotFound)
+                .message(format!("no version of {} was ever here", one_line(&id, TEXT_BYTES))),
+        )),
+    }
+}
+
+/// Returns the length of a body as its request states it.
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn text(text: String) -> String {
+    one_line(&text, TEXT_BYTES)
+}
+
+/// Returns the failure for a version that is not published, with the reason that `portolan check` gives.
+fn refused(error: PublishError) -> Refusal {
+    let code = match &error {
+        PublishError::Store(_) | PublishError::Stopping => ErrorCode::DependencyUnavailable,
+        PublishError::UnknownVersion { .. } => ErrorCode::NotFound,
+        PublishError::Breaking { .. }
+        | PublishError::NothingEarlier(_)
+        | PublishError::NotKept { .. } => ErrorCode::InvalidTransition,
+        PublishError::Refused(_)
+        | PublishError::UndeclaredPeople(_)
+        | PublishError::FileName(_) => ErrorCode::ValidationFailed,
+    };
+    Refusal(Failure::new(code).message(error.to_string()).conflict(json!({
+        "kind": "version",
+        "reason": error.reason(),
+        "fix": error.fix(),
+        "problems": error.problems(),
+    })))
+}

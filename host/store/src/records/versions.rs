@@ -1,0 +1,299 @@
+//! The versions of each capability's component: how each arrived, its content, and which one is desired.
+
+use crate::{
+    connection::read, connection::transact, error::DbError, integers::instant, integers::signed,
+    integers::unsigned, store::Store,
+};
+use portolan_vocabulary::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The most entries that are kept of one capability.
+const ENTRIES: i64 = 200;
+/// The newest entry by which a version is desired on every node.
+const DESIRED: &str =
+    "SELECT max(seq) FROM component_versions WHERE capability_id = $1 AND arrival <> 'dropped'";
+
+/// How a version arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrival {
+    Published,
+    RolledBack,
+    /// Its file was put into the catalog folder of a node.
+    Dropped,
+}
+
+/// Whether a version may serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VersionState {
+    Accepted,
+    PendingApproval,
+}
+
+/// A version as it arrives.
+#[derive(Debug, Clone, Serialize)]
+pub struct VersionRecord {
+    #[serde(skip)]
+    pub capability_id: String,
+    pub version: String,
+    pub digest: String,
+    pub publisher: String,
+    pub bytes: u64,
+    pub arrival: Arrival,
+    /// The name of its file in a catalog folder.
+    pub file: String,
+    /// Where it came from.
+    pub source: String,
+    /// Who decided it, as the command says.
+    pub decided_by: Option<String>,
+    pub at: Timestamp,
+    /// What breaks callers of the version before it, one sentence each.
+    pub breaking: Vec<String>,
+    pub state: VersionState,
+}
+
+/// An entry of a capability's history.
+#[derive(Debug, Clone, Serialize)]
+pub struct VersionEntry {
+    pub seq: i64,
+    #[serde(flatten)]
+    pub record: VersionRecord,
+    /// Whether its content is kept, so that it can serve again.
+    pub kept: bool,
+}
+
+/// The version that every node is to serve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DesiredVersion {
+    pub seq: i64,
+    pub capability_id: String,
+    pub digest: String,
+    pub file: String,
+    pub arrival: Arrival,
+    pub state: VersionState,
+}
+
+type Row =
+    (i64, String, String, String, i64, String, String, String, Option<String>, i64, String, String);
+
+impl Arrival {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Published => "published",
+            Self::RolledBack => "rolled_back",
+            Self::Dropped => "dropped",
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        match text {
+            "published" => Self::Published,
+            "rolled_back" => Self::RolledBack,
+            _ => Self::Dropped,
+        }
+    }
+}
+
+impl VersionState {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::PendingApproval => "pending_approval",
+        }
+    }
+
+    fn parse(text: &str) -> Self {
+        match text {
+            "pending_approval" => Self::PendingApproval,
+            _ => Self::Accepted,
+        }
+    }
+}
+
+impl Store {
+    /// Records that a version arrived, with its content unless that is kept already, and returns the number
+    /// of the entry. Of the other versions of the capability, the contents of the newest stay, so that
+    /// `keep` are there, and that of the desired one.
+    pub async fn add_version(
+        &self,
+        record: &VersionRecord,
+        content: Option<&[u8]>,
+        keep: u64,
+    ) -> Result<i64, DbError> {
+        let breaking = serde_json::to_string(&record.breaking).unwrap_or_default();
+        let desired = sqlx::AssertSqlSafe(format!(
+            "DELETE FROM component_contents
+             WHERE digest IN (SELECT digest FROM component_versions WHERE capability_id = $1)
+             AND digest NOT IN (SELECT digest FROM component_versions WHERE seq = ({DESIRED}))
+             AND digest NOT IN (SELECT digest FROM (
+                 SELECT digest, max(seq) AS newest FROM component_versions WHERE capability_id = $1
+                 GROUP BY digest ORDER BY newest DESC LIMIT $2) AS kept)"
+        ));
+        let older = sqlx::AssertSqlSafe(format!(
+            "DELETE FROM component_versions WHERE capability_id = $1 AND seq <> coalesce(({DESIRED}), 0)
+             AND seq < (SELECT min(seq) FROM (
+                 SELECT seq FROM component_versions WHERE capability_id = $1
+                 ORDER BY seq DESC LIMIT $2) AS kept)"
+        ));
+        let id = &record.capability_id;
+        let (seq,): (i64,) = transact!(self.inner.backend, |transaction| {
+            if let Some(content) = content {
+                sqlx::query(
+                    "INSERT INTO component_contents (digest, content) VALUES ($1, $2)
+                     ON CONFLICT (digest) DO NOTHING",
+                )
+                .bind(&record.digest)
+                .bind(content)
+                .execute(&mut *transaction)
+                .await?;
+            }
+            let added = sqlx::query_as(
+                "INSERT INTO component_versions (capability_id, version, digest, publisher, bytes,
+                     arrival, file, source, decided_by, at, breaking, state)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING seq",
+            )
+            .bind(id)
+            .bind(&record.version)
+            .bind(&record.digest)
+            .bind(&record.publisher)
+            .bind(signed(record.bytes))
+            .bind(record.arrival.name())
+            .bind(&record.file)
+            .bind(&record.source)
+            .bind(&record.decided_by)
+            .bind(signed(record.at.as_millis()))
+            .bind(&breaking)
+            .bind(record.state.name())
+            .fetch_one(&mut *transaction)
+            .await?;
+            sqlx::query(desired).bind(id).bind(signed(keep)).execute(&mut *transaction).await?;
+            sqlx::query(older).bind(id).bind(ENTRIES).execute(&mut *transaction).await?;
+            added
+        });
+        Ok(seq)
+    }
+
+    /// Returns the history of a capability, the newest entry first.
+    pub async fn versions(&self, id: &str) -> Result<Vec<VersionEntry>, DbError> {
+        let rows: Vec<Row> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT seq, version, digest, publisher, bytes, arrival, file, source, decided_by, at,
+                     breaking, state
+                 FROM component_versions WHERE capability_id = $1 ORDER BY seq DESC",
+            )
+            .bind(id)
+            .fetch_all(pool)
+            .await?
+        });
+        let kept: Vec<(String,)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT digest FROM component_contents
+                 WHERE digest IN (SELECT digest FROM component_versions WHERE capability_id = $1)",
+            )
+            .bind(id)
+            .fetch_all(pool)
+            .await?
+        });
+        let is_kept = |digest: &str| kept.iter().any(|(kept,)| kept == digest);
+        Ok(rows
+            .into_iter()
+            .map(|row| {
+                let kept = is_kept(&row.2);
+                entry(id, row, kept)
+            })
+            .collect())
+    }
+
+    /// Returns the digests of each capability's history, the oldest first.
+    pub async fn recorded_digests(&self) -> Result<BTreeMap<String, Vec<String>>, DbError> {
+        let rows: Vec<(String, String)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as("SELECT capability_id, digest FROM component_versions ORDER BY seq")
+                .fetch_all(pool)
+                .await?
+        });
+        let mut recorded: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (id, digest) in rows {
+            recorded.entry(id).or_default().push(digest);
+        }
+        Ok(recorded)
+    }
+
+    /// Returns the desired version of every capability that has one.
+    pub async fn desired_versions(&self) -> Result<Vec<DesiredVersion>, DbError> {
+        type Row = (i64, String, String, String, String, String);
+        let rows: Vec<Row> = read!(self.inner.backend, |pool| {
+            sqlx::query_as(
+                "SELECT seq, capability_id, digest, file, arrival, state FROM component_versions
+                 WHERE seq IN (SELECT max(seq) FROM component_versions WHERE arrival <> 'dropped'
+                     GROUP BY capability_id)
+                 ORDER BY seq",
+            )
+            .fetch_all(pool)
+            .await?
+        });
+        let desired = |(seq, capability_id, digest, file, arrival, state): Row| DesiredVersion {
+            seq,
+            capability_id,
+            digest,
+            file,
+            arrival: Arrival::parse(&arrival),
+            state: VersionState::parse(&state),
+        };
+        Ok(rows.into_iter().map(desired).collect())
+    }
+
+    /// Returns the content of a component, if it is kept.
+    pub async fn component_content(&self, digest: &str) -> Result<Option<Vec<u8>>, DbError> {
+        let row: Option<(Vec<u8>,)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as("SELECT content FROM component_contents WHERE digest = $1")
+                .bind(digest)
+                .fetch_optional(pool)
+                .await?
+        });
+        Ok(row.map(|(content,)| content))
+    }
+
+    /// Returns whether the content of a component is kept.
+    pub async fn keeps_content(&self, digest: &str) -> Result<bool, DbError> {
+        let row: Option<(String,)> = read!(self.inner.backend, |pool| {
+            sqlx::query_as("SELECT digest FROM component_contents WHERE digest = $1")
+                .bind(digest)
+                .fetch_optional(pool)
+                .await?
+        });
+        Ok(row.is_some())
+    }
+
+    /// Records that a version that waited for approval may serve.
+    pub async fn accept_version(&self, seq: i64) -> Result<(), DbError> {
+        transact!(self.inner.backend, |transaction| {
+            sqlx::query("UPDATE component_versions SET state = 'accepted' WHERE seq = $1")
+                .bind(seq)
+                .execute(&mut *transaction)
+                .await?;
+        });
+        Ok(())
+    }
+}
+
+fn entry(id: &str, row: Row, kept: bool) -> VersionEntry {
+    let (seq, version, digest, publisher, bytes, arrival, file, source, by, at, breaking, state) =
+        row;
+    let record = VersionRecord {
+        capability_id: id.to_owned(),
+        version,
+        digest,
+        publisher,
+        bytes: unsigned(bytes),
+        arrival: Arrival::parse(&arrival),
+        file,
+        source,
+        decided_by: by,
+        at: instant(at),
+        breaking: serde_json::from_str(&breaking).unwrap_or_default(),
+        state: VersionState::parse(&state),
+    };
+    VersionEntry { seq, record, kept }
+}
