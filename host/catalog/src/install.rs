@@ -144,7 +144,9 @@ impl Keeper {
             publisher: capability.publisher.to_string(),
             file: file.to_owned(),
             state: PublishedState::Serving,
-            replaced: serving.map(|old| old.descriptor.version.clone()),
+            replaced: serving
+                .filter(|old| old.digest != capability.digest)
+                .map(|old| old.descriptor.version.clone()),
             breaking: breaking.clone(),
             missing: Vec::new(),
         };
