@@ -36,9 +36,13 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
 /// The unit test that the tables of `#[capability(state_machines = […])]` are valid.
 pub(crate) fn test(arguments: &[Argument], target: &Type) -> Option<TokenStream> {
     let tables = arguments.iter().find(|argument| argument.name == "state_machines")?;
-    let Some(Expr::Array(tables)) = &tables.value else { return None };
-    let tables = tables.elems.iter();
-    let capability = quote!(#target).to_string().to_lowercase();
+    let tables = match &tables.value {
+        Some(Expr::Array(tables)) if !tables.elems.is_empty() => tables.elems.iter(),
+        _ => return None,
+    };
+    let mut capability = quote!(#target).to_string().to_lowercase();
+    // The type may be written as a path.
+    capability.retain(|letter| letter.is_alphanumeric() || letter == '_');
     let name = format_ident!("the_state_machines_of_{capability}_are_valid");
     Some(quote! {
         #[cfg(test)]
@@ -48,4 +52,24 @@ pub(crate) fn test(arguments: &[Argument], target: &Type) -> Option<TokenStream>
             assert_eq!(faults, ::std::vec::Vec::<::std::string::String>::new());
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attributes;
+
+    fn made(arguments: TokenStream) -> Option<String> {
+        let arguments = attributes::arguments(arguments).unwrap();
+        test(&arguments, &syn::parse_quote!(crate::Library)).map(|made| made.to_string())
+    }
+
+    #[test]
+    fn only_a_capability_with_tables_gets_a_test() {
+        let text = made(quote!(id = "library", state_machines = [LOAN, FINE])).unwrap();
+        assert!(text.contains("the_state_machines_of_cratelibrary_are_valid"), "{text}");
+        assert_eq!(text.matches("faults ()").count(), 2, "{text}");
+        assert_eq!(made(quote!(id = "library")), None);
+        assert_eq!(made(quote!(id = "library", state_machines = [])), None);
+    }
 }
