@@ -43,7 +43,7 @@ pub struct ServingVersion {
 /// The outcome of a request to go back to an earlier version.
 #[derive(Debug)]
 pub enum RolledBack {
-    Installed(Published),
+    Installed(Box<Published>),
     /// An older version that waits in the catalog folder may serve next.
     Permitted,
 }
@@ -114,7 +114,7 @@ impl Catalog {
         let source = format!("version {} of the history", record.version);
         let request = (Arrival::RolledBack, source, decided_by);
         let installed = self.ask(capability, content, record.file.clone(), request).await?;
-        Ok(RolledBack::Installed(installed))
+        Ok(RolledBack::Installed(Box::new(installed)))
     }
 
     /// Asks the keeper to install a component, and waits for the answer.

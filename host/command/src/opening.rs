@@ -58,7 +58,8 @@ impl OpenHost {
             trusted,
             stop: stop.clone(),
         };
-        let host = open_pipeline(config, parts).await?;
+        // On the heap, because the types of futures within futures have a limited depth.
+        let host = Box::pin(open_pipeline(config, parts)).await?;
         let store = host.store.clone();
         let proxies = Proxies(config.trusted_proxies.clone());
         let operator = operator_access(config)?;

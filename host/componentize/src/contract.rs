@@ -37,7 +37,7 @@ pub(crate) fn embed_world(
 ) -> Result<(), ComponentizeError> {
     let mut sources = SourceMap::default();
     for (name, text) in files {
-        sources.push_str(name, text);
+        sources.push_str(name, *text);
     }
     let mut resolve = Resolve::default();
     let group = sources.parse().map_err(|(_, error)| unfit(error))?;
