@@ -8,6 +8,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::{Mutex, PoisonError},
 };
 use tempfile::TempDir;
 
@@ -66,6 +67,9 @@ type Change = (&'static str, &'static str, &'static str, &'static str);
 
 /// Makes each change in a new project of its own and runs a command on it.
 fn changes(language: &str, source: &str, commands: &str, changes: &[Change]) {
+    // Cargo takes two projects of one name in one target folder for one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = TempDir::new().unwrap();
     let (made, text) = run(folder.path(), &["new", "bookshelf", "--lang", language]);
     assert!(made, "{text}");

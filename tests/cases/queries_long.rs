@@ -86,7 +86,11 @@ async fn many_long_queries_of_one_capability_do_not_delay_those_of_another(opene
             let mut times = Vec::new();
             while !stop.load(Ordering::Relaxed) {
                 let started = Instant::now();
-                assert_eq!(count(&opened, "greedy", &things).await.unwrap(), DOCUMENTS as u64);
+                match count(&opened, "greedy", &things).await {
+                    Ok(counted) => assert_eq!(counted, DOCUMENTS as u64),
+                    // On a busy machine, a count can take longer than its quota.
+                    Err(error) => assert!(matches!(error, StateError::Limit(_)), "{error:?}"),
+                }
                 times.push(started.elapsed());
             }
             times

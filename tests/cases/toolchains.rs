@@ -167,12 +167,21 @@ async fn is_loaded_and_answers(guest: &Guest) {
     assert_eq!(host.status().await["refused"], json!([]));
     let agent = host.agent().await;
     let called = host.clock.now().as_millis();
-    let greeted = agent.result(guest.id, json!({ "name": "Ada" })).await;
+    let greeted = agent.result(guest.id, json!({ "action": "greet", "name": "Ada" })).await;
     assert_eq!(greeted["text"], "Hello, Ada!");
     assert!(greeted["at"].as_u64().unwrap() >= called, "{greeted}");
-    agent.call(guest.id, json!({ "name": "HAL" })).await.refused(403, "robot_refused");
-    agent.call(guest.id, json!({ "name": "panic" })).await.refused(500, "capability_trapped");
-    agent.call(guest.id, json!({ "name": 1 })).await.refused(400, "validation_failed");
+    agent
+        .call(guest.id, json!({ "action": "greet", "name": "HAL" }))
+        .await
+        .refused(403, "robot_refused");
+    agent
+        .call(guest.id, json!({ "action": "greet", "name": "panic" }))
+        .await
+        .refused(500, "capability_trapped");
+    agent
+        .call(guest.id, json!({ "action": "greet", "name": 1 }))
+        .await
+        .refused(400, "validation_failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,6 @@
 //! The contract's types, for modules whose toolchain does not write them.
 
-use crate::{ComponentizeError, unfit};
+use crate::error::{ComponentizeError, unfit};
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::{Resolve, SourceMap};
 

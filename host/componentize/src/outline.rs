@@ -1,6 +1,6 @@
 //! What a core module imports and exports.
 
-use crate::{ComponentizeError, preview1};
+use crate::{error::ComponentizeError, preview1};
 use wasmparser::{Parser, Payload};
 
 /// The exports without which a module is no capability.

@@ -1,6 +1,6 @@
 //! WASI 0.1 for modules that import it, in terms of WASI 0.2, which a host has.
 
-use crate::{ComponentizeError, contract::embed_world};
+use crate::{contract::embed_world, error::ComponentizeError};
 
 /// The module of these imports.
 pub(crate) const MODULE: &str = "wasi_snapshot_preview1";

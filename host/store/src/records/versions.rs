@@ -4,9 +4,13 @@ use crate::{
     connection::read, connection::transact, error::DbError, integers::instant, integers::signed,
     integers::unsigned, store::Store,
 };
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use portolan_vocabulary::Timestamp;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{self, Read as _, Write as _},
+};
 
 /// The most entries that are kept of one capability.
 const ENTRIES: i64 = 200;
@@ -138,8 +142,9 @@ impl Store {
                  ORDER BY seq DESC LIMIT $2) AS kept)"
         ));
         let id = &record.capability_id;
+        let content = compressed(content).await?;
         let (seq,): (i64,) = transact!(self.inner.backend, |transaction| {
-            if let Some(content) = content {
+            if let Some(content) = content.as_deref() {
                 sqlx::query(
                     "INSERT INTO component_contents (digest, content) VALUES ($1, $2)
                      ON CONFLICT (digest) DO NOTHING",
@@ -244,7 +249,7 @@ impl Store {
         Ok(rows.into_iter().map(desired).collect())
     }
 
-    /// Returns the content of a component, if it is kept.
+    /// Returns the content of a component, if it is kept and undamaged.
     pub async fn component_content(&self, digest: &str) -> Result<Option<Vec<u8>>, DbError> {
         let row: Option<(Vec<u8>,)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT content FROM component_contents WHERE digest = $1")
@@ -252,7 +257,10 @@ impl Store {
                 .fetch_optional(pool)
                 .await?
         });
-        Ok(row.map(|(content,)| content))
+        Ok(row.and_then(|(packed,)| {
+            let content = decompressed(&packed);
+            content.inspect_err(|error| tracing::warn!(%error, digest, "a content is damaged")).ok()
+        }))
     }
 
     /// Returns whether the content of a component is kept.
@@ -296,4 +304,22 @@ fn entry(id: &str, row: Row, kept: bool) -> VersionEntry {
         state: VersionState::parse(&state),
     };
     VersionEntry { seq, record, kept }
+}
+
+/// Compresses a component, beside the threads that serve. Components take half the space.
+async fn compressed(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
+    let Some(content) = content.map(<[u8]>::to_vec) else { return Ok(None) };
+    let packed = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&content)?;
+        encoder.finish()
+    });
+    let packed = packed.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+    packed.map(Some).map_err(|error| DbError::Sqlx(sqlx::Error::Io(error)))
+}
+
+fn decompressed(packed: &[u8]) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut content)?;
+    Ok(content)
 }

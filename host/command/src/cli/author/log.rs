@@ -3,8 +3,9 @@
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 
-/// What is shown of the log: what the capability logs, and why it trapped.
-const LOG: &str = "warn,portolan_sandbox=info,rmcp=off";
+/// What is shown of the log: what the capability logs, and why it trapped. The catalog and the store of a
+/// host that ends say nothing about the capability.
+const LOG: &str = "warn,portolan_sandbox=info,portolan_catalog=off,portolan_store=off,rmcp=off";
 
 /// Writes the log to standard error. Standard output has the results.
 pub(super) fn write_log() {

@@ -1,4 +1,4 @@
--- The contents of components that served or are to serve, so that an earlier version can serve again.
+-- The contents of components, compressed with gzip, that served or are to serve, so that an earlier version can serve again.
 CREATE TABLE component_contents (
     digest TEXT PRIMARY KEY,
     content BLOB NOT NULL
