@@ -4,6 +4,7 @@
 mod rules;
 mod said;
 mod schemas;
+mod topics;
 mod vocabulary;
 #[path = "../../people_kit/src/words.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the tables need the stems alone")]
@@ -30,6 +31,7 @@ fn main() -> Result<()> {
         schemas::categories(&roots)?,
         rules::tables(read("answers")?, &attributes)?,
         said::table(read("said")?, &attributes)?,
+        topics::tables(read("topics")?, &attributes)?,
         vocabulary::table(read("words")?, &roots)?,
     ];
     let out = env::var("OUT_DIR").context("OUT_DIR is set by cargo")?;

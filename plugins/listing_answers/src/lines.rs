@@ -2,7 +2,8 @@
 
 use crate::{
     compare::{Held, Values, distance_km, texts},
-    tables::{self, Comparison, Excludes, Remote, Rule},
+    tables::{self, Comparison, Excludes, Remote, Rule, Stance},
+    topics::{self, Compared},
 };
 use people_kit::listings::Profile;
 use serde_json::{Value, json};
@@ -12,6 +13,10 @@ const OF_TEXT: f64 = 0.5;
 /// The factor for the weight of a contradiction that is known from a text only, and that would
 /// exclude the other listing if attributes stated it.
 const CONTRADICTS: f64 = 4.0;
+/// The weight of a topic, and of one about which two texts contradict each other.
+const OF_TOPIC: f64 = 1.0;
+const OF_CONTRADICTION: f64 = 12.0;
+const EXCLUDES: bool = true;
 /// The value from which a line counts as met.
 const MET: f64 = 0.999;
 /// The score if the attribute contradicts the asked value and the text meets it.
@@ -75,7 +80,34 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
         }
         lines.lines.push(line);
     }
+    for compared in topics::compared(asker, other) {
+        lines.add(compared);
+    }
     lines
+}
+
+impl Lines {
+    /// Adds what one side needs or refuses and what the text of the other one says of it.
+    fn add(&mut self, compared: Compared) {
+        let Compared { topic, asked, found, from_text } = compared;
+        let fails = found.is_some_and(|found| asked.contradicts(found));
+        let share = match (asked, found) {
+            _ if fails => Some(0.0),
+            (Stance::Needs, Some(Stance::Has)) => Some(1.0),
+            (Stance::Refuses, Some(Stance::Lacks | Stance::Refuses)) => Some(1.0),
+            _ => None,
+        };
+        self.excluded |= fails && EXCLUDES;
+        self.lines.push(Line {
+            field: topic,
+            answered_by: topic,
+            weight: if fails { OF_CONTRADICTION } else { OF_TOPIC },
+            share,
+            asked: asked.name().into(),
+            found: found.map(|found| found.name().into()).unwrap_or_default(),
+            from_text,
+        });
+    }
 }
 
 /// Returns facts of listings of a category that are no contradiction: such a listing has one of each

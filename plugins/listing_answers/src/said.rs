@@ -1,6 +1,7 @@
 //! Values that a text states, found with the phrases of `said.toml`.
 
 use crate::{
+    stances::{STANCES, stances},
     tables::{SAID, Said, category},
     tokens::{Token, tokens},
 };
@@ -75,6 +76,10 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
         if !spoken.contains(&written) {
             spoken.push(written);
         }
+    }
+    let stances = stances(category.kind, text);
+    if !stances.is_empty() {
+        values.insert(STANCES.into(), stances.into());
     }
     values
 }

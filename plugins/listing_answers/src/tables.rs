@@ -96,6 +96,63 @@ pub(crate) struct Said {
     pub(crate) phrases: &'static [&'static [&'static str]],
 }
 
+/// How somebody stands towards a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stance {
+    Has,
+    Lacks,
+    Needs,
+    Refuses,
+    Accepts,
+}
+
+/// Words that show a stance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cue {
+    Not,
+    Refuses,
+    Accepts,
+    Needs,
+    Past,
+}
+
+/// A word or phrase of a language, or of any if it is empty.
+pub(crate) struct Pattern {
+    pub(crate) language: &'static str,
+    pub(crate) words: &'static [&'static str],
+}
+
+/// Something that people have, need or refuse; `topics.toml` describes its members.
+pub(crate) struct Topic {
+    pub(crate) name: &'static str,
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) parts: &'static [&'static str],
+    /// Whether a refusal says that it is lacking.
+    pub(crate) is_given: bool,
+    pub(crate) words: &'static [Pattern],
+    pub(crate) cues: &'static [(Cue, Pattern)],
+    pub(crate) had_in: &'static [&'static str],
+    pub(crate) needed_in: &'static [&'static str],
+    pub(crate) refused_in: &'static [&'static str],
+    pub(crate) says: &'static [(Says, Pattern)],
+    pub(crate) attributes: &'static [OfAttribute],
+}
+
+/// The stance that a phrase shows by itself, in texts of these kinds or of all if there are none.
+pub(crate) struct Says {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) stance: Stance,
+    pub(crate) is_negatable: bool,
+}
+
+/// The stance that a value of an attribute shows.
+pub(crate) struct OfAttribute {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) name: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) stance: Stance,
+}
+
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 /// Returns a category.

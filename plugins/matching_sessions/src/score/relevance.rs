@@ -2,6 +2,7 @@
 //! sets of listings (`listings.json`) and of labelled pairs (`pairs.json`).
 
 use super::{Fit, fit};
+use listing_answers::lines;
 use people_kit::{
     listings::{Compensation, Place, Profile, Visibility},
     taxonomy::{Criteria, Side},
@@ -197,9 +198,26 @@ fn measure(corpus: &Corpus, explains: bool) -> Figures {
             for pair in lost {
                 println!("  lost {} {}", pair.label, pair.candidate);
             }
+            explain_texts(corpus, query, pairs);
         }
     }
     figures
+}
+
+/// Prints what the texts of labelled pairs contradict in.
+fn explain_texts(corpus: &Corpus, query: &str, pairs: &[Pair]) {
+    for pair in pairs {
+        let (mine, other) = (corpus.profile(query), corpus.profile(&pair.candidate));
+        let both = [(mine, other), (other, mine)];
+        let lines = both.into_iter().flat_map(|(one, other)| lines(one, other).lines);
+        let failing = lines.filter(|line| line.from_text && line.share == Some(0.0));
+        let named: Vec<String> =
+            failing.map(|line| format!("{} {} / {}", line.field, line.asked, line.found)).collect();
+        if !named.is_empty() {
+            let is_right = if pair.contradiction { "right" } else { "wrong" };
+            println!("  texts {is_right} {} {} {}", pair.label, pair.candidate, named.join("; "));
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,257 @@
+//! How the author of a text stands towards topics such as dogs, smoke or night work: has them, lacks
+//! them, needs them, refuses or accepts them.
+//!
+//! A mention of a topic is read by the nearest cue in its sentence, so that phrasings need no list:
+//! any word for the topic with any word for the stance will do.
+
+use crate::{
+    clauses::{self, Word},
+    tables::{CUES, Cue, Pattern, Says, Stance, TOPICS, Topic},
+};
+use people_kit::words::{self, Language};
+use serde_json::{Map, Value};
+
+impl Stance {
+    const NAMES: [(Self, &str); 5] = [
+        (Self::Has, "has"),
+        (Self::Lacks, "lacks"),
+        (Self::Needs, "needs"),
+        (Self::Refuses, "refuses"),
+        (Self::Accepts, "accepts"),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(stance, _)| *stance == self).map_or("", |(_, name)| name)
+    }
+
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(stance, _)| *stance)
+    }
+
+    /// Whether two people with these stances cannot come together.
+    pub(crate) fn contradicts(self, other: Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Refuses, Self::Has | Self::Needs)
+                | (Self::Has | Self::Needs, Self::Refuses)
+                | (Self::Needs, Self::Lacks)
+                | (Self::Lacks, Self::Needs)
+        )
+    }
+}
+
+/// The name under which the stances are among the values of a text.
+pub(crate) const STANCES: &str = "stances";
+/// How far a cue may be from what it is about: in words, and in letters of Japanese.
+const REACH: usize = 9;
+const REACH_OF_LETTERS: usize = 16;
+/// What a clause between a cue and a topic counts as.
+const CLAUSE: usize = 5;
+/// How far before a topic a negation may stand, and how far after it in the same clause.
+const NEGATES_BEFORE: usize = 4;
+const NEGATES_AFTER: usize = 8;
+/// How far before another cue a negation turns it around.
+const TURNS: usize = 2;
+
+/// A cue of a text.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    cue: Cue,
+    at: usize,
+    length: usize,
+}
+
+/// Returns the stances that a text of a listing of this kind takes, by topic.
+pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
+    let language = words::language(text);
+    let words = clauses::words_of(text);
+    let cues = turned(cues(CUES.iter(), &words, language), &words);
+    let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&kind));
+    topics
+        .filter_map(|topic| {
+            let stance = stance(topic, kind, &words, &cues, language)?;
+            Some((topic.name.to_owned(), stance.name().into()))
+        })
+        .collect()
+}
+
+impl Pattern {
+    fn matches(&self, words: &[Word], at: usize, language: Language) -> Option<usize> {
+        applies(self.language, language).then(|| clauses::matches(self.words, words, at)).flatten()
+    }
+}
+
+impl Says {
+    fn is_for(&self, kind: &str) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+/// Whether words of a language are looked for in a text of another one: English ones are in texts of
+/// every language.
+fn applies(tag: &str, language: Language) -> bool {
+    tag == language.tag() || matches!(tag, "" | "en" | "ja")
+}
+
+/// Returns the cues of a text; of those that begin with the same word the longest.
+fn cues<'a>(
+    patterns: impl Iterator<Item = &'a (Cue, Pattern)> + Clone,
+    words: &[Word],
+    language: Language,
+) -> Vec<Found> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let here = patterns.clone().filter_map(|(cue, pattern)| {
+            let length = pattern.matches(words, at, language)?;
+            Some(Found { cue: *cue, at, length })
+        });
+        match here.max_by_key(|found| found.length) {
+            Some(cue) => {
+                at += cue.length;
+                found.push(cue);
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Turns cues around that are negated: what is not allowed is refused.
+fn turned(cues: Vec<Found>, words: &[Word]) -> Vec<Found> {
+    let negations: Vec<Found> =
+        cues.iter().filter(|found| found.cue == Cue::Not).copied().collect();
+    let is_turned = |found: &Found| {
+        negations.iter().any(|not| {
+            let end = not.at + not.length;
+            clause(words, not.at) == clause(words, found.at)
+                && (end <= found.at && found.at - end < TURNS || not.at == found.at + found.length)
+        })
+    };
+    let turn = |found: Found| {
+        let cue = match found.cue {
+            Cue::Accepts if is_turned(&found) => Cue::Refuses,
+            Cue::Needs if is_turned(&found) => Cue::Accepts,
+            Cue::Refuses if is_turned(&found) => Cue::Accepts,
+            other => other,
+        };
+        Found { cue, ..found }
+    };
+    cues.iter().copied().map(turn).collect()
+}
+
+fn sentence(words: &[Word], at: usize) -> Option<usize> {
+    words.get(at).map(|word| word.sentence)
+}
+
+fn clause(words: &[Word], at: usize) -> Option<usize> {
+    words.get(at).map(|word| word.clause)
+}
+
+/// Returns the stance of a text towards a topic.
+fn stance(
+    topic: &Topic,
+    kind: &str,
+    words: &[Word],
+    cues: &[Found],
+    language: Language,
+) -> Option<Stance> {
+    let (mut stances, mut taken) = (Vec::new(), Vec::new());
+    for (says, pattern) in topic.says.iter().filter(|says| says.0.is_for(kind)) {
+        for at in 0..words.len() {
+            let Some(length) = pattern.matches(words, at, language) else { continue };
+            if !says.is_negatable || !is_negated(at, length, words, cues) {
+                stances.push(says.stance);
+                taken.extend(at..at + length);
+            }
+        }
+    }
+    let own: Vec<Found> = self::cues(topic.cues.iter(), words, language);
+    let all: Vec<Found> = cues.iter().chain(&own).copied().collect();
+    let mut at = 0;
+    while at < words.len() {
+        let length = topic.words.iter().filter_map(|word| word.matches(words, at, language)).max();
+        if let Some(length) =
+            length.filter(|length| !(at..at + length).any(|at| taken.contains(&at)))
+        {
+            stances.extend(of_mention(topic, kind, (at, length), words, &all));
+            at += length;
+        } else {
+            at += 1;
+        }
+    }
+    strongest(&stances)
+}
+
+/// Returns the stance that one mention of a topic shows.
+fn of_mention(
+    topic: &Topic,
+    kind: &str,
+    (at, length): (usize, usize),
+    words: &[Word],
+    cues: &[Found],
+) -> Option<Stance> {
+    let nearest = cues
+        .iter()
+        .filter_map(|found| Some((distance(found, (at, length), words)?, found.cue)))
+        .min_by_key(|(distance, _)| *distance);
+    let is_over = || {
+        let past = cues.iter().filter(|found| found.cue == Cue::Past);
+        past.into_iter().any(|found| sentence(words, found.at) == sentence(words, at))
+    };
+    match nearest.map(|(_, cue)| cue) {
+        Some(Cue::Refuses) if topic.is_given => Some(Stance::Lacks),
+        // What has ended may be the aversion.
+        Some(Cue::Refuses) if is_over() => None,
+        Some(Cue::Refuses) => Some(Stance::Refuses),
+        Some(Cue::Accepts) => Some(Stance::Accepts),
+        Some(Cue::Needs) => Some(Stance::Needs),
+        // A negation of the past says nothing of today.
+        Some(Cue::Past) if is_negated(at, length, words, cues) => None,
+        Some(Cue::Past) => Some(Stance::Lacks),
+        Some(Cue::Not) if topic.refused_in.contains(&kind) => Some(Stance::Refuses),
+        Some(Cue::Not) => Some(Stance::Lacks),
+        None if topic.had_in.contains(&kind) => Some(Stance::Has),
+        None if topic.needed_in.contains(&kind) => Some(Stance::Needs),
+        None => None,
+    }
+}
+
+fn is_negated(at: usize, length: usize, words: &[Word], cues: &[Found]) -> bool {
+    let negations = cues.iter().filter(|found| found.cue == Cue::Not);
+    negations.into_iter().any(|found| {
+        let before = found.at + found.length <= at;
+        before && distance(found, (at, length), words).is_some()
+    })
+}
+
+/// Returns how far a cue is from a mention; `None` if it is not about it.
+fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Option<usize> {
+    let (topic, cue) = (words.get(at)?, words.get(found.at)?);
+    if topic.sentence != cue.sentence {
+        return None;
+    }
+    let end = found.at + found.length;
+    let is_before = end <= at;
+    let gap = if is_before { at - end } else { found.at.saturating_sub(at + length) };
+    let clauses = topic.clause.abs_diff(cue.clause);
+    let is_japanese = topic.text.chars().any(words::is_cjk);
+    let reach = if is_japanese { REACH_OF_LETTERS } else { REACH };
+    let (reach, clause) = match found.cue {
+        Cue::Not | Cue::Needs if clauses > 0 => return None,
+        Cue::Not if is_before && !is_japanese => (NEGATES_BEFORE, 0),
+        Cue::Not => (if is_japanese { reach } else { NEGATES_AFTER }, 0),
+        _ => (reach, CLAUSE),
+    };
+    let distance = gap + clauses * clause;
+    (distance <= reach).then_some(distance)
+}
+
+/// Returns the stance of a whole text. What is refused in one place and accepted in another one is
+/// not certain, and accepted.
+fn strongest(stances: &[Stance]) -> Option<Stance> {
+    let order = [Stance::Accepts, Stance::Refuses, Stance::Needs, Stance::Has, Stance::Lacks];
+    let is_said = |stance: &Stance| stances.contains(stance);
+    let bare = !is_said(&Stance::Refuses) && (is_said(&Stance::Has) || is_said(&Stance::Needs));
+    order.into_iter().find(|stance| is_said(stance) && !(bare && *stance == Stance::Accepts))
+}
