@@ -1,6 +1,7 @@
 //! Turns the files of `listing_taxonomy` into the tables that comparisons read, and checks that
 //! every rule names attributes and values that there are.
 
+mod prices;
 mod rules;
 mod said;
 mod schemas;
@@ -31,6 +32,7 @@ fn main() -> Result<()> {
         schemas::categories(&roots)?,
         rules::tables(read("answers")?, &attributes)?,
         said::table(read("said")?, &attributes)?,
+        prices::tables(&read("prices")?, &attributes)?,
         topics::tables(read("topics")?, &attributes)?,
         vocabulary::table(read("words")?, &roots)?,
     ];

@@ -22,6 +22,8 @@ struct Said {
     #[serde(default)]
     number: bool,
     #[serde(default)]
+    amount: bool,
+    #[serde(default)]
     month: bool,
     #[serde(default)]
     plus: f64,
@@ -50,7 +52,7 @@ pub(crate) fn table(file: File, attributes: &Attributes) -> Result<String> {
              part: {:?}, unit: {:?}, negated: {}, phrases: &[",
             said.kinds,
             said.attribute,
-            said.number,
+            said.number || said.amount,
             said.plus,
             said.times,
             said.part,
@@ -82,7 +84,7 @@ fn check(said: &Said, attributes: &Attributes) -> Result<()> {
         }
     }
     ensure!(
-        said.value.is_some() || said.number || said.month || said.part.is_some(),
+        said.value.is_some() || said.number || said.amount || said.month || said.part.is_some(),
         "a value, a number, a month or a part of an amount"
     );
     Ok(())

@@ -144,8 +144,7 @@ impl Values<'_> {
 
     /// Compares what one pays with what the other asks.
     fn budget(&self, asker_pays: bool) -> Option<Held> {
-        let read = |value: &Value| serde_json::from_value::<Compensation>(value.clone()).ok();
-        let (asked, had) = (read(self.asked)?, read(self.had)?);
+        let (asked, had) = (pay(self.asked, self.had)?, pay(self.had, self.asked)?);
         let (payer, payee) = if asker_pays { (&asked, &had) } else { (&had, &asked) };
         let is_named = |pay: &Compensation| pay.currency != NO_CURRENCY;
         if payer.currency != payee.currency && is_named(payer) && is_named(payee) {
@@ -168,6 +167,15 @@ impl Values<'_> {
             _ => None,
         }
     }
+}
+
+/// Reads an amount; without a period it is for that of the other one.
+fn pay(value: &Value, other: &Value) -> Option<Compensation> {
+    let mut members = value.as_object()?.clone();
+    if let (false, Some(unit)) = (members.contains_key("unit"), other.get("unit")) {
+        members.insert("unit".into(), unit.clone());
+    }
+    serde_json::from_value(Value::Object(members)).ok()
 }
 
 /// Returns how many of these periods a year has: of work, or of living somewhere.

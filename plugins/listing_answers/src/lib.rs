@@ -6,6 +6,8 @@ mod clauses;
 mod compare;
 mod concepts;
 mod lines;
+mod numbers;
+mod prices;
 mod said;
 mod stances;
 mod tables;

@@ -72,7 +72,7 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
                 None => continue,
             },
         };
-        let fails = held.is_some_and(|held| held.fails) && !line.from_text;
+        let fails = held.is_some_and(|held| held.fails) && (EXCLUDES || !line.from_text);
         match rule.excludes {
             Excludes::One if fails => lines.excluded = true,
             Excludes::Both if fails => lines.contradicted.push(rule.ask),

@@ -96,6 +96,15 @@ pub(crate) struct Said {
     pub(crate) phrases: &'static [&'static [&'static str]],
 }
 
+/// How texts of some kinds of listings state a price; `prices.toml` describes its members.
+pub(crate) struct Price {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) part: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) least: f64,
+    pub(crate) least_with_currency: f64,
+}
+
 /// How somebody stands towards a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {

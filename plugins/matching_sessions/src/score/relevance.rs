@@ -206,6 +206,11 @@ fn measure(corpus: &Corpus, explains: bool) -> Figures {
 
 /// Prints what the texts of labelled pairs contradict in.
 fn explain_texts(corpus: &Corpus, query: &str, pairs: &[Pair]) {
+    println!("  said {query} {}", serde_json::to_string(&corpus.profile(query).said).unwrap());
+    for pair in pairs {
+        let other = corpus.profile(&pair.candidate);
+        println!("  said {} {}", pair.candidate, serde_json::to_string(&other.said).unwrap());
+    }
     for pair in pairs {
         let (mine, other) = (corpus.profile(query), corpus.profile(&pair.candidate));
         let both = [(mine, other), (other, mine)];
