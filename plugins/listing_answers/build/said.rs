@@ -29,6 +29,10 @@ struct Said {
     plus: f64,
     #[serde(default = "once")]
     times: f64,
+    #[serde(default = "any_least")]
+    least: f64,
+    #[serde(default = "any_most")]
+    most: f64,
     part: Option<String>,
     unit: Option<String>,
     #[serde(default)]
@@ -40,6 +44,14 @@ fn once() -> f64 {
     1.0
 }
 
+fn any_least() -> f64 {
+    f64::MIN
+}
+
+fn any_most() -> f64 {
+    f64::MAX
+}
+
 pub(crate) fn table(file: File, attributes: &Attributes) -> Result<String> {
     let mut text = String::from("pub(crate) static SAID: &[Said] = &[\n");
     for said in &file.said {
@@ -48,13 +60,15 @@ pub(crate) fn table(file: File, attributes: &Attributes) -> Result<String> {
         let value = said.value.as_ref().map(Value::to_string);
         writeln!(
             text,
-            "Said {{ kinds: &{:?}, attribute: {:?}, value: {value:?}, number: {}, plus: {:?}, times: {:?}, \
+            "Said {{ kinds: &{:?}, attribute: {:?}, value: {value:?}, number: {}, plus: {:?}, times: {:?}, least: {:?}, most: {:?}, \
              part: {:?}, unit: {:?}, negated: {}, phrases: &[",
             said.kinds,
             said.attribute,
             said.number || said.amount,
             said.plus,
             said.times,
+            said.least,
+            said.most,
             said.part,
             said.unit,
             said.negated,

@@ -13,6 +13,7 @@ type Words = BTreeMap<String, String>;
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
     cues: Cues,
+    languages: Words,
     topic: Vec<Topic>,
 }
 
@@ -80,8 +81,15 @@ struct OfAttribute {
 }
 
 pub(crate) fn tables(file: File, attributes: &Attributes) -> Result<String> {
+    let mut languages = String::new();
+    for (tag, names) in &file.languages {
+        let names: Vec<Vec<String>> = names.split_whitespace().map(parts).collect();
+        let names: Vec<String> = names.iter().map(|name| format!("&{name:?}")).collect();
+        write!(languages, "({tag:?}, &[{}]),", names.join(","))?;
+    }
     let mut text = format!(
-        "pub(crate) static CUES: &[(Cue, Pattern)] = &{};\npub(crate) static TOPICS: &[Topic] = &[\n",
+        "pub(crate) static LANGUAGES: &[(&str, &[&[&str]])] = &[{languages}];\n\
+         pub(crate) static CUES: &[(Cue, Pattern)] = &{};\npub(crate) static TOPICS: &[Topic] = &[\n",
         cues(&file.cues)?
     );
     let names: Vec<&String> = file.topic.iter().map(|topic| &topic.name).collect();
@@ -178,24 +186,30 @@ fn cues(cues: &Cues) -> Result<String> {
     Ok(text)
 }
 
-/// Returns each word as a pattern: Latin words as they are, Japanese letter by letter.
+/// Returns each word as a pattern.
 fn patterns(words: &Words) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (language, words) in words {
         ensure!(["en", "de", "es", "fr", "ja", "any"].contains(&language.as_str()), "a language");
         let tag = if language == "any" { "" } else { language };
         for word in words.split_whitespace() {
-            let mut parts: Vec<String> = Vec::new();
-            for part in word.split('_') {
-                let part = words::folded(part).replace('ß', "ss");
-                if part.chars().any(words::is_cjk) {
-                    parts.extend(part.chars().map(String::from));
-                } else {
-                    parts.push(part);
-                }
-            }
+            let parts = parts(word);
             found.push(format!("Pattern {{ language: {tag:?}, words: &{parts:?} }},"));
         }
     }
     Ok(found)
+}
+
+/// Returns the words of a phrase: Latin ones as they are, Japanese letter by letter.
+fn parts(phrase: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in phrase.split('_') {
+        let part = words::folded(part).replace('ß', "ss");
+        if part.chars().any(words::is_cjk) {
+            parts.extend(part.chars().map(String::from));
+        } else {
+            parts.push(part);
+        }
+    }
+    parts
 }

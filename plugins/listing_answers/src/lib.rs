@@ -5,6 +5,7 @@ mod banded;
 mod clauses;
 mod compare;
 mod concepts;
+mod levels;
 mod lines;
 mod numbers;
 mod prices;

@@ -90,7 +90,7 @@ impl Lines {
     /// Adds what one side needs or refuses and what the text of the other one says of it.
     fn add(&mut self, compared: Compared) {
         let Compared { topic, asked, found, from_text } = compared;
-        let fails = found.is_some_and(|found| asked.contradicts(found));
+        let fails = found.is_some_and(|found| asked.contradicts(found, topic));
         let share = match (asked, found) {
             _ if fails => Some(0.0),
             (Stance::Needs, Some(Stance::Has)) => Some(1.0),
@@ -99,8 +99,8 @@ impl Lines {
         };
         self.excluded |= fails && EXCLUDES;
         self.lines.push(Line {
-            field: topic,
-            answered_by: topic,
+            field: topic.name,
+            answered_by: topic.name,
             weight: if fails { OF_CONTRADICTION } else { OF_TOPIC },
             share,
             asked: asked.name().into(),
@@ -166,10 +166,12 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         return None;
     }
     let upto = upto.map(|(upto, _)| upto);
+    let asked = with(rule, asker, asked);
     let compare = |had: &Value| {
         Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), had }.compare()
     };
     let found = value_of(other, rule.have);
+    let found = found.map(|(had, is_said)| (with(rule, other, had), is_said));
     let mut from_text = is_said || found.as_ref().is_some_and(|(_, is_said)| *is_said);
     let mut held = found.as_ref().and_then(|(had, _)| compare(had));
     if held.is_some_and(|held| held.fails) && !from_text {
@@ -206,6 +208,18 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         from_text,
     };
     Some((line, held))
+}
+
+/// Adds the values of the attribute that counts with the compared one.
+fn with(rule: &Rule, profile: &Profile, value: Value) -> Value {
+    let more = rule.with.and_then(|name| value_of(profile, name));
+    match (value, more) {
+        (Value::Array(mut values), Some((Value::Array(more), _))) => {
+            values.extend(more);
+            Value::Array(values)
+        }
+        (value, _) => value,
+    }
 }
 
 /// Returns the line about the distance; `None` if it does not matter.

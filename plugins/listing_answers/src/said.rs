@@ -1,6 +1,7 @@
 //! Values that a text states, found with the phrases of `said.toml`.
 
 use crate::{
+    levels::levels,
     numbers, prices,
     stances::{STANCES, stances},
     tables::{SAID, Said, category},
@@ -55,6 +56,9 @@ const PERIODS: [(&str, &str); 34] = [
     ("ano", "YEAR"),
     ("yearly", "YEAR"),
 ];
+/// The kinds of listings that have levels of languages.
+const WITH_LEVELS: [&str; 2] = ["job", "candidate"];
+
 /// Returns the period that a word names.
 fn period(word: &str) -> Option<&'static str> {
     PERIODS.iter().find(|(known, _)| *known == word).map(|(_, unit)| *unit)
@@ -102,6 +106,12 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     }
     if let (Some(price), false) = (price, values.contains_key("compensation")) {
         values.insert("compensation".into(), price);
+    }
+    if WITH_LEVELS.contains(&category.kind) {
+        let levels = levels(text);
+        if !levels.is_empty() {
+            values.insert("language_levels".into(), levels.into());
+        }
     }
     let stances = stances(category.kind, text);
     if !stances.is_empty() {
@@ -187,6 +197,9 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
         let number = hit.number? * entry.times + entry.plus;
         // Half a room of what is no bedroom counts as a whole one.
         let number = if entry.plus == 0.0 { number } else { number.round() };
+        if !(entry.least..=entry.most).contains(&number) {
+            return None;
+        }
         return Some(match number.fract() == 0.0 {
             true => (number as i64).into(),
             false => number.into(),

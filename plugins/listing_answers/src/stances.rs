@@ -28,27 +28,26 @@ impl Stance {
         Self::NAMES.iter().find(|(_, known)| *known == name).map(|(stance, _)| *stance)
     }
 
-    /// Whether two people with these stances cannot come together.
-    pub(crate) fn contradicts(self, other: Self) -> bool {
-        matches!(
-            (self, other),
-            (Self::Refuses, Self::Has | Self::Needs)
-                | (Self::Has | Self::Needs, Self::Refuses)
-                | (Self::Needs, Self::Lacks)
-                | (Self::Lacks, Self::Needs)
-        )
+    /// Whether two people with these stances towards a topic cannot come together.
+    pub(crate) fn contradicts(self, other: Self, topic: &Topic) -> bool {
+        let between = |one: Self, two: Self| match (one, two) {
+            (Self::Needs, Self::Lacks) => topic.is_given,
+            (Self::Refuses, Self::Has | Self::Needs) => !topic.is_given,
+            _ => false,
+        };
+        between(self, other) || between(other, self)
     }
 }
 
 /// The name under which the stances are among the values of a text.
 pub(crate) const STANCES: &str = "stances";
 /// How far a cue may be from what it is about: in words, and in letters of Japanese.
-const REACH: usize = 9;
+const REACH: usize = 10;
 const REACH_OF_LETTERS: usize = 16;
 /// What a clause between a cue and a topic counts as.
-const CLAUSE: usize = 5;
+const CLAUSE: usize = 3;
 /// How far before a topic a negation may stand, and how far after it in the same clause.
-const NEGATES_BEFORE: usize = 4;
+const NEGATES_BEFORE: usize = 3;
 const NEGATES_AFTER: usize = 8;
 /// How far before another cue a negation turns it around.
 const TURNS: usize = 2;
@@ -199,17 +198,24 @@ fn of_mention(
         let past = cues.iter().filter(|found| found.cue == Cue::Past);
         past.into_iter().any(|found| sentence(words, found.at) == sentence(words, at))
     };
+    let is_refused = || {
+        let refusals = cues.iter().filter(|found| found.cue == Cue::Refuses);
+        let mut near = refusals.filter_map(|found| distance(found, (at, length), words));
+        !topic.is_given && !is_over() && near.next().is_some()
+    };
     match nearest.map(|(_, cue)| cue) {
         Some(Cue::Refuses) if topic.is_given => Some(Stance::Lacks),
         // What has ended may be the aversion.
         Some(Cue::Refuses) if is_over() => None,
         Some(Cue::Refuses) => Some(Stance::Refuses),
         Some(Cue::Accepts) => Some(Stance::Accepts),
+        Some(Cue::Needs) if topic.had_in.contains(&kind) => Some(Stance::Has),
         Some(Cue::Needs) => Some(Stance::Needs),
         // A negation of the past says nothing of today.
         Some(Cue::Past) if is_negated(at, length, words, cues) => None,
         Some(Cue::Past) => Some(Stance::Lacks),
-        Some(Cue::Not) if topic.refused_in.contains(&kind) => Some(Stance::Refuses),
+        // An aversion is the reason of the negation.
+        Some(Cue::Not) if is_refused() || topic.refused_in.contains(&kind) => Some(Stance::Refuses),
         Some(Cue::Not) => Some(Stance::Lacks),
         None if topic.had_in.contains(&kind) => Some(Stance::Has),
         None if topic.needed_in.contains(&kind) => Some(Stance::Needs),
@@ -248,10 +254,13 @@ fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Opti
 }
 
 /// Returns the stance of a whole text. What is refused in one place and accepted in another one is
-/// not certain, and accepted.
+/// not certain, and accepted; what is there in one place and not in another one is not known.
 fn strongest(stances: &[Stance]) -> Option<Stance> {
     let order = [Stance::Accepts, Stance::Refuses, Stance::Needs, Stance::Has, Stance::Lacks];
     let is_said = |stance: &Stance| stances.contains(stance);
+    if is_said(&Stance::Has) && is_said(&Stance::Lacks) {
+        return None;
+    }
     let bare = !is_said(&Stance::Refuses) && (is_said(&Stance::Has) || is_said(&Stance::Needs));
     order.into_iter().find(|stance| is_said(stance) && !(bare && *stance == Stance::Accepts))
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A topic towards which one listing has a need or an aversion, and what the other one says.
 pub(crate) struct Compared {
-    pub(crate) topic: &'static str,
+    pub(crate) topic: &'static Topic,
     pub(crate) asked: Stance,
     pub(crate) found: Option<Stance>,
     /// Whether a text says either of the two.
@@ -28,7 +28,7 @@ pub(crate) fn compared(asker: &Profile, other: &Profile) -> Vec<Compared> {
             let from_text = in_text || found.is_some_and(|(_, in_text)| in_text);
             let asks = matches!(asked, Stance::Needs | Stance::Refuses) && from_text;
             let found = found.map(|(stance, _)| stance);
-            asks.then_some(Compared { topic: topic.name, asked, found, from_text })
+            asks.then_some(Compared { topic, asked, found, from_text })
         })
         .collect()
 }
