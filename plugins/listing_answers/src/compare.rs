@@ -80,8 +80,8 @@ impl Values<'_> {
                 let share = there / asked.len().max(1) as f64;
                 Held { share, fails: share == 0.0 }
             }
-            Comparison::SharesTags => Held::at(tags::shares(&asked, &had)),
-            Comparison::CoversTags => Held::at(tags::covers(&asked, &had)),
+            Comparison::SharesTags => self.tags(tags::shares(&asked, &had, &self.other.gist))?,
+            Comparison::CoversTags => self.tags(tags::covers(&asked, &had, &self.other.gist))?,
             Comparison::Holds => {
                 let share = tags::holds(&asked, &had);
                 Held { share, fails: share < 1.0 && tags::in_one_language(&asked, &had) }
@@ -103,6 +103,13 @@ impl Values<'_> {
             Comparison::WithinKm => return None,
         };
         Some(held)
+    }
+
+    /// Returns how well tags meet the asked ones; in another language they may be the same under
+    /// other names.
+    fn tags(&self, share: f64) -> Option<Held> {
+        let language = |profile: &Profile| tags::language(&profile.title, &profile.excerpt);
+        (share > 0.0 || language(self.asker) == language(self.other)).then_some(Held::at(share))
     }
 
     /// Compares numbers or dates; `missing` returns how much is missing.

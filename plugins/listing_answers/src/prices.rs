@@ -10,6 +10,8 @@ use serde_json::Value;
 
 /// How far from an amount the words stand that say what it is.
 const REACH: usize = 4;
+/// How far from an amount the words stand that say that it is no price.
+const OTHER_WITHIN: usize = 2;
 /// How far before an amount the words stand that make it an extra one.
 const EXTRA_WITHIN: usize = 6;
 /// Words between extra costs.
@@ -89,8 +91,8 @@ fn amount(
     let is_money = token.currency.is_some()
         || number >= price.least
             && !YEARS.contains(&number)
-            && (is_extra || is_near(tokens, at, PRICE_WORDS));
-    let is_other = is_near(tokens, at, NO_PRICES);
+            && (is_extra || is_near(tokens, at, REACH, PRICE_WORDS));
+    let is_other = is_near(tokens, at, OTHER_WITHIN, NO_PRICES);
     let fits = number >= if is_extra { 1.0 } else { price.least.min(price.least_with_currency) };
     (is_money && fits && !is_other && token.month.is_none()).then_some(Amount {
         at,
@@ -129,11 +131,57 @@ fn fits(word: &str, wanted: &str) -> bool {
 
 /// Whether one of some words stands near a place, in the same sentence and not beyond another
 /// amount.
-fn is_near(tokens: &[Token], at: usize, wanted: &[&str]) -> bool {
-    let before = tokens.get(..at).unwrap_or_default().iter().rev().take(REACH);
-    let after = tokens.iter().skip(at + 1).take(REACH);
+fn is_near(tokens: &[Token], at: usize, reach: usize, wanted: &[&str]) -> bool {
+    let before = tokens.get(..at).unwrap_or_default().iter().rev().take(reach);
+    let after = tokens.iter().skip(at + 1).take(reach);
     let before = before.take_while(|token| is_within(token));
     let after = after.take_while(|token| is_within(token));
     let mut near = before.chain(after);
     near.any(|token| wanted.iter().any(|wanted| fits(&token.word, wanted)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn prices_are_read_with_their_extra_costs() {
+        for (code, text, expected) in [
+            (
+                "home.let.apartment",
+                "Kaltmiete 900 €, dazu 150 € Nebenkosten und 60 € für die Heizung. 60 m²",
+                json!({ "currency": "EUR", "unit": "MONTH", "min": 1110.0, "max": 1110.0 }),
+            ),
+            (
+                "home.let.apartment",
+                "家賃は11万8千円、ほかに管理費1万3千円です",
+                json!({ "currency": "JPY", "unit": "MONTH", "min": 131_000.0, "max": 131_000.0 }),
+            ),
+            (
+                "home.let.room",
+                "It is two hundred and forty a week, deposit 500",
+                json!({ "currency": "XXX", "unit": "WEEK", "min": 240.0, "max": 240.0 }),
+            ),
+            (
+                "home.rent.apartment",
+                "Schmerzgrenze sind zwölfhundert im Monat",
+                json!({ "currency": "XXX", "unit": "MONTH", "max": 1200.0 }),
+            ),
+            (
+                "work.candidate.hospitality",
+                "En dessous de deux mille huit cents net je ne bouge pas",
+                json!({ "currency": "XXX", "unit": "MONTH", "min": 2800.0 }),
+            ),
+            (
+                "pro.service.cleaning",
+                "650 por visita, precio parejo",
+                json!({ "currency": "XXX", "unit": "ONCE", "min": 650.0, "max": 650.0 }),
+            ),
+        ] {
+            let said = crate::said(code, text, "2026-11-24");
+            assert_eq!(said.get("compensation"), Some(&expected), "{text}");
+        }
+        let none = crate::said("home.let.apartment", "Built in 1998, 3 rooms", "2026-11-24");
+        assert_eq!(none.get("compensation"), None);
+    }
 }

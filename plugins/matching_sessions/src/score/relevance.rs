@@ -215,7 +215,7 @@ fn explain_texts(corpus: &Corpus, query: &str, pairs: &[Pair]) {
         let (mine, other) = (corpus.profile(query), corpus.profile(&pair.candidate));
         let both = [(mine, other), (other, mine)];
         let lines = both.into_iter().flat_map(|(one, other)| lines(one, other).lines);
-        let failing = lines.filter(|line| line.from_text && line.share == Some(0.0));
+        let failing = lines.filter(|line| (line.from_text || pair.label > 0) && line.share == Some(0.0));
         let named: Vec<String> =
             failing.map(|line| format!("{} {} / {}", line.field, line.asked, line.found)).collect();
         if !named.is_empty() {
