@@ -16,7 +16,6 @@ const CONTRADICTS: f64 = 4.0;
 /// The weight of a topic, and of one about which two texts contradict each other.
 const OF_TOPIC: f64 = 1.0;
 const OF_CONTRADICTION: f64 = 12.0;
-const EXCLUDES: bool = true;
 /// The value from which a line counts as met.
 const MET: f64 = 0.999;
 /// The score if the attribute contradicts the asked value and the text meets it.
@@ -72,7 +71,7 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
                 None => continue,
             },
         };
-        let fails = held.is_some_and(|held| held.fails) && (EXCLUDES || !line.from_text);
+        let fails = held.is_some_and(|held| held.fails) && (is_certain(rule.by) || !line.from_text);
         match rule.excludes {
             Excludes::One if fails => lines.excluded = true,
             Excludes::Both if fails => lines.contradicted.push(rule.ask),
@@ -86,6 +85,12 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
     lines
 }
 
+/// Whether a contradiction with what a text says is certain. A value of a list may be one of several
+/// that the text does not name.
+fn is_certain(by: Comparison) -> bool {
+    !matches!(by, Comparison::Overlaps | Comparison::OrderedLevel | Comparison::ContainsAll)
+}
+
 impl Lines {
     /// Adds what one side needs or refuses and what the text of the other one says of it.
     fn add(&mut self, compared: Compared) {
@@ -97,7 +102,7 @@ impl Lines {
             (Stance::Refuses, Some(Stance::Lacks | Stance::Refuses)) => Some(1.0),
             _ => None,
         };
-        self.excluded |= fails && EXCLUDES;
+        self.excluded |= fails;
         self.lines.push(Line {
             field: topic.name,
             answered_by: topic.name,
