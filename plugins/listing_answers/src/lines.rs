@@ -13,9 +13,8 @@ const OF_TEXT: f64 = 0.5;
 /// The factor for the weight of a contradiction that is known from a text only, and that would
 /// exclude the other listing if attributes stated it.
 const CONTRADICTS: f64 = 4.0;
-/// The weight of a topic, and of one about which two texts contradict each other.
+/// The weight of a topic towards which a text takes a stance.
 const OF_TOPIC: f64 = 1.0;
-const OF_CONTRADICTION: f64 = 12.0;
 /// The value from which a line counts as met.
 const MET: f64 = 0.999;
 /// The score if the attribute contradicts the asked value and the text meets it.
@@ -106,7 +105,7 @@ impl Lines {
         self.lines.push(Line {
             field: topic.name,
             answered_by: topic.name,
-            weight: if fails { OF_CONTRADICTION } else { OF_TOPIC },
+            weight: OF_TOPIC,
             share,
             asked: asked.name().into(),
             found: found.map(|found| found.name().into()).unwrap_or_default(),

@@ -136,7 +136,7 @@ fn german(word: &str) -> Option<f64> {
     let tens = || {
         let (ones, tens) = word.split_once("und")?;
         let (ones, tens) = (part(ones)?, part(tens)?);
-        (ones < 10.0 && tens >= 20.0 && tens < HUNDRED).then_some(tens + ones)
+        (ones < 10.0 && (20.0..HUNDRED).contains(&tens)).then_some(tens + ones)
     };
     of(word, "tausend", THOUSAND).or_else(|| of(word, "hundert", HUNDRED)).or_else(tens)
 }

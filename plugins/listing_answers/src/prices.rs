@@ -21,6 +21,8 @@ const PERIOD_WITHIN: usize = 3;
 /// Figures that are years unless a currency stands beside them.
 const YEARS: std::ops::Range<f64> = 1900.0..2101.0;
 
+/// A larger number is another amount.
+const SMALL_NUMBER: f64 = 20.0;
 /// A wage below it is one for an hour.
 const SMALL_WAGE: f64 = 150.0;
 
@@ -118,7 +120,7 @@ fn follows(tokens: &[Token], at: usize, wanted: &[&str]) -> bool {
 
 /// Whether a token is neither the end of a sentence nor another amount.
 fn is_within(token: &Token) -> bool {
-    token.word != "." && !(token.number > Some(20.0))
+    token.word != "." && token.number.is_none_or(|number| number <= SMALL_NUMBER)
 }
 
 fn fits(word: &str, wanted: &str) -> bool {

@@ -215,7 +215,8 @@ fn explain_texts(corpus: &Corpus, query: &str, pairs: &[Pair]) {
         let (mine, other) = (corpus.profile(query), corpus.profile(&pair.candidate));
         let both = [(mine, other), (other, mine)];
         let lines = both.into_iter().flat_map(|(one, other)| lines(one, other).lines);
-        let failing = lines.filter(|line| (line.from_text || pair.label > 0) && line.share == Some(0.0));
+        let failing =
+            lines.filter(|line| (line.from_text || pair.label > 0) && line.share == Some(0.0));
         let named: Vec<String> =
             failing.map(|line| format!("{} {} / {}", line.field, line.asked, line.found)).collect();
         if !named.is_empty() {
@@ -232,8 +233,16 @@ fn listings_that_people_would_choose_come_first() {
     let figures = measure(&corpus, std::env::var("EXPLAIN").is_ok());
     println!("{figures:#?}");
     if chosen.is_none() {
-        assert!(figures.ndcg >= 0.9 && figures.first * 5 >= figures.queries * 4, "{figures:?}");
-        assert!(figures.contradictions <= 40 && figures.untold <= 12, "{figures:?}");
+        assert!(figures.ndcg >= 0.94 && figures.first * 5 >= figures.queries * 4, "{figures:?}");
+        assert!(figures.contradictions <= 14 && figures.untold <= 10, "{figures:?}");
         assert!(figures.lost <= 2, "{figures:?}");
     }
+}
+
+/// The set whose contradictions are nearly all in texts.
+#[test]
+fn listings_whose_texts_contradict_are_left_out() {
+    let figures = measure(&Corpus::read("second"), false);
+    assert!(figures.ndcg >= 0.86 && figures.contradictions <= 45, "{figures:?}");
+    assert!(figures.lost <= 8, "{figures:?}");
 }
