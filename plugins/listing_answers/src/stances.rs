@@ -10,6 +10,7 @@ use crate::{
 };
 use people_kit::words::{self, Language};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 impl Stance {
     const NAMES: [(Self, &str); 5] = [
@@ -62,21 +63,58 @@ struct Found {
 
 /// Returns the stances that a text of a listing of this kind takes, by topic.
 pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
-    let language = words::language(text);
-    let words = clauses::words_of(text);
-    let cues = turned(cues(CUES.iter(), &words, language), &words);
+    let text = Text::new(text);
+    let cues = turned(text.cues(CUES), &text.words);
     let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&kind));
     topics
         .filter_map(|topic| {
-            let stance = stance(topic, kind, &words, &cues, language)?;
+            let stance = stance(topic, kind, &text, &cues)?;
             Some((topic.name.to_owned(), stance.name().into()))
         })
         .collect()
 }
 
-impl Pattern {
-    fn matches(&self, words: &[Word], at: usize, language: Language) -> Option<usize> {
-        applies(self.language, language).then(|| clauses::matches(self.words, words, at)).flatten()
+/// A text as patterns are looked up in it.
+struct Text {
+    words: Vec<Word>,
+    /// The distinct words, which exclude most patterns quickly.
+    distinct: BTreeSet<String>,
+    language: Language,
+}
+
+impl Text {
+    fn new(text: &str) -> Self {
+        let words = clauses::words_of(text);
+        let distinct = words.iter().map(|word| word.text.clone()).collect();
+        Self { words, distinct, language: words::language(text) }
+    }
+
+    /// Whether a pattern can be in the text.
+    fn can_have(&self, pattern: &Pattern) -> bool {
+        let is_there = |word: &str| word.contains('*') || self.distinct.contains(word);
+        applies(pattern.language, self.language) && pattern.words.iter().all(|word| is_there(word))
+    }
+
+    /// Returns the cues of the text; of those that begin with the same word the longest.
+    fn cues(&self, patterns: &[(Cue, Pattern)]) -> Vec<Found> {
+        let patterns: Vec<&(Cue, Pattern)> =
+            patterns.iter().filter(|(_, pattern)| self.can_have(pattern)).collect();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.words.len() {
+            let here = patterns.iter().filter_map(|(cue, pattern)| {
+                let length = clauses::matches(pattern.words, &self.words, at)?;
+                Some(Found { cue: *cue, at, length })
+            });
+            match here.max_by_key(|found| found.length) {
+                Some(cue) => {
+                    at += cue.length;
+                    found.push(cue);
+                }
+                None => at += 1,
+            }
+        }
+        found
     }
 }
 
@@ -90,30 +128,6 @@ impl Says {
 /// every language.
 fn applies(tag: &str, language: Language) -> bool {
     tag == language.tag() || matches!(tag, "" | "en" | "ja")
-}
-
-/// Returns the cues of a text; of those that begin with the same word the longest.
-fn cues<'a>(
-    patterns: impl Iterator<Item = &'a (Cue, Pattern)> + Clone,
-    words: &[Word],
-    language: Language,
-) -> Vec<Found> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        let here = patterns.clone().filter_map(|(cue, pattern)| {
-            let length = pattern.matches(words, at, language)?;
-            Some(Found { cue: *cue, at, length })
-        });
-        match here.max_by_key(|found| found.length) {
-            Some(cue) => {
-                at += cue.length;
-                found.push(cue);
-            }
-            None => at += 1,
-        }
-    }
-    found
 }
 
 /// Turns cues around that are negated: what is not allowed is refused.
@@ -149,36 +163,39 @@ fn clause(words: &[Word], at: usize) -> Option<usize> {
 }
 
 /// Returns the stance of a text towards a topic.
-fn stance(
-    topic: &Topic,
-    kind: &str,
-    words: &[Word],
-    cues: &[Found],
-    language: Language,
-) -> Option<Stance> {
-    let (mut stances, mut taken) = (Vec::new(), Vec::new());
-    for (says, pattern) in topic.says.iter().filter(|says| says.0.is_for(kind)) {
+fn stance(topic: &Topic, kind: &str, text: &Text, cues: &[Found]) -> Option<Stance> {
+    let words = &text.words;
+    let mentions: Vec<&Pattern> =
+        topic.words.iter().filter(|pattern| text.can_have(pattern)).collect();
+    let says: Vec<&(Says, Pattern)> = topic
+        .says
+        .iter()
+        .filter(|(says, pattern)| says.is_for(kind) && text.can_have(pattern))
+        .collect();
+    if mentions.is_empty() && says.is_empty() {
+        return None;
+    }
+    let (mut stances, mut taken) = (Vec::new(), BTreeSet::new());
+    for (says, pattern) in says {
         for at in 0..words.len() {
-            let Some(length) = pattern.matches(words, at, language) else { continue };
+            let Some(length) = clauses::matches(pattern.words, words, at) else { continue };
             if !says.is_negatable || !is_negated(at, length, words, cues) {
                 stances.push(says.stance);
                 taken.extend(at..at + length);
             }
         }
     }
-    let own: Vec<Found> = self::cues(topic.cues.iter(), words, language);
+    let own = text.cues(topic.cues);
     let all: Vec<Found> = cues.iter().chain(&own).copied().collect();
     let mut at = 0;
     while at < words.len() {
-        let length = topic.words.iter().filter_map(|word| word.matches(words, at, language)).max();
-        if let Some(length) =
-            length.filter(|length| !(at..at + length).any(|at| taken.contains(&at)))
-        {
+        let lengths =
+            mentions.iter().filter_map(|pattern| clauses::matches(pattern.words, words, at));
+        let length = lengths.max().filter(|length| taken.range(at..at + length).next().is_none());
+        if let Some(length) = length {
             stances.extend(of_mention(topic, kind, (at, length), words, &all));
-            at += length;
-        } else {
-            at += 1;
         }
+        at += length.unwrap_or(1);
     }
     strongest(&stances)
 }
