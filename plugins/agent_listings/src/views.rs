@@ -40,9 +40,9 @@ pub(crate) struct View {
     /// The description as safe HTML. Only in the answer of `get`.
     description_html: Option<String>,
     attributes: Map<String, Value>,
-    /// What its text says beyond the attributes, as it was understood. It counts half when the
-    /// listing is matched, and excludes nobody: state it as an attribute if it is right. Only for
-    /// people who may change the listing.
+    /// What its text says beyond the attributes, as it was understood, with its `stances` towards
+    /// topics. It counts half when the listing is matched, and a clear contradiction excludes: state
+    /// it as an attribute to be sure. Only for people who may change the listing.
     said: Option<Map<String, Value>>,
     criteria: Criteria,
     #[nullable]

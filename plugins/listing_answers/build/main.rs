@@ -1,9 +1,11 @@
 //! Turns the files of `listing_taxonomy` into the tables that comparisons read, and checks that
 //! every rule names attributes and values that there are.
 
+mod prices;
 mod rules;
 mod said;
 mod schemas;
+mod topics;
 mod vocabulary;
 #[path = "../../people_kit/src/words.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the tables need the stems alone")]
@@ -30,6 +32,8 @@ fn main() -> Result<()> {
         schemas::categories(&roots)?,
         rules::tables(read("answers")?, &attributes)?,
         said::table(read("said")?, &attributes)?,
+        prices::tables(&read("prices")?, &attributes)?,
+        topics::tables(read("topics")?, &attributes)?,
         vocabulary::table(read("words")?, &roots)?,
     ];
     let out = env::var("OUT_DIR").context("OUT_DIR is set by cargo")?;

@@ -67,6 +67,7 @@ struct Rule {
     ask: String,
     upto: Option<String>,
     unless: Option<String>,
+    with: Option<String>,
     have: String,
     by: Comparison,
     #[serde(default)]
@@ -121,7 +122,8 @@ pub(crate) fn tables(file: File, attributes: &Attributes) -> Result<String> {
 
 fn check(rule: &Rule, from: &str, of: &str, attributes: &Attributes) -> Result<()> {
     let asked = rule.upto.iter().chain(&rule.unless).chain(&rule.moves);
-    asked.chain([&rule.ask]).try_for_each(|name| attributes.check(from, name))?;
+    rule.with.iter().try_for_each(|name| attributes.check(of, name))?;
+    asked.chain([&rule.ask]).chain(&rule.with).try_for_each(|name| attributes.check(from, name))?;
     let named: Vec<String> = rule.near.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
     for (kind, name, values) in [
         (from, &rule.ask, &rule.when),
@@ -138,13 +140,14 @@ fn check(rule: &Rule, from: &str, of: &str, attributes: &Attributes) -> Result<(
 fn write(text: &mut String, rule: &Rule, indexed: (bool, bool)) -> std::fmt::Result {
     writeln!(
         text,
-        "Rule {{ ask: {:?}, upto: {:?}, unless: {:?}, have: {:?}, by: Comparison::{:?}, plus: {:?}, \
+        "Rule {{ ask: {:?}, upto: {:?}, unless: {:?}, with: {:?}, have: {:?}, by: Comparison::{:?}, plus: {:?}, \
          slack: {:?}, relative: {}, in_currency: {}, near: &{:?}, scale: &{:?}, when: &{:?}, \
          needs: &{:?}, partly: &{:?}, near_km: {:?}, remote: Remote::{:?}, moves: {:?}, \
          weight: {:?}, excludes: Excludes::{:?}, ask_indexed: {}, have_indexed: {} }},",
         rule.ask,
         rule.upto,
         rule.unless,
+        rule.with,
         rule.have,
         rule.by,
         rule.plus,

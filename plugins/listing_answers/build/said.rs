@@ -22,11 +22,17 @@ struct Said {
     #[serde(default)]
     number: bool,
     #[serde(default)]
+    amount: bool,
+    #[serde(default)]
     month: bool,
     #[serde(default)]
     plus: f64,
     #[serde(default = "once")]
     times: f64,
+    #[serde(default = "any_least")]
+    least: f64,
+    #[serde(default = "any_most")]
+    most: f64,
     part: Option<String>,
     unit: Option<String>,
     #[serde(default)]
@@ -38,6 +44,14 @@ fn once() -> f64 {
     1.0
 }
 
+fn any_least() -> f64 {
+    f64::MIN
+}
+
+fn any_most() -> f64 {
+    f64::MAX
+}
+
 pub(crate) fn table(file: File, attributes: &Attributes) -> Result<String> {
     let mut text = String::from("pub(crate) static SAID: &[Said] = &[\n");
     for said in &file.said {
@@ -46,13 +60,15 @@ pub(crate) fn table(file: File, attributes: &Attributes) -> Result<String> {
         let value = said.value.as_ref().map(Value::to_string);
         writeln!(
             text,
-            "Said {{ kinds: &{:?}, attribute: {:?}, value: {value:?}, number: {}, plus: {:?}, times: {:?}, \
+            "Said {{ kinds: &{:?}, attribute: {:?}, value: {value:?}, number: {}, plus: {:?}, times: {:?}, least: {:?}, most: {:?}, \
              part: {:?}, unit: {:?}, negated: {}, phrases: &[",
             said.kinds,
             said.attribute,
-            said.number,
+            said.number || said.amount,
             said.plus,
             said.times,
+            said.least,
+            said.most,
             said.part,
             said.unit,
             said.negated,
@@ -82,7 +98,7 @@ fn check(said: &Said, attributes: &Attributes) -> Result<()> {
         }
     }
     ensure!(
-        said.value.is_some() || said.number || said.month || said.part.is_some(),
+        said.value.is_some() || said.number || said.amount || said.month || said.part.is_some(),
         "a value, a number, a month or a part of an amount"
     );
     Ok(())

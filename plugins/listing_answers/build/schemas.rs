@@ -105,6 +105,11 @@ impl Attributes {
         self.kinds.extend(file.attributes);
     }
 
+    /// Checks that there is a kind.
+    pub(crate) fn check_kind(&self, kind: &str) -> Result<()> {
+        self.kinds.get(kind).map(drop).with_context(|| format!("there is no kind {kind}"))
+    }
+
     /// Checks that a kind has an attribute.
     pub(crate) fn check(&self, kind: &str, name: &str) -> Result<()> {
         let known = self.kinds.get(kind).with_context(|| format!("there is no kind {kind}"))?;

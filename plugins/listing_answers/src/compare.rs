@@ -80,8 +80,8 @@ impl Values<'_> {
                 let share = there / asked.len().max(1) as f64;
                 Held { share, fails: share == 0.0 }
             }
-            Comparison::SharesTags => Held::at(tags::shares(&asked, &had)),
-            Comparison::CoversTags => Held::at(tags::covers(&asked, &had)),
+            Comparison::SharesTags => self.tags(tags::shares(&asked, &had, &self.other.gist))?,
+            Comparison::CoversTags => self.tags(tags::covers(&asked, &had, &self.other.gist))?,
             Comparison::Holds => {
                 let share = tags::holds(&asked, &had);
                 Held { share, fails: share < 1.0 && tags::in_one_language(&asked, &had) }
@@ -103,6 +103,13 @@ impl Values<'_> {
             Comparison::WithinKm => return None,
         };
         Some(held)
+    }
+
+    /// Returns how well tags meet the asked ones; in another language they may be the same under
+    /// other names.
+    fn tags(&self, share: f64) -> Option<Held> {
+        let language = |profile: &Profile| tags::language(&profile.title, &profile.excerpt);
+        (share > 0.0 || language(self.asker) == language(self.other)).then_some(Held::at(share))
     }
 
     /// Compares numbers or dates; `missing` returns how much is missing.
@@ -144,8 +151,7 @@ impl Values<'_> {
 
     /// Compares what one pays with what the other asks.
     fn budget(&self, asker_pays: bool) -> Option<Held> {
-        let read = |value: &Value| serde_json::from_value::<Compensation>(value.clone()).ok();
-        let (asked, had) = (read(self.asked)?, read(self.had)?);
+        let (asked, had) = (pay(self.asked, self.had)?, pay(self.had, self.asked)?);
         let (payer, payee) = if asker_pays { (&asked, &had) } else { (&had, &asked) };
         let is_named = |pay: &Compensation| pay.currency != NO_CURRENCY;
         if payer.currency != payee.currency && is_named(payer) && is_named(payee) {
@@ -168,6 +174,15 @@ impl Values<'_> {
             _ => None,
         }
     }
+}
+
+/// Reads an amount; without a period it is for that of the other one.
+fn pay(value: &Value, other: &Value) -> Option<Compensation> {
+    let mut members = value.as_object()?.clone();
+    if let (false, Some(unit)) = (members.contains_key("unit"), other.get("unit")) {
+        members.insert("unit".into(), unit.clone());
+    }
+    serde_json::from_value(Value::Object(members)).ok()
 }
 
 /// Returns how many of these periods a year has: of work, or of living somewhere.

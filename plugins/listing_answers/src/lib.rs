@@ -2,13 +2,19 @@
 //! `listing_taxonomy`; the build script makes tables of them.
 
 mod banded;
+mod clauses;
 mod compare;
 mod concepts;
+mod levels;
 mod lines;
+mod numbers;
+mod prices;
 mod said;
+mod stances;
 mod tables;
 mod tags;
 mod tokens;
+mod topics;
 
 pub use banded::banded;
 pub use compare::{days, distance_km, same};

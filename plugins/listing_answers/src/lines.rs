@@ -2,7 +2,8 @@
 
 use crate::{
     compare::{Held, Values, distance_km, texts},
-    tables::{self, Comparison, Excludes, Remote, Rule},
+    tables::{self, Comparison, Excludes, Remote, Rule, Stance},
+    topics::{self, Compared},
 };
 use people_kit::listings::Profile;
 use serde_json::{Value, json};
@@ -12,6 +13,8 @@ const OF_TEXT: f64 = 0.5;
 /// The factor for the weight of a contradiction that is known from a text only, and that would
 /// exclude the other listing if attributes stated it.
 const CONTRADICTS: f64 = 4.0;
+/// The weight of a topic towards which a text takes a stance.
+const OF_TOPIC: f64 = 1.0;
 /// The value from which a line counts as met.
 const MET: f64 = 0.999;
 /// The score if the attribute contradicts the asked value and the text meets it.
@@ -67,7 +70,7 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
                 None => continue,
             },
         };
-        let fails = held.is_some_and(|held| held.fails) && !line.from_text;
+        let fails = held.is_some_and(|held| held.fails) && (is_certain(rule.by) || !line.from_text);
         match rule.excludes {
             Excludes::One if fails => lines.excluded = true,
             Excludes::Both if fails => lines.contradicted.push(rule.ask),
@@ -75,7 +78,40 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
         }
         lines.lines.push(line);
     }
+    for compared in topics::compared(asker, other) {
+        lines.add(compared);
+    }
     lines
+}
+
+/// Whether a contradiction with what a text says is certain. A value of a list may be one of several
+/// that the text does not name.
+fn is_certain(by: Comparison) -> bool {
+    !matches!(by, Comparison::Overlaps | Comparison::OrderedLevel | Comparison::ContainsAll)
+}
+
+impl Lines {
+    /// Adds what one side needs or refuses and what the text of the other one says of it.
+    fn add(&mut self, compared: Compared) {
+        let Compared { topic, asked, found, from_text } = compared;
+        let fails = found.is_some_and(|found| asked.contradicts(found, topic));
+        let share = match (asked, found) {
+            _ if fails => Some(0.0),
+            (Stance::Needs, Some(Stance::Has)) => Some(1.0),
+            (Stance::Refuses, Some(Stance::Lacks | Stance::Refuses)) => Some(1.0),
+            _ => None,
+        };
+        self.excluded |= fails;
+        self.lines.push(Line {
+            field: topic.name,
+            answered_by: topic.name,
+            weight: OF_TOPIC,
+            share,
+            asked: asked.name().into(),
+            found: found.map(|found| found.name().into()).unwrap_or_default(),
+            from_text,
+        });
+    }
 }
 
 /// Returns facts of listings of a category that are no contradiction: such a listing has one of each
@@ -134,10 +170,12 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         return None;
     }
     let upto = upto.map(|(upto, _)| upto);
+    let asked = with(rule, asker, asked);
     let compare = |had: &Value| {
         Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), had }.compare()
     };
     let found = value_of(other, rule.have);
+    let found = found.map(|(had, is_said)| (with(rule, other, had), is_said));
     let mut from_text = is_said || found.as_ref().is_some_and(|(_, is_said)| *is_said);
     let mut held = found.as_ref().and_then(|(had, _)| compare(had));
     if held.is_some_and(|held| held.fails) && !from_text {
@@ -174,6 +212,18 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         from_text,
     };
     Some((line, held))
+}
+
+/// Adds the values of the attribute that counts with the compared one.
+fn with(rule: &Rule, profile: &Profile, value: Value) -> Value {
+    let more = rule.with.and_then(|name| value_of(profile, name));
+    match (value, more) {
+        (Value::Array(mut values), Some((Value::Array(more), _))) => {
+            values.extend(more);
+            Value::Array(values)
+        }
+        (value, _) => value,
+    }
 }
 
 /// Returns the line about the distance; `None` if it does not matter.

@@ -1,6 +1,9 @@
 //! Values that a text states, found with the phrases of `said.toml`.
 
 use crate::{
+    levels::levels,
+    numbers, prices,
+    stances::{STANCES, stances},
     tables::{SAID, Said, category},
     tokens::{Token, tokens},
 };
@@ -17,7 +20,17 @@ const NEGATIONS: [&str; 18] = [
     "pas", "sans", "ne", "nunca", "jamais", "nie",
 ];
 /// Words after an amount that say for which period it is.
-const PERIODS: [(&str, &str); 24] = [
+const PERIODS: [(&str, &str); 34] = [
+    ("pcm", "MONTH"),
+    ("mensuales", "MONTH"),
+    ("mensual", "MONTH"),
+    ("pw", "WEEK"),
+    ("weekly", "WEEK"),
+    ("visita", "ONCE"),
+    ("visit", "ONCE"),
+    ("hourly", "HOUR"),
+    ("annually", "YEAR"),
+    ("annuel", "YEAR"),
     ("hour", "HOUR"),
     ("hr", "HOUR"),
     ("h", "HOUR"),
@@ -43,6 +56,14 @@ const PERIODS: [(&str, &str); 24] = [
     ("ano", "YEAR"),
     ("yearly", "YEAR"),
 ];
+/// The kinds of listings that have levels of languages.
+const WITH_LEVELS: [&str; 2] = ["job", "candidate"];
+
+/// Returns the period that a word names.
+fn period(word: &str) -> Option<&'static str> {
+    PERIODS.iter().find(|(known, _)| *known == word).map(|(_, unit)| *unit)
+}
+
 /// Returns the fewest units of a currency that are a salary of a year.
 fn yearly(currency: Option<&str>) -> f64 {
     if currency == Some("JPY") { 1_500_000.0 } else { 15_000.0 }
@@ -54,6 +75,13 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     let mut values = Map::new();
     let Some(category) = category(code) else { return values };
     let split = Text::new(text);
+    let price = prices::price(category.kind, &split.tokens, period, yearly);
+    if let Some(price) = &price {
+        // All costs together count, not one of them.
+        if price.get("min").is_some() && price.get("max").is_some() {
+            values.insert("compensation".into(), price.clone());
+        }
+    }
     for entry in SAID.iter().filter(|entry| entry.kinds.contains(&category.kind)) {
         let is_list = entry.value.is_some_and(|value| value.starts_with('['));
         if !is_list && values.contains_key(entry.attribute) {
@@ -75,6 +103,19 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
         if !spoken.contains(&written) {
             spoken.push(written);
         }
+    }
+    if let (Some(price), false) = (price, values.contains_key("compensation")) {
+        values.insert("compensation".into(), price);
+    }
+    if WITH_LEVELS.contains(&category.kind) {
+        let levels = levels(text);
+        if !levels.is_empty() {
+            values.insert("language_levels".into(), levels.into());
+        }
+    }
+    let stances = stances(category.kind, text);
+    if !stances.is_empty() {
+        values.insert(STANCES.into(), stances.into());
     }
     values
 }
@@ -140,10 +181,7 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
     if let Some(part) = entry.part {
         let amount = hit.number?;
         let following = hit.after.iter().take(4);
-        let unit = following
-            .filter_map(|word| PERIODS.iter().find(|(known, _)| known == word))
-            .map(|(_, unit)| *unit)
-            .next();
+        let unit = following.filter_map(|word| period(word)).next();
         let unit = unit.or(match entry.unit {
             // A salary that is too small for a year is one for a month.
             Some("YEAR") if amount < yearly(hit.currency) => Some("MONTH"),
@@ -159,6 +197,9 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
         let number = hit.number? * entry.times + entry.plus;
         // Half a room of what is no bedroom counts as a whole one.
         let number = if entry.plus == 0.0 { number } else { number.round() };
+        if !(entry.least..=entry.most).contains(&number) {
+            return None;
+        }
         return Some(match number.fract() == 0.0 {
             true => (number as i64).into(),
             false => number.into(),
@@ -218,10 +259,9 @@ fn in_japanese(phrase: &str, whole: &str) -> Option<Hit> {
     let starts = whole.char_indices().map(|(at, _)| at);
     starts.into_iter().find_map(|at| {
         let rest = whole.get(at..)?.strip_prefix(before)?;
-        let is_inside = |letter: char| letter.is_ascii_digit() || ",.万千".contains(letter);
-        let length = rest.find(|letter| !is_inside(letter) && kanji_digit(letter).is_none());
+        let length = rest.find(|letter| !numbers::is_japanese(letter));
         let (digits, rest) = rest.split_at(length.unwrap_or(rest.len()));
-        let number = japanese_number(digits)?;
+        let number = numbers::japanese(digits).filter(|_| !digits.is_empty())?;
         let (currency, rest) = match (name, rest.strip_prefix('円')) {
             ("{money}", Some(rest)) => (Some("JPY"), rest),
             ("{money}", None) => return None,
@@ -238,42 +278,10 @@ fn in_japanese(phrase: &str, whole: &str) -> Option<Hit> {
     })
 }
 
-fn kanji_digit(letter: char) -> Option<f64> {
-    let place = "〇一二三四五六七八九".chars().position(|digit| digit == letter)?;
-    Some(place as f64)
-}
-
-/// Reads a number such as `15万5千`, `148,000` or `三`.
-fn japanese_number(text: &str) -> Option<f64> {
-    let (mut sum, mut digits) = (0.0, String::new());
-    let mut is_any = false;
-    for letter in text.chars() {
-        match (letter, kanji_digit(letter)) {
-            ('万' | '千', _) => {
-                let factor = if letter == '万' { 10_000.0 } else { 1000.0 };
-                sum += digits.parse().unwrap_or(1.0) * factor;
-                digits.clear();
-            }
-            (',', _) => {}
-            (_, Some(digit)) => digits.push_str(&digit.to_string()),
-            _ => digits.push(letter),
-        }
-        is_any = true;
-    }
-    let rest = if digits.is_empty() { 0.0 } else { digits.parse().ok()? };
-    is_any.then_some(sum + rest)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn japanese_numbers_are_read() {
-        assert_eq!(japanese_number("15万5千"), Some(155_000.0));
-        assert_eq!(japanese_number("148,000"), Some(148_000.0));
-    }
 
     #[test]
     fn texts_say_values_in_five_languages() {

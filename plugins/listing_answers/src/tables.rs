@@ -59,6 +59,7 @@ pub(crate) struct Rule {
     pub(crate) ask: &'static str,
     pub(crate) upto: Option<&'static str>,
     pub(crate) unless: Option<&'static str>,
+    pub(crate) with: Option<&'static str>,
     pub(crate) have: &'static str,
     pub(crate) by: Comparison,
     pub(crate) plus: f64,
@@ -90,10 +91,78 @@ pub(crate) struct Said {
     pub(crate) number: bool,
     pub(crate) plus: f64,
     pub(crate) times: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
     pub(crate) part: Option<&'static str>,
     pub(crate) unit: Option<&'static str>,
     pub(crate) negated: bool,
     pub(crate) phrases: &'static [&'static [&'static str]],
+}
+
+/// How texts of some kinds of listings state a price; `prices.toml` describes its members.
+pub(crate) struct Price {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) part: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) least: f64,
+    pub(crate) least_with_currency: f64,
+}
+
+/// How somebody stands towards a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stance {
+    Has,
+    Lacks,
+    Needs,
+    Refuses,
+    Accepts,
+}
+
+/// Words that show a stance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cue {
+    Not,
+    Refuses,
+    Accepts,
+    Needs,
+    Past,
+}
+
+/// A word or phrase of a language, or of any if it is empty.
+pub(crate) struct Pattern {
+    pub(crate) language: &'static str,
+    pub(crate) words: &'static [&'static str],
+}
+
+/// Something that people have, need or refuse; `topics.toml` describes its members.
+pub(crate) struct Topic {
+    pub(crate) name: &'static str,
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) parts: &'static [&'static str],
+    /// Whether a refusal says that it is lacking.
+    pub(crate) is_given: bool,
+    pub(crate) words: &'static [Pattern],
+    pub(crate) cues: &'static [(Cue, Pattern)],
+    pub(crate) had_in: &'static [&'static str],
+    pub(crate) needed_in: &'static [&'static str],
+    pub(crate) refused_in: &'static [&'static str],
+    pub(crate) says: &'static [(Says, Pattern)],
+    pub(crate) attributes: &'static [OfAttribute],
+}
+
+/// The stance that a phrase shows by itself, in texts of these kinds or of all if there are none.
+pub(crate) struct Says {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) stance: Stance,
+    pub(crate) is_negatable: bool,
+}
+
+/// The stance that a value of an attribute shows.
+pub(crate) struct OfAttribute {
+    pub(crate) kinds: &'static [&'static str],
+    pub(crate) name: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) stance: Stance,
 }
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));

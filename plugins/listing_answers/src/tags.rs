@@ -1,7 +1,7 @@
 //! Comparisons of short free texts: skills, interests, subjects, certificates.
 
 use crate::concepts::concepts;
-use people_kit::words;
+use people_kit::words::{self, Language};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +13,24 @@ type Words = Rc<BTreeSet<String>>;
 thread_local! {
     /// The words of tags: one listing is compared with many, and many have the same tags.
     static KNOWN: RefCell<BTreeMap<String, Words>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+thread_local! {
+    /// The languages of texts, by the text: one listing is compared with many.
+    static LANGUAGES: RefCell<BTreeMap<String, Language>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// Returns the language of a listing.
+pub(crate) fn language(title: &str, excerpt: &str) -> Language {
+    let text = format!("{title} {excerpt}");
+    LANGUAGES.with_borrow_mut(|known| match known.get(&text) {
+        Some(language) => *language,
+        None => {
+            let language = words::language(&text);
+            known.insert(text, language);
+            language
+        }
+    })
 }
 
 fn words_of(tag: &str) -> Words {
@@ -42,20 +60,26 @@ fn dice(one: &Words, other: &Words) -> f64 {
     2.0 * common / (one.len() + other.len()) as f64
 }
 
-/// Returns for each tag that is asked for how near the nearest of the others is.
-fn nearest(asked: &[String], had: &[String]) -> Vec<f64> {
+/// What a tag counts that only the text says.
+const IN_TEXT: f64 = 0.8;
+
+/// Returns for each tag that is asked for how near the nearest of the others is, or the text with
+/// this gist.
+fn nearest(asked: &[String], had: &[String], gist: &[String]) -> Vec<f64> {
     let had: Vec<Words> = had.iter().map(|tag| words_of(tag)).collect();
     let nearest = |tag: &String| {
         let words = words_of(tag);
-        had.iter().map(|had| dice(&words, had)).fold(0.0, f64::max)
+        let is_in_text = words.iter().all(|word| gist.contains(word));
+        let in_text = if is_in_text { IN_TEXT } else { 0.0 };
+        had.iter().map(|had| dice(&words, had)).fold(in_text, f64::max)
     };
     asked.iter().map(nearest).collect()
 }
 
 /// Returns how much of two tags, or of one if only one is asked for, is there.
-pub(crate) fn shares(asked: &[String], had: &[String]) -> f64 {
+pub(crate) fn shares(asked: &[String], had: &[String], gist: &[String]) -> f64 {
     let enough = asked.len().clamp(1, 2) as f64;
-    let mut found = nearest(asked, had);
+    let mut found = nearest(asked, had, gist);
     found.sort_by(|one, other| other.total_cmp(one));
     let best = found.first().copied().unwrap_or_default();
     let sum: f64 = found.iter().take(2).sum();
@@ -64,18 +88,23 @@ pub(crate) fn shares(asked: &[String], had: &[String]) -> f64 {
 }
 
 /// Returns the share of the tags that are there.
-pub(crate) fn covers(asked: &[String], had: &[String]) -> f64 {
-    let found = nearest(asked, had);
+pub(crate) fn covers(asked: &[String], had: &[String], gist: &[String]) -> f64 {
+    let found = nearest(asked, had, gist);
     found.iter().sum::<f64>() / found.len().max(1) as f64
 }
 
 /// Returns the share of the certificates that are held. A certificate may be written with more or
 /// with fewer words.
-pub(crate) fn holds(asked: &[String], had: &[String]) -> f64 {
-    let had: Vec<Words> = had.iter().map(|tag| words_of(tag)).collect();
+pub(crate) fn holds(asked: &[String], names: &[String]) -> f64 {
+    let had: Vec<Words> = names.iter().map(|tag| words_of(tag)).collect();
+    let forms = |tag: &str| -> BTreeSet<String> {
+        words::forms(tag).into_iter().map(|(_, form)| words::folded(&form)).collect()
+    };
     let is_held = |tag: &&String| {
         let words = words_of(tag);
+        let forms_asked = forms(tag);
         had.iter().any(|had| words.is_subset(had) || had.is_subset(&words))
+            || names.iter().any(|name| forms_asked.is_subset(&forms(name)))
     };
     asked.iter().filter(is_held).count() as f64 / asked.len().max(1) as f64
 }
@@ -96,14 +125,17 @@ mod tests {
 
     #[test]
     fn tags_meet_by_their_words() {
-        assert_eq!(shares(&list(&["Rust"]), &list(&["rust", "SQL"])), 1.0);
-        assert_eq!(shares(&list(&["maths"]), &list(&["algebra"])), 1.0);
-        assert_eq!(shares(&list(&["tennis"]), &list(&["hiking"])), 0.0);
-        assert_eq!(covers(&list(&["React", "TypeScript"]), &list(&["react"])), 0.5);
+        assert_eq!(shares(&list(&["Rust"]), &list(&["rust", "SQL"]), &[]), 1.0);
+        assert_eq!(shares(&list(&["maths"]), &list(&["algebra"]), &[]), 1.0);
+        assert_eq!(shares(&list(&["tennis"]), &list(&["hiking"]), &[]), 0.0);
+        assert!(shares(&list(&["tennis"]), &list(&["hiking"]), &list(&["#tennis"])) > 0.5);
+        assert_eq!(covers(&list(&["React", "TypeScript"]), &list(&["react"]), &[]), 0.5);
     }
 
     #[test]
     fn certificates_are_held_by_name() {
+        let electrician = list(&["Texas journeyman electrician"]);
+        assert_eq!(holds(&list(&["journeyman"]), &electrician), 1.0);
         assert_eq!(holds(&list(&["RN licence"]), &list(&["RN"])), 1.0);
         assert_eq!(holds(&list(&["看護師"]), &list(&["介護福祉士"])), 0.0);
         let nurse = list(&["Diplôme d'État d'infirmier"]);

@@ -1,21 +1,9 @@
 //! Splits a text into words, numbers and amounts of money.
 
-use crate::compare::NO_CURRENCY;
-use people_kit::words;
+use crate::{compare::NO_CURRENCY, numbers};
+use people_kit::words::{self, Language};
 
-/// Words for small numbers, from zero on, in each language.
-const NUMBERS: [&str; 9] = [
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty",
-    "null ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn funfzehn sechzehn siebzehn achtzehn neunzehn zwanzig",
-    "_ eine",
-    "_ einem",
-    "cero un dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciseis diecisiete dieciocho diecinueve veinte",
-    "_ una",
-    "_ un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix_sept dix_huit dix_neuf vingt",
-    "_ une",
-    "_ a",
-];
-const CURRENCIES: [(&str, &str); 16] = [
+const CURRENCIES: [(&str, &str); 23] = [
     ("$", "USD"),
     ("€", "EUR"),
     ("£", "GBP"),
@@ -28,8 +16,16 @@ const CURRENCIES: [(&str, &str); 16] = [
     ("gbp", "GBP"),
     ("jpy", "JPY"),
     ("yen", "JPY"),
-    ("dollars", "USD"),
-    ("dolares", "USD"),
+    // These are names of several currencies.
+    ("dollars", NO_CURRENCY),
+    ("bucks", NO_CURRENCY),
+    ("dolares", NO_CURRENCY),
+    ("pesos", NO_CURRENCY),
+    ("dollar", NO_CURRENCY),
+    ("pounds", "GBP"),
+    ("quid", "GBP"),
+    ("livres", "GBP"),
+    ("mxn", "MXN"),
     ("chf", "CHF"),
     ("franken", "CHF"),
 ];
@@ -53,9 +49,19 @@ pub(crate) struct Token {
     pub(crate) month: Option<usize>,
 }
 
+impl Token {
+    fn is_figure(&self) -> bool {
+        self.word.starts_with(|letter: char| letter.is_ascii_digit())
+    }
+}
+
+/// The most words of one number.
+const LONGEST_NUMBER: usize = 7;
+
 /// Splits a text into words, numbers and amounts.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let letters: Vec<char> = text.chars().collect();
+    let language = words::language(text);
+    let letters: Vec<char> = with_figures(text).chars().collect();
     let mut tokens: Vec<Token> = Vec::new();
     let mut at = 0;
     while let Some(letter) = letters.get(at).copied() {
@@ -67,16 +73,63 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         let written: String = letters.get(at..end).unwrap_or_default().iter().collect();
         match letter {
             _ if letter.is_ascii_digit() => tokens.push(number(&written)),
-            _ if letter.is_alphabetic() => word(&written, &mut tokens),
+            _ if letter.is_alphabetic() => word(&written, language, &mut tokens),
             '.' | '!' | '?' | ';' | '。' => {
                 tokens.push(Token { word: ".".into(), ..Token::default() });
             }
-            '$' | '€' | '£' | '¥' => word(&written, &mut tokens),
+            '$' | '€' | '£' | '¥' => word(&written, language, &mut tokens),
             _ => {}
         }
         at = end;
     }
-    amounts(tokens)
+    amounts(figures(tokens, language))
+}
+
+/// Writes Japanese amounts of money in figures.
+fn with_figures(text: &str) -> String {
+    let mut rest: String = text.to_owned();
+    let mut written = String::new();
+    while let Some(at) = rest.find('円') {
+        let (before, after) = rest.split_at(at);
+        let start =
+            before.char_indices().rev().take_while(|(_, letter)| numbers::is_japanese(*letter));
+        let start = start.last().map_or(before.len(), |(at, _)| at);
+        let (before, digits) = before.split_at(start);
+        written.push_str(before);
+        match numbers::japanese(digits) {
+            Some(number) => written.push_str(&format!(" {number} 円 ")),
+            None => written.push('円'),
+        }
+        rest = after.trim_start_matches('円').to_owned();
+    }
+    written + &rest
+}
+
+/// Joins numbers of several words to one figure.
+fn figures(tokens: Vec<Token>, language: Language) -> Vec<Token> {
+    let mut joined: Vec<Token> = Vec::new();
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        // After a figure, `thousand` belongs to it.
+        let is_scale = joined.last().is_some_and(Token::is_figure) && token.number >= Some(1000.0);
+        let is_word = token.number.is_some() && !token.is_figure() && !is_scale;
+        let words = || -> Vec<&str> {
+            let rest = tokens.iter().skip(at).take(LONGEST_NUMBER);
+            rest.map(|token| token.word.as_str()).collect()
+        };
+        match is_word.then(|| numbers::longest(&words(), language)).flatten() {
+            Some((number, length)) if length > 1 || number > 20.0 => {
+                let word = number.to_string();
+                joined.push(Token { word, number: Some(number), ..Token::default() });
+                at += length;
+            }
+            _ => {
+                joined.push(token.clone());
+                at += 1;
+            }
+        }
+    }
+    joined
 }
 
 fn run(letters: &[char], from: usize, inside: impl Fn(char) -> bool) -> usize {
@@ -116,11 +169,10 @@ fn number(written: &str) -> Token {
     Token { word: written.to_owned(), number: plain.parse().ok(), ..Token::default() }
 }
 
-fn word(written: &str, tokens: &mut Vec<Token>) {
+fn word(written: &str, language: Language, tokens: &mut Vec<Token>) {
     let word = words::folded(written).replace('ß', "ss");
-    let place = NUMBERS.iter().find_map(|line| line.split(' ').position(|known| known == word));
     let currency = CURRENCIES.iter().find(|(known, _)| *known == word).map(|(_, code)| *code);
-    let number = place.map(|place| place as f64);
+    let number = numbers::number(&word, language);
     let month = MONTHS.iter().find_map(|line| line.split(' ').position(|known| known == word));
     let month = month.map(|place| place + 1);
     tokens.push(Token { word, number, currency: currency.filter(|_| number.is_none()), month });
@@ -131,20 +183,20 @@ fn amounts(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        let is_figure =
-            token.number.is_some() && token.word.starts_with(|c: char| c.is_ascii_digit());
-        if !is_figure {
+        if token.number.is_none() || !token.is_figure() {
             joined.push(token);
             continue;
         }
         let mut amount = token;
-        let scale = tokens.peek().and_then(|next| match next.word.as_str() {
-            "k" => Some(1e3),
-            "m" | "million" | "millionen" | "millones" | "millions" => Some(1e6),
-            _ => None,
-        });
         let is_sign = |token: &Token| token.currency.is_some() && token.number.is_none();
         let before = joined.last().filter(|token| is_sign(token)).and_then(|token| token.currency);
+        let scale = tokens.peek().and_then(|next| match next.word.as_str() {
+            "k" | "mil" | "tsd" | "tausend" | "thousand" | "grand" | "t" => Some(1e3),
+            // A metre otherwise.
+            "m" if before.is_some() => Some(1e6),
+            "million" | "millionen" | "millones" | "millions" => Some(1e6),
+            _ => None,
+        });
         if let Some(scale) = scale {
             tokens.next();
             amount.number = amount.number.map(|number| number * scale);

@@ -62,7 +62,7 @@ pub(crate) struct Compared {
     /// What the other side states, if it may be shown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub(crate) found: Value,
-    /// Whether one of the values is only in a text, which counts half and excludes nobody.
+    /// Whether one of the values is only in a text, which counts half.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) from_text: bool,
 }

@@ -2,6 +2,7 @@
 //! sets of listings (`listings.json`) and of labelled pairs (`pairs.json`).
 
 use super::{Fit, fit};
+use listing_answers::lines;
 use people_kit::{
     listings::{Compensation, Place, Profile, Visibility},
     taxonomy::{Criteria, Side},
@@ -197,9 +198,32 @@ fn measure(corpus: &Corpus, explains: bool) -> Figures {
             for pair in lost {
                 println!("  lost {} {}", pair.label, pair.candidate);
             }
+            explain_texts(corpus, query, pairs);
         }
     }
     figures
+}
+
+/// Prints what the texts of labelled pairs contradict in.
+fn explain_texts(corpus: &Corpus, query: &str, pairs: &[Pair]) {
+    println!("  said {query} {}", serde_json::to_string(&corpus.profile(query).said).unwrap());
+    for pair in pairs {
+        let other = corpus.profile(&pair.candidate);
+        println!("  said {} {}", pair.candidate, serde_json::to_string(&other.said).unwrap());
+    }
+    for pair in pairs {
+        let (mine, other) = (corpus.profile(query), corpus.profile(&pair.candidate));
+        let both = [(mine, other), (other, mine)];
+        let lines = both.into_iter().flat_map(|(one, other)| lines(one, other).lines);
+        let failing =
+            lines.filter(|line| (line.from_text || pair.label > 0) && line.share == Some(0.0));
+        let named: Vec<String> =
+            failing.map(|line| format!("{} {} / {}", line.field, line.asked, line.found)).collect();
+        if !named.is_empty() {
+            let is_right = if pair.contradiction { "right" } else { "wrong" };
+            println!("  texts {is_right} {} {} {}", pair.label, pair.candidate, named.join("; "));
+        }
+    }
 }
 
 #[test]
@@ -209,8 +233,16 @@ fn listings_that_people_would_choose_come_first() {
     let figures = measure(&corpus, std::env::var("EXPLAIN").is_ok());
     println!("{figures:#?}");
     if chosen.is_none() {
-        assert!(figures.ndcg >= 0.9 && figures.first * 5 >= figures.queries * 4, "{figures:?}");
-        assert!(figures.contradictions <= 40 && figures.untold <= 12, "{figures:?}");
+        assert!(figures.ndcg >= 0.94 && figures.first * 5 >= figures.queries * 4, "{figures:?}");
+        assert!(figures.contradictions <= 14 && figures.untold <= 10, "{figures:?}");
         assert!(figures.lost <= 2, "{figures:?}");
     }
+}
+
+/// The set whose contradictions are nearly all in texts.
+#[test]
+fn listings_whose_texts_contradict_are_left_out() {
+    let figures = measure(&Corpus::read("second"), false);
+    assert!(figures.ndcg >= 0.86 && figures.contradictions <= 45, "{figures:?}");
+    assert!(figures.lost <= 8, "{figures:?}");
 }

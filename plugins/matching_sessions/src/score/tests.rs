@@ -196,19 +196,37 @@ fn the_job_that_fits_comes_first_in_any_language() {
 }
 
 #[test]
-fn what_only_a_text_says_excludes_nobody_and_is_a_gap() {
+fn what_a_text_clearly_says_excludes() {
     let attributes = json!({ "min_bedrooms": 1, "move_in_from": "2027-01-01", "has_pets": true });
-    let dog = listing("a", "home.rent.apartment", "Flat wanted", attributes);
+    let wanted = |text: &str| listing("a", "home.rent.apartment", text, attributes.clone());
     let flat = |text: &str| {
         let attributes = json!({ "bedrooms": 1, "available_from": "2027-01-01" });
         listing("b", "home.let.apartment", text, attributes)
     };
-    let score = |text: &str| fit(&dog, &dog.criteria, &flat(text), 0).unwrap();
-    let (without, with) = (score("A flat. Keine Haustiere."), score("A flat. Pets welcome."));
-    let gap = without.gaps.iter().find(|line| line.point.field == "has_pets").unwrap();
+    let fits = |one: &str, other: &str| {
+        let mine = wanted(one);
+        fit(&mine, &mine.criteria, &flat(other), 0).is_some()
+    };
+    assert!(!fits("Flat wanted", "A flat. Keine Haustiere."));
+    assert!(fits("Flat wanted", "A flat. Pets welcome."));
+    assert!(!fits("I use a wheelchair", "Fifth floor without a lift"));
+    assert!(fits("I use a wheelchair", "Fifth floor with a lift"));
+    assert!(fits("Flat wanted", "Fifth floor without a lift"));
+}
+
+#[test]
+fn a_value_of_a_list_in_a_text_excludes_nobody_and_is_a_gap() {
+    let days = json!({ "employment_types": ["FULL_TIME"], "shifts": ["day"] });
+    let nurse = listing("a", "work.candidate.healthcare", "Nurse", days);
+    let job = |text: &str| {
+        listing("b", "work.job.healthcare", text, json!({ "employment_type": "FULL_TIME" }))
+    };
+    let score = |text: &str| fit(&nurse, &nurse.criteria, &job(text), 0).unwrap();
+    let (nights, days) = (score("Ward nurse, night shift"), score("Ward nurse, day shift"));
+    let gap = nights.gaps.iter().find(|line| line.point.field == "shifts").unwrap();
     assert!(gap.from_text && gap.share == Some(0.0), "{gap:?}");
-    assert_eq!((&gap.asked, &gap.found), (&json!(true), &json!("not_allowed")));
-    assert!(without.score + 0.2 < with.score);
+    assert_eq!((&gap.asked, &gap.found), (&json!(["day"]), &json!(["night"])));
+    assert!(nights.score + 0.2 < days.score);
 }
 
 #[test]

@@ -1,0 +1,347 @@
+//! How the author of a text stands towards topics such as dogs, smoke or night work: has them, lacks
+//! them, needs them, refuses or accepts them.
+//!
+//! A mention of a topic is read by the nearest cue in its sentence, so that phrasings need no list:
+//! any word for the topic with any word for the stance will do.
+
+use crate::{
+    clauses::{self, Word},
+    tables::{CUES, Cue, Pattern, Says, Stance, TOPICS, Topic},
+};
+use people_kit::words::{self, Language};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+impl Stance {
+    const NAMES: [(Self, &str); 5] = [
+        (Self::Has, "has"),
+        (Self::Lacks, "lacks"),
+        (Self::Needs, "needs"),
+        (Self::Refuses, "refuses"),
+        (Self::Accepts, "accepts"),
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(stance, _)| *stance == self).map_or("", |(_, name)| name)
+    }
+
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(stance, _)| *stance)
+    }
+
+    /// Whether two people with these stances towards a topic cannot come together.
+    pub(crate) fn contradicts(self, other: Self, topic: &Topic) -> bool {
+        let between = |one: Self, two: Self| match (one, two) {
+            (Self::Needs, Self::Lacks) => topic.is_given,
+            (Self::Refuses, Self::Has | Self::Needs) => !topic.is_given,
+            _ => false,
+        };
+        between(self, other) || between(other, self)
+    }
+}
+
+/// The name under which the stances are among the values of a text.
+pub(crate) const STANCES: &str = "stances";
+/// How far a cue may be from what it is about: in words, and in letters of Japanese.
+const REACH: usize = 10;
+const REACH_OF_LETTERS: usize = 16;
+/// What a clause between a cue and a topic counts as.
+const CLAUSE: usize = 3;
+/// How far before a topic a negation may stand, and how far after it in the same clause.
+const NEGATES_BEFORE: usize = 3;
+const NEGATES_AFTER: usize = 8;
+/// How far before another cue a negation turns it around.
+const TURNS: usize = 2;
+
+/// A cue of a text.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    cue: Cue,
+    at: usize,
+    length: usize,
+}
+
+/// Returns the stances that a text of a listing of this kind takes, by topic.
+pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
+    let text = Text::new(text);
+    let cues = turned(text.cues(CUES), &text.words);
+    let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&kind));
+    topics
+        .filter_map(|topic| {
+            let stance = stance(topic, kind, &text, &cues)?;
+            Some((topic.name.to_owned(), stance.name().into()))
+        })
+        .collect()
+}
+
+/// A text as patterns are looked up in it.
+struct Text {
+    words: Vec<Word>,
+    /// The distinct words, which exclude most patterns quickly.
+    distinct: BTreeSet<String>,
+    language: Language,
+}
+
+impl Text {
+    fn new(text: &str) -> Self {
+        let words = clauses::words_of(text);
+        let distinct = words.iter().map(|word| word.text.clone()).collect();
+        Self { words, distinct, language: words::language(text) }
+    }
+
+    /// Whether a pattern can be in the text.
+    fn can_have(&self, pattern: &Pattern) -> bool {
+        let is_there = |word: &str| word.contains('*') || self.distinct.contains(word);
+        applies(pattern.language, self.language) && pattern.words.iter().all(|word| is_there(word))
+    }
+
+    /// Returns the cues of the text; of those that begin with the same word the longest.
+    fn cues(&self, patterns: &[(Cue, Pattern)]) -> Vec<Found> {
+        let patterns: Vec<&(Cue, Pattern)> =
+            patterns.iter().filter(|(_, pattern)| self.can_have(pattern)).collect();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < self.words.len() {
+            let here = patterns.iter().filter_map(|(cue, pattern)| {
+                let length = clauses::matches(pattern.words, &self.words, at)?;
+                Some(Found { cue: *cue, at, length })
+            });
+            match here.max_by_key(|found| found.length) {
+                Some(cue) => {
+                    at += cue.length;
+                    found.push(cue);
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+}
+
+impl Says {
+    fn is_for(&self, kind: &str) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
+    }
+}
+
+/// Whether words of a language are looked for in a text of another one: English ones are in texts of
+/// every language.
+fn applies(tag: &str, language: Language) -> bool {
+    tag == language.tag() || matches!(tag, "" | "en" | "ja")
+}
+
+/// Turns cues around that are negated: what is not allowed is refused.
+fn turned(cues: Vec<Found>, words: &[Word]) -> Vec<Found> {
+    let negations: Vec<Found> =
+        cues.iter().filter(|found| found.cue == Cue::Not).copied().collect();
+    let is_turned = |found: &Found| {
+        negations.iter().any(|not| {
+            let end = not.at + not.length;
+            clause(words, not.at) == clause(words, found.at)
+                && (end <= found.at && found.at - end < TURNS
+                    || found.cue == Cue::Accepts && not.at == found.at + found.length)
+        })
+    };
+    let turn = |found: Found| {
+        let cue = match found.cue {
+            Cue::Accepts if is_turned(&found) => Cue::Refuses,
+            Cue::Needs if is_turned(&found) => Cue::Accepts,
+            Cue::Refuses if is_turned(&found) => Cue::Accepts,
+            other => other,
+        };
+        Found { cue, ..found }
+    };
+    cues.iter().copied().map(turn).collect()
+}
+
+fn sentence(words: &[Word], at: usize) -> Option<usize> {
+    words.get(at).map(|word| word.sentence)
+}
+
+fn clause(words: &[Word], at: usize) -> Option<usize> {
+    words.get(at).map(|word| word.clause)
+}
+
+/// Returns the stance of a text towards a topic.
+fn stance(topic: &Topic, kind: &str, text: &Text, cues: &[Found]) -> Option<Stance> {
+    let words = &text.words;
+    let mentions: Vec<&Pattern> =
+        topic.words.iter().filter(|pattern| text.can_have(pattern)).collect();
+    let says: Vec<&(Says, Pattern)> = topic
+        .says
+        .iter()
+        .filter(|(says, pattern)| says.is_for(kind) && text.can_have(pattern))
+        .collect();
+    if mentions.is_empty() && says.is_empty() {
+        return None;
+    }
+    let (mut stances, mut taken) = (Vec::new(), BTreeSet::new());
+    for (says, pattern) in says {
+        for at in 0..words.len() {
+            let Some(length) = clauses::matches(pattern.words, words, at) else { continue };
+            if !says.is_negatable || !is_negated(at, length, words, cues) {
+                stances.push(says.stance);
+                taken.extend(at..at + length);
+            }
+        }
+    }
+    let own = text.cues(topic.cues);
+    let all: Vec<Found> = cues.iter().chain(&own).copied().collect();
+    let mut at = 0;
+    while at < words.len() {
+        let lengths =
+            mentions.iter().filter_map(|pattern| clauses::matches(pattern.words, words, at));
+        let length = lengths.max().filter(|length| taken.range(at..at + length).next().is_none());
+        if let Some(length) = length {
+            stances.extend(of_mention(topic, kind, (at, length), words, &all));
+        }
+        at += length.unwrap_or(1);
+    }
+    strongest(&stances)
+}
+
+/// Returns the stance that one mention of a topic shows.
+fn of_mention(
+    topic: &Topic,
+    kind: &str,
+    (at, length): (usize, usize),
+    words: &[Word],
+    cues: &[Found],
+) -> Option<Stance> {
+    let nearest = cues
+        .iter()
+        .filter_map(|found| Some((distance(found, (at, length), words)?, found.cue)))
+        .min_by_key(|(distance, _)| *distance);
+    let is_over = || {
+        let past = cues.iter().filter(|found| found.cue == Cue::Past);
+        past.into_iter().any(|found| sentence(words, found.at) == sentence(words, at))
+    };
+    let is_refused = || {
+        let refusals = cues.iter().filter(|found| found.cue == Cue::Refuses);
+        let mut near = refusals.filter_map(|found| distance(found, (at, length), words));
+        !topic.is_given && !is_over() && near.next().is_some()
+    };
+    match nearest.map(|(_, cue)| cue) {
+        Some(Cue::Refuses) if topic.is_given => Some(Stance::Lacks),
+        // What has ended may be the aversion.
+        Some(Cue::Refuses) if is_over() => None,
+        Some(Cue::Refuses) => Some(Stance::Refuses),
+        Some(Cue::Accepts) => Some(Stance::Accepts),
+        Some(Cue::Needs) if topic.had_in.contains(&kind) => Some(Stance::Has),
+        Some(Cue::Needs) => Some(Stance::Needs),
+        // A negation of the past says nothing of today.
+        Some(Cue::Past) if is_negated(at, length, words, cues) => None,
+        Some(Cue::Past) => Some(Stance::Lacks),
+        // An aversion is the reason of the negation.
+        Some(Cue::Not) if is_refused() || topic.refused_in.contains(&kind) => Some(Stance::Refuses),
+        Some(Cue::Not) => Some(Stance::Lacks),
+        None if topic.had_in.contains(&kind) => Some(Stance::Has),
+        None if topic.needed_in.contains(&kind) => Some(Stance::Needs),
+        None => None,
+    }
+}
+
+fn is_negated(at: usize, length: usize, words: &[Word], cues: &[Found]) -> bool {
+    let negations = cues.iter().filter(|found| found.cue == Cue::Not);
+    negations.into_iter().any(|found| {
+        let before = found.at + found.length <= at;
+        before && distance(found, (at, length), words).is_some()
+    })
+}
+
+/// Returns how far a cue is from a mention; `None` if it is not about it.
+fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Option<usize> {
+    let (topic, cue) = (words.get(at)?, words.get(found.at)?);
+    if topic.sentence != cue.sentence {
+        return None;
+    }
+    let end = found.at + found.length;
+    let is_before = end <= at;
+    let gap = if is_before { at - end } else { found.at.saturating_sub(at + length) };
+    let clauses = topic.clause.abs_diff(cue.clause);
+    let is_japanese = topic.text.chars().any(words::is_cjk);
+    let reach = if is_japanese { REACH_OF_LETTERS } else { REACH };
+    let (reach, clause) = match found.cue {
+        Cue::Not | Cue::Needs if clauses > 0 => return None,
+        Cue::Not if is_before && !is_japanese => (NEGATES_BEFORE, 0),
+        Cue::Not => (if is_japanese { reach } else { NEGATES_AFTER }, 0),
+        _ => (reach, CLAUSE),
+    };
+    let distance = gap + clauses * clause;
+    (distance <= reach).then_some(distance)
+}
+
+/// Returns the stance of a whole text. What is refused in one place and accepted in another one is
+/// not certain, and accepted; what is there in one place and not in another one is not known.
+fn strongest(stances: &[Stance]) -> Option<Stance> {
+    let order = [Stance::Accepts, Stance::Refuses, Stance::Needs, Stance::Has, Stance::Lacks];
+    let is_said = |stance: &Stance| stances.contains(stance);
+    if is_said(&Stance::Has) && is_said(&Stance::Lacks) {
+        return None;
+    }
+    let bare = !is_said(&Stance::Refuses) && (is_said(&Stance::Has) || is_said(&Stance::Needs));
+    order.into_iter().find(|stance| is_said(stance) && !(bare && *stance == Stance::Accepts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stance(kind: &str, text: &str, topic: &str) -> Option<String> {
+        stances(kind, text).get(topic).and_then(Value::as_str).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_mention_is_read_by_its_nearest_cue() {
+        for (kind, text, topic, expected) in [
+            ("date_seeker", "My two cats rule the flat.", "cats", "has"),
+            ("date_seeker", "Around cats my eyes itch, I am allergic.", "cats", "refuses"),
+            ("room_wanted", "Dogs make me sneeze", "dogs", "refuses"),
+            ("room_to_let", "Unsere Katze schläft viel", "cats", "has"),
+            (
+                "dwelling_to_let",
+                "Hunde leider nicht, gegen Katzen haben wir nichts",
+                "dogs",
+                "refuses",
+            ),
+            ("dwelling_to_let", "Keine Hunde, Katzen gern", "cats", "accepts"),
+            ("dwelling_to_let", "Perros no, por favor", "dogs", "refuses"),
+            ("dwelling_to_let", "Les chiens sont les bienvenus", "dogs", "accepts"),
+            ("dwelling_to_let", "犬はお断りしています", "dogs", "refuses"),
+            ("service", "Je suis allergique aux chats", "cats", "refuses"),
+            ("date_seeker", "Ich qualme abends auf dem Balkon", "smoke", "has"),
+            ("date_seeker", "Je ne supporte pas la fumée de cigarette", "smoke", "refuses"),
+            ("date_seeker", "I gave up cigarettes years ago", "smoke", "lacks"),
+            ("candidate", "I can't work nights", "night_work", "refuses"),
+            ("job", "Turno de noche en el hotel", "night_work", "has"),
+            ("dwelling_to_let", "Fünfter Stock ohne Aufzug", "lift", "lacks"),
+            ("dwelling_wanted", "Necesitamos elevador o planta baja", "lift", "needs"),
+            ("service", "Limpio casas, pero no le puedo dar factura", "invoice", "lacks"),
+            ("date_seeker", "Ich wünsche mir noch ein Baby", "children", "needs"),
+            ("date_seeker", "Die Familienplanung ist abgeschlossen", "children", "refuses"),
+        ] {
+            assert_eq!(stance(kind, text, topic).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_uncertain_is_not_said() {
+        for (kind, text, topic) in [
+            ("service", "Antes no entraba a casas con animales por miedo", "animals"),
+            ("date_seeker", "„Da fehlt noch ein Baby“, sagt meine Mutter.", "children"),
+            ("candidate", "I like to be at home every evening", "night_work"),
+            ("service_client", "A garden to be weeded", "dogs"),
+        ] {
+            assert_eq!(stance(kind, text, topic), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn stances_contradict_by_the_kind_of_topic() {
+        let topic = |name: &str| TOPICS.iter().find(|topic| topic.name == name).unwrap();
+        assert!(Stance::Refuses.contradicts(Stance::Has, topic("dogs")));
+        assert!(!Stance::Lacks.contradicts(Stance::Needs, topic("dogs")));
+        assert!(Stance::Lacks.contradicts(Stance::Needs, topic("invoice")));
+        assert!(!Stance::Accepts.contradicts(Stance::Has, topic("dogs")));
+    }
+}
