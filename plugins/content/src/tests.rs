@@ -11,7 +11,7 @@ const PUBLISHED: &[(&str, u32, &str)] = &[
     ("claiming", 3, "efb5893279e105b0"),
     ("searching", 3, "9a9555c079507136"),
     ("publishing-a-listing", 3, "cbaf220e40b992b1"),
-    ("matching", 2, "04c330bab710a74b"),
+    ("matching", 3, "1a0407e017a37f90"),
     ("proposing-and-replying", 2, "7e1a4fb86ed9d553"),
     ("meetings-and-calendar", 3, "7104fd4f132903a1"),
     ("credits", 3, "a82104ba460a9675"),
