@@ -8,7 +8,7 @@ use std::{fmt, net::IpAddr, str::FromStr};
 pub(in crate::cli) struct Address(Reference);
 
 /// Why a text is no address.
-const FIX: &str = "write oci://, the registry's host, and a name with a tag or a digest, such as oci://registry.example.com/tools/weather:1.2.0";
+const FIX: &str = "write oci://, the registry's host, and a name with a tag or a digest, such as oci://images.example.com/tools/weather:1.2.0";
 
 impl FromStr for Address {
     type Err = String;
@@ -76,13 +76,13 @@ mod tests {
 
     #[test]
     fn an_address_names_a_registry() {
-        let address: Address = "oci://registry.example.com/tools/weather:1.2.0".parse().unwrap();
-        assert_eq!(address.registry(), "registry.example.com");
+        let address: Address = "oci://images.example.com/tools/weather:1.2.0".parse().unwrap();
+        assert_eq!(address.registry(), "images.example.com");
         assert_eq!(address.file_name(), "weather.wasm");
         assert_eq!(address.tag(), Some("1.2.0"));
         assert_eq!(
             address.pinned("sha256:ab"),
-            "oci://registry.example.com/tools/weather@sha256:ab"
+            "oci://images.example.com/tools/weather@sha256:ab"
         );
         for text in [
             "weather:1.2.0",

@@ -165,14 +165,14 @@ mod tests {
     #[test]
     fn stored_credentials_are_found_by_the_host_of_the_registry() {
         let config = r#"{"auths": {
-            "https://registry.example.com/v2/": {"auth": "YW5uYTpwYXNzOndvcmQ="},
+            "https://images.example.com/v2/": {"auth": "YW5uYTpwYXNzOndvcmQ="},
             "other.example.com:5000": {"username": "bob", "password": "secret"},
             "empty.example.com": {}
         }}"#;
         let config: DockerConfig = serde_json::from_str(config).unwrap();
         let find = |registry| config.find(registry).unwrap();
         let pair = |name: &str, password: &str| Some((name.to_owned(), password.to_owned()));
-        assert_eq!(find("registry.example.com"), pair("anna", "pass:word"));
+        assert_eq!(find("images.example.com"), pair("anna", "pass:word"));
         assert_eq!(find("other.example.com:5000"), pair("bob", "secret"));
         assert_eq!(find("other.example.com"), None);
         assert_eq!(find("empty.example.com"), None);
