@@ -80,10 +80,7 @@ mod tests {
         assert_eq!(address.registry(), "images.example.com");
         assert_eq!(address.file_name(), "weather.wasm");
         assert_eq!(address.tag(), Some("1.2.0"));
-        assert_eq!(
-            address.pinned("sha256:ab"),
-            "oci://images.example.com/tools/weather@sha256:ab"
-        );
+        assert_eq!(address.pinned("sha256:ab"), "oci://images.example.com/tools/weather@sha256:ab");
         for text in [
             "weather:1.2.0",
             "oci://weather:1.2.0",
