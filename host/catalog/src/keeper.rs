@@ -99,7 +99,7 @@ pub(super) struct Keeper {
     decisions: Option<Recorded>,
     /// Components that the operator asks this node to install.
     requests: mpsc::UnboundedReceiver<Installation>,
-    /// Those whose file is being loaded or migrated.
+    /// The capabilities whose file is being loaded or migrated.
     pub(super) postponed: Vec<Installation>,
     /// The answers to requests, which are sent when the next snapshot is published.
     pub(super) replies: Vec<Reply>,

@@ -14,7 +14,7 @@ pub struct PublishRequest {
     pub file: String,
     /// Where it came from.
     pub source: String,
-    /// Who publishes it.
+    /// The name of the publishing operator.
     pub decided_by: Option<String>,
 }
 

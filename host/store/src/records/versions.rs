@@ -50,7 +50,7 @@ pub struct VersionRecord {
     pub file: String,
     /// Where it came from.
     pub source: String,
-    /// Who decided it, as the command says.
+    /// The operator who decided it, as named by the command.
     pub decided_by: Option<String>,
     pub at: Timestamp,
     /// What breaks callers of the version before it, one sentence each.
