@@ -3,8 +3,8 @@
 use crate::harness::{Agent, Host, Options, Process, hostile::scripted, postgres};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
 };
 
 /// A slow machine must not end ordinary calls.
@@ -115,37 +115,24 @@ async fn documents_are_indexed_anew_while_writes_go_on(host: Host) {
     fill(&agent, 20).await;
     assert_eq!(act(&agent, "find").await["done"], 0, "there is no index over the code yet");
     let stop = AtomicBool::new(false);
+    // After every write, how many documents are indexed.
     let writes = async {
-        let (mut written, mut longest) = (0, Duration::ZERO);
+        let (mut written, mut indexed) = (0, BTreeSet::new());
         while !stop.load(Ordering::Relaxed) {
-            let started = Instant::now();
             let report = act(&agent, &format!("write_{}", written % 50)).await;
             assert_eq!(report["done"], 1, "{report}");
-            longest = longest.max(started.elapsed());
             written += 1;
+            indexed.extend(host.status().await["migrations"][0]["migrated"].as_u64());
         }
-        (written, longest)
+        (written, indexed)
     };
     let index = async {
-        let started = Instant::now();
         host.drop_in("shelf.wasm", &shelf("1.1.0", true));
-        let progress = |status: &Value| {
-            let rows = status["migrations"].as_array().unwrap().iter();
-            rows.clone().any(|row| {
-                row["documents"].as_u64() >= Some(20_000) && row["migrated"].as_u64() > Some(0)
-            })
-        };
-        host.wait_for("progress", progress).await;
         host.loaded("shelf", "1.1.0").await;
-        let taken = started.elapsed();
-        tokio::time::sleep(Duration::from_millis(300)).await;
         stop.store(true, Ordering::Relaxed);
-        taken
     };
-    let ((written, longest), taken) = tokio::join!(writes, index);
-    println!("{written} writes, the longest {longest:?}, beside an index of {taken:?}");
-    assert!(written > 20, "{written}");
-    assert!(longest < taken / 2, "a write took {longest:?} of {taken:?}");
+    let ((written, indexed), ()) = tokio::join!(writes, index);
+    assert!(indexed.len() > 5, "few writes ended while documents were indexed: {indexed:?}");
     assert_eq!(count(&agent).await, 20_000 + 50.min(written));
     assert_eq!(act(&agent, "find").await["last"], "1");
     let twin = act(&agent, "twin").await;
