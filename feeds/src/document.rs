@@ -209,7 +209,8 @@ fn records<'a>(feed: &Feed, joined: &'a Joined) -> Made<'a> {
     }
 }
 
-/// Each record keeps its former `first_seen_at`. A record that has not changed is kept as it was.
+/// Carries over from the former document: each record keeps its `first_seen_at`, and a record that has not
+/// changed is kept as it was.
 fn carried<'a>(
     records: Made<'_>,
     former: Option<&Parts<'a>>,

@@ -12,7 +12,7 @@ use std::{borrow::Borrow, fmt};
 
 /// The field with the records of the index, which is in no entry of `FEEDS`.
 const ITEMS: &str = "items";
-/// Most heads are smaller.
+/// The bytes that are reserved for a head; most heads are smaller.
 const HEAD_BYTES: usize = 4096;
 
 /// Returns the name of the field that holds a document's records.

@@ -27,7 +27,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Returns a page's position in the reading order, and its entry in the table.
 fn page(path: &Path) -> Result<(u32, String), Box<dyn Error>> {
-    let slug = path.file_stem().and_then(|stem| stem.to_str()).ok_or("the file has no name")?;
+    let slug = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .ok_or("the file's name is not UTF-8: rename the file")?;
     let source = fs::read_to_string(path)?;
     let (front, markdown) = source
         .strip_prefix("---\n")

@@ -95,7 +95,8 @@ fn write_public(folder: &Path, key: &SigningKey) -> Result<(), KeyError> {
         .map_err(|error| KeyError::File(path, error))
 }
 
-/// `portolan` in the user's folder for settings, by the XDG Base Directory Specification.
+/// Returns the folder `portolan` in the user's folder for settings, as the XDG Base Directory Specification
+/// says.
 fn settings() -> Result<PathBuf, KeyError> {
     let given = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
     let base = given("XDG_CONFIG_HOME").or_else(|| Some(given("HOME")?.join(".config")));

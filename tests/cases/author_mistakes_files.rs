@@ -105,7 +105,7 @@ fn a_wrong_case_is_told_by_its_file_its_name_and_its_field() {
         (
             "an unknown caller",
             r#"{"name": "a", "action": "get", "caller": "nobody"}"#,
-            "cases/a.json: the case \"a\" cannot be read: caller is \"anonymous\", \"agent\", \"system\" or {\"agent\":",
+            "cases/a.json: the case \"a\" cannot be read: caller must be \"anonymous\", \"agent\", \"system\" or {\"agent\":",
         ),
         (
             "no time",

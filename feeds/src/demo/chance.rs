@@ -22,7 +22,7 @@ impl Chance {
         self.next() % bound.max(1)
     }
 
-    /// Returns a number between the two, rounded to five decimals.
+    /// Returns a number from `least` to `most`, rounded to five decimals.
     pub(super) fn between(&mut self, least: f64, most: f64) -> f64 {
         let part = f64::from(u32::try_from(self.below(100_000)).unwrap_or(0)) / 100_000.0;
         ((least + (most - least) * part) * 100_000.0).round() / 100_000.0

@@ -105,7 +105,7 @@ impl FetchError {
     }
 }
 
-/// Fetches documents over HTTP.
+/// A client that fetches documents over HTTP.
 pub struct Fetcher {
     /// For requests over TLS, to public addresses and to opened ones.
     secure: Client,

@@ -105,7 +105,8 @@ fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
     })
 }
 
-/// A company with open roles on its own board is hiring, also if no item says so.
+/// Returns a statement for each company with open roles on its own board: it is hiring, also if no item says
+/// so.
 fn boards(context: &Context<'_>) -> Vec<Told> {
     let seen = |role: &&Role| role.maturity == RoleMaturity::Verified;
     let targets: BTreeSet<&String> =

@@ -1,8 +1,8 @@
-//! Notes what a start is loading, so that a start that twice ends the process over one file leaves that
-//! file out.
+//! Notes what a start is loading, so that the next start leaves out a file over which two starts have ended
+//! the process.
 //!
-//! The first start that ends does not tell over which file, because several are loaded at once. The next
-//! one loads them one after the other, and notes each.
+//! The first start that ends the process does not show which file was the reason, because several are loaded
+//! at once. The next start loads the files one after the other, and notes each of them.
 
 use crate::file::Fingerprint;
 use portolan_store::create_private_folder;
@@ -71,7 +71,8 @@ impl Attempt {
         Ok(())
     }
 
-    /// Notes that the start has finished. What was left out stays left out as long as it is there.
+    /// Notes that the start has finished. A file that was left out stays left out as long as it is in the
+    /// folder with the same content.
     pub(super) fn finish(mut self, present: &BTreeMap<String, Fingerprint>) -> io::Result<()> {
         let names: Vec<_> = present.iter().map(|(file, content)| name(file, *content)).collect();
         self.note.ended.retain(|name, ended| *ended >= ENDED && names.contains(name));

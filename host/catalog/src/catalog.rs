@@ -51,7 +51,7 @@ pub struct Catalog {
     pub(super) failures: Failures,
     /// Wakes the keeper after a decision of the operator.
     pub(super) decided: Notify,
-    /// Gives components to the keeper that are to be installed.
+    /// The channel through which the keeper gets the components that it is to install.
     pub(super) installations: mpsc::UnboundedSender<Installation>,
     status: Mutex<Status>,
     /// What is permitted by the configuration and by recorded decisions.

@@ -1,5 +1,5 @@
-//! Remembers which components cannot be compiled or do not describe themselves, and why, so that a start or a
-//! copy of such a file does not take the time again.
+//! Remembers which components cannot be compiled or do not describe themselves, and why, so that the host
+//! does not compile such a file again at its next start, or when the file is copied.
 //!
 //! A note is valid for one content, one version of the host and its engine, the limits that were in force, and a
 //! day: a busy machine may have been the reason.
@@ -60,7 +60,7 @@ pub(super) fn conditions(sandbox: &Sandbox) -> String {
 }
 
 impl Failures {
-    /// Reads the notes; there are none in a file that cannot be read.
+    /// Reads the notes. A file that cannot be read or parsed counts as empty.
     pub(super) fn open(path: &Path) -> Self {
         let text = fs::read(path).unwrap_or_default();
         let notes = serde_json::from_slice(&text).unwrap_or_default();

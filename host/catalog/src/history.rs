@@ -11,7 +11,7 @@ use portolan_store::{Arrival, DbError, VersionRecord, VersionState};
 use portolan_vocabulary::Digest;
 use std::{collections::BTreeMap, sync::Arc};
 
-/// Where a version comes from whose file was put into the folder.
+/// The source of a version whose file was put into the catalog folder.
 const SOURCE: &str = "the catalog folder";
 
 impl Keeper {

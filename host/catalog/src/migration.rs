@@ -25,12 +25,12 @@ const CHUNK_BYTES: usize = 256 << 10;
 const LAST_CHANGES: u64 = 200;
 /// The maximum time for which calls wait while the last changes are followed.
 const FENCE: Duration = Duration::from_secs(2);
-/// How often more documents than that may be found with unique values that others have: each pass frees the
-/// values that documents no longer have.
+/// The maximum number of passes in a row that each find more than `LAST_CHANGES` documents with unique values
+/// that other documents have. Each pass frees the values that documents no longer have.
 const PASSES: usize = 3;
-/// How many passes follow the changes beside the writes that cause them.
+/// The number of passes that follow the changes while writes go on. Later passes make writes wait.
 const PASSES_BESIDE_WRITES: usize = 5;
-/// How long writes wait for each later pass.
+/// How long writes wait in each later pass.
 const PUSH_BACK: Duration = Duration::from_millis(500);
 /// How often the last changes are tried.
 const ATTEMPTS: usize = 3;
@@ -195,8 +195,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Follows changes until few are left. Refuses a component whose migrated documents have unique values
-    /// in common: after a few passes, these are no values that pass from one document to another.
+    /// Follows changes until few are left. Refuses a component whose migrated documents still have unique
+    /// values in common after a few passes: then these are not values that pass from one document to another.
     async fn follow_while_many(
         &self,
         candidate: &Capability,
@@ -348,7 +348,7 @@ impl Catalog {
                 self.follow(candidate, generation, "", false).await?;
                 let now_left = self.store.count_changes(generation).await?;
                 if now_left == left {
-                    // Only documents whose unique values others have.
+                    // What is left are documents whose unique values other documents have.
                     self.follow(candidate, generation, "", true).await?;
                 }
                 left = self.store.count_changes(generation).await?;
@@ -357,7 +357,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Returns documents with what becomes of them.
+    /// Returns the documents, each with its migrated body, or with the reason why it cannot be migrated.
     async fn migrated(
         &self,
         candidate: &Capability,
@@ -365,7 +365,7 @@ impl Catalog {
         documents: Vec<OldDocument>,
     ) -> Vec<Migrated> {
         if generation.reindexes {
-            // The store takes their bodies as they are.
+            // The store takes the bodies as they are.
             return documents.into_iter().map(|document| (document, Ok(Value::Null))).collect();
         }
         self.migrate_documents(candidate, &Purpose::from(generation), documents).await

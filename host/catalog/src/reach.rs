@@ -80,7 +80,7 @@ impl Capability {
     }
 }
 
-/// Returns what a capability needs the operator's permission for, next to these other capabilities.
+/// Returns the operator's permissions that a capability needs while these other capabilities are loaded.
 pub(super) fn needed<'a>(
     capability: &Capability,
     others: impl Iterator<Item = &'a Capability> + Clone,

@@ -68,7 +68,7 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// The errors that are not common to all capabilities.
+    /// Returns the errors that are not common to all capabilities.
     fn own_errors(&self) -> impl Iterator<Item = &ErrorDeclaration> {
         self.0.descriptor.errors.iter().filter(|error| ErrorCode::from_name(&error.code).is_none())
     }
@@ -90,7 +90,7 @@ impl Reference<'_> {
     }
 }
 
-/// The title as a sentence and the description, or the description alone if it begins with the title.
+/// Returns the title as a sentence and the description, or only the description if it begins with the title.
 fn introduction(title: &str, description: &str) -> String {
     let bare = |text: &str| plain(text).trim_end_matches('.').to_owned();
     let (title, description) = (bare(title), lines(description));
@@ -119,7 +119,7 @@ fn overview(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
     writeln!(page, "\n`*`: required.\n")
 }
 
-/// The actions that other capabilities, timers, subscriptions and the operator run.
+/// Writes the actions that other capabilities, timers, subscriptions and the operator run.
 fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::Result {
     if actions.is_empty() {
         return Ok(());
@@ -143,8 +143,8 @@ fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::
     writeln!(page)
 }
 
-/// The transitions of a state machine: as a diagram (Mermaid), and as a table with the roles and
-/// the actions that keep the state.
+/// Writes the transitions of a state machine: as a diagram (Mermaid), and as a table with the roles and the
+/// actions that keep the state.
 fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result {
     writeln!(page, "## States: {}\n", machine.name)?;
     writeln!(page, "```mermaid\nstateDiagram-v2")?;
@@ -169,7 +169,7 @@ fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result 
     writeln!(page)
 }
 
-/// The changes of state, each with the actions that make it.
+/// Returns the changes of state, each with the actions that make it.
 fn arrows(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
     let mut arrows: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for transition in &machine.transitions {
@@ -241,7 +241,7 @@ impl CommonFields {
         self.rows.contains(&(side, field.row("")))
     }
 
-    /// The names of an action's common fields, or a link to the action that has listed them.
+    /// Returns the names of an action's common fields, or a link to the action that has listed them.
     fn list(&mut self, side: Side, action: &str, fields: &[Field<'_>]) -> String {
         let names = names(fields);
         match self.lists.entry((side, names.clone())) {
@@ -271,7 +271,7 @@ impl CommonFields {
     }
 }
 
-/// The fields of one of an action's schemas.
+/// Returns the fields of one of an action's schemas.
 fn fields(action: &Action, side: Side) -> Vec<Field<'_>> {
     let schema = match side {
         Side::Input => action.schemas.input.document(),
@@ -293,7 +293,7 @@ fn fields(action: &Action, side: Side) -> Vec<Field<'_>> {
         .collect()
 }
 
-/// A table of the fields that only this action has, and the names of the common ones.
+/// Writes a table of the fields that only this action has, and the names of the common ones.
 fn field_table(
     page: &mut fmt::Formatter<'_>,
     action: &Action,
@@ -395,7 +395,7 @@ fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// The values of an enum, whether or not its variants have descriptions.
+/// Returns the values of an enum, whether or not its variants have descriptions.
 fn choices(field: &Value) -> Option<String> {
     let list = |keyword| field.get(keyword).and_then(Value::as_array);
     if let Some(values) = list("enum") {
@@ -415,7 +415,7 @@ fn codes(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A text in one line. Control characters are left out, since the author is not trusted.
+/// Returns a text in one line. Control characters are left out, since the author is not trusted.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "")
 }

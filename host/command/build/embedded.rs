@@ -69,8 +69,8 @@ fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the manifest of a workspace that has only the SDK: what its packages inherit from this one. Its
-/// warnings are no business of those who use it.
+/// Returns the manifest of a workspace that has only the packages of the SDK, with what they inherit from
+/// this workspace. Warnings are off, because the authors who compile the SDK cannot fix them.
 fn sdk_manifest(workspace: &Path) -> Result<String> {
     let root = manifest(&workspace.join("Cargo.toml"))?;
     let root = root.get("workspace").and_then(Value::as_table).ok_or("no workspace")?;

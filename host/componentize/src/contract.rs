@@ -21,7 +21,8 @@ const FILES: [(&str, &str); 9] = contract![
     "types.wit",
     "world.wit"
 ];
-/// It has every interface; what a module does not import is left out.
+/// The world that has every interface. Interfaces that a module does not import are left out of its
+/// component.
 const WORLD: &str = "any-capability";
 
 /// Appends the section with the contract's types to a module.

@@ -21,7 +21,7 @@ pub enum ComponentizeError {
     Contract(String),
 }
 
-/// The encoder's own error, whose last cause says what does not fit.
+/// Wraps the encoder's own error, whose last cause says what does not fit.
 pub(crate) fn unfit(error: impl std::fmt::Display) -> ComponentizeError {
     ComponentizeError::Contract(format!("{error:#}"))
 }

@@ -14,7 +14,7 @@ const LONGEST_COOLDOWN_MS: u64 = 15 * 60_000;
 /// The longest `Retry-After` that is respected.
 const LONGEST_RETRY_AFTER_S: u64 = DAY_S;
 const DAY_S: u64 = 24 * 3600;
-/// The largest random change of a wait, in thousandths.
+/// The largest random change of a wait, in thousandths of the wait.
 const JITTER: u64 = 200;
 /// The status by which a server says that the address is gone for good.
 const GONE: u16 = 410;

@@ -9,7 +9,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Wakes the reader of one agent.
+/// The signal that wakes the reader of one agent's inbox.
 #[derive(Debug, Default)]
 struct ReaderSignal {
     notify: Notify,

@@ -61,7 +61,9 @@ impl Events {
         let now = unit.now();
         let others = self.store.webhooks_of(&new.agent_id).await?.len();
         if others >= WEBHOOKS {
-            return Err(StateError::Limit(format!("an agent has at most {WEBHOOKS} webhooks")));
+            return Err(StateError::Limit(format!(
+                "an agent can have at most {WEBHOOKS} webhooks"
+            )));
         }
         let (secret, text) = self.new_secret(unit, entropy)?;
         let webhook = Webhook {
@@ -239,7 +241,7 @@ impl Events {
     /// Returns the address in its normal form, if events may be sent there.
     fn usable_url(&self, url: &str) -> Result<String, StateError> {
         if url.len() > URL_BYTES {
-            let text = format!("The URL of a webhook has at most {URL_BYTES} bytes.");
+            let text = format!("The URL of a webhook must have at most {URL_BYTES} bytes.");
             return Err(StateError::Invalid(text));
         }
         let checked = self.outgoing.check(url);
@@ -275,7 +277,8 @@ fn usable_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {
     types.sort();
     types.dedup();
     if types.len() > TYPES || types.iter().any(|name| name.is_empty() || name.len() > TYPE_BYTES) {
-        let text = format!("A webhook has at most {TYPES} types, of 1 to {TYPE_BYTES} bytes each.");
+        let text =
+            format!("A webhook must have at most {TYPES} types, of 1 to {TYPE_BYTES} bytes each.");
         return Err(StateError::Invalid(text));
     }
     Ok(types)
@@ -284,7 +287,8 @@ fn usable_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {
 fn usable_description(description: Option<String>) -> Result<Option<String>, StateError> {
     match &description {
         Some(text) if text.chars().count() > DESCRIPTION_CHARACTERS => {
-            let text = format!("A description has at most {DESCRIPTION_CHARACTERS} characters.");
+            let text =
+                format!("A description must have at most {DESCRIPTION_CHARACTERS} characters.");
             Err(StateError::Invalid(text))
         }
         Some(text) if text.is_empty() => Ok(None),

@@ -28,7 +28,7 @@ pub(super) async fn healthz() -> &'static str {
     "ok"
 }
 
-/// The host listens only after the catalog is loaded, so an answer means ready.
+/// Answers that the host is ready: it listens only after the catalog is loaded.
 pub(super) async fn readyz() -> Json<Value> {
     Json(json!({ "ready": true }))
 }

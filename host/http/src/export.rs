@@ -34,7 +34,7 @@ pub(crate) fn export(app: Arc<App>, ids: Vec<String>) -> Response {
 
 async fn write(app: &App, ids: &[String], sender: &mpsc::Sender<Chunk>) -> Result<(), DbError> {
     let (items, mut received) = mpsc::channel(1);
-    // It owns the receiver: if nobody reads, the export ends too.
+    // This future owns the receiver, so the export ends too if nobody reads the response.
     let written = async move {
         let mut list = List::default();
         let mut text = beginning(ids);

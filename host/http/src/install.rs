@@ -15,8 +15,8 @@ const POWERSHELL: &str = include_str!("install/install.ps1");
 /// The placeholder that each script contains once, where a string is assigned.
 const PLACEHOLDER: &str = "'{{public_url}}'";
 
-/// Stands where the script names the capability with which a person claims the agent. Ids of
-/// capabilities have no characters that a shell reads.
+/// The placeholder in the script for the capability with which a person claims the agent. Ids of capabilities
+/// have no characters that a shell reads.
 const CLAIM: &str = "{{phone_verification}}";
 
 fn claim(app: &App) -> &str {

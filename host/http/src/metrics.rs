@@ -50,7 +50,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
         used.get_or_create(&labels).set(i64::try_from(quota.used).unwrap_or(i64::MAX));
         limits.get_or_create(&labels).set(i64::try_from(quota.limit).unwrap_or(i64::MAX));
     }
-    registry.register("portolan_quota_used", "What a capability has of a quota", used);
+    registry.register("portolan_quota_used", "How much of the quota the capability uses", used);
     registry.register("portolan_quota_limit", "The quota", limits);
     let mut text = String::new();
     encode(&mut text, &registry).map_err(|error| {

@@ -100,7 +100,7 @@ impl Identity {
             .filter(|assertion| assertion.iss == client.id && assertion.sub == client.id)
             .ok_or_else(invalid_client)?;
         if assertion.exp > now.as_secs() + MAX_ASSERTION_LIFE_S + CLOCK_SKEW_S {
-            let text = format!("an assertion is valid for at most {MAX_ASSERTION_LIFE_S} seconds");
+            let text = format!("an assertion must expire within {MAX_ASSERTION_LIFE_S} seconds");
             return Err(OAuthError::new("invalid_client", text).into());
         }
         let used = format!("assertion {} {}", client.id, assertion.jti);

@@ -90,7 +90,7 @@ impl Identity {
         random: u128,
     ) -> Result<Claimed, StateError> {
         if person_key.is_empty() || person_key.len() > PERSON_KEY_BYTES {
-            let text = format!("a person's key has 1 to {PERSON_KEY_BYTES} bytes");
+            let text = format!("a person's key must have 1 to {PERSON_KEY_BYTES} bytes");
             return Err(StateError::Invalid(text));
         }
         let (agent, revision) = self.load_unrevoked_agent(unit, agent_id).await?;
@@ -155,7 +155,7 @@ impl Identity {
     ) -> Result<usize, StateError> {
         let (mut owner, mut revision) = self.load_owner(unit, owner_id).await?;
         if !agent.test_mode && owner.agents.len() >= AGENTS {
-            return Err(StateError::Limit(format!("a person has at most {AGENTS} agents")));
+            return Err(StateError::Limit(format!("a person can have at most {AGENTS} agents")));
         }
         // In test mode a few numbers stand for everybody, so the oldest agent is unbound for the newest.
         if agent.test_mode
@@ -216,7 +216,7 @@ impl Identity {
         name: String,
     ) -> Result<(), StateError> {
         if name.is_empty() || name.chars().count() > NAME_CHARACTERS {
-            let text = format!("an agent's name has 1 to {NAME_CHARACTERS} characters");
+            let text = format!("an agent's name must have 1 to {NAME_CHARACTERS} characters");
             return Err(StateError::Invalid(text));
         }
         let (mut agent, revision) = self.load_unrevoked_agent(unit, agent_id).await?;

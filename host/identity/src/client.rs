@@ -9,7 +9,7 @@ pub enum Credentials {
     Secret { client_id: String, secret: String },
     /// A JSON Web Token that the client signed (RFC 7523).
     Assertion { client_id: Option<String>, assertion: String },
-    /// None: a public client only sends its id.
+    /// No credentials: a public client only sends its id.
     Public { client_id: String },
 }
 
@@ -17,9 +17,9 @@ pub enum Credentials {
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) id: String,
-    /// The agent that the client is by itself, if it is one.
+    /// The agent as which the client acts for itself; none for a client that acts only for people.
     pub(crate) agent_id: Option<String>,
-    /// Hashes of the secrets that it may authenticate with.
+    /// The hashes of the secrets that the client may authenticate with.
     pub(crate) secret_hashes: Vec<String>,
     pub(crate) metadata: ClientMetadata,
 }

@@ -137,7 +137,7 @@ fn parse(id: &str, json: &[u8], redirects: &RedirectHosts) -> Result<Client, OAu
     let method = document.token_endpoint_auth_method.as_deref();
     if document.client_secret.is_some() || !matches!(method, Some("none" | "private_key_jwt")) {
         return Err(unusable(
-            "token_endpoint_auth_method of its document is none or private_key_jwt",
+            "token_endpoint_auth_method of its document must be none or private_key_jwt",
         ));
     }
     let metadata = ClientMetadata::parse(json, redirects)?;

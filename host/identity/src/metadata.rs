@@ -90,19 +90,22 @@ impl ClientMetadata {
         let grant_types = known(sent.grant_types, &GRANTS).unwrap_or_else(code);
         let has = |grant: &str| grant_types.iter().any(|granted| granted == grant);
         if !has("authorization_code") && !has("client_credentials") {
-            return Err(invalid(format!("grant_types has none of {}", GRANTS.join(", "))));
+            return Err(invalid(format!(
+                "grant_types must have at least one of {}",
+                GRANTS.join(", ")
+            )));
         }
         let requested = known(sent.response_types, &["code"]);
         let response_types =
             if has("authorization_code") { vec!["code".to_owned()] } else { Vec::new() };
         if has("authorization_code") && requested.is_some_and(|types| types.is_empty()) {
-            return Err(invalid("response_types is code for the grant authorization_code"));
+            return Err(invalid("response_types must be code for the grant authorization_code"));
         }
         let method =
             sent.token_endpoint_auth_method.unwrap_or_else(|| "client_secret_basic".to_owned());
         if !AUTH_METHODS.contains(&method.as_str()) {
             let methods = AUTH_METHODS.join(", ");
-            return Err(invalid(format!("token_endpoint_auth_method is none of {methods}")));
+            return Err(invalid(format!("token_endpoint_auth_method must be one of {methods}")));
         }
         if method == "none" && has("client_credentials") {
             return Err(invalid(
@@ -149,7 +152,7 @@ impl ClientMetadata {
             known.collect::<Vec<_>>().join(" ")
         });
         if scope.as_ref().is_some_and(String::is_empty) {
-            return Err(invalid(format!("scope has none of {}", SCOPES.join(", "))));
+            return Err(invalid(format!("scope must have at least one of {}", SCOPES.join(", "))));
         }
         let scope = scope.unwrap_or_else(|| SCOPES.join(" "));
         Ok(Self {

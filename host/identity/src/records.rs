@@ -56,7 +56,7 @@ impl AgentRecord {
 /// A registered client, keyed by its id. Secrets are kept as SHA-256 hashes in hexadecimal digits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ClientRecord {
-    /// The agent that the client is by itself. A client that only acts for people has none.
+    /// The agent as which the client acts for itself. A client that acts only for people has none.
     pub agent_id: Option<String>,
     pub secret_hash: Option<String>,
     pub key_hash: Option<String>,
@@ -77,7 +77,7 @@ pub(crate) struct PersonRecord {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct OwnerRecord {
     pub person_key: String,
-    /// In the order in which they were claimed.
+    /// The person's agents, in the order in which they were claimed.
     pub agents: Vec<String>,
 }
 

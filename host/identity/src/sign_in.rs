@@ -10,7 +10,7 @@ use crate::{
 use portolan_store::Expectation;
 use portolan_vocabulary::{AgentCaller, new_identifier};
 
-/// The life of such an agent.
+/// The time after which an agent that carries the code of a sign-in expires.
 const SIGN_IN_LIFE_MS: u64 = 3_600_000;
 
 impl Identity {

@@ -12,7 +12,7 @@ pub(crate) trait Expiring {
     fn expires_at(&self) -> u64;
 }
 
-/// Signs and verifies texts of one purpose.
+/// A signer and verifier of texts for one purpose.
 pub(crate) struct Signer {
     purpose: &'static str,
     encoding: Option<EncodingKey>,

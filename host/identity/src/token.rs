@@ -25,7 +25,8 @@ pub(crate) struct Claims {
     pub scope: String,
     pub iat: u64,
     pub exp: u64,
-    /// This host issues tokens without it, and respects it.
+    /// The time before which the token is not valid. This host issues tokens without this claim, and respects
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
     pub jti: String,

@@ -18,7 +18,7 @@ impl Identity {
         let wanted = resource.trim_end_matches('/');
         let known = [&self.audience, &self.mcp_audience].into_iter().find(|known| *known == wanted);
         let unknown = || {
-            let text = format!("the resources are {} and {}", self.audience, self.mcp_audience);
+            let text = format!("resource must be {} or {}", self.audience, self.mcp_audience);
             OAuthError::new("invalid_target", text).into()
         };
         known.cloned().ok_or_else(unknown)

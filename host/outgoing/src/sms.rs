@@ -47,7 +47,7 @@ impl FromStr for SmsPort {
             return Err(FIX.to_owned());
         }
         url.set_query(None);
-        // A URL with a host always allows to remove them.
+        // The user name and the password of a URL with a host can always be removed.
         let _removed = (url.set_username(""), url.set_password(None));
         // An unescaped plus in a query is read as a space, and is trimmed above.
         let from = if from.starts_with('+') { from } else { format!("+{from}") };

@@ -29,7 +29,12 @@ impl DueRuns {
         if runs.minute != minute {
             let left_out = runs.count.saturating_sub(ROWS);
             if left_out > 0 {
-                tracing::warn!(capability, action, left_out, "runs have no rows in the audit log");
+                tracing::warn!(
+                    capability,
+                    action,
+                    left_out,
+                    "there were too many runs, so these were left out of the audit log"
+                );
             }
             *runs = Runs { minute, count: 0 };
         }

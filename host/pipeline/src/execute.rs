@@ -12,7 +12,8 @@ use portolan_store::Unit;
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::sync::Arc;
 
-/// The bytes of an answer from which on its check would delay other calls.
+/// The size in bytes above which an answer is checked in another thread, because the check would delay other
+/// calls.
 const LARGE_ANSWER: usize = 32 << 10;
 
 impl Host {

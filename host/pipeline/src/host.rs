@@ -42,7 +42,7 @@ pub struct Host {
     pub(crate) logs: LogBudgets,
     pub(crate) due_runs: DueRuns,
     pub(crate) unreadable: Unreadable,
-    /// Who is told of each call, if anybody is.
+    /// The channel to the observer that is notified of each call, if there is an observer.
     pub(crate) observer: OnceLock<mpsc::UnboundedSender<Observed>>,
     pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
 }

@@ -95,7 +95,7 @@ impl Meters {
         );
         registry.register_with_unit(
             "call_duration",
-            "The time from the arrival of such a call to its answer",
+            "The time from the arrival of a call to its answer",
             Unit::Seconds,
             self.durations.clone(),
         );

@@ -71,7 +71,7 @@ impl Frame {
     async fn run(self: Arc<Self>, nested: NestedCall) -> (GuestAnswer, Option<Work>) {
         let NestedCall { mut work, context, capability, action, input } = nested;
         if work.unit.count_nested_call() > MAX_CALLS {
-            let failure = not_permitted("A call makes at most 1000 nested calls.");
+            let failure = not_permitted("A call can make at most 1000 nested calls.");
             return (self.fail(failure, false), Some(work));
         }
         let callee = ensure_nestable(&context.via, &capability)

@@ -16,7 +16,7 @@ pub(crate) struct Watched {
 }
 
 impl Host {
-    /// Returns a receiver of all calls from now on. Only the first one gets them.
+    /// Returns a receiver of all calls from now on; none if there is a receiver already.
     pub fn observe(&self) -> Option<mpsc::UnboundedReceiver<Observed>> {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.observer.set(sender).is_ok().then_some(receiver)

@@ -8,11 +8,11 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Observed {
     pub capability: String,
-    /// None if the body names none.
+    /// The action's name; none if the body names no action.
     pub action: Option<String>,
     /// What an agent sent; none for a timer, a subscription or the operator.
     pub sent: Option<(AgentCaller, Map<String, Value>)>,
-    /// The failure, if it was refused.
+    /// The failure, if the call was refused.
     pub failure: Option<Failure>,
     pub took: Duration,
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
-/// How long a node may go on with what it knows of an agent, and a margin.
+/// How long other nodes may use a cached standing of an agent, plus a margin.
 const STANDING_AGE: Duration = Duration::from_millis(1_500);
 
 /// The maximum number of bytes of the items in one part of an export, unless a single item has more.
@@ -71,7 +71,7 @@ impl Host {
         ids: &[String],
     ) -> Result<(), Failure> {
         let (sender, mut items) = mpsc::channel(1);
-        // It owns the receiver: if the action fails, the export ends too.
+        // This future owns the receiver, so the export ends too if the action fails.
         let sent = async move {
             let (mut part, mut number) = (Part::default(), 1);
             while let Some(item) = items.recv().await {

@@ -118,7 +118,9 @@ fn headers() -> Value {
     json!({
         "ETag": text("The entity tag of these bytes; each Content-Encoding has another one"),
         "Last-Modified": text("When the document last changed"),
-        "Cache-Control": text("How long a copy may be used without validation"),
+        "Cache-Control": text(
+            "How long a cached copy may be used before it must be revalidated with this host"
+        ),
     })
 }
 

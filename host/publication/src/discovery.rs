@@ -112,7 +112,7 @@ struct Auth {
     scopes: Vec<String>,
 }
 
-/// The agents that may use it.
+/// The agents that may read, and those that may write.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Policies {

@@ -137,7 +137,7 @@ fn is_ours(file: &Path) -> bool {
     })
 }
 
-/// What comes before the code of an entry.
+/// Returns what comes before the code of an entry.
 fn header(key: &Key, code: &[u8]) -> Vec<u8> {
     let length = u32::try_from(code.len()).unwrap_or(u32::MAX);
     [key.as_slice(), &length.to_le_bytes(), &checksum(key, code).to_le_bytes()].concat()

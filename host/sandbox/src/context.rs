@@ -32,8 +32,8 @@ impl CallContext {
         Self { seed: OnceLock::from(seed), ..self }
     }
 
-    /// Returns the context of a call that `capability` makes within this one. The seed is drawn from
-    /// the outer call's randomness, so that the nested call is repeatable too.
+    /// Returns the context of a nested call that `capability` makes. The seed is drawn from the outer call's
+    /// randomness, so that the nested call is repeatable too.
     pub(super) fn nested(&self, capability: &str, seed: [u8; 32]) -> Self {
         let mut via = self.via.clone();
         via.push(capability.to_owned());
@@ -84,7 +84,7 @@ pub struct PlatformComponent {
     pub actions: Vec<PlatformAction>,
 }
 
-/// One action of such a capability.
+/// One action of a `PlatformComponent`.
 #[derive(Debug, Clone)]
 pub struct PlatformAction {
     pub name: String,

@@ -226,7 +226,8 @@ fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
     unsafe { Component::deserialize_file(engine, artifact) }
 }
 
-/// Code generation is the same with and without a pool, so artifacts fit both.
+/// Returns the engine's configuration. Code generation is the same with and without a pool, so artifacts fit
+/// both.
 pub(super) fn config(pool: Option<PoolingAllocationConfig>, backtraces: Backtraces) -> Config {
     let mut config = Config::new();
     let details = match backtraces {

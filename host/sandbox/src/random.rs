@@ -20,7 +20,7 @@ impl CallRandom {
         self.generator.get_or_insert_with(|| StdRng::from_seed(self.context.seed()))
     }
 
-    /// Returns a second generator that is seeded from this one.
+    /// Returns a second generator, whose seed is drawn from this generator.
     pub(super) fn fork(&mut self) -> StdRng {
         StdRng::from_seed(self.generator().random())
     }

@@ -72,7 +72,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// The error's own texts, without the text of the frames.
+/// Returns the error's own texts, without the text of the frames.
 fn reason(error: &Error, backtrace: Option<&WasmBacktrace>) -> String {
     if let Some(trap) = error.downcast_ref::<Trap>() {
         return trap.to_string();

@@ -20,12 +20,12 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The clock of the operating system.
+    /// Returns the clock of the operating system.
     pub fn system() -> Self {
         Self { standing_at: None, advanced_ms: Arc::default(), advances: watch::Sender::new(()) }
     }
 
-    /// A clock that shows this time until it is advanced.
+    /// Returns a clock that shows this time until it is advanced.
     pub fn standing_at(time: Timestamp) -> Self {
         Self { standing_at: Some(time), ..Self::system() }
     }

@@ -28,7 +28,7 @@ pub struct Descriptor {
     /// Names of roles, not yet checked.
     pub roles: Vec<String>,
     pub prompts: Vec<Prompt>,
-    /// Those of the capability, its actions and its collections.
+    /// The annotations of the capability, of its actions and of its collections.
     pub annotations: Vec<Annotation>,
 }
 

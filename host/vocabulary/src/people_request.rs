@@ -19,7 +19,7 @@ pub enum PeopleRequest {
 }
 
 impl PeopleRequest {
-    /// Returns the name of the timer that runs it: one for each kind and person.
+    /// Returns the name of the timer that runs the request: one for each kind and person.
     pub fn name(&self) -> String {
         match self {
             Self::Export { owner_id, .. } => format!("export/{owner_id}"),

@@ -74,7 +74,7 @@ const ROLES: [Declared; 6] = [
 ];
 
 impl Role {
-    /// Every role, in the order of the table.
+    /// Returns every role, in the order of the table.
     pub fn all() -> impl Iterator<Item = Self> {
         ROLES.iter().map(|row| row.role)
     }

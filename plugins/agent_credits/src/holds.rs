@@ -83,7 +83,7 @@ fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()>
         reason: reason.to_owned(),
         balance: purse.person.stored.value.available,
     });
-    let summary = "Credits that were held came back.";
+    let summary = "Credits that were held are released.";
     Ok(purse.tell(REFUNDED, summary, refunded, read_statement(agent_id))?)
 }
 

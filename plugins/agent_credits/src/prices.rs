@@ -4,7 +4,7 @@ use crate::rules::{PRICES, TOP_UP_CEILING, TOP_UP_TO, WELCOME};
 use crate::{types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// The part of its output that is read.
+/// The part of the output of `listing_taxonomy` `get` that is read.
 #[derive(Deserialize)]
 pub(crate) struct Category {
     policy: Policy,

@@ -93,7 +93,8 @@ impl<'a> Purse<'a> {
         Ok(lines.into_iter().next().ok_or_else(nobody)?)
     }
 
-    /// Does the same for credits from a system account, and publishes an event for the person.
+    /// Applies a transaction that gives credits from a system account, and writes it to the
+    /// journal. `close` then publishes an event for the person.
     pub(crate) fn grant(&mut self, transaction: &Transaction) -> Result<Line> {
         let line = self.post(transaction)?;
         self.granted.push(Granted {
@@ -105,7 +106,7 @@ impl<'a> Purse<'a> {
         Ok(line)
     }
 
-    /// Writes everything back, sets the timer of the next top-up, and publishes the events.
+    /// Writes the accounts back, sets the timer of the next top-up, and publishes the events.
     pub(crate) fn close(&mut self) -> Result<()> {
         let person = &mut self.person.stored.value;
         let (told, is_news) = rules::low(person.low_told, person.available);

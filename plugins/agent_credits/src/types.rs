@@ -172,7 +172,7 @@ pub(crate) struct StatementInput {
     /// Another agent of the same person; without it, the calling agent.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) agent_id: Option<String>,
-    /// Only transactions since this time (RFC 3339).
+    /// A time (RFC 3339): only transactions from then on are returned.
     #[schemars(length(min = 1, max = 40), extend("format" = "date-time"))]
     pub(crate) since: Option<String>,
     #[serde(flatten)]
@@ -205,8 +205,8 @@ pub(crate) struct TransferInput {
     /// The agent that receives the credits: another agent of the same person.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) to_agent_id: String,
-    /// The agent that gives them, also an agent of the same person; without it, the calling agent.
-    /// It may be an agent that the person no longer has.
+    /// The agent that gives the credits, also an agent of the same person; without it, the calling
+    /// agent. It may be an agent that the person no longer has.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) from_agent_id: Option<String>,
     /// The number of credits.

@@ -147,7 +147,7 @@ pub(crate) struct Card {
     pub(crate) facts: Vec<String>,
     #[serde(default, skip_serializing_if = "Criteria::is_empty")]
     pub(crate) criteria: Criteria,
-    /// The category and side of its counterpart.
+    /// The category of the counterpart.
     pub(crate) counterpart: String,
     pub(crate) counterpart_side: Side,
 }
@@ -210,7 +210,8 @@ fn level_path(level: usize) -> String {
     format!("level{level}")
 }
 
-/// Returns the path of the index field in which a category of this code is.
+/// Returns the path of the field in `indexed` that has this code in the cards of the category and
+/// of those below it.
 pub(crate) fn level_of(code: &str) -> String {
     format!("{INDEXED}{}", level_path(code.split('.').count().min(LEVELS)))
 }

@@ -153,7 +153,7 @@ impl AgentListings {
     #[action(access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
         let mut listing = editable(call, &input.listing_id, input.expected_version)?;
-        publish(call, &mut listing, "resume", (RESUMED, "The listing is in view again."))?;
+        publish(call, &mut listing, "resume", (RESUMED, "The listing is visible again."))?;
         shown(&listing)
     }
 
@@ -281,7 +281,7 @@ impl AgentListings {
             listing.value.state.runs() && end.is_some_and(|end| end <= call.now())
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(due) {
-            step(call, listing, "expire", (EXPIRED, "The listing has run out."))?;
+            step(call, listing, "expire", (EXPIRED, "The listing has expired."))?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use portolan_sdk::prelude::*;
 #[choice(States)]
 pub(crate) enum State {
     Draft,
-    /// Its text is reviewed before it is published.
+    /// The listing's text is reviewed before the listing is published.
     InReview,
     Rejected,
     Active,

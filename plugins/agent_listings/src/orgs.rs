@@ -14,7 +14,7 @@ pub(crate) fn ensure_recruits(owner_id: &str, org_id: Option<&str>) -> Result<()
     if org_id.map_or(Ok(true), |org_id| recruits(owner_id, org_id))? {
         return Ok(());
     }
-    let message = "Only recruiters of the organisation list for it.";
+    let message = "Only recruiters of the organisation may publish listings for it.";
     let next = Next::action(CAPABILITY, "list_mine");
     Err(Refusal::common(ErrorCode::NotPermitted, message).next(next).into())
 }

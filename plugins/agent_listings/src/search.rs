@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// The maximum number of comparisons by `gte` and `lte`, because each one looks in every rank.
 const MOST_RANGES: usize = 4;
-/// The cards read at once when some of them may not be visible.
+/// The maximum number of cards that are read at once when some of them may not be visible.
 const CHUNK: u32 = 50;
 const MOST_CHUNKS: usize = 3;
 /// The maximum number of permission checks for listings with the visibility `network` in one

@@ -56,7 +56,7 @@ pub(crate) struct OrgChange {
 pub(crate) type ListingEvent = Event<Data<Facts>>;
 /// An event, with its summary.
 pub(crate) type Notice = (ListingEvent, &'static str);
-pub(crate) const REVIEWED: Notice = (IN_REVIEW, "Somebody looks at the listing first.");
+pub(crate) const REVIEWED: Notice = (IN_REVIEW, "The listing is reviewed before it is published.");
 
 #[output]
 pub(crate) struct Facts {
@@ -173,7 +173,7 @@ pub(crate) struct Reasoned {
 
 #[input(Default)]
 pub(crate) struct Mine {
-    /// Only listings in one of these states; without it, all.
+    /// The states of the listings to return. Omit this field to get listings in all states.
     #[schemars(length(min = 1, max = 9))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
@@ -219,20 +219,22 @@ pub(crate) struct Search {
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
     pub(crate) side: Option<Side>,
-    /// Only listings around a point. Places are known to about a kilometre.
+    /// A circle around a point: only listings in it are found. Places are known to about a
+    /// kilometre.
     pub(crate) near: Option<Near>,
-    /// Only listings in a rectangle.
+    /// A rectangle: only listings in it are found.
     pub(crate) bbox: Option<portolan_sdk::documents::Rectangle>,
-    /// Whether it must not depend on a place.
+    /// True to find only listings that do not depend on a place, false to find only listings that
+    /// do. Omit this field to find both.
     pub(crate) remote: Option<bool>,
-    /// Only listings whose pay, rent or price overlaps this range.
+    /// A range: only listings whose pay, rent or price overlaps it are found.
     pub(crate) compensation: Option<Compensation>,
     /// Comparisons of attributes, by their names: at most 12, of which 4 with `gte` or `lte`.
     /// `listing_taxonomy` `fields` of the counterpart lists the attributes that can be compared.
     #[serde(default, skip_serializing_if = "Filters::is_empty")]
     #[schemars(length(max = 12))]
     pub(crate) filters: Filters,
-    /// Only listings published since this time (RFC 3339).
+    /// A time (RFC 3339): only listings that were published then or later are found.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) posted_since: Option<String>,
     /// The order: by default `relevance` with `q`, otherwise `distance` with `near`, otherwise

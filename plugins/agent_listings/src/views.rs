@@ -180,7 +180,7 @@ pub(crate) struct Found {
     pub(crate) facets: Option<Facets>,
 }
 
-/// Counts over at most 10,000 matches.
+/// The counts over at most 10,000 matches.
 #[output]
 pub(crate) struct Facets {
     pub(crate) category: Vec<Count>,

@@ -53,7 +53,7 @@ impl Block {
     }
 }
 
-/// The documents of a page. These documents are large.
+/// The maximum number of documents that one query reads.
 const PAGE: u32 = 1_000;
 
 /// Returns the person's blocks that can overlap this range.

@@ -51,5 +51,6 @@ pub(crate) const ZONE_YEARS_BEFORE: i64 = 2;
 /// The years after the last use of a zone, or after now, for which its clock changes are written;
 /// yearly rules continue.
 pub(crate) const ZONE_YEARS_AFTER: i64 = 10;
-/// The years after which a last use is covered only by the rules.
+/// The maximum number of years from now in which a use of a zone is looked at. Uses after it are
+/// covered by yearly rules.
 pub(crate) const ZONE_YEARS_AHEAD: i64 = 100;

@@ -88,7 +88,7 @@ impl CalendarError {
         match problem {
             Problem::Malformed(expected) => Self::validation("/rrule", "rrule", expected),
             Problem::Unsupported(part) => {
-                let expected = "FREQ, INTERVAL, BYDAY, COUNT and UNTIL alone, within their limits";
+                let expected = "only FREQ, INTERVAL, BYDAY, COUNT and UNTIL, within their limits";
                 Self::validation("/rrule", &format!("no_{}", part.to_lowercase()), expected)
             }
         }

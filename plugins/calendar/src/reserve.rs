@@ -57,8 +57,8 @@ pub(crate) fn release(reference: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns which slots are free for all of them. The availability of the caller is not considered,
-/// because it is for others.
+/// Returns for each slot whether all the people in `owner_ids` are free in it. The availability of
+/// the caller is not considered, because it limits only what others may book.
 pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free> {
     let slots = input.slots.iter().enumerate();
     let slots = slots.map(|(number, it)| slot(&format!("/slots/{number}"), it));
@@ -91,7 +91,8 @@ fn windows(slots: &[Span]) -> Vec<Span> {
     }
 }
 
-/// Returns the earliest times at which all of them are free and can be booked.
+/// Returns the earliest slots that are not in the past and in which all the people in `owner_ids`
+/// are free and available.
 pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots> {
     let range = range(&input.from, &input.to)?;
     let mut zones = Zones::default();

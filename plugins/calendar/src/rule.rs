@@ -50,9 +50,9 @@ pub(crate) struct Rule {
 /// Why a text is not a supported rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// It does not follow RFC 5545.
+    /// The text does not follow RFC 5545.
     Malformed(&'static str),
-    /// It follows RFC 5545, but is not supported here.
+    /// The rule follows RFC 5545, but is not supported here.
     Unsupported(&'static str),
 }
 
@@ -114,7 +114,9 @@ impl Rule {
             Frequency::Yearly => 53,
         };
         if rule.by_day.iter().any(|day| day.nth.unsigned_abs() > most) {
-            return Err(Problem::Malformed("numbered days in FREQ=MONTHLY or YEARLY alone"));
+            return Err(Problem::Malformed(
+                "numbers in BYDAY only with FREQ=MONTHLY (up to 5) or FREQ=YEARLY (up to 53)",
+            ));
         }
         Ok(rule)
     }

@@ -18,7 +18,7 @@ pub(crate) enum FbType {
     /// There is an unconfirmed meeting.
     #[serde(rename = "BUSY-TENTATIVE")]
     Tentative,
-    /// It is outside of the person's availability.
+    /// The time is outside of the person's availability.
     #[serde(rename = "BUSY-UNAVAILABLE")]
     Unavailable,
     /// There is a meeting or a block.

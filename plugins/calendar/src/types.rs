@@ -42,9 +42,9 @@ pub(crate) struct Calendar {
 
 #[choice]
 pub(crate) enum Source {
-    /// It was added by `add_block`.
+    /// The block was added by `add_block`.
     Added,
-    /// It was imported by `import_ics`.
+    /// The block was imported by `import_ics`.
     Imported,
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum Membership {
 
 #[choice(States, Default)]
 pub(crate) enum MessageState {
-    /// It is stored in the thread.
+    /// The message is stored in the thread.
     #[default]
     Accepted,
     /// The agents of all others in the thread have confirmed that they have it.
@@ -36,9 +36,9 @@ pub(crate) enum MessageState {
     Read,
     /// The text was changed; receipts for the old text no longer count.
     Edited,
-    /// Its sender has retracted it. Its number stays, its text is deleted.
+    /// The sender has retracted the message. Its number stays, its text is deleted.
     Retracted,
-    /// The operator has removed it. Its number stays, its text is deleted.
+    /// The operator has removed the message. Its number stays, its text is deleted.
     Removed,
 }
 

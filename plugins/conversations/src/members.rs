@@ -156,7 +156,8 @@ pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     let mut thread = step(call, &input.step(), "remove")?;
     let founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
     if !founder(me) || founder(other) {
-        let message = "Those for whom the conversation was opened remove those who were invited.";
+        let message = "Only people for whom the conversation was opened may remove others, and \
+                       only invited people.";
         return Err(refused(ErrorCode::NotPermitted, message, &thread.id));
     }
     let knows = member(&mut thread, other)?.membership.sees();
@@ -235,7 +236,7 @@ fn tell_invited(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Res
 fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut Member> {
     let id = thread.id.clone();
     let nobody =
-        || refused(ErrorCode::NotFound, "This person has no part in the conversation.", &id);
+        || refused(ErrorCode::NotFound, "This person does not take part in the conversation.", &id);
     thread.value.member_mut(owner_id).ok_or_else(nobody)
 }
 

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The maximum number of people, without the caller, in one query; also of relations in one
 /// statement.
 const MANY: usize = 99;
-/// The threads that one run updates.
+/// The maximum number of threads that one run updates.
 const ROUND: u32 = 10;
 
 /// The people who accept messages from one person.

@@ -81,12 +81,13 @@ pub(crate) struct ThreadId {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Only conversations in this state, as you see it.
+    /// The state, as you see it, of the conversations to return. Omit this field to get
+    /// conversations in all states.
     pub(crate) state: Option<ThreadState>,
-    /// Only conversations with messages that you have not read.
+    /// Whether to return only conversations with messages that you have not read.
     #[serde(default)]
     pub(crate) unread_only: bool,
-    /// The conversations in your archive, instead of the others.
+    /// Whether to return the conversations in your archive instead of the others.
     #[serde(default)]
     pub(crate) archived: bool,
     #[serde(flatten)]
@@ -96,9 +97,10 @@ pub(crate) struct List {
 #[input]
 pub(crate) struct Messages {
     pub(crate) thread_id: Id,
-    /// Only messages with a smaller `seq` than this one.
+    /// A message's `seq`: only messages with a smaller one are returned.
     pub(crate) before: Option<u64>,
-    /// Only messages with a greater `seq` than this one, the oldest first.
+    /// A message's `seq`: only messages with a greater one are returned, the oldest first. Without
+    /// this field, the newest come first.
     pub(crate) after: Option<u64>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

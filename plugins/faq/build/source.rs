@@ -32,10 +32,17 @@ fn entry(path: &Path) -> Result<Source> {
     let text = fs::read_to_string(path)?;
     let source = parse(&text)?;
     let name = path.file_stem().and_then(|name| name.to_str());
-    ensure!(name == Some(&source.slug), "the file is named after its slug, {}.md", source.slug);
-    ensure!(is_id(&source.id), "id: `faq_` and a ULID, not {}", source.id);
-    ensure!(is_instant(&source.updated_at), "updated_at: such as 2026-01-31T09:00:00.000Z");
-    ensure!(!source.tags.is_empty(), "give it a tag");
+    ensure!(
+        name == Some(&source.slug),
+        "the file must be named after its slug: {}.md",
+        source.slug
+    );
+    ensure!(is_id(&source.id), "id: it must be `faq_` and a ULID, not {}", source.id);
+    ensure!(
+        is_instant(&source.updated_at),
+        "updated_at: it must be a time such as 2026-01-31T09:00:00.000Z"
+    );
+    ensure!(!source.tags.is_empty(), "tags: there must be at least one tag");
     Ok(source)
 }
 
@@ -43,7 +50,7 @@ fn parse(text: &str) -> Result<Source> {
     let (head, answer) = text
         .strip_prefix("---\n")
         .and_then(|rest| rest.split_once("\n---\n"))
-        .context("the file starts with a front matter between two lines `---`")?;
+        .context("the file must start with front matter between two lines `---`")?;
     let field =
         |line| str::split_once(line, ": ").with_context(|| format!("not `key: value`: {line}"));
     let mut fields: Vec<(&str, &str)> = head.lines().map(field).collect::<Result<_>>()?;

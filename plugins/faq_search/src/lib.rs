@@ -10,8 +10,9 @@ struct Search {
     /// `did_you_mean` corrects them.
     #[schemars(length(max = 200))]
     query: String,
-    /// Only entries with at least one of these tags, such as `privacy`, `errors` or `listings`.
-    /// Omit it to search everywhere; the refusal of an unknown tag lists the known ones.
+    /// Tags, such as `privacy`, `errors` or `listings`: only entries with at least one of them are
+    /// found. Omit this field to search all entries; the refusal of an unknown tag lists the known
+    /// ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 10))]
     tags: Vec<String>,

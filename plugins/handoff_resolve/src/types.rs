@@ -73,7 +73,8 @@ pub(crate) struct Requires {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Only contracts for records of this feed, such as `roles`.
+    /// A feed, such as `roles`: only contracts that lead from its records are returned. Omit this
+    /// field to get all contracts.
     pub(crate) feed: Option<Text<1, 40>>,
 }
 
@@ -124,7 +125,7 @@ pub(crate) struct Draft {
     pub(crate) input: Map<String, Value>,
     /// Fields of the body that only the person can give.
     pub(crate) missing: Vec<String>,
-    /// The question for the person about them.
+    /// The question for the person about the missing fields.
     pub(crate) ask_user: Option<String>,
     pub(crate) trust: &'static str,
 }

@@ -8,7 +8,7 @@ mod schemas;
 mod topics;
 mod vocabulary;
 #[path = "../../people_kit/src/words.rs"]
-#[allow(dead_code, unreachable_pub, reason = "the tables need the stems alone")]
+#[allow(dead_code, unreachable_pub, reason = "the tables need only the stems")]
 mod words;
 
 use anyhow::{Context, Result};

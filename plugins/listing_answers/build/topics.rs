@@ -31,24 +31,27 @@ struct Cues {
 #[serde(deny_unknown_fields)]
 struct Topic {
     name: String,
-    /// The kinds of listings that can have a stance towards it.
+    /// The kinds of listings that can have a stance towards the topic.
     #[serde(rename = "in")]
     kinds: Vec<String>,
     /// The topics of which this one consists.
     #[serde(default)]
     parts: Vec<String>,
-    /// Whether one side gives it to the other, so that a refusal says that it is lacking.
+    /// Whether one side gives the topic's thing to the other side, so that a refusal says that the
+    /// thing is lacking.
     #[serde(default)]
     given: bool,
     words: Words,
     #[serde(default)]
     cues: Cues,
-    /// The kinds in whose texts a mention without a cue says that it is there, or needed.
+    /// The kinds in whose texts a mention without a cue means that the listing has the topic's
+    /// thing (`had_in`), or needs it (`needed_in`).
     #[serde(default)]
     had_in: Vec<String>,
     #[serde(default)]
     needed_in: Vec<String>,
-    /// The kinds in whose texts a negation refuses it; in others, it is only not there.
+    /// The kinds in whose texts a negation is a refusal; in others, it says only that the thing is
+    /// lacking.
     #[serde(default)]
     refused_in: Vec<String>,
     #[serde(default)]
@@ -64,7 +67,7 @@ struct Says {
     #[serde(rename = "in", default)]
     kinds: Vec<String>,
     stance: String,
-    /// Whether a negation before it makes it say nothing.
+    /// Whether the words say nothing after a negation.
     #[serde(default)]
     negatable: bool,
     words: Words,

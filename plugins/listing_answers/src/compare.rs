@@ -63,7 +63,7 @@ pub(crate) struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Returns how well the value meets the asked one; `None` if the two cannot be compared.
+    /// Returns how well `had` meets `asked`; `None` if the two values cannot be compared.
     pub(crate) fn compare(&self) -> Option<Held> {
         let (rule, asked, had) = (self.rule, texts(self.asked), texts(self.had));
         let held = match rule.by {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 /// The maximum number of words of a phrase that is looked up.
 const LONGEST_PHRASE: usize = 3;
-/// The fewest letters of the last part of a German compound, and of what is before it; and in a text
-/// that is not known to be German.
+/// The minimum number of letters of the last part of a German compound, and of what is before it.
+/// The second number is for the last part in a text that is not known to be German.
 const SHORTEST_PART: usize = 4;
 const SHORTEST_PART_ELSEWHERE: usize = 6;
 /// The maximum number of words of a gist.

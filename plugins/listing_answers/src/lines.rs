@@ -27,10 +27,10 @@ const BANDS_KM: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.
 pub struct Line {
     /// The asker's attribute, or `compensation` or `place`.
     pub field: &'static str,
-    /// The other's attribute that answers it.
+    /// The attribute of the other listing that `field` is compared with.
     pub answered_by: &'static str,
     pub weight: f64,
-    /// How far it is met, from 0 to 1; `None` if it is unknown.
+    /// How far the other listing meets the value, from 0 to 1; `None` if that is unknown.
     pub share: Option<f64>,
     pub asked: Value,
     pub found: Value,
@@ -48,13 +48,13 @@ impl Line {
 #[derive(Debug, Default)]
 pub struct Lines {
     pub lines: Vec<Line>,
-    /// Whether the two contradict each other, so that they are no candidates.
+    /// Whether the listings contradict each other, so that neither is a candidate for the other.
     pub excluded: bool,
-    /// The fields that exclude the other one if they contradict from both sides.
+    /// The fields that exclude the other listing if both listings contradict each other in them.
     pub contradicted: Vec<&'static str>,
 }
 
-/// Holds what one listing asks against what the other is.
+/// Compares what one listing asks for with what the other one offers.
 pub fn lines(asker: &Profile, other: &Profile) -> Lines {
     let kind = |profile: &Profile| tables::category(&profile.category).map(|known| known.kind);
     let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Lines::default() };
@@ -146,7 +146,8 @@ pub fn value_of(profile: &Profile, name: &str) -> Option<(Value, bool)> {
     stated.map(|value| (value, false)).or_else(said)
 }
 
-/// Returns the age that a person states, unless their year of birth says another one.
+/// Returns the age that a person states or, if it contradicts their year of birth, the age that
+/// they have reached for certain.
 fn known_age(profile: &Profile, stated: &Value) -> Value {
     match (profile.age_at_least.map(u64::from), stated.as_u64()) {
         // The birthday may have been this year already.
@@ -187,7 +188,7 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         }
     }
     if rule.by == Comparison::OrderedLevel && found.is_some() && held.is_none() {
-        // One of the two is on another scale.
+        // One of the two values is on another scale.
         return None;
     }
     let asked = match &upto {

@@ -8,22 +8,22 @@ use crate::{
 use people_kit::words;
 use serde_json::Value;
 
-/// How far from an amount the words stand that say what it is.
+/// How many words away from an amount the words may be that say what the amount is.
 const REACH: usize = 4;
-/// How far from an amount the words stand that say that it is no price.
+/// How many words away from an amount the words may be that say that the amount is no price.
 const OTHER_WITHIN: usize = 2;
-/// How far before an amount the words stand that make it an extra one.
+/// How many words before an amount the words may be that say that it is an extra cost.
 const EXTRA_WITHIN: usize = 6;
 /// Words between extra costs.
 const AND: [&str; 4] = ["und", "and", "y", "et"];
-/// How far after an amount its period stands.
+/// How many words after an amount its period may be.
 const PERIOD_WITHIN: usize = 3;
 /// Figures that are years unless a currency stands beside them.
 const YEARS: std::ops::Range<f64> = 1900.0..2101.0;
 
-/// A larger number is another amount.
+/// The largest number that does not count as another amount.
 const SMALL_NUMBER: f64 = 20.0;
-/// A wage below it is one for an hour.
+/// A wage below this number is one for an hour.
 const SMALL_WAGE: f64 = 150.0;
 
 /// An amount of a text.
@@ -35,9 +35,9 @@ struct Amount {
     is_extra: bool,
 }
 
-/// Returns the price or budget that a text of a listing of this kind states, as `compensation`;
-/// `period` finds the period that a word names,
-/// `yearly` the least salary of a year in a currency.
+/// Returns the price or budget that a text of a listing of this kind states, as `compensation`.
+/// `period` returns the period that a word names, and `yearly` the lowest salary for a year in a
+/// currency.
 pub(crate) fn price(
     kind: &str,
     tokens: &[Token],
@@ -77,7 +77,7 @@ pub(crate) fn price(
     Some(pay.map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect())
 }
 
-/// Returns the amount at a place, if it is one of money and of what is asked or paid.
+/// Returns the amount at a place, if it is an amount of money that is asked for or paid.
 fn amount(
     price: &Price,
     tokens: &[Token],

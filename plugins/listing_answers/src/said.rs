@@ -77,7 +77,7 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     let split = Text::new(text);
     let price = prices::price(category.kind, &split.tokens, period, yearly);
     if let Some(price) = &price {
-        // All costs together count, not one of them.
+        // A total of several costs counts, instead of one of the costs.
         if price.get("min").is_some() && price.get("max").is_some() {
             values.insert("compensation".into(), price.clone());
         }
@@ -120,7 +120,7 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     values
 }
 
-/// A text as phrases are looked up in it.
+/// A text, split into words so that phrases can be looked up in it.
 struct Text {
     tokens: Vec<Token>,
     /// The distinct words of the text. They exclude most phrases quickly, because most phrases have

@@ -74,7 +74,7 @@ pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
         .collect()
 }
 
-/// A text as patterns are looked up in it.
+/// A text, split into words so that patterns can be looked up in it.
 struct Text {
     words: Vec<Word>,
     /// The distinct words, which exclude most patterns quickly.
@@ -130,7 +130,7 @@ fn applies(tag: &str, language: Language) -> bool {
     tag == language.tag() || matches!(tag, "" | "en" | "ja")
 }
 
-/// Turns cues around that are negated: what is not allowed is refused.
+/// Reverses the cues that are negated: what is not allowed is refused.
 fn turned(cues: Vec<Found>, words: &[Word]) -> Vec<Found> {
     let negations: Vec<Found> =
         cues.iter().filter(|found| found.cue == Cue::Not).copied().collect();
@@ -271,8 +271,9 @@ fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Opti
     (distance <= reach).then_some(distance)
 }
 
-/// Returns the stance of a whole text. What is refused in one place and accepted in another one is
-/// not certain, and accepted; what is there in one place and not in another one is not known.
+/// Returns the stance of a whole text. A topic that is refused in one place and accepted in another
+/// one counts as accepted, because the refusal is not certain. If the text both has and lacks the
+/// topic's thing, the stance is not known.
 fn strongest(stances: &[Stance]) -> Option<Stance> {
     let order = [Stance::Accepts, Stance::Refuses, Stance::Needs, Stance::Has, Stance::Lacks];
     let is_said = |stance: &Stance| stances.contains(stance);

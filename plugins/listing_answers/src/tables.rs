@@ -76,8 +76,8 @@ pub(crate) struct Rule {
     pub(crate) moves: Option<&'static str>,
     pub(crate) weight: f64,
     pub(crate) excludes: Excludes,
-    /// Whether every listing of the asker's kind has facts of what is asked, and every listing of
-    /// the other kind of what answers it.
+    /// Whether every listing of the asker's kind has the asked values among its facts
+    /// (`ask_indexed`), and every listing of the other kind the answering values (`have_indexed`).
     pub(crate) ask_indexed: bool,
     pub(crate) have_indexed: bool,
 }
@@ -139,7 +139,7 @@ pub(crate) struct Topic {
     pub(crate) name: &'static str,
     pub(crate) kinds: &'static [&'static str],
     pub(crate) parts: &'static [&'static str],
-    /// Whether a refusal says that it is lacking.
+    /// Whether a refusal says only that the thing is lacking.
     pub(crate) is_given: bool,
     pub(crate) words: &'static [Pattern],
     pub(crate) cues: &'static [(Cue, Pattern)],

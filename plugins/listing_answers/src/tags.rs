@@ -60,11 +60,11 @@ fn dice(one: &Words, other: &Words) -> f64 {
     2.0 * common / (one.len() + other.len()) as f64
 }
 
-/// What a tag counts that only the text says.
+/// The score of a tag that only the text says.
 const IN_TEXT: f64 = 0.8;
 
-/// Returns for each tag that is asked for how near the nearest of the others is, or the text with
-/// this gist.
+/// Returns for each tag in `asked` how similar the most similar tag in `had` is, or `IN_TEXT` if
+/// all words of the tag are in `gist`.
 fn nearest(asked: &[String], had: &[String], gist: &[String]) -> Vec<f64> {
     let had: Vec<Words> = had.iter().map(|tag| words_of(tag)).collect();
     let nearest = |tag: &String| {
@@ -76,18 +76,18 @@ fn nearest(asked: &[String], had: &[String], gist: &[String]) -> Vec<f64> {
     asked.iter().map(nearest).collect()
 }
 
-/// Returns how much of two tags, or of one if only one is asked for, is there.
+/// Returns how far two of the tags in `asked`, or the only one, are met.
 pub(crate) fn shares(asked: &[String], had: &[String], gist: &[String]) -> f64 {
     let enough = asked.len().clamp(1, 2) as f64;
     let mut found = nearest(asked, had, gist);
     found.sort_by(|one, other| other.total_cmp(one));
     let best = found.first().copied().unwrap_or_default();
     let sum: f64 = found.iter().take(2).sum();
-    // One common tag is most of it.
+    // One common tag makes up most of the score.
     (0.7 * best + 0.3 * (sum / enough)).min(1.0)
 }
 
-/// Returns the share of the tags that are there.
+/// Returns the share of the tags in `asked` that are met.
 pub(crate) fn covers(asked: &[String], had: &[String], gist: &[String]) -> f64 {
     let found = nearest(asked, had, gist);
     found.iter().sum::<f64>() / found.len().max(1) as f64

@@ -12,11 +12,11 @@ pub(crate) struct Compared {
     pub(crate) topic: &'static Topic,
     pub(crate) asked: Stance,
     pub(crate) found: Option<Stance>,
-    /// Whether a text says either of the two.
+    /// Whether at least one of the two stances comes from a text.
     pub(crate) from_text: bool,
 }
 
-/// Returns the topics that a listing needs or refuses, with the stance of the other one.
+/// Returns the topics that the asker's listing needs or refuses, with the other listing's stance.
 pub(crate) fn compared(asker: &Profile, other: &Profile) -> Vec<Compared> {
     let kind = |profile: &Profile| tables::category(&profile.category).map(|known| known.kind);
     let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Vec::new() };

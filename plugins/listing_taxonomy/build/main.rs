@@ -5,7 +5,7 @@ mod index;
 mod source;
 mod tables;
 #[path = "../src/words.rs"]
-#[expect(dead_code, reason = "the index needs the stems alone")]
+#[expect(dead_code, reason = "the index needs only the stems")]
 mod words;
 
 use anyhow::{Context, Result};

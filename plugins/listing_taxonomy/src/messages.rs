@@ -7,7 +7,7 @@ use crate::{
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value};
 
-/// The default of a field.
+/// Returns the default of a field.
 fn number<const NUMBER: u8>() -> u8 {
     NUMBER
 }
@@ -129,10 +129,11 @@ pub(crate) struct Fields {
 
 #[input]
 pub(crate) struct CrosswalkInput {
-    /// Only mappings of this scheme.
+    /// The scheme of the mappings to return. Omit this field to get mappings of all schemes.
     pub(crate) scheme: Option<Scheme>,
     /// A code of this taxonomy or of another scheme: `work.job.design`, `2166`, `15-1252.00`,
-    /// `http://data.europa.eu/esco/isco/C2512`, `JobPosting`. Without it, all mappings.
+    /// `http://data.europa.eu/esco/isco/C2512`, `JobPosting`. Omit this field to get the mappings
+    /// of all codes.
     #[schemars(length(min = 1, max = 120))]
     pub(crate) code: Option<String>,
 }

@@ -9,7 +9,8 @@ use std::{cmp::Reverse, collections::BTreeSet};
 /// A category that shares words with a text.
 pub(crate) struct Hit {
     pub(crate) node: &'static Node,
-    /// The score in thousandths.
+    /// The score, times 1000: the sum of the weights of the words and pairs of words that the
+    /// category shares with the text.
     pub(crate) score: u32,
     /// The words of the text that match the category, as they were written, in lower case.
     pub(crate) matched: Vec<String>,
@@ -19,7 +20,7 @@ pub(crate) struct Hit {
 #[derive(Clone, Copy)]
 pub(crate) enum Scope {
     Every,
-    /// Those that can have a listing, of this side if one is given.
+    /// The categories that can have a listing, of this side if a side is given.
     Listable(Option<Side>),
 }
 

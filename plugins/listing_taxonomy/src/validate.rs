@@ -120,7 +120,7 @@ fn is_language(text: &str) -> bool {
     consists(text, 2..=3, u8::is_ascii_lowercase)
 }
 
-/// Whether a text has such a length and consists of such letters.
+/// Whether a text has a length within `length`, and consists of letters for which `fits` is true.
 fn consists(text: &str, length: RangeInclusive<usize>, fits: fn(&u8) -> bool) -> bool {
     length.contains(&text.len()) && text.as_bytes().iter().all(fits)
 }

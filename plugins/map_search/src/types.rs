@@ -108,11 +108,11 @@ pub(crate) struct Filters {
     pub(crate) maturity: Option<Maturity>,
     /// The industry as in the feed; `facets` lists the industries.
     pub(crate) industry: Option<Text<1, 80>>,
-    /// The neighbourhood as in the feed; `facets` lists them.
+    /// The neighbourhood as in the feed; `facets` lists the neighbourhoods.
     pub(crate) neighbourhood: Option<Text<1, 80>>,
-    /// Only organisations around a point.
+    /// A circle around a point: only organisations in it are found.
     pub(crate) near: Option<Near>,
-    /// Only organisations in a rectangle.
+    /// A rectangle: only organisations in it are found.
     pub(crate) bbox: Option<Rectangle>,
 }
 
@@ -171,11 +171,11 @@ pub(crate) enum Stage {
 
 #[choice]
 pub(crate) enum HiringFilter {
-    /// It hires, at any maturity.
+    /// The organisation hires, at any maturity.
     Any,
-    /// Its own job board, or its verified owner, says so.
+    /// The organisation's own job board, or its verified owner, says that it hires.
     Verified,
-    /// Somebody says so, and nobody has verified it.
+    /// Somebody says that the organisation hires, and nobody has verified it.
     Lead,
 }
 
@@ -293,7 +293,7 @@ pub(crate) struct Card {
     pub(crate) trust: &'static str,
 }
 
-/// Counts over all matches, not only this page.
+/// The counts over all matches, not only those on this page.
 #[output]
 pub(crate) struct Facets {
     pub(crate) kind: Vec<Counted>,

@@ -154,7 +154,8 @@ fn bring(
     Ok(())
 }
 
-/// Returns the listings of these sessions whose person passed on this one recently.
+/// Returns the ids of the sessions' listings whose person has recently passed on the listing
+/// `other`.
 fn passed(call: &Call, other: &Profile, sessions: &[Stored<Session>]) -> Result<BTreeSet<String>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();

@@ -53,13 +53,13 @@ fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner>
     match waiting.as_slice() {
         [one] => Ok((*one).clone()),
         _ => {
-            let expected = "the one of those whom the round has found";
+            let expected = "the candidate, because the round has found several";
             Err(Refusal::validation("/candidate_id", "required", expected).into())
         }
     }
 }
 
-/// Connects the two if the other one has already accepted.
+/// Connects the two people if the other one has already accepted.
 fn meet(
     call: &Call,
     mine: &mut Stored<Session>,

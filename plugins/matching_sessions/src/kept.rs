@@ -118,7 +118,8 @@ pub(crate) struct Partner {
 }
 
 impl Partner {
-    /// Whether one of the two has not answered yet.
+    /// Whether an answer is still missing: the person's, or the other side's after the person
+    /// accepted.
     pub(crate) fn waits(&self) -> bool {
         matches!(self.state, Candidacy::New | Candidacy::Interested)
     }

@@ -73,9 +73,9 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
 
 #[choice(States)]
 pub(crate) enum Candidacy {
-    /// It was shown, and is not decided on.
+    /// The candidate was shown, and the person has not decided yet.
     New,
-    /// Only the session's owner knows this.
+    /// The session's owner is interested; the candidate is not told.
     Interested,
     Passed,
     Later,
@@ -106,10 +106,10 @@ pub(crate) const CANDIDATE: Machine<Candidacy> = Machine::new(
 
 #[choice(States)]
 pub(crate) enum RoundState {
-    /// It can be joined until its deadline.
+    /// The round can be joined until its deadline.
     Open,
     Done,
-    /// It had too few participants.
+    /// The round had too few participants.
     Cancelled,
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
         (Some(draft), None) => drafted(call, draft)?,
         (None, Some(id)) => known(viewer_id, &id)?,
         _ => {
-            let expected = "listing_draft or listing_id, one of the two";
+            let expected = "exactly one of listing_draft and listing_id";
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };

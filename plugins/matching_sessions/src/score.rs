@@ -45,7 +45,7 @@ pub(crate) struct Point {
     pub(crate) asked_by: Side,
 }
 
-/// One thing that a side asks, and how far the other is that.
+/// One condition that a side asks for, and how far the other side meets it.
 #[input(Clone, PartialEq)]
 pub(crate) struct Compared {
     #[serde(flatten)]

@@ -35,7 +35,7 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
     let several =
         input.mode == Mode::Round && mine.side == Side::Offer && mine.counterpart_side != mine.side;
     if input.capacity > 1 && !several {
-        let expected = "1, but for who offers something in a round where two sides meet";
+        let expected = "1; more only for an offer in a round between two sides";
         return Err(Refusal::validation("/capacity", "maximum", expected).into());
     }
     let id = call.new_id("mse");

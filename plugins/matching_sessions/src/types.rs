@@ -25,11 +25,11 @@ pub(crate) const MOST_CANDIDATES: u64 = 500;
 pub(crate) const MOST_ARRIVED: usize = 2;
 /// The time in which a listing that was passed on is not shown again.
 pub(crate) const PASSED_FOR: u64 = 90 * DAY;
-/// A listing in more batches of a day than this, without a decision, comes after others.
+/// The number of batches of one day above which a listing without a decision comes after others.
 pub(crate) const EXPOSURE_CAP: u64 = 50;
 /// The time after a round in which both have to confirm.
 pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
-/// News of one session within this time are sent together.
+/// The time within which the news of one session are sent together.
 pub(crate) const NEWS_INTERVAL: u64 = 10 * MINUTE;
 /// The maximum number of participants of one round.
 pub(crate) const MOST_IN_ROUND: usize = 100;
@@ -42,7 +42,7 @@ pub(crate) const MUTUAL: SessionEvent = Event::new("match.mutual");
 pub(crate) const ROUND_COMPLETED: SessionEvent = Event::new("match.round_completed");
 pub(crate) const SESSION_CLOSED: SessionEvent = Event::new("match.session_closed");
 
-/// The data of the events of a session. Each event has some of it.
+/// The facts of the events of a session; each event has some of them.
 #[output(Default)]
 pub(crate) struct Facts {
     pub(crate) session_id: String,
@@ -68,7 +68,7 @@ pub(crate) enum Reason {
     Closed,
     /// Its listing is no longer active.
     ListingInactive,
-    /// It has expired.
+    /// The session has expired.
     Expired,
     /// The round has ended.
     Round,
@@ -170,7 +170,7 @@ pub(crate) struct Step {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Only sessions in one of these states; without it, all.
+    /// The states of the sessions to return. Omit this field to get sessions in all states.
     #[schemars(length(min = 1, max = 10))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]
@@ -180,7 +180,8 @@ pub(crate) struct List {
 #[input]
 pub(crate) struct Candidates {
     pub(crate) session_id: Id,
-    /// Only candidates in one of these states; without it, all that were in a batch.
+    /// The states of the candidates to return. Omit this field to get all candidates that were in a
+    /// batch. It has no effect on a session of a round.
     #[schemars(length(min = 1, max = 6))]
     pub(crate) state: Option<Vec<Candidacy>>,
     #[serde(flatten)]
@@ -222,7 +223,7 @@ pub(crate) struct Rank {
 #[input]
 pub(crate) struct Confirm {
     pub(crate) session_id: Id,
-    /// The partner, if the round has found several.
+    /// The partner whom the answer is about; required if several partners wait for an answer.
     pub(crate) candidate_id: Option<OtherId>,
     /// Whether the person accepts the partner that the round has found.
     pub(crate) accept: bool,
@@ -247,7 +248,8 @@ pub(crate) struct Patch {
 
 #[input(Default)]
 pub(crate) struct Rounds {
-    /// Only rounds for this category of `listing_taxonomy`, or for one above or below it.
+    /// A category of `listing_taxonomy`: only rounds for it, or for one above or below it, are
+    /// returned.
     #[schemars(length(min = 1, max = 64))]
     pub(crate) category: Option<String>,
     #[serde(flatten)]

@@ -96,15 +96,15 @@ impl From<Profile> for Shown {
     }
 }
 
-/// How well the two fit, each number between 0 and 1.
+/// How well the two listings fit each other; each score is between 0 and 1.
 #[output(Clone)]
 pub(crate) struct Scores {
-    /// The harmonic mean of the other two: it is the same for both sides.
+    /// The harmonic mean of `score_mine` and `score_theirs`, which is the same for both sides.
     score: f64,
-    /// How far the other listing is what you ask: the mean of your lines in `fits` and `gaps`, by
-    /// their weights.
+    /// How far the other listing meets what you ask for: the weighted mean of your lines in `fits`
+    /// and `gaps`.
     score_mine: f64,
-    /// How far your listing is what the other asks.
+    /// How far your listing meets what the other side asks for.
     score_theirs: f64,
     /// The names of what fits.
     reasons: Vec<Point>,
@@ -112,7 +112,8 @@ pub(crate) struct Scores {
     fits: Vec<Compared>,
     /// What does not fit, or not fully.
     gaps: Vec<Compared>,
-    /// What one side asks and the other does not say. It is worth asking, and does not count.
+    /// What one side asks for and the other side does not state: it is worth a question, and does
+    /// not count.
     unknown: Vec<Compared>,
 }
 
@@ -120,7 +121,7 @@ pub(crate) struct Scores {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     All,
-    /// Those that are not free text.
+    /// Only values that are not free text.
     Listed,
     None,
 }
@@ -243,7 +244,7 @@ impl CandidateView {
         }
     }
 
-    /// Adds the answers of the two.
+    /// Adds the person's answer, and the pairing once both have accepted.
     pub(crate) fn said(self, state: Candidacy, pairing_id: Option<String>) -> Self {
         Self { state, mutual: state == Candidacy::Mutual, pairing_id, ..self }
     }

@@ -17,8 +17,8 @@ pub(crate) enum State {
     Failed,
     /// The domain was not proved in time.
     Expired,
-    /// It was revoked by the person or the operator, or the challenge text was missing for too
-    /// long.
+    /// The person or the operator revoked the verification, or the challenge text was missing for
+    /// too long.
     Revoked,
 }
 

@@ -111,7 +111,8 @@ pub(crate) struct Own {
 
 #[input]
 pub(crate) struct Status {
-    /// Only this one of the person's verifications.
+    /// The id of the verification to return. Omit this field to get all of the person's
+    /// verifications.
     pub(crate) verification_id: Option<Id>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

@@ -119,10 +119,10 @@ fn summary(state: State) -> &'static str {
     match state {
         State::ChallengeIssued => "A domain is to be proved again.",
         State::Verified => "You speak for a company: its domain is proved.",
-        State::Stale => "A domain is looked at again; the text must still be there.",
+        State::Stale => "A domain must be proved again: the text was not found at the last check.",
         State::Failed => "A domain was not proved: the text was not found.",
         State::Expired => "A domain was not proved in time.",
-        State::Revoked => "You speak for a company no longer.",
+        State::Revoked => "You no longer speak for a company.",
     }
 }
 

@@ -118,7 +118,7 @@ fn is_known(owner_id: &str, kind: Kind) -> Result<bool> {
 fn lacks(kind: Kind) -> Fault {
     let (pointer, expected) = match kind {
         Kind::Phone => ("/fields", "fields without phone: no number of the person is known"),
-        Kind::Links => ("/fields", "fields without links, or a profile that has some"),
+        Kind::Links => ("/fields", "fields without links: the person's profile has none"),
         Kind::Email => ("/details/email", "an e-mail address"),
         Kind::FullName => ("/details/full_name", "the person's full name"),
         Kind::ExactAddress => ("/details/exact_address", "an address"),

@@ -49,7 +49,7 @@ pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     tell::CLOSING.tell(call, &pairing, BOTH, Facts::because(IDLE_REASON))
 }
 
-/// Returns a pairing whose time is over, if it is in the state for which the timer was set.
+/// Returns a pairing that is due, if it is in the state for which the timer was set.
 fn due(call: &Call, id: &str, is_meant: fn(&Pairing) -> bool) -> Result<Option<Stored<Pairing>>> {
     let is_over = |pairing: &Pairing| pairing.due_at.is_some_and(|due| due <= call.now());
     let is_due = |pairing: &Stored<Pairing>| is_meant(&pairing.value) && is_over(&pairing.value);

@@ -18,7 +18,8 @@ pub(crate) const QUESTIONS: usize = 2;
 pub(crate) const SILENCE: u64 = 14 * DAY;
 /// The time after which a connection without activity is closed.
 pub(crate) const IDLE: u64 = 60 * DAY;
-/// The cooldown after a decline, in which the same is not proposed again.
+/// The cooldown after a decline, in which the declined listing cannot be proposed to the same
+/// listing again.
 pub(crate) const COOLDOWN: u64 = 90 * DAY;
 /// The longest time for which credits are held: longer than any proposal waits, questions and
 /// answers included.

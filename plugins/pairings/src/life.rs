@@ -16,11 +16,11 @@ pub(crate) enum State {
     Connected,
     Declined,
     Withdrawn,
-    /// It was not answered in time, or the recipient's listing is no longer active.
+    /// The proposal was not answered in time, or the recipient's listing is no longer active.
     Expired,
-    /// It was connected and has ended.
+    /// The two were connected, and the connection has ended.
     Closed,
-    /// It ended for another reason than an action of the two in it.
+    /// The pairing ended for another reason than an action of one of the two people.
     Cancelled,
 }
 

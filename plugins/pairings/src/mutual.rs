@@ -6,7 +6,8 @@ use people_kit::people::{self, ContactPolicy, Person};
 use people_kit::{listings::Profile, relations};
 use portolan_sdk::prelude::*;
 
-/// Connects the two. An open proposal between them becomes the connection.
+/// Connects the people of two listings. An open proposal between the listings becomes the
+/// connection.
 pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     if input.origin == Origin::Proposal {
         let expected = "mutual_interest or round";
@@ -42,7 +43,8 @@ fn opened(pairing: &Stored<Pairing>) -> Result<Opened> {
     Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
 }
 
-/// Returns both listings, if they are active, of two people, and each other's counterpart.
+/// Returns both listings, if they are active, belong to two people, and are each other's
+/// counterpart.
 fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (Some(from), Some(to)) = guards::profiles(from_id, to_id)? else {
         return Err(PairingError::ListingNotFound);

@@ -67,7 +67,7 @@ pub(crate) enum PairingError {
     /// This person does not accept proposals like this one from you now.
     #[refusal(conflict, next = step)]
     RecipientNotAccepting { step: Next },
-    /// The other side has declined this recently.
+    /// The other side has recently declined a proposal of this listing.
     #[refusal(
         conflict,
         retryable,

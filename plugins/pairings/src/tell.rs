@@ -15,16 +15,17 @@ pub(crate) struct Notice {
 
 pub(crate) const PROPOSAL: Notice = Notice::new(PROPOSED, "Somebody proposes to get in touch.");
 pub(crate) const ANSWER: Notice = Notice::new(MESSAGE, "Your question was answered.");
-pub(crate) const WITHDRAWAL: Notice = Notice::new(WITHDRAWN, "A proposal to you was taken back.");
+pub(crate) const WITHDRAWAL: Notice = Notice::new(WITHDRAWN, "A proposal to you was withdrawn.");
 pub(crate) const CONNECTION: Notice =
     Notice::new(CONNECTED, "You are connected: a conversation is open.").in_thread();
 /// The connection of people who agreed elsewhere. It does not say who was the last to agree.
 pub(crate) const MUTUAL: Notice = Notice { is_anonymous: true, ..CONNECTION };
 pub(crate) const EXCHANGE: Notice =
     Notice::new(CONTACT_EXCHANGED, "Both sides have disclosed contact data to each other.");
-pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal ran out without an answer.");
+pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal expired without an answer.");
 pub(crate) const CLOSING: Notice = Notice::new(CLOSED, "The pairing is closed.");
-/// The end for another reason. It is the same for every reason.
+/// The end for any other reason. The event is the same for each of these reasons, so that none is
+/// disclosed.
 pub(crate) const CANCELLATION: Notice =
     Notice { is_anonymous: true, ..Notice::new(CANCELLED, "The pairing has ended.") };
 

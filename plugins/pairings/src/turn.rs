@@ -57,7 +57,7 @@ pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusa
     refusal
 }
 
-/// Returns the actions that one side may take now.
+/// Returns the actions that the side with this role may take in this state.
 pub(crate) fn allowed(role: Role, state: State) -> Vec<&'static str> {
     let role = match role {
         Role::Sent => PROPOSER,

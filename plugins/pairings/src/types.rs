@@ -156,10 +156,11 @@ pub(crate) struct PairingId {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Only pairings in one of these states; without it, all.
+    /// The states of the pairings to return. Omit this field to get pairings in all states.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
-    /// Only pairings in which the person has this role.
+    /// The person's role in the pairings to return. Omit this field to get pairings in which the
+    /// person has either role.
     pub(crate) role: Option<Role>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

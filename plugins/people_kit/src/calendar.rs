@@ -131,7 +131,8 @@ pub const RELEASE: Invocation<Release, ()> = Invocation::new("calendar", "releas
 pub const FREE: Invocation<WhoIsFree, Free> = Invocation::new("calendar", "free");
 pub const ALTERNATIVES: Invocation<Wanted, Slots> = Invocation::new("calendar", "alternatives");
 
-/// Reserves the time of all of them, or refuses with `slot_taken`.
+/// Reserves the slot in the calendars of all people of the reservation, or refuses with
+/// `slot_taken`.
 pub fn reserve(reservation: &Reserve) -> Result<(), Refusal> {
     RESERVE.call(reservation)
 }
@@ -141,13 +142,13 @@ pub fn release(reference: &str) -> Result<(), Refusal> {
     RELEASE.call(&Release { reference: reference.to_owned() })
 }
 
-/// Returns for each slot whether all of them are free. The availability of all people except the
-/// caller is considered.
+/// Returns for each slot whether all the people are free in it. A slot must also be within the
+/// availability of each person except the caller.
 pub fn free(question: &WhoIsFree) -> Result<Vec<bool>, Refusal> {
     Ok(FREE.call(question)?.free)
 }
 
-/// Returns times at which all of them are free, within everybody's availability.
+/// Returns the earliest slots in which all the people are free, within everybody's availability.
 pub fn alternatives(wanted: &Wanted) -> Result<Vec<Slot>, Refusal> {
     Ok(ALTERNATIVES.call(wanted)?.slots)
 }

@@ -217,7 +217,7 @@ pub struct Fitting {
     /// The person who would see them; without one, only public listings are returned.
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: Option<String>,
-    /// Only listings of this category, and of those above and below it.
+    /// A category: only its listings, and those of the categories above and below it, are returned.
     #[schemars(length(min = 1, max = 64))]
     pub category: String,
     pub side: Side,
@@ -227,7 +227,8 @@ pub struct Fitting {
     /// The listing has a rank within each of these ranges.
     #[schemars(length(max = 4))]
     pub ranks: Vec<(String, String)>,
-    /// Only listings around a point, the nearest first; without it, the newest come first.
+    /// A circle around a point: only listings in it are returned, the nearest first. Without it,
+    /// the newest come first.
     pub near: Option<Circle>,
     #[schemars(range(min = 1, max = 100))]
     pub limit: u32,

@@ -9,7 +9,7 @@ pub enum Origin {
     Proposal,
     /// Each side was interested in the other.
     MutualInterest,
-    /// A round matched the two, and both confirmed.
+    /// A round matched the two people, and both confirmed.
     Round,
 }
 
@@ -55,8 +55,8 @@ pub fn open_mutual(mutual: &Mutual) -> Result<Opened, Refusal> {
     OPEN_MUTUAL.call(mutual)
 }
 
-/// Returns those of at most 100 listings with which this one has an open pairing or a recent
-/// decline.
+/// Returns the ids of those of at most 100 other listings with which `listing_id` has an open
+/// pairing or a recent decline.
 pub fn cooling<'a>(
     listing_id: &str,
     others: impl IntoIterator<Item = &'a str>,

@@ -60,7 +60,7 @@ pub struct Whom {
     /// The person who looks.
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: String,
-    /// The people whom they would see.
+    /// The people whom the viewer would see.
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
 }

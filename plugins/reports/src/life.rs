@@ -5,15 +5,15 @@ use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum State {
-    /// Nobody has reviewed it yet.
+    /// Nobody has reviewed the report yet.
     Open,
-    /// The operator is reviewing it.
+    /// The operator is reviewing the report.
     Triaged,
-    /// It was justified, and a measure was taken.
+    /// The report was justified, and a measure was taken.
     Actioned,
     /// No measure was taken.
     Dismissed,
-    /// The person whom the decision went against has appealed it.
+    /// The person whom the decision went against has appealed the decision.
     Appealed,
     /// The decision stands.
     Upheld,

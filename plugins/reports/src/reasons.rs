@@ -10,7 +10,7 @@ pub(crate) struct ReasonView {
     pub(crate) reason: Reason,
     title: &'static str,
     explanation: &'static str,
-    /// The kinds of subjects that may be reported for it.
+    /// The kinds of subjects that may be reported for this reason.
     pub(crate) subjects: &'static [Kind],
     /// Whether a report needs a text.
     pub(crate) text_required: bool,
@@ -52,7 +52,7 @@ reasons! {
     Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation], OPTIONAL:
         "It selects or excludes people by what the law protects, such as race, religion, sex, disability, family or age.";
     Impersonation "Impersonation", PEOPLES, REQUIRED:
-        "Somebody gives themselves out for a person or an organisation that they are not.";
+        "Somebody pretends to be a person or an organisation that they are not.";
     Underage "Under age", PEOPLES, OPTIONAL:
         "Somebody seems to be under 18 where only adults may be, such as in dating.";
     Spam "Spam", PEOPLES, OPTIONAL:

@@ -15,7 +15,7 @@ pub(crate) enum ReportError {
     /// There is nothing with this id that is visible to you.
     #[refusal(not_found, next = reasons())]
     SubjectNotFound,
-    /// This is your own: you can change it yourself.
+    /// The subject of this report is your own: you can change it yourself.
     #[refusal(unprocessable, next = reasons())]
     SelfReport,
     /// Things of this kind cannot be reported for this reason.

@@ -73,7 +73,8 @@ pub(crate) struct ReportId {
 
 #[input(Default)]
 pub(crate) struct About {
-    /// Only the reasons for which this subject may be reported.
+    /// A subject: only the reasons for which it may be reported are returned. Omit this field to
+    /// get all reasons.
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: Option<String>,
 }
@@ -113,7 +114,7 @@ pub(crate) struct ListMine {
     /// taken against them.
     #[serde(default = "reporter")]
     pub(crate) role: Role,
-    /// Only reports in these states; all by default.
+    /// The states of the reports to return. Omit this field to get reports in all states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<State>,
@@ -127,12 +128,12 @@ fn reporter() -> Role {
 
 #[input]
 pub(crate) struct Waiting {
-    /// Only reports in these states; by default open, triaged and appealed, which wait for the
-    /// operator.
+    /// The states of the reports to return; by default open, triaged and appealed, which wait for
+    /// the operator.
     #[serde(default)]
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<State>,
-    /// Only reports about this subject.
+    /// The subject of the reports to return. Omit this field to get reports about all subjects.
     #[schemars(regex(pattern = SUBJECT_ID))]
     pub(crate) subject_id: Option<String>,
     #[serde(flatten)]

@@ -28,8 +28,8 @@ pub(crate) struct ReportView {
     text: Option<String>,
     /// The decision; null before it.
     decision: Option<DecisionView>,
-    /// Until when the decision can be appealed (RFC 3339); null if there is none, or it was
-    /// appealed.
+    /// Until when the decision can be appealed (RFC 3339); null if there is no decision, or if it
+    /// was appealed.
     appeal_until: Option<String>,
     appeal: Option<AppealView>,
     /// What was decided about the appeal.

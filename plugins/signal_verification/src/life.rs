@@ -5,18 +5,18 @@ use portolan_sdk::prelude::*;
 
 #[choice(States)]
 pub(crate) enum EvidenceState {
-    /// It waits for a review, and does not count until then.
+    /// The evidence waits for a review, and does not count until then.
     Submitted,
     /// The next build of the feeds uses it.
     Accepted,
     Rejected,
-    /// It was withdrawn before the decision.
+    /// The evidence was withdrawn before the decision.
     Withdrawn,
 }
 
 #[choice(States)]
 pub(crate) enum DisputeState {
-    /// It waits for a review; the signal is shown as disputed.
+    /// The dispute waits for a review; the signal is shown as disputed.
     Open,
     /// The dispute is right: the signal is retracted.
     Upheld,

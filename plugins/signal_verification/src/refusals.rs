@@ -80,7 +80,8 @@ pub(crate) fn unknown() -> Refusal {
 
 /// Makes the refusal of a signal that has left the feed; the statements about it stay.
 pub(crate) fn gone(signal_id: &str) -> Refusal {
-    let message = "This signal is in the feed no longer, so nothing new is said about it.";
+    let message =
+        "This signal is no longer in the feed, so no new statements about it are accepted.";
     common(ErrorCode::ResourceGone, message, get(signal_id))
 }
 

@@ -13,7 +13,7 @@ pub(crate) const DISPUTED: Event<Data<Facts>> = Event::new("signal.disputed");
 pub(crate) const DISPUTE_DECIDED: Event<Data<Facts>> = Event::new("signal.dispute_decided");
 pub(crate) const MATURITY_CHANGED: Event<Data<Facts>> = Event::new("signal.maturity_changed");
 
-/// The facts of all events, each with those that it has.
+/// The facts of the events; each event has some of them.
 #[output(Default)]
 pub(crate) struct Facts {
     pub(crate) signal_id: String,
@@ -29,9 +29,9 @@ pub(crate) struct Facts {
 /// What the address shows.
 #[choice]
 pub(crate) enum EvidenceKind {
-    /// Somebody else publishes the same.
+    /// Somebody else publishes the same facts.
     Supports,
-    /// A source of the signal retracts it.
+    /// A source of the signal retracts the signal.
     Retracted,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum EvidenceKind {
 pub(crate) enum Cause {
     /// A person who speaks for the company says that it is not true.
     OwnerObjects,
-    /// A source has retracted it.
+    /// A source has retracted the signal.
     SourceRetracted,
 }
 
@@ -81,7 +81,8 @@ pub(crate) struct Say {
 
 #[input]
 pub(crate) struct ListMine {
-    /// Only evidence in these states; all by default.
+    /// States of evidence: only evidence in one of them is returned, without confirmations and
+    /// disputes. Omit this field to get all evidence, confirmations and disputes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     pub(crate) state: Vec<EvidenceState>,
@@ -125,7 +126,8 @@ pub(crate) struct VerificationState {
 
 #[input]
 pub(crate) struct ListSpeakers {
-    /// Only people who speak for this company.
+    /// A company: only people who speak for it are returned. Omit this field to get all who speak
+    /// for a company.
     pub(crate) target_id: Option<Id>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

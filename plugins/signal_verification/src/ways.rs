@@ -15,9 +15,9 @@ pub(crate) struct Way {
     pub(crate) to: Maturity,
     /// The kind of evidence that is needed, such as `open_role`.
     pub(crate) needs: &'static str,
-    /// The same as a sentence.
+    /// The needed evidence, as a sentence.
     what: &'static str,
-    /// The action of this capability that adds it; null if the feeds find it themselves.
+    /// The action of this capability that adds the evidence; null if the feeds find it themselves.
     action: Option<&'static str>,
 }
 
@@ -41,10 +41,11 @@ const CONFIRM: Option<&str> = Some("confirm");
 const NAMED: &str = "An address that names the company and tells of the round.";
 const FILED: &str = "A filing with a regulator.";
 const ANNOUNCED: &str = "Announcements of the company and of an investor, each on its own domain.";
-const SAID_TOO: &str = "The word of whoever speaks for the company, once there is a source.";
-const REPEATED: &str = "Another publisher under another domain. It stays a lead.";
+const SAID_TOO: &str =
+    "A confirmation by a person who speaks for the company, once there is a source.";
+const REPEATED: &str = "Another publisher under another domain. The signal stays a lead.";
 const OPEN: &str = "A matching role on the company's own board, read in the last 72 hours.";
-const SAID: &str = "The word of whoever speaks for the company.";
+const SAID: &str = "A confirmation by a person who speaks for the company.";
 const BACK: &str = "A role that is back on the company's own board.";
 
 const WAYS: [Row; 8] = [

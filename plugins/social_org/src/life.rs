@@ -5,7 +5,7 @@ use portolan_sdk::prelude::*;
 #[choice(States)]
 pub(crate) enum OrgState {
     Active,
-    /// It ended for good. Its name can be used again, and nobody has a role in it.
+    /// The organisation ended for good. Its name can be used again, and nobody has a role in it.
     Archived,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn open_on(
     allowed_to(&MEMBERSHIP, state, &roles)
 }
 
-/// Returns the actions that one of the roles may take.
+/// Returns the actions that at least one of the roles may take in the state.
 fn allowed_to<S: States>(machine: &Machine<S>, state: S, roles: &[&str]) -> Vec<&'static str> {
     let opens =
         |action: &&str| roles.iter().any(|role| machine.allowed_as(role, state).contains(action));

@@ -241,7 +241,7 @@ fn depart(
     standing.save()
 }
 
-/// Refuses if there are as many as allowed.
+/// Refuses one more if `number` has reached `most`.
 fn ensure_below(name: &'static str, number: usize, most: u64) -> Result<()> {
     match number as u64 >= most {
         true => Err(OrgError::OrgLimitReached { limit: Limit::reached(name, most) }),

@@ -48,7 +48,7 @@ pub(crate) const MEMBER_CHANGED: Event<Data<Facts>> = Event::new("org.member_cha
 pub(crate) const VERIFIED: Event<Data<Facts>> = Event::new("org.verified");
 pub(crate) const ARCHIVED: Event<Data<Facts>> = Event::new("org.archived");
 
-/// The facts of all events, each with those that it has.
+/// The facts of the events; each event has some of them.
 #[output(Default)]
 pub(crate) struct Facts {
     pub(crate) org_id: Option<String>,
@@ -123,9 +123,10 @@ const DOMAIN: &str = "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$";
 pub(crate) struct Search {
     /// Words of the name or the domain.
     pub(crate) q: Option<Text<1, 200>>,
-    /// Only organisations of this kind.
+    /// The kind of the organisations to return. Omit this field to get organisations of all kinds.
     pub(crate) kind: Option<Kind>,
-    /// Only organisations that are verified, or only those that are not.
+    /// True to get only verified organisations, false to get only organisations that are not
+    /// verified. Omit this field to get both.
     pub(crate) verified: Option<bool>,
     #[serde(flatten)]
     pub(crate) page: PageInput,
@@ -139,7 +140,7 @@ pub(crate) struct OrgId {
 
 #[input]
 pub(crate) struct ListMine {
-    /// Only memberships in these states; by default `member` and `invited`.
+    /// The states of the memberships to return; by default `member` and `invited`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 7))]
     pub(crate) state: Vec<MemberState>,

@@ -72,7 +72,8 @@ pub(crate) fn answer_or_code(store: &mut Store, ask: &Ask) -> Result<JudgedOne> 
     Ok(JudgedOne { allowed, reason_path, error_code })
 }
 
-/// The codes of refusals that do not concern the other questions.
+/// The error codes that refuse only one of several questions. Any other refusal refuses all of
+/// them.
 const OF_ONE_QUESTION: [&str; 3] = ["tuple_limit", "relation_unknown", "not_permitted"];
 
 /// Whether the person exists. Nobody has a relation with a person who does not exist, not even a
@@ -125,6 +126,6 @@ pub(crate) fn governed(store: &mut Store, object: &Object) -> Result<()> {
 }
 
 fn not_yours() -> PermissionsError {
-    let message = "You may ask about yourself, and about what is yours to decide on.";
+    let message = "You may ask only about yourself, and about objects that you govern.";
     Refusal::common(ErrorCode::NotPermitted, message).next(own_grants()).into()
 }

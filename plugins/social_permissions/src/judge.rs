@@ -55,7 +55,7 @@ pub(crate) struct TooManyTries;
 pub(crate) struct Principal {
     /// `agent:…` and `owner:…`, or a set; empty for everybody.
     pub(crate) names: Vec<String>,
-    /// The name of the person among them.
+    /// The person's name, which is one of `names`; `None` if there is no person.
     pub(crate) person: Option<String>,
 }
 

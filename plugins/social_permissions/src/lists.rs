@@ -189,7 +189,7 @@ fn node(kept: &Kept) -> Option<Node> {
     Some((object.text, relation.name))
 }
 
-/// Returns the relations from which this one can follow, and this one itself.
+/// Returns the relation itself, and all relations from which it can follow.
 fn needed(kind: &'static Kind, relation: &'static Relation) -> Vec<Needed> {
     let mut needed = vec![(kind, relation)];
     let mut next = 0;

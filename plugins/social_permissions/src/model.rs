@@ -112,7 +112,8 @@ const fn role(name: &'static str, meaning: &'static str, rule: Rule) -> Relation
     Relation { rule, ..stored(name, meaning, &[Person], Subject) }
 }
 
-/// Makes a relation to what a person has: one of the two has blocked the other.
+/// Makes the relation `apart` to an object: its owner has blocked the subject, or the subject the
+/// owner.
 const fn apart(rule: Rule) -> Relation {
     computed("apart", "Was blocked by its owner, or has blocked them.", rule, Governor)
 }

@@ -74,7 +74,7 @@ pub(crate) struct Ask {
     /// `org:…#member`, or `*` for everybody.
     #[serde(default = "me", skip_serializing_if = "is_me")]
     pub(crate) subject: Text<1, 100>,
-    /// The relation, such as `can_message`; `model` lists them.
+    /// The relation, such as `can_message`; the action `model` lists the relations.
     pub(crate) relation: Text<1, 40>,
     /// The object, such as `listing:lst_…`; `owner:me` and `calendar:me` are your person's.
     pub(crate) object: Text<3, 100>,
@@ -177,9 +177,10 @@ pub(crate) struct Branch {
 pub(crate) struct ListGrants {
     /// An object that you govern; without it, your own relations as a subject are listed.
     pub(crate) object: Option<Text<3, 100>>,
-    /// Only this relation.
+    /// The relation of the grants to return. Omit this field to get the grants of all relations.
     pub(crate) relation: Option<Text<1, 40>>,
-    /// With an object: only this subject.
+    /// With `object`: the subject of the grants to return. Omit this field to get the grants of all
+    /// subjects.
     pub(crate) subject: Option<Text<1, 100>>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

@@ -172,7 +172,8 @@ fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
     decide(policy, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
 }
 
-/// The state of a new request; none if the person does not accept it, or has no policy any more.
+/// Returns the state of a new request; `None` if the person does not accept the request, or has no
+/// policy any more.
 fn decide(policy: Option<ContactPolicy>, kind: Request, connected: bool) -> Option<State> {
     match (policy?, kind) {
         (ContactPolicy::Paused, _) => None,

@@ -51,7 +51,7 @@ pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
     Ok(nobody)
 }
 
-/// Returns those of the people with whom the other one is connected.
+/// Returns those of `people` with whom the person `other` is connected.
 fn known_to(other: &str, people: &[String]) -> Result<Vec<Mutual>> {
     let connections = people.iter().map(|person| id(Kind::Connect, other, person));
     let connections = RELATIONSHIPS.get_many(connections)?;

@@ -169,12 +169,13 @@ pub(crate) enum Standing {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Only relationships of this kind.
+    /// The kind of the relationships to return. Omit this field to get relationships of all kinds.
     pub(crate) kind: Option<Kind>,
     /// The direction: `outgoing` ones were begun by the person, `incoming` ones by others. Blocks
     /// and mutes by others are never listed.
     pub(crate) direction: Option<Direction>,
-    /// Only relationships in this state.
+    /// The state of the relationships to return. Omit this field to get both requested and active
+    /// ones.
     pub(crate) state: Option<Standing>,
     #[serde(flatten)]
     pub(crate) page: PageInput,

@@ -9,7 +9,7 @@ use portolan_sdk::prelude::*;
 use serde_json::Map;
 
 const CAPABILITY: &str = "svc.events";
-/// The pattern of an event type, as `types` lists them.
+/// The pattern of the event types that the action `types` lists.
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
 /// The retention of events: 30 days, in milliseconds.
 const KEPT: u64 = 30 * DAY;
@@ -24,7 +24,8 @@ struct Pull {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 100))]
     limit: u32,
-    /// Only events of these types, as `types` lists them. Omit it to get all.
+    /// The types of the events to return, out of those that the action `types` lists. Omit this
+    /// field to get events of all types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     types: Vec<String>,
@@ -46,7 +47,8 @@ struct Replay {
     /// The time from which events are delivered again (RFC 3339), at most 30 days ago.
     #[schemars(length(max = 64), extend("format" = "date-time"))]
     since: String,
-    /// Only events of these types, as `types` lists them. Omit it to get all.
+    /// The types of the events to deliver again, out of those that the action `types` lists. Omit
+    /// this field to get events of all types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     types: Vec<String>,
@@ -187,7 +189,7 @@ fn step(action: &str) -> Next {
     Next::action(CAPABILITY, action)
 }
 
-/// The next step is the same call without the cursor.
+/// Makes the refusal of a cursor; its next step is the same call without the cursor.
 fn bad_cursor(input: Pull) -> Refusal {
     let mut again = step("pull").field("limit", input.limit);
     if !input.types.is_empty() {

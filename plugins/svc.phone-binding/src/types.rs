@@ -60,7 +60,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// Returns the action that begins such an attempt.
+    /// Returns the action that begins an attempt for this purpose.
     pub(crate) fn action(self) -> &'static str {
         match self {
             Self::Claim => "bind",

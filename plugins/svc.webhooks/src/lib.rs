@@ -257,7 +257,7 @@ fn expect(endpoint: Endpoint, expected: Option<Version>) -> Result<(), WebhookEr
     Ok(ensure_version(expected, version, || current, read)?)
 }
 
-/// The next step is the same call without the cursor.
+/// Makes the refusal of a cursor; its next step is the same call without the cursor.
 fn bad_cursor(input: &Deliveries) -> Refusal {
     let mut again = step_for("deliveries", input.webhook_id.as_str()).field("limit", input.limit);
     if let Some(outcome) = input.outcome {

@@ -5,14 +5,14 @@ use portolan_sdk::{contract::webhooks, prelude::*, states::StateConflict};
 
 #[choice(States)]
 pub(crate) enum State {
-    /// It has not answered a challenge yet; only challenges are sent.
+    /// The address has not answered a challenge yet; only challenges are sent.
     Unverified,
-    /// It has answered a challenge: events are sent.
+    /// The address has answered a challenge: events are sent.
     Active,
-    /// Its agent has paused it: events wait.
+    /// The agent has paused the webhook: events wait.
     Paused,
-    /// The host has disabled it after five days of failures or an answer of 410: events are not
-    /// sent.
+    /// The host has disabled the webhook after five days of failures or an answer of 410: events
+    /// are not sent.
     Disabled,
 }
 

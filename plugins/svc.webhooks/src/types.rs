@@ -6,7 +6,7 @@ use portolan_sdk::{contract::webhooks, prelude::*};
 pub(crate) const CAPABILITY: &str = "svc.webhooks";
 /// The value of the field `trust` in objects with texts that other people wrote.
 const UNTRUSTED: &str = "untrusted_user_content";
-/// The pattern of an event type, as `types` of `svc.events` lists them.
+/// The pattern of an event type, as the action `types` of `svc.events` lists them.
 const EVENT_TYPE: &str = "^[a-z0-9_]+([.][a-z0-9_]+)+$";
 
 #[input]
@@ -15,7 +15,8 @@ pub(crate) struct Create {
     /// `https://hooks.example.com/portolan`.
     #[schemars(length(min = 1, max = 2048))]
     pub(crate) url: String,
-    /// Only events of these types, as `svc.events` `types` lists them. Omit it to get all.
+    /// The types of the events to send, out of those that the action `types` of `svc.events` lists.
+    /// Omit this field to get events of all types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 50), inner(regex(pattern = EVENT_TYPE), length(max = 128)))]
     pub(crate) types: Vec<String>,
@@ -53,7 +54,7 @@ pub(crate) struct Deliveries {
     /// The webhook's id, from `create` or `list`.
     #[schemars(length(min = 1, max = 40))]
     pub(crate) webhook_id: String,
-    /// Only deliveries with this outcome.
+    /// The outcome of the deliveries to return. Omit this field to get deliveries with any outcome.
     pub(crate) outcome: Option<DeliveryOutcome>,
     /// The maximum number of deliveries to return.
     #[serde(default = "default_limit")]
@@ -77,11 +78,11 @@ pub(crate) struct DeliveryId {
 
 #[choice]
 pub(crate) enum DeliveryOutcome {
-    /// It waits for its first or next attempt.
+    /// The delivery waits for its first or next attempt.
     Pending,
-    /// It was delivered.
+    /// The event was delivered.
     Delivered,
-    /// It failed too often.
+    /// The delivery failed too often.
     Dead,
 }
 

@@ -63,7 +63,7 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Whether one of them has blocked another one: they would meet each other.
+/// Whether one of the others has blocked another one. The meeting would bring these two together.
 fn are_blocked(others: &[String]) -> Result<bool> {
     for one in others {
         if !hidden(Some(one), others.iter().map(String::as_str))?.is_empty() {

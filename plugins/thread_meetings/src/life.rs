@@ -16,9 +16,9 @@ pub(crate) enum State {
     Cancelled,
     /// The participants did not agree in time.
     Expired,
-    /// It has ended.
+    /// The meeting has ended.
     Completed,
-    /// It has ended, and a participant has reported that it did not take place.
+    /// The meeting's time is over, and a participant has reported that it did not take place.
     NoShow,
 }
 
@@ -26,7 +26,7 @@ use State::{Cancelled, Completed, Confirmed, Countered, Declined, Expired, NoSho
 
 /// The person who proposed the offered slots.
 pub(crate) const ASKING: &str = "asking";
-/// A participant who has to answer them.
+/// A participant who has to answer the offered slots.
 pub(crate) const ASKED: &str = "asked";
 
 /// The states in which the participants still have to agree or to meet.

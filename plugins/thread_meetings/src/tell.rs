@@ -39,7 +39,7 @@ pub(crate) const AGREEMENT: Notice =
     Notice { next: ics, ..Notice::new(By::CallerToAll, CONFIRMED, "A meeting is settled.") };
 pub(crate) const SOON: Notice = Notice::new(By::System, REMINDER, "A meeting is about to begin.");
 pub(crate) const UNANSWERED: Notice =
-    Notice::new(By::System, EXPIRED, "Nobody has agreed on a meeting in time.");
+    Notice::new(By::System, EXPIRED, "The participants did not agree on a meeting in time.");
 /// The end of a meeting. Reports are not included: a participant may say something about another
 /// one that they would not say to them.
 pub(crate) const ENDED: Notice =

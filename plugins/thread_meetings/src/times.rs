@@ -17,7 +17,7 @@ pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) ->
             return Err(wrong("end", "after_start", "a time after the start"));
         };
         if end - start != u64::from(duration_min) * MINUTE {
-            return Err(wrong("end", "duration", "as long after the start as the meeting lasts"));
+            return Err(wrong("end", "duration", "the start plus the meeting's duration_min"));
         }
         if start <= call.now() {
             let errors = faulty(at("start"), "in_future", "a time that has not begun");
@@ -94,7 +94,8 @@ pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Re
     }
 }
 
-/// Returns times around this one at which all of them can be booked.
+/// Returns the earliest slots, from a day before `around` but not in the past, in which all these
+/// people can be booked.
 fn alternatives(
     owner_ids: Vec<String>,
     duration_min: u32,

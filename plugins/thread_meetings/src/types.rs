@@ -19,9 +19,9 @@ pub(crate) const LATE: u64 = 2 * HOUR;
 pub(crate) const REMINDERS: [u64; 2] = [24, 1];
 /// The time after its end in which a meeting's outcome can be reported.
 pub(crate) const REPORT_FOR: u64 = 30 * DAY;
-/// The number of times that are proposed when one is taken.
+/// The maximum number of alternative slots that are offered when a slot is taken.
 pub(crate) const ALTERNATIVES: u32 = 3;
-/// The longest time between them and the first slot.
+/// The length of the time in which alternative slots are looked for.
 pub(crate) const ALTERNATIVES_WITHIN: u64 = 14 * DAY;
 
 /// The meeting's id: `mtg_` and a ULID.
@@ -128,7 +128,7 @@ pub(crate) struct Say {
 #[input]
 pub(crate) struct CounterInput {
     pub(crate) meeting_id: Id,
-    /// Times that suit the person better, each as long as the meeting's.
+    /// Times that suit the person better, each as long as the meeting.
     #[schemars(length(min = 1, max = 5))]
     pub(crate) slots: Vec<Slot>,
     /// A note in the person's own words; the others read it.
@@ -170,9 +170,10 @@ impl MeetingId {
 
 #[input(Default)]
 pub(crate) struct List {
-    /// Only meetings of this conversation; without it, of all.
+    /// The conversation whose meetings to return. Omit this field to get the meetings of all your
+    /// conversations.
     pub(crate) thread_id: Option<ThreadId>,
-    /// Only meetings in one of these states; without it, all.
+    /// The states of the meetings to return. Omit this field to get meetings in all states.
     #[schemars(length(min = 1, max = 8))]
     pub(crate) state: Option<Vec<State>>,
     #[serde(flatten)]

@@ -151,7 +151,8 @@ fn participant(participant: &Participant) -> ParticipantView {
     })
 }
 
-/// Returns the actions that the table allows this side, unless time or limits prevent them.
+/// Returns the actions that the viewer may take: those that the table allows, without those that
+/// time or limits prevent.
 fn allowed(meeting: &Meeting, viewer: &str, now: u64) -> Vec<&'static str> {
     let mut actions = MEETING.allowed_as(meeting.role(viewer), meeting.state);
     actions.retain(|action| match *action {

@@ -23,7 +23,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The status of RFC 9110, section 15.
+    /// Returns the status of RFC 9110, section 15.
     pub const fn http_status(self) -> u16 {
         match self {
             Self::Invalid => 400,

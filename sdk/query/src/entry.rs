@@ -85,7 +85,8 @@ fn keys(path: &Path, body: &Value) -> Result<Vec<String>, EntryError> {
     Ok(keys)
 }
 
-/// At most one path is multiple: one tuple for each of its elements.
+/// Returns the tuples of a unique index: one for each element of its multiple path, of which there is at most
+/// one.
 fn tuples(unique: &[Path], body: &Value) -> Result<Vec<String>, EntryError> {
     let mut lists: Vec<Vec<String>> = vec![Vec::new()];
     for path in unique {

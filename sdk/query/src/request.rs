@@ -63,7 +63,7 @@ pub enum QueryError {
     #[error("the text has {0} different words: at most {MAX_QUERY_WORDS} can be searched for")]
     TooManyWords(usize),
     #[error(
-        "the collection has no positions: declare geo with the paths of latitude and longitude"
+        "the collection has no geo index: declare `geo` with the paths of the latitude and the longitude"
     )]
     NoGeo,
     #[error("{0} sort keys: at most {MAX_ORDER} are allowed")]

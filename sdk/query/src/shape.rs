@@ -25,8 +25,8 @@ pub enum ShapeError {
 }
 
 impl Shape {
-    /// `paths` are those of all indexes, unique or not, in any order and number; `geo` is latitude
-    /// and longitude.
+    /// Makes a shape. `paths` are those of all indexes, unique or not, in any order and number; `geo` are the
+    /// paths of the latitude and the longitude.
     pub fn new(
         paths: Vec<Path>,
         uniques: Vec<Vec<Path>>,

@@ -37,7 +37,7 @@ impl Argument {
     }
 }
 
-/// A comma-separated list of arguments.
+/// Parses a comma-separated list of arguments.
 pub(crate) fn arguments(tokens: TokenStream) -> syn::Result<Vec<Argument>> {
     let list =
         syn::parse::Parser::parse2(Punctuated::<Argument, Token![,]>::parse_terminated, tokens)?;

@@ -73,7 +73,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
     })
 }
 
-/// The expression of a `Head`: everything about the capability but its actions.
+/// Returns the expression of a `Head`: everything about the capability except its actions.
 fn head(arguments: Vec<Argument>, block: &ItemImpl) -> syn::Result<TokenStream> {
     let doc = attributes::doc(&block.attrs);
     if doc.first.is_empty() {
@@ -277,7 +277,7 @@ fn is_json(example: &Expr) -> bool {
     matches!(example, Expr::Macro(call) if call.mac.path.is_ident("json"))
 }
 
-/// The elements of `name = […]`; they may be of different types.
+/// Returns the elements of `name = […]`; they may be of different types.
 fn list(argument: Argument) -> syn::Result<Vec<Expr>> {
     match argument.value()? {
         Expr::Array(array) => Ok(array.elems.into_iter().collect()),
@@ -285,7 +285,7 @@ fn list(argument: Argument) -> syn::Result<Vec<Expr>> {
     }
 }
 
-/// The expression of `annotations = [("key", value), …]`.
+/// Returns the expression of `annotations = [("key", value), …]`.
 fn annotations(argument: Argument) -> syn::Result<TokenStream> {
     let mut records = Vec::new();
     for pair in list(argument)? {
@@ -311,7 +311,7 @@ struct Signature {
 }
 
 impl Signature {
-    /// `fn(call: &Call[, input: Input]) -> Result<Output, Refusals>`
+    /// Reads a signature of the form `fn(call: &Call[, input: Input]) -> Result<Output, Refusals>`.
     fn read(function: &ImplItemFn) -> syn::Result<Self> {
         let wrong = || {
             syn::Error::new_spanned(

@@ -33,7 +33,9 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
         .iter()
         .find(|field| field.ident.as_ref().is_some_and(|name| name == "state"))
         .map(|field| &field.ty)
-        .ok_or_else(|| syn::Error::new_spanned(&item.ident, "an entity has a field `state`"))?;
+        .ok_or_else(|| {
+            syn::Error::new_spanned(&item.ident, "an entity must have a field `state`")
+        })?;
     let name = &item.ident;
     let visible = owner.map(|owner| {
         quote! {
@@ -75,7 +77,7 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
     })
 }
 
-/// The enum of a variant, or the type of an associated function: the path without its last name.
+/// Returns the enum of a variant, or the type of an associated function: the path without its last name.
 fn refusal_type(refusal: &Expr) -> syn::Result<Path> {
     let path = match refusal {
         Expr::Path(path) => Some(&path.path),
@@ -126,7 +128,7 @@ mod tests {
                     }
                 )
             ),
-            "an entity has a field `state`"
+            "an entity must have a field `state`"
         );
     }
 }

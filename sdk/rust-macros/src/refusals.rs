@@ -131,7 +131,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// The content of a transparent variant.
+/// Returns the type of the content of a transparent variant.
 fn carried(variant: &syn::Variant) -> syn::Result<&syn::Type> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
@@ -139,7 +139,9 @@ fn carried(variant: &syn::Variant) -> syn::Result<&syn::Type> {
         }
         _ => None,
     }
-    .ok_or_else(|| syn::Error::new_spanned(variant, "a transparent variant holds one Refusal"))
+    .ok_or_else(|| {
+        syn::Error::new_spanned(variant, "a transparent variant must hold exactly one Refusal")
+    })
 }
 
 fn is_refusal(carried: &syn::Type) -> bool {

@@ -130,7 +130,7 @@ pub(crate) fn id(arguments: TokenStream, item: TokenStream) -> syn::Result<Token
     let example = example.map(|example: Expr| {
         quote! {
             impl #name {
-                /// An id for the examples of actions.
+                /// Returns an id for the examples of actions.
                 pub(crate) fn example() -> Self {
                     Self(#example.into())
                 }

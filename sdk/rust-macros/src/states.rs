@@ -14,7 +14,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     let (mut states, mut names) = (Vec::new(), Vec::new());
     for variant in &data.variants {
         if !matches!(variant.fields, Fields::Unit) {
-            return Err(syn::Error::new_spanned(variant, "a state has no fields"));
+            return Err(syn::Error::new_spanned(variant, "a state must not have fields"));
         }
         let ident = &variant.ident;
         let text = snake_case(ident);
@@ -33,7 +33,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// The unit test that the tables of `#[capability(state_machines = […])]` are valid.
+/// Returns the unit test that the tables of `#[capability(state_machines = […])]` are valid.
 pub(crate) fn test(arguments: &[Argument], target: &Type) -> Option<TokenStream> {
     let tables = arguments.iter().find(|argument| argument.name == "state_machines")?;
     let tables = match &tables.value {

@@ -114,13 +114,13 @@ fn add_new<T>(list: &mut Vec<T>, values: Vec<T>, key: impl Fn(&T) -> String) {
     }
 }
 
-/// The record of an annotation. The value is JSON text.
+/// Returns the record of an annotation. Its value is the JSON text of `value`.
 pub fn annotation(key: &str, value: &(impl Serialize + ?Sized)) -> Annotation {
     Annotation { key: key.into(), value: to_json(value) }
 }
 
-/// The descriptor's record of an action, with the schemas of its types. Without examples, those of the input's
-/// fields are one.
+/// Returns the descriptor's record of an action, with the schemas of its types. Without `examples`, the
+/// examples of the input's fields together are the only example.
 pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
     name: &str,
     title: &str,

@@ -23,7 +23,7 @@ pub struct Answer<T> {
 }
 
 impl<T> Answer<T> {
-    /// An output, and perhaps the most likely next step.
+    /// Makes an answer of an output and, perhaps, the most likely next step.
     pub fn with(output: T, next: Option<Next>) -> Self {
         Self { output, next }
     }
@@ -71,7 +71,7 @@ impl<T> Answer<T> {
 pub struct Next(Map<String, Value>);
 
 impl Next {
-    /// A call of this capability.
+    /// Makes a call of this capability.
     pub fn call(capability: impl Into<String>) -> Self {
         Self(Map::from_iter([
             ("capability".into(), Value::String(capability.into())),
@@ -79,12 +79,12 @@ impl Next {
         ]))
     }
 
-    /// A call of one action of this capability.
+    /// Makes a call of one action of this capability.
     pub fn action(capability: impl Into<String>, action: &str) -> Self {
         Self::call(capability).field("action", action)
     }
 
-    /// A field of the call's body, such as `action`.
+    /// Adds a field to the call's body, such as `action`.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         if let Some(Value::Object(input)) = self.0.get_mut("input") {
@@ -139,8 +139,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with a common code and a message of the capability's own. Codes that only the host
-    /// may use are answered as `capability_answer_invalid`.
+    /// Makes a refusal with a common code and a message of the capability's own. Codes that only the host may
+    /// use are answered as `capability_answer_invalid`.
     pub fn common(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code: code.name().to_owned(),

@@ -18,7 +18,7 @@ impl Call {
         Self { caller }
     }
 
-    /// The agent, or none if the host itself calls (a timer, a subscription).
+    /// Returns the calling agent; none if the host itself calls (a timer, a subscription).
     pub fn agent(&self) -> Option<&AgentCaller> {
         match &self.caller {
             Caller::Agent(agent) => Some(agent),
@@ -31,13 +31,13 @@ impl Call {
         self.agent()?.owner_id.as_deref()
     }
 
-    /// The calling agent; `not_permitted` if the host itself calls.
+    /// Returns the calling agent; `not_permitted` if the host itself calls.
     pub fn require_agent(&self) -> Result<&AgentCaller, Refusal> {
         self.agent()
             .ok_or_else(|| Refusal::common(ErrorCode::NotPermitted, "Only an agent may do this."))
     }
 
-    /// The person behind the calling agent, who is there in every action of access `write`;
+    /// Returns the owner of the calling agent, who is there in every action of access `write`;
     /// `phone_binding_required` if nobody has claimed the agent.
     pub fn require_owner(&self) -> Result<&str, Refusal> {
         self.require_agent()?.owner_id.as_deref().ok_or_else(|| {
@@ -47,7 +47,7 @@ impl Call {
         })
     }
 
-    /// The OAuth client that the agent's token was issued to.
+    /// Returns the OAuth client that the agent's token was issued to.
     pub fn client_id(&self) -> Option<String> {
         context::client_id()
     }
@@ -57,17 +57,17 @@ impl Call {
         context::test_mode()
     }
 
-    /// Milliseconds since the Unix epoch, the same for the whole call.
+    /// Returns the time in milliseconds since the Unix epoch, which is the same for the whole call.
     pub fn now(&self) -> u64 {
         context::now()
     }
 
-    /// Unpredictable bytes, at most 4096.
+    /// Returns unpredictable bytes, at most 4096.
     pub fn random(&self, length: u32) -> Vec<u8> {
         context::random(length)
     }
 
-    /// Random numbers, at least 0 and less than 1; at most 512.
+    /// Returns at most 512 random numbers, each at least 0 and less than 1.
     pub fn random_numbers(&self, count: u32) -> Vec<f64> {
         let bytes = self.random(8 * count);
         let numbers = bytes.chunks_exact(8).map(|bytes| {
@@ -78,12 +78,12 @@ impl Call {
         numbers.collect()
     }
 
-    /// A new sortable identifier, `prefix_` and a ULID.
+    /// Returns a new sortable identifier, `prefix_` and a ULID.
     pub fn new_id(&self, prefix: &str) -> String {
         context::new_id(prefix)
     }
 
-    /// Writes a message to the operator's log. The macros of [`log`](crate::log) format one.
+    /// Writes a message to the operator's log. The macros of [`log`](crate::log) format a message.
     pub fn log(&self, level: Level, message: &str) {
         context::log(level, message);
     }

@@ -176,7 +176,7 @@ impl<T: Entity> Stored<T> {
     }
 }
 
-/// The conflict of a refusal because the same thing is there already.
+/// The conflict of a refusal because an entity that would be the same exists already.
 #[derive(Debug, Serialize)]
 pub struct Duplicate {
     kind: &'static str,

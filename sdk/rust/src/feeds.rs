@@ -27,7 +27,7 @@ use crate::{
 use serde::de::DeserializeOwned;
 use std::{fmt, marker::PhantomData};
 
-/// A feed whose records can be parsed as `T`. A record that cannot be traps the call.
+/// A feed whose records can be parsed as `T`. A record that cannot be parsed traps the call.
 pub struct Feed<T> {
     id: &'static str,
     records: PhantomData<fn() -> T>,
@@ -62,7 +62,7 @@ impl<T> Feed<T> {
 }
 
 impl<T: DeserializeOwned> Feed<T> {
-    /// The record of this id, or none.
+    /// Returns the record of this id, or none.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
         Ok(self.get_many([id])?.pop().flatten())
     }

@@ -56,7 +56,7 @@ fn report(error: &HostError) {
     log(Level::Error, &format!("the host refused: {message}"));
 }
 
-/// Turns an expected error of the host into a refusal of the capability.
+/// The conversion of an expected error of the host into a refusal of the capability.
 ///
 /// ```no_run
 /// use portolan_sdk::prelude::*;

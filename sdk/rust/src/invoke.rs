@@ -47,12 +47,12 @@ pub struct Invocation<I: ?Sized, O> {
 }
 
 impl<I: ?Sized, O> Invocation<I, O> {
-    /// The action of this name of the capability with this id.
+    /// Makes the invocation of the action with this name of the capability with this id.
     pub const fn new(capability: &'static str, action: &'static str) -> Self {
         Self { capability, action, types: PhantomData }
     }
 
-    /// The descriptor's record of this nested call.
+    /// Returns the descriptor's record of this invocation.
     pub fn declaration(&self) -> description::Invocation {
         description::Invocation { capability: self.capability.into(), action: self.action.into() }
     }

@@ -82,7 +82,7 @@ impl<T> Items<T> {
     }
 }
 
-/// A cursor of a list that the capability puts together itself: where the page ends, signed for the
+/// Returns a cursor for a list that the capability puts together itself: where the page ends, signed for the
 /// query.
 pub fn close_cursor(last: &str, query: &str) -> Result<String, HostError> {
     let mac = secrets::mac(format!("{query} {last}").as_bytes())?;
@@ -90,7 +90,8 @@ pub fn close_cursor(last: &str, query: &str) -> Result<String, HostError> {
     Ok(format!("{digits}.{last}"))
 }
 
-/// Where the page of a cursor by [`close_cursor`] ends; `cursor_invalid` if it is of another query.
+/// Returns where the page ends whose cursor [`close_cursor`] has made; `cursor_invalid` if the cursor is of
+/// another query.
 pub fn open_cursor(cursor: &str, query: &str) -> Result<String, HostError> {
     let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
     let macs = secrets::macs(format!("{query} {last}").as_bytes())?;

@@ -51,7 +51,7 @@ impl Argument {
 }
 
 impl Prompt {
-    /// A prompt with a name in `snake_case`, a title of a few words, a description of one sentence and
+    /// Makes a prompt with a name in `snake_case`, a title of a few words, a description of one sentence and
     /// a text in CommonMark, in which `{name}` stands for an argument.
     pub const fn new(
         name: &'static str,

@@ -57,13 +57,13 @@ pub struct Transition<S: 'static> {
 }
 
 impl<S> Transition<S> {
-    /// A transition by an action that agents call. Without `from`, the action creates the entity; without
-    /// `to`, the state stays; with several `to`, the action chooses one.
+    /// Makes a transition by an action that agents call. Without `from`, the action creates the entity;
+    /// without `to`, the state stays; with several `to`, the action chooses one.
     pub const fn new(action: &'static str, from: &'static [S], to: &'static [S]) -> Self {
         Self { action, from, to, role: None, internal: false }
     }
 
-    /// A transition by an action of access `internal`, for a timer, an event or another capability.
+    /// Makes a transition by an action of access `internal`, for a timer, an event or another capability.
     pub const fn internal(action: &'static str, from: &'static [S], to: &'static [S]) -> Self {
         Self { action, from, to, role: None, internal: true }
     }
@@ -107,7 +107,7 @@ impl StateConflict {
 }
 
 impl<S: States> Machine<S> {
-    /// `name` is the kind of entity, `snake_case`.
+    /// Makes the table of a kind of entity. `name` is the kind, in `snake_case`.
     pub const fn new(name: &'static str, transitions: &'static [Transition<S>]) -> Self {
         Self { name, transitions, read: None }
     }
@@ -206,7 +206,7 @@ impl<S: States> Machine<S> {
         faults
     }
 
-    /// The descriptor's record of this table.
+    /// Returns the descriptor's record of this table.
     pub fn declaration(&self) -> description::StateMachine {
         let names = |states: &[S]| states.iter().map(|state| state.name().into()).collect();
         let transition = |transition: &Transition<S>| description::Transition {

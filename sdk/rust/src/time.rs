@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Option<u64> {
     u64::try_from(instant.as_millisecond()).ok()
 }
 
-/// The year in UTC.
+/// Returns the year in UTC.
 pub fn year(millis: u64) -> i16 {
     let instant = Timestamp::from_millisecond(i64::try_from(millis).unwrap_or(i64::MAX));
     instant.map_or(i16::MAX, |instant| instant.to_zoned(TimeZone::UTC).year())

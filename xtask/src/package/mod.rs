@@ -50,7 +50,7 @@ enum Machine {
 }
 
 impl Machine {
-    /// The name that Rust and pip have for it.
+    /// Returns the name that Rust and pip have for the machine.
     fn name(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64",
@@ -58,7 +58,7 @@ impl Machine {
         }
     }
 
-    /// The name that npm has for it.
+    /// Returns the name that npm has for the machine.
     fn npm_name(self) -> &'static str {
         match self {
             Self::X86_64 => "x64",

@@ -1,6 +1,6 @@
 //! What an author can do about a breaking change.
 
-/// The fix of what the new version takes away from its callers.
+/// The fix for something that the new version takes away from callers.
 pub(super) const KEEP: &str = "keep it and mark it as deprecated, or publish a new major version";
 /// The fix of what the new version gives another meaning.
 pub(super) const RESTORE: &str = "restore it, or publish a new major version";

@@ -111,7 +111,7 @@ impl<'a> Part<'a> {
         self.get("type").is_some_and(|name| name == "null")
     }
 
-    /// Returns the schema of a value within this one.
+    /// Returns the schema of a value that is a part of the value of this schema.
     fn child(self, schema: &'a Value) -> Self {
         Self { schema, depth: 0, ..self }.followed()
     }
@@ -138,7 +138,7 @@ pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the values of one list that another lacks, joined by commas; none if it has them all.
+/// Returns the values that `others` lacks, joined by commas; none if it lacks no value.
 pub(super) fn beyond(values: &[&Value], others: &[&Value]) -> Option<String> {
     let texts: Vec<_> =
         values.iter().filter(|value| !others.contains(value)).map(|value| text(value)).collect();

@@ -19,7 +19,8 @@ pub(super) fn folder() -> anyhow::Result<PathBuf> {
     Ok(caches.join("portolan"))
 }
 
-/// A relative folder would be another one in each working directory.
+/// Returns the folder that a variable names, if it is absolute: a relative one would be another folder in
+/// each working directory.
 fn absolute(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -115,7 +115,7 @@ fn print_permissions(status: &Value) {
     }
 }
 
-/// The share of a quota from which on the list of the catalog tells it.
+/// The share of a quota from which on `portolan catalog` shows the quota.
 const NOTABLE: f64 = 0.8;
 
 /// Prints the quotas of which at least this share is used.

@@ -143,13 +143,15 @@ fn show(progress: Progress) {
     match progress {
         Progress::Begun { sources } => eprintln!("reading {sources} sources"),
         Progress::Read { source, records, faults: 0, left } => {
-            eprintln!("  {source}: {records} records ({left} to go)");
+            eprintln!("  {source}: {records} records ({left} sources left)");
         }
         Progress::Read { source, records, faults, left } => {
-            eprintln!("  {source}: {records} records, {faults} unreadable ({left} to go)");
+            eprintln!(
+                "  {source}: {records} records, {faults} entries refused ({left} sources left)"
+            );
         }
         Progress::Failed { source, reason, kept, left } => {
-            eprintln!("  {source}: {reason}; {kept} earlier records stay ({left} to go)");
+            eprintln!("  {source}: {reason}; {kept} earlier records stay ({left} sources left)");
         }
         Progress::Joined { records } => eprintln!("{records} records joined"),
         Progress::Published { folder } => eprintln!("published in {}", folder.display()),

@@ -70,7 +70,8 @@ impl Config {
         Self::check(Written::read(file, flags)?)
     }
 
-    /// The default settings with these folders and without rate limits, whatever this machine has set.
+    /// Returns the default settings with these folders and without rate limits, whatever this machine has
+    /// set.
     pub(crate) fn for_tests(data_dir: PathBuf, catalog_dir: PathBuf) -> Result<Self, ConfigError> {
         let rate_limits = Switch::Off;
         Self::check(Written { data_dir, catalog_dir, rate_limits, ..Written::default() })

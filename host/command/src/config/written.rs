@@ -108,9 +108,9 @@ impl List {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Trusted {
-    /// Those of any publisher, and unsigned ones.
+    /// Components of any publisher, and unsigned ones.
     Any,
-    /// Those of the host's publisher and of `trusted_keys`.
+    /// Components of the host's publisher and of `trusted_keys`.
     Signed,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Pages {
     port: u16,
 }
 
-/// Resolves names with the resolver of look-ups, and returns only addresses that may be reached.
+/// A resolver that uses the resolver of look-ups, and returns only addresses that may be reached.
 struct GuardedResolver {
     names: Arc<Names>,
     reach: Reach,

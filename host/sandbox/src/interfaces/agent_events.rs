@@ -29,6 +29,6 @@ impl CallState {
 pub(super) fn ensure_limit(limit: u32) -> Answer<()> {
     match (1..=PAGE).contains(&limit) {
         true => Ok(()),
-        false => Err(HostError::Invalid(format!("a limit is 1 to {PAGE}"))),
+        false => Err(HostError::Invalid(format!("the limit must be 1 to {PAGE}"))),
     }
 }

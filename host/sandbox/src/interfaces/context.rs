@@ -31,7 +31,7 @@ impl context::Host for CallState {
     fn random(&mut self, length: u32) -> Result<Vec<u8>> {
         if length > RANDOM_BYTES {
             wasmtime::bail!(
-                "context.random gives at most {RANDOM_BYTES} bytes, asked for {length}"
+                "context.random gives at most {RANDOM_BYTES} bytes, and {length} were asked for"
             );
         }
         let mut bytes = vec![0; length as usize];

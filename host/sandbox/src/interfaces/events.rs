@@ -41,14 +41,16 @@ impl CallState {
             ensure_name("an audience", id)?;
         }
         if event.data.len() > EVENT_BYTES {
-            return Err(HostError::Limit(format!("an event has at most {EVENT_BYTES} bytes")));
+            return Err(HostError::Limit(format!(
+                "an event must have at most {EVENT_BYTES} bytes"
+            )));
         }
         let Ok(data @ Value::Object(_)) = serde_json::from_str(&event.data) else {
-            return Err(HostError::Invalid("an event's data is a JSON object".to_owned()));
+            return Err(HostError::Invalid("an event's data must be a JSON object".to_owned()));
         };
         let data = plain_json(event.data, &data);
         if work.unit.event_count() >= EVENTS {
-            return Err(HostError::Limit(format!("a call publishes at most {EVENTS} events")));
+            return Err(HostError::Limit(format!("a call can publish at most {EVENTS} events")));
         }
         self.ensure_room(data.len())?;
         let work = self.writable_work()?;

@@ -64,7 +64,7 @@ impl CallState {
 
     async fn acknowledge_events(&mut self, ids: Vec<String>) -> Answer<inbox::Acknowledged> {
         if ids.len() > ACKNOWLEDGED {
-            let text = format!("at most {ACKNOWLEDGED} events are acknowledged at once");
+            let text = format!("at most {ACKNOWLEDGED} events can be acknowledged at once");
             return Err(HostError::Limit(text));
         }
         let (agent, events, unit) = self.writable_events()?;

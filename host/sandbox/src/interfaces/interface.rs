@@ -21,7 +21,7 @@ pub(super) fn host(state: &mut CallState) -> &mut CallState {
 }
 
 impl Interface {
-    /// An interface that every component may use.
+    /// Returns an interface that every component may use.
     pub(super) const fn open(
         name: &'static str,
         link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
@@ -29,7 +29,7 @@ impl Interface {
         Self { name, grant: None, link }
     }
 
-    /// An interface that needs a grant, which has the same name.
+    /// Returns an interface that needs a grant, which has the same name.
     pub(super) const fn sensitive(
         grant: Grant,
         link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,

@@ -57,7 +57,7 @@ impl CallState {
         }
         let about = (about.len() <= ABOUT_BYTES).then(|| serde_json::from_str(about).ok());
         let Some(about @ Value::Object(_)) = about.flatten() else {
-            let text = format!("`about` is a JSON object of at most {ABOUT_BYTES} bytes");
+            let text = format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
             return Err(HostError::Invalid(text));
         };
         // The action must accept the result as its input.
@@ -65,7 +65,7 @@ impl CallState {
         let checked = work.services.check_timer(&action, answer.to_string());
         checked.map_err(HostError::Invalid)?;
         if work.unit.timers_set_for(&capability) >= LOOKUPS {
-            return Err(HostError::Limit(format!("a call requests at most {LOOKUPS} look-ups")));
+            return Err(HostError::Limit(format!("a call can request at most {LOOKUPS} look-ups")));
         }
         let waiting = work.unit.count_timers(&capability, test_mode).await;
         if self.answer(waiting)? >= WAITING {

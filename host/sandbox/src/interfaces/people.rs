@@ -34,7 +34,7 @@ impl CallState {
         let owner_id = self.calling_owner()?;
         let about = (about.len() <= ABOUT_BYTES).then(|| serde_json::from_str(about).ok());
         let Some(about @ Value::Object(_)) = about.flatten() else {
-            let text = format!("`about` is a JSON object of at most {ABOUT_BYTES} bytes");
+            let text = format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
             return Err(HostError::Invalid(text));
         };
         let export_id = new_identifier("exp", self.context.now, self.random.generator().random());

@@ -40,7 +40,7 @@ impl secrets::Host for CallState {
 
     fn open(&mut self, sealed: Vec<u8>) -> Reply<Vec<u8>> {
         Ok(self.own_keys(Keyring::SEAL).and_then(|keys| {
-            let text = "this is not what seal gave, or not all of it";
+            let text = "this is not a value that `seal` returned, or not all of it";
             sealed::open(&keys, &sealed).ok_or_else(|| HostError::Invalid(text.to_owned()))
         }))
     }
@@ -72,7 +72,7 @@ fn hmac_sha256(key: &[u8; 32], data: &[u8]) -> Vec<u8> {
 
 fn ensure_length(data: &[u8]) -> Answer<()> {
     match data.len() > DATA_BYTES {
-        true => Err(HostError::Limit(format!("secrets take at most {DATA_BYTES} bytes"))),
+        true => Err(HostError::Limit(format!("the data must have at most {DATA_BYTES} bytes"))),
         false => Ok(()),
     }
 }

@@ -31,7 +31,7 @@ impl CallState {
             return Err(HostError::Invalid("`to` is not a number in E.164".to_owned()));
         }
         if message.text.is_empty() || message.text.chars().count() > TEXT_CHARACTERS {
-            let text = format!("a text message has 1 to {TEXT_CHARACTERS} characters");
+            let text = format!("a text message must have 1 to {TEXT_CHARACTERS} characters");
             return Err(HostError::Invalid(text));
         }
         if matches!(&self.context.caller, Caller::Agent(agent) if agent.test_mode) {

@@ -44,7 +44,7 @@ impl CallState {
         ensure_name("a timer's name", &key.name)?;
         let input = work.services.check_timer(&action, input).map_err(HostError::Invalid)?;
         if work.unit.timer_count() >= TIMERS {
-            return Err(HostError::Limit(format!("a call changes at most {TIMERS} timers")));
+            return Err(HostError::Limit(format!("a call can change at most {TIMERS} timers")));
         }
         self.ensure_room(input.len())?;
         let at = Timestamp::from_millis(at);

@@ -20,7 +20,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
 pub(crate) struct Applied<'a> {
-    /// Only the last write of each document.
+    /// The last write of each document; earlier ones are not needed.
     writes: BTreeMap<&'a DocumentKey, &'a Write>,
     events: Vec<&'a NewEvent>,
     timers: BTreeMap<&'a TimerKey, Option<&'a TimerChange>>,

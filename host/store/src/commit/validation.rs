@@ -157,7 +157,7 @@ impl<'a> ValidationState<'a> {
         self.quotas.exceeded(changes).map_or(Verdict::Committed, Verdict::QuotaExceeded)
     }
 
-    /// Keeps what the next transactions are compared with, after this one is committed.
+    /// Keeps the rates with which the next transactions are compared, after this transaction is committed.
     pub(super) fn keep_rates(self) {
         self.quotas.keep_rates();
     }

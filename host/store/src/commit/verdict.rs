@@ -15,7 +15,7 @@ pub enum Verdict {
     /// A newer version of a capability has its documents in another generation of the collection, or soon
     /// will; nothing was written. The call can be run again by that version.
     Replaced,
-    /// It names a person who is erased; nothing was written.
+    /// The unit names a person who is erased; nothing was written.
     Erased,
     /// The unit would exceed a quota; nothing was written.
     QuotaExceeded(ExceededQuota),

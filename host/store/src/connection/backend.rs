@@ -176,7 +176,7 @@ impl Backend {
         }
     }
 
-    /// Returns the expression for an element of such a row, cast to this type.
+    /// Returns the expression for an element of a row of `row_source`, cast to this type.
     pub(crate) fn part(&self, place: usize, kind: &str) -> String {
         match self {
             Self::Sqlite(_) => format!("?{}", place + 1),

@@ -105,7 +105,7 @@ pub fn pg_dump(url: &str, to: &Path) -> Result<String, DbError> {
     Ok(format!("pg_dump {} --format=custom --no-owner --file={file}", connection(url)?))
 }
 
-/// Returns the command that restores such a backup over a database.
+/// Returns the command that restores a backup of `pg_dump` over a database.
 pub fn pg_restore(url: &str, from: &Path) -> Result<String, DbError> {
     let file = quoted(&from.to_string_lossy());
     let how = "--clean --if-exists --no-owner --single-transaction";

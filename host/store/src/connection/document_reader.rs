@@ -173,7 +173,7 @@ impl Source {
     }
 }
 
-/// Reads what is wanted, and returns the connection.
+/// Reads the documents of the requests, and returns the connection.
 async fn read(
     mut connection: PgConnection,
     sql: &SqlStr,

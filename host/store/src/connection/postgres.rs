@@ -144,7 +144,7 @@ impl PostgresTransaction {
     }
 }
 
-/// How long a component's query may take where the operator sets nothing else.
+/// Returns how long a component's query may take where the operator sets nothing else.
 pub(super) fn default_query_time() -> Duration {
     Quotas::default().time("", Quota::QueryMs)
 }

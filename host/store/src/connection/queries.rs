@@ -26,7 +26,8 @@ const INSTRUCTIONS: i32 = 4_000;
 /// The longest time-out of a statement that PostgreSQL knows.
 const LONGEST_MS: u128 = i32::MAX as u128;
 
-/// The statements of one query. They end when this is dropped.
+/// The statements of one query. On SQLite, a component's running statement is cancelled when this is dropped;
+/// on PostgreSQL it runs on, at most until its time-out.
 #[derive(Debug)]
 pub(crate) struct Queries {
     backend: Arc<Backend>,
@@ -146,7 +147,8 @@ where
     take_while(rows, is_wanted).await
 }
 
-/// Each statement may take the whole time, and none begins after it. Returns none if none begins.
+/// Fetches the rows of a statement, which may take the whole time of the query. Returns none if the
+/// statements before it have used up this time.
 async fn fetch_from_postgres<T>(
     server: &PostgresServer,
     statement: &SelectStatement,

@@ -20,7 +20,7 @@ pub struct AuditQuery {
     pub action: Option<String>,
     pub request_id: Option<String>,
     pub outcome: Option<Outcome>,
-    /// Only rows with a lower number: the `seq` of the last row seen.
+    /// The `seq` of the last row of the page before: only rows with a lower one are returned.
     pub before: Option<i64>,
     pub limit: u64,
 }
@@ -37,7 +37,7 @@ pub enum Outcome {
 /// A row of the audit log.
 #[derive(Debug, Serialize)]
 pub struct AuditEntry {
-    /// Counts the rows in the order in which they were written.
+    /// The number of the row; rows are numbered in the order in which they were written.
     pub seq: i64,
     #[serde(flatten)]
     pub record: AuditRecord,

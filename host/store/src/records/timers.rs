@@ -15,9 +15,9 @@ pub struct PendingTimers {
     pub capability: String,
     pub action: String,
     pub pending: u64,
-    /// Those that are due.
+    /// The number of pending timers that are due.
     pub due: u64,
-    /// When the first of them is due.
+    /// When the first pending timer is due.
     pub next_due_at: Timestamp,
 }
 

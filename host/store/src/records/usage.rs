@@ -21,7 +21,7 @@ pub struct QuotaUse {
 
 impl Store {
     /// Returns what each capability uses of each quota of what is stored, ordered by id, live mode first.
-    /// Only what is used is named, and the host's own records are left out.
+    /// Quotas of which nothing is used, and the host's own records, are left out.
     pub async fn quota_uses(&self) -> Result<Vec<QuotaUse>, DbError> {
         let rows: Vec<(String, i64, i64, i64, i64)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(

@@ -118,8 +118,8 @@ impl VersionState {
 
 impl Store {
     /// Records that a version arrived, with its content unless that is kept already, and returns the number
-    /// of the entry. Of the other versions of the capability, the contents of the newest stay, so that
-    /// `keep` are there, and that of the desired one.
+    /// of the entry. The contents of the capability's newest `keep` versions and of the desired version are
+    /// kept; those of all others are deleted.
     pub async fn add_version(
         &self,
         record: &VersionRecord,

@@ -160,7 +160,7 @@ impl Unit {
             Expectation::Revision(expected) => created_at.is_some() && expected == revision,
         };
         if self.written(&key).is_none() && self.write_count() >= WRITES {
-            let text = format!("a call writes at most {WRITES} documents");
+            let text = format!("a call can write at most {WRITES} documents");
             return Err(StateError::Limit(text));
         }
         if holds { Ok((revision, created_at)) } else { Err(StateError::Conflict) }
@@ -172,7 +172,7 @@ impl Unit {
             return Ok(());
         }
         if self.reads.len() + ids.len() > READS {
-            return Err(StateError::Limit(format!("a call looks at most at {READS} documents")));
+            return Err(StateError::Limit(format!("a call can read at most {READS} documents")));
         }
         let key = |id: &&str| DocumentKey { collection, id: (*id).to_owned() };
         let keys: BTreeSet<DocumentKey> = ids.iter().map(key).collect();
@@ -270,7 +270,8 @@ fn check_size(id: &str, body: &str) -> Result<(), StateError> {
 
 fn check_id(id: &str) -> Result<(), StateError> {
     if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
-        let text = format!("a document's id has 1 to {ID_BYTES} bytes and no control characters");
+        let text =
+            format!("a document's id must have 1 to {ID_BYTES} bytes and no control characters");
         return Err(StateError::Invalid(text));
     }
     Ok(())

@@ -117,7 +117,7 @@ impl Unit {
         paths: &[String],
     ) -> Result<Vec<Vec<Counted>>, StateError> {
         if paths.len() > MAX_COUNTED_PATHS {
-            let text = format!("at most {MAX_COUNTED_PATHS} paths are counted at once");
+            let text = format!("at most {MAX_COUNTED_PATHS} paths can be counted at once");
             return Err(StateError::Invalid(text));
         }
         let declared = collection.shape().paths();

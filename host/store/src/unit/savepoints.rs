@@ -34,7 +34,7 @@ impl Unit {
         }
     }
 
-    /// Returns a unit of what is kept if this one is refused.
+    /// Returns a unit of work with only what is kept even if the call is refused.
     pub fn remainder(&self) -> Self {
         let mut remainder = Self::new(self.store.clone(), self.now);
         if !self.kept.is_empty() {

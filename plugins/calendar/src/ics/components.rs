@@ -46,7 +46,10 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
             ("BEGIN", depth) => {
                 let kind = line.value.trim().to_ascii_uppercase();
                 if (kind == "VCALENDAR") != (depth == 0) {
-                    return wrong(last, "BEGIN:VCALENDAR, once at a time");
+                    return wrong(
+                        last,
+                        "BEGIN:VCALENDAR around all components, and not within a calendar",
+                    );
                 }
                 if depth == DEEPEST {
                     return wrong(last, "fewer components within components");
@@ -60,7 +63,7 @@ pub(crate) fn read(lines: Vec<Line>) -> Result<(Vec<Line>, Vec<Component>)> {
             ("END", _) => {
                 let kind = line.value.trim().to_ascii_uppercase();
                 if open.pop() != Some(kind) {
-                    return wrong(last, "the end of what began last");
+                    return wrong(last, "the END of the component that began last");
                 }
             }
             (_, 0) => return wrong(last, "BEGIN:VCALENDAR"),

@@ -82,7 +82,11 @@ pub(crate) fn read(text: &str) -> Result<Vec<Line>> {
             (Some(more), Some((_, line))) => line.push_str(more),
             (Some(more), None) if more.trim().is_empty() => {}
             (Some(_), None) => {
-                return Err(CalendarError::in_line(number, "content_line", "a line to go on with"));
+                return Err(CalendarError::in_line(
+                    number,
+                    "content_line",
+                    "a line before this one, which this line continues",
+                ));
             }
             (None, _) => {
                 let next = (!line.is_empty()).then(|| (number, line.to_owned()));

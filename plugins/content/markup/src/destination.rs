@@ -8,8 +8,8 @@ const LINK_SCHEMES: &[&str] = &["http", "https", "mailto"];
 
 /// Returns the address that a browser would request for a link, or why it is refused.
 ///
-/// It is parsed as a browser parses it and written again. This removes every disguise: control
-/// characters, entities, backslashes, look-alike hosts (they become punycode).
+/// The address is parsed as a browser parses it, and written again. This removes every disguise:
+/// control characters, entities, backslashes, look-alike hosts (they become punycode).
 pub(crate) fn of_link(raw: &str) -> Result<String, String> {
     let url = parse(raw)?;
     let host = url.host_str().unwrap_or_default();
@@ -29,7 +29,8 @@ pub(crate) fn of_link(raw: &str) -> Result<String, String> {
     write(&url)
 }
 
-/// Does the same for an image, over https only.
+/// Returns the address that a browser would request for an image, or why it is refused: only https
+/// is allowed.
 pub(crate) fn of_image(raw: &str) -> Result<String, String> {
     match parse(raw)?.scheme() {
         "https" => of_link(raw),

@@ -42,7 +42,7 @@ const MOST_DETAILS: usize = 32;
 /// The maximum number of characters of a detail: it may come from the text itself.
 const LONGEST_DETAIL: usize = 16;
 
-/// Counts the removed parts.
+/// The counts of the removed parts.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     entries: Vec<Removed>,

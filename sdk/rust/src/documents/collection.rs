@@ -48,7 +48,7 @@ pub struct Stored<T> {
 }
 
 impl<T> Collection<T> {
-    /// A collection of this name, `snake_case` and unique in the capability.
+    /// Declares a collection with this name, which is in `snake_case` and unique in the capability.
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -63,14 +63,14 @@ impl<T> Collection<T> {
         }
     }
 
-    /// An index over paths of dotted names; `tags[]` means the elements of an array. Filters and
-    /// orders may use indexed paths only.
+    /// Adds an index over paths of dotted names; `tags[]` means the elements of an array. Filters and orders
+    /// may use only indexed paths.
     #[must_use]
     pub const fn index(self, name: &'static str, paths: &'static [&'static str]) -> Self {
         self.with(Index { name, paths, unique: false })
     }
 
-    /// An index with at most one document per value. A write that breaks it answers
+    /// Adds an index with at most one document per value. A write that would add another one is refused with
     /// [`HostError::Duplicate`].
     #[must_use]
     pub const fn unique(self, name: &'static str, paths: &'static [&'static str]) -> Self {
@@ -136,7 +136,7 @@ impl<T> Collection<T> {
         self.name
     }
 
-    /// The descriptor's record of this collection.
+    /// Returns the descriptor's record of this collection.
     pub fn declaration(&self) -> description::Collection {
         let owned = |paths: &[&str]| paths.iter().map(|path| (*path).into()).collect();
         let index = |index: &Index| description::Index {
@@ -215,14 +215,15 @@ impl<T: Serialize> Collection<T> {
 }
 
 impl<T> Stored<T> {
-    /// A document that is not stored yet: its revision is 0, and [`Collection::save`] adds it.
+    /// Makes a document that is not stored yet: its revision is 0, and [`Collection::save`] adds it.
     pub fn new(id: impl Into<String>, value: T, now: u64) -> Self {
         Self { id: id.into(), revision: 0, value, created_at: now, updated_at: now }
     }
 }
 
 impl<T: DeserializeOwned> Collection<T> {
-    /// The document of this id, or none. [`HostError::Invalid`] if it does not fit `T`.
+    /// Returns the document of this id, or none; [`HostError::Invalid`] if the document cannot be parsed as
+    /// `T`.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
         let Some(document) = host::get(self.declared(), id)? else { return Ok(None) };
         let unreadable = || HostError::Invalid(format!("a document in {} does not fit", self.name));

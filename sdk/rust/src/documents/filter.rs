@@ -25,7 +25,7 @@ pub struct Filter(Map<String, Value>);
 #[derive(Debug, Clone)]
 pub struct Field(String);
 
-/// A path that the collection declares in an index, such as `owner.id` or `tags[]`.
+/// Returns the field at a path that the collection declares in an index, such as `owner.id` or `tags[]`.
 pub fn field(path: impl Into<String>) -> Field {
     Field(path.into())
 }
@@ -51,12 +51,12 @@ impl Field {
         self.compare("gte", value)
     }
 
-    /// Equal to one of these.
+    /// Returns the filter that the field is equal to one of these values.
     pub fn one_of<V: Serialize>(self, values: impl IntoIterator<Item = V>) -> Filter {
         self.compare("in", values.into_iter().collect::<Vec<_>>())
     }
 
-    /// The document has this field.
+    /// Returns the filter that the document has this field.
     pub fn exists(self) -> Filter {
         self.compare("exists", true)
     }
@@ -66,23 +66,23 @@ impl Field {
     }
 }
 
-/// All of these conditions hold.
+/// Returns the filter that all of these conditions hold.
 pub fn all_of(filters: impl IntoIterator<Item = Filter>) -> Filter {
     Filter::list("and", filters)
 }
 
-/// At least one of these conditions holds.
+/// Returns the filter that at least one of these conditions holds.
 pub fn any_of(filters: impl IntoIterator<Item = Filter>) -> Filter {
     Filter::list("or", filters)
 }
 
-/// The condition does not hold.
+/// Returns the filter that the condition does not hold.
 pub fn not(filter: Filter) -> Filter {
     Filter::of("not".into(), Value::Object(filter.0))
 }
 
 impl Filter {
-    /// Both conditions hold. Without the other one, this one alone.
+    /// Returns the filter that both conditions hold; if `other` is `None`, this filter.
     #[must_use]
     pub fn and(self, other: impl Into<Option<Self>>) -> Self {
         match other.into() {
@@ -91,7 +91,7 @@ impl Filter {
         }
     }
 
-    /// At least one of the two conditions holds.
+    /// Returns the filter that at least one of the two conditions holds.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         self.join("or", other)

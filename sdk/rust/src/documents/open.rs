@@ -12,7 +12,7 @@ pub struct OpenIds {
 }
 
 impl Collection<OpenIds> {
-    /// Adds what has been opened, and answers how much is open now.
+    /// Adds an id that has been opened, and returns how many are open now.
     pub fn enter(&self, id: &str, opened: &str) -> Result<usize, HostError> {
         let mut stored = self.get_or_default(id)?;
         if stored.value.open.insert(opened.to_owned()) {
@@ -21,7 +21,7 @@ impl Collection<OpenIds> {
         Ok(stored.value.open.len())
     }
 
-    /// Takes out what has been closed, and answers whether it was the last.
+    /// Removes an id that has been closed, and returns whether it was the last open one.
     pub fn leave(&self, id: &str, closed: &str) -> Result<bool, HostError> {
         let Some(mut stored) = self.get(id)? else { return Ok(false) };
         if !stored.value.open.remove(closed) {
@@ -34,7 +34,7 @@ impl Collection<OpenIds> {
         Ok(stored.value.open.is_empty())
     }
 
-    /// What is open under an id.
+    /// Returns what is open under an id.
     pub fn of(&self, id: &str) -> Result<BTreeSet<String>, HostError> {
         Ok(self.get_or_default(id)?.value.open)
     }

@@ -25,19 +25,19 @@ pub enum PersonalField {
 }
 
 impl Person {
-    /// The erasure of the person deletes the document.
+    /// Declares that the erasure of the person deletes the document.
     pub const fn delete(path: &'static str) -> Self {
         Self { path, erasure: Erasure::DeleteDocument, fields: &[] }
     }
 
-    /// The erasure of the person removes the innermost list element, or entry of a map, that contains
-    /// the id.
+    /// Declares that the erasure of the person removes the innermost list element, or entry of a map, that
+    /// contains the id.
     pub const fn remove(path: &'static str) -> Self {
         Self { path, erasure: Erasure::RemoveElement, fields: &[] }
     }
 
-    /// The erasure of the person replaces the id with that of nobody, and empties the fields: texts
-    /// and lists become empty, numbers 0, flags false.
+    /// Declares that the erasure of the person replaces the id with that of nobody, and empties the fields:
+    /// texts and lists become empty, numbers 0, flags false.
     pub const fn redact(path: &'static str, fields: &'static [PersonalField]) -> Self {
         Self { path, erasure: Erasure::Redact, fields }
     }
@@ -50,7 +50,7 @@ impl Person {
         self
     }
 
-    /// The descriptor's record.
+    /// Returns the descriptor's record of this path.
     pub(super) fn declaration(&self) -> description::Person {
         let fields = self.fields.iter().map(|field| {
             let (path, audience) = match field {

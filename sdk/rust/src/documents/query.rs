@@ -73,17 +73,17 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The documents that were found.
+    /// Returns the documents that were found.
     pub fn documents(&self) -> impl Iterator<Item = &Stored<T>> {
         self.hits.iter().map(|hit| &hit.document)
     }
 
-    /// The documents that were found, and where the next page starts.
+    /// Returns the documents that were found, and where the next page starts.
     pub fn into_parts(self) -> (Vec<Stored<T>>, Option<String>) {
         (self.hits.into_iter().map(|hit| hit.document).collect(), self.next)
     }
 
-    /// The documents that were found, to keep.
+    /// Returns the documents that were found, as owned values.
     pub fn into_documents(self) -> impl Iterator<Item = Stored<T>> {
         self.hits.into_iter().map(|hit| hit.document)
     }
@@ -171,7 +171,7 @@ impl Query {
         self
     }
 
-    /// Sets the most hits of a page, 1 to 1000.
+    /// Sets the maximum number of hits of a page, 1 to 1000.
     pub fn limit(mut self, hits: u32) -> Self {
         self.0.limit = hits;
         self

@@ -54,8 +54,8 @@ pub struct Event<T> {
 }
 
 impl<T> Event<T> {
-    /// A sensitive type of this name: dotted, such as `pairing.replied`. Capabilities of other publishers
-    /// receive it only with the operator's approval.
+    /// Declares a sensitive type of events with this dotted name, such as `pairing.replied`. Capabilities of
+    /// other publishers receive it only with the operator's approval.
     pub const fn new(event_type: &'static str) -> Self {
         Self { event_type, sensitive: true, data: PhantomData }
     }
@@ -67,7 +67,7 @@ impl<T> Event<T> {
         self
     }
 
-    /// The descriptor's record of this type.
+    /// Returns the descriptor's record of this type.
     pub fn publication(&self) -> description::Publication {
         description::Publication { event_type: self.event_type.into(), sensitive: self.sensitive }
     }

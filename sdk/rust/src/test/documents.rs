@@ -121,7 +121,7 @@ impl imports::Documents for State {
         let shape = self.shape(collection)?;
         let checked = check(shape, query)?;
         if paths.len() > MAX_COUNTED_PATHS {
-            let text = format!("at most {MAX_COUNTED_PATHS} paths are counted at once");
+            let text = format!("at most {MAX_COUNTED_PATHS} paths can be counted at once");
             return Err(HostError::Invalid(text));
         }
         let entries: Vec<_> = self.present(collection).map(|(_, _, entry)| entry).collect();
@@ -199,8 +199,9 @@ impl State {
         let now = self.now;
         let shape = self.shape(collection)?;
         if id.is_empty() || id.len() > ID_BYTES || id.contains(char::is_control) {
-            let text =
-                format!("a document's id has 1 to {ID_BYTES} bytes and no control characters");
+            let text = format!(
+                "a document's id must have 1 to {ID_BYTES} bytes and no control characters"
+            );
             return Err(HostError::Invalid(text));
         }
         if body.len() > DOCUMENT_BYTES {
@@ -250,7 +251,7 @@ impl State {
         })
     }
 
-    /// Returns another document with one of the unique values of this one.
+    /// Returns the id of another document that has one of the unique values of the document `id`.
     fn holder(&self, collection: &str, id: &str, entry: &Entry) -> Option<String> {
         let shares = |other: &Entry| {
             let mut indexes = entry.uniques.iter().zip(&other.uniques);

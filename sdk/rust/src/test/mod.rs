@@ -37,7 +37,7 @@
 //! assert_eq!((books[0].value.title.as_str(), books[0].value.keeper.as_str()), ("Momo", "own_1"));
 //! ```
 //!
-//! It is there with the feature `test`, on any target but WebAssembly:
+//! The module exists only with the feature `test`, and on any target except WebAssembly:
 //!
 //! ```toml
 //! [dev-dependencies]

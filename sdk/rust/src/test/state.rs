@@ -141,7 +141,7 @@ impl State {
         self.ensure_writable()?;
         self.check_internal(action)?;
         let about = object(about).filter(|_| about.len() <= ABOUT_BYTES).ok_or_else(|| {
-            let text = format!("`about` is a JSON object of at most {ABOUT_BYTES} bytes");
+            let text = format!("`about` must be a JSON object of at most {ABOUT_BYTES} bytes");
             HostError::Invalid(text)
         })?;
         let id = imports::Context::new_id(self, "lkp");
@@ -163,7 +163,7 @@ fn object(text: &str) -> Option<Map<String, Value>> {
 
 fn ensure_name(what: &str, name: &str) -> Result<(), HostError> {
     if name.is_empty() || name.len() > NAME_BYTES || name.contains(char::is_control) {
-        let text = format!("{what} has 1 to {NAME_BYTES} bytes and no control characters");
+        let text = format!("{what} must have 1 to {NAME_BYTES} bytes and no control characters");
         return Err(HostError::Invalid(text));
     }
     Ok(())
@@ -171,7 +171,7 @@ fn ensure_name(what: &str, name: &str) -> Result<(), HostError> {
 
 fn ensure_length(data: &[u8]) -> Result<(), HostError> {
     match data.len() > SECRET_BYTES {
-        true => Err(HostError::Limit(format!("secrets take at most {SECRET_BYTES} bytes"))),
+        true => Err(HostError::Limit(format!("the data must have at most {SECRET_BYTES} bytes"))),
         false => Ok(()),
     }
 }
@@ -195,7 +195,7 @@ impl imports::Context for State {
     #[expect(clippy::panic, reason = "a test reports a mistake by a panic")]
     fn random(&mut self, length: u32) -> Vec<u8> {
         if length > RANDOM_BYTES {
-            panic!("random gives at most {RANDOM_BYTES} bytes, asked for {length}");
+            panic!("random gives at most {RANDOM_BYTES} bytes, and {length} were asked for");
         }
         let mut bytes = vec![0; length as usize];
         self.random.fill_bytes(&mut bytes);
@@ -220,12 +220,15 @@ impl imports::Events for State {
             ensure_name("an audience", id)?;
         }
         if event.data.len() > EVENT_BYTES {
-            return Err(HostError::Limit(format!("an event has at most {EVENT_BYTES} bytes")));
+            return Err(HostError::Limit(format!(
+                "an event must have at most {EVENT_BYTES} bytes"
+            )));
         }
-        let data = object(&event.data)
-            .ok_or_else(|| HostError::Invalid("an event's data is a JSON object".to_owned()))?;
+        let data = object(&event.data).ok_or_else(|| {
+            HostError::Invalid("an event's data must be a JSON object".to_owned())
+        })?;
         if self.effects.events.len() >= EVENTS {
-            return Err(HostError::Limit(format!("a call publishes at most {EVENTS} events")));
+            return Err(HostError::Limit(format!("a call can publish at most {EVENTS} events")));
         }
         self.effects.events.push(Published {
             to: to.clone(),
@@ -242,8 +245,9 @@ impl imports::Timers for State {
         self.ensure_writable()?;
         ensure_name("a timer's name", name)?;
         self.check_internal(action)?;
-        let input = object(input)
-            .ok_or_else(|| HostError::Invalid("a timer's input is a JSON object".to_owned()))?;
+        let input = object(input).ok_or_else(|| {
+            HostError::Invalid("a timer's input must be a JSON object".to_owned())
+        })?;
         if at > LATEST {
             let text = "a timer's time is after the year 9999: it is in milliseconds since 1970";
             return Err(HostError::Invalid(text.to_owned()));
@@ -308,7 +312,7 @@ impl imports::Secrets for State {
     }
 
     fn open(&mut self, sealed: &[u8]) -> Result<Vec<u8>, HostError> {
-        let text = "this is not what seal gave, or not all of it";
+        let text = "this is not a value that `seal` returned, or not all of it";
         self.keys.open(sealed).ok_or_else(|| HostError::Invalid(text.to_owned()))
     }
 }

@@ -81,19 +81,19 @@ impl World {
         self.with(|state| state.seed(seed))
     }
 
-    /// The caller is an agent that this person has claimed.
+    /// Makes the caller an agent that this person has claimed.
     #[must_use]
     pub fn owner(self, owner_id: &str) -> Self {
         self.with(|state| state.caller = agent(AGENT, Some(owner_id)))
     }
 
-    /// The caller is an agent that nobody has claimed.
+    /// Makes the caller an agent that nobody has claimed.
     #[must_use]
     pub fn anonymous(self) -> Self {
         self.with(|state| state.caller = agent(AGENT, None))
     }
 
-    /// The caller is this agent.
+    /// Makes this agent the caller.
     #[must_use]
     pub fn agent(self, agent: AgentCaller) -> Self {
         self.with(|state| {
@@ -102,13 +102,13 @@ impl World {
         })
     }
 
-    /// The caller is the host: a timer is due, or a subscribed event happened.
+    /// Makes the host the caller: a timer is due, or a subscribed event happened.
     #[must_use]
     pub fn system(self) -> Self {
         self.with(|state| state.caller = Caller::System)
     }
 
-    /// The next calls belong to test mode.
+    /// Lets the next calls belong to test mode.
     #[must_use]
     pub fn test_mode(self) -> Self {
         self.with(|state| {

@@ -81,7 +81,7 @@ fn name(values: &Map<String, Value>) -> &str {
 }
 
 impl Person {
-    /// Registers an agent, and lets it do what everybody does first.
+    /// Registers a person's agent, and makes the calls with which every person of the story begins.
     async fn join(
         story: &Story,
         client: &reqwest::Client,

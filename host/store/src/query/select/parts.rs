@@ -12,7 +12,7 @@ pub(crate) enum Part {
     All,
 }
 
-/// Builds statements over the tables of one layout. `x` is the table of keys, or the documents of a
+/// A builder of statements over the tables of one layout. `x` is the table of keys, or the documents of a
 /// collection without an index; the table of words on SQLite has its own name.
 pub(crate) struct Select<'a> {
     pub(super) layout: &'a Layout,

@@ -82,7 +82,8 @@ impl Store {
         ended.map(|_received| ())
     }
 
-    /// Returns a document as a person may see it, if it names them where its collection declares people.
+    /// Returns a document as the person with these ids may see it; none if its collection declares people and
+    /// the document does not name this person there.
     async fn personal_document(
         &self,
         (collection, id, body, quarantine_reason): Row,

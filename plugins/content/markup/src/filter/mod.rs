@@ -51,7 +51,7 @@ pub(crate) struct Filtered<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Kept(TagEnd),
-    /// Its tags are removed and its content stays; a block still ends its line.
+    /// The element's tags are removed and its content stays; a block still ends its line.
     Unwrapped {
         block: bool,
     },
@@ -128,7 +128,7 @@ impl<'a> Filter<'a> {
             }
             Event::Rule => self.removed.count(What::Element, "hr"),
             Event::InlineHtml(html) => self.removed.count(What::RawHtml, tag_name(&html)),
-            // It was counted at the start of its block.
+            // The HTML was counted at the start of its block.
             Event::Html(_) => {}
             // No profile enables this syntax.
             Event::InlineMath(_)

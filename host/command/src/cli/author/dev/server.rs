@@ -27,7 +27,7 @@ use tokio::{
 const FILE: &str = "dev.wasm";
 /// The time between two looks at what the catalog says about a new component.
 const LOOK: Duration = Duration::from_millis(5);
-/// After this long, the catalog has noticed a new file.
+/// The time after which the catalog has noticed a new file.
 const NOTICED: Duration = Duration::from_millis(300);
 /// How long a component may take to be loaded.
 const LOADING: Duration = Duration::from_secs(60);

@@ -45,7 +45,7 @@ pub(super) struct Case {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
-    expecting = "caller is \"anonymous\", \"agent\", \"system\" or {\"agent\": \"agt_…\", \"owner\": \"own_…\"}"
+    expecting = "caller must be \"anonymous\", \"agent\", \"system\" or {\"agent\": \"agt_…\", \"owner\": \"own_…\"}"
 )]
 enum WrittenCaller {
     Named(NamedCaller),
@@ -163,11 +163,11 @@ impl Case {
     pub(super) fn fault(&self) -> Option<&'static str> {
         let is_unclear = |stub: &Stub| stub.output.is_some() == stub.error.is_some();
         if self.calls.iter().any(is_unclear) {
-            return Some("each of `calls` has either an `output` or an `error`");
+            return Some("each of `calls` must have either an `output` or an `error`");
         }
         match &self.expect {
             Some(Expected { output, error, .. }) if output.is_some() == error.is_some() => {
-                Some("`expect` has either an `output` or an `error`")
+                Some("`expect` must have either an `output` or an `error`")
             }
             _ => None,
         }
