@@ -330,13 +330,12 @@ fn kind(field: &Value, document: &Value, side: Side) -> String {
     let field = followed(field, document);
     let mut kind = match (choices(field), field.get("type")) {
         (Some(choices), _) => choices,
-        (None, Some(Value::String(one))) if one == "array" => list(field, document, side),
-        (None, Some(Value::String(one))) if one == "object" => object(field),
-        (None, Some(Value::String(one))) => one.clone(),
+        (None, Some(Value::String(one))) => named(one, field, document, side),
         (None, Some(Value::Array(many))) => {
             let names = many.iter().filter_map(Value::as_str);
             // In an input, null means the same as no field.
             let names = names.filter(|name| side == Side::Output || *name != "null");
+            let names = names.map(|name| named(name, field, document, side));
             names.collect::<Vec<_>>().join(" or ")
         }
         _ => "any".to_owned(),
@@ -359,6 +358,15 @@ fn kind(field: &Value, document: &Value, side: Side) -> String {
         let _written = write!(kind, ", default `{default}`");
     }
     kind
+}
+
+/// Describes a field of the type with this name.
+fn named(name: &str, field: &Value, document: &Value, side: Side) -> String {
+    match name {
+        "array" => list(field, document, side),
+        "object" => object(field),
+        other => other.to_owned(),
+    }
 }
 
 /// Describes a list with its items.

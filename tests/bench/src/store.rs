@@ -8,7 +8,7 @@ use anyhow::{Result, ensure};
 use portolan_store::{
     Attachments, AuditRecord, Collection, DatabaseUrl, Expectation, Store, Unit, Verdict,
 };
-use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Quotas, Timestamp};
+use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Quota, Quotas, Timestamp};
 use std::{
     path::Path,
     sync::Arc,
@@ -23,9 +23,16 @@ pub(crate) async fn open(folder: &Path) -> Result<[(&'static str, Store); 2]> {
     let postgres: DatabaseUrl =
         postgres::database().await.parse().map_err(|error: String| anyhow::anyhow!(error))?;
     let keys = Keyring::parse(&Keyring::generate()?).map_err(anyhow::Error::msg)?;
-    let sqlite = Store::open(&sqlite, &keys, Clock::system(), Quotas::default()).await?;
-    let postgres = Store::open(&postgres, &keys, Clock::system(), Quotas::default()).await?;
+    let quotas = unlimited()?;
+    let sqlite = Store::open(&sqlite, &keys, Clock::system(), quotas.clone()).await?;
+    let postgres = Store::open(&postgres, &keys, Clock::system(), quotas.clone()).await?;
     Ok([("SQLite", sqlite), ("PostgreSQL", postgres)])
+}
+
+/// Quotas that are counted, but that no benchmark reaches.
+fn unlimited() -> Result<Quotas> {
+    let limits = Quota::table().iter().map(|row| (row.name.to_owned(), u64::from(u32::MAX).into()));
+    Ok(serde_json::from_value(serde_json::Value::Object(limits.collect()))?)
 }
 
 pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
