@@ -107,6 +107,8 @@ mod cases {
     mod promises;
     mod publishers;
     mod publishing;
+    mod publishing_back;
+    mod publishing_nodes;
     mod queries;
     mod queries_long;
     mod quotas;

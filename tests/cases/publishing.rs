@@ -1,127 +1,15 @@
-//! Versions: published, recorded, brought back, on every node of a database.
+//! Versions are published, recorded, and refused.
 
 use crate::harness::{
-    Agent, Host, Options, Process, Reply, command, component, patched, postgres, unsigned,
+    Host, Options, Reply, command, component, patched,
+    publishing::{
+        arrivals, breaking, built, fails, files, history, pairs, portolan, post, publish,
+        published, recorded, succeeds, version,
+    },
+    unsigned,
 };
 use serde_json::{Value, json};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
-};
-
-/// What a command has printed: whether it succeeded, standard output, standard error.
-struct Printed {
-    succeeded: bool,
-    output: String,
-    error: String,
-}
-
-/// Runs a command in the folder of a host, which it reaches by its socket.
-async fn portolan(folder: &Path, arguments: &[&str]) -> Printed {
-    let mut command = command(folder);
-    command.args(arguments).stderr(std::process::Stdio::piped());
-    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Printed {
-        succeeded: output.status.success(),
-        output: text(&output.stdout),
-        error: text(&output.stderr),
-    }
-}
-
-async fn succeeds(folder: &Path, arguments: &[&str]) -> String {
-    let printed = portolan(folder, arguments).await;
-    assert!(printed.succeeded, "{arguments:?}: {}", printed.error);
-    printed.output
-}
-
-async fn fails(folder: &Path, arguments: &[&str]) -> String {
-    let printed = portolan(folder, arguments).await;
-    assert!(!printed.succeeded, "{arguments:?}: {}", printed.output);
-    printed.error
-}
-
-/// Writes a component beside the catalog folder, and returns its name.
-fn built(host: &Host, name: &str, content: &[u8]) -> String {
-    let folder = host.folder.path().join("built");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(name), content).unwrap();
-    format!("built/{name}")
-}
-
-fn version(version: &str) -> Vec<u8> {
-    patched(&component("template"), &[("1.2.0", version)])
-}
-
-/// A version without the action `bravo`.
-fn breaking(version: &str) -> Vec<u8> {
-    patched(&component("template"), &[("1.2.0", version), ("bravo", "brave")])
-}
-
-async fn post(host: &Host, path: &str, content: Vec<u8>) -> Reply {
-    let request = host.operator.post(format!("{}{path}", host.admin_url)).body(content);
-    Reply::read(request.send().await.unwrap()).await
-}
-
-async fn publish(host: &Host, file: &str, content: Vec<u8>) -> Reply {
-    post(host, &format!("/catalog/publish?file={file}&by=ada"), content).await
-}
-
-async fn published(host: &Host, file: &str, content: Vec<u8>) -> Value {
-    let reply = publish(host, file, content).await;
-    assert_eq!(reply.status, 200, "{}", reply.text);
-    reply.body
-}
-
-async fn history(host: &Host, id: &str) -> Value {
-    let reply = host.operate(&format!("/catalog/{id}/history")).await;
-    assert_eq!(reply.status, 200, "{}", reply.text);
-    reply.body
-}
-
-/// The versions of a history with how they came, the newest first.
-async fn arrivals(host: &Host, id: &str) -> Vec<(String, String)> {
-    let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
-    let history = history(host, id).await;
-    let entries = history["versions"].as_array().unwrap().iter();
-    entries.map(|entry| (text(entry, "version"), text(entry, "arrival"))).collect()
-}
-
-/// Waits until the history has so many entries.
-async fn recorded(host: &Host, id: &str, count: usize) -> Vec<(String, String)> {
-    let started = Instant::now();
-    loop {
-        let found = arrivals(host, id).await;
-        if found.len() >= count {
-            return found;
-        }
-        assert!(started.elapsed() < crate::harness::PATIENCE, "{found:?}");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-}
-
-fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
-    expected.iter().map(|(one, other)| ((*one).to_owned(), (*other).to_owned())).collect()
-}
-
-/// The version that answers a call.
-async fn answers(agent: &Agent<'_>) -> Value {
-    let order = json!({ "action": "alpha", "customer": "Ada", "lines": [
-        { "article": "ink", "quantity": 1, "price": 300 }] });
-    let reply = agent.call("template_000", order).await;
-    assert_eq!(reply.status, 200, "{}", reply.text);
-    reply.body["meta"]["version"].clone()
-}
-
-/// The host keeps nothing of what it refused: neither a file nor an entry.
-fn files(host: &Host) -> Vec<PathBuf> {
-    let entries = fs::read_dir(host.catalog()).unwrap();
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
+use std::fs;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn versions_are_recorded_however_they_come() {
@@ -227,77 +115,6 @@ async fn a_breaking_version_needs_a_new_major_version() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_earlier_version_comes_back_within_a_second_and_no_call_fails() {
-    let host = Host::with(&["template"]).await;
-    recorded(&host, "template_000", 1).await;
-    for number in ["1.3.0", "1.4.0"] {
-        published(&host, "template.wasm", version(number)).await;
-    }
-    let folder = host.folder.path().to_owned();
-    let stop = AtomicBool::new(false);
-    let calls = async {
-        let (agent, mut count) = (host.agent().await, 0);
-        while !stop.load(Ordering::Relaxed) {
-            answers(&agent).await;
-            count += 1;
-        }
-        count
-    };
-    let operator = async {
-        let agent = host.agent().await;
-        assert_eq!(answers(&agent).await, "1.4.0");
-        let started = Instant::now();
-        let reply = post(&host, "/catalog/template_000/rollback", Vec::new()).await;
-        let serving = answers(&agent).await;
-        let took = started.elapsed();
-        assert_eq!((reply.status.as_u16(), &reply.body["state"]), (200, &json!("serving")));
-        assert_eq!((&reply.body["replaced"], serving), (&json!("1.4.0"), json!("1.3.0")));
-        assert!(took < Duration::from_secs(1), "{took:?}");
-        // Back by two versions, then to a named one, by the command.
-        let output = succeeds(&folder, &["rollback", "template_000"]).await;
-        assert!(output.contains("template_000 1.2.0 serves in place of 1.3.0"), "{output}");
-        assert_eq!(answers(&agent).await, "1.2.0");
-        let error = fails(&folder, &["rollback", "template_000"]).await;
-        assert!(error.contains("no version before the serving one"), "{error}");
-        let error = fails(&folder, &["rollback", "template_000", "--to", "7.0.0"]).await;
-        assert!(error.contains("has no version 7.0.0"), "{error}");
-        succeeds(&folder, &["rollback", "template_000", "--to", "1.4.0"]).await;
-        assert_eq!(answers(&agent).await, "1.4.0");
-        stop.store(true, Ordering::Relaxed);
-    };
-    let (count, ()) = tokio::join!(calls, operator);
-    assert!(count > 10, "{count}");
-    let history = arrivals(&host, "template_000").await;
-    let back = |number: &str| (number.to_owned(), "rolled_back".to_owned());
-    assert_eq!(history[..3], [back("1.4.0"), back("1.2.0"), back("1.3.0")]);
-    let audit = host.operate("/audit?capability=template_000&action=operator:rollback").await.body;
-    assert_eq!(audit["entries"].as_array().unwrap().len(), 3, "{audit:#}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_version_that_documents_do_not_fit_does_not_come_back() {
-    let host = Host::with(&["library"]).await;
-    let agent = host.claimed_agent().await;
-    let fill = |from: u32| json!({ "action": "fill", "from": from, "count": 3 });
-    agent.result("library", fill(0)).await;
-    recorded(&host, "library", 1).await;
-    let answer = published(&host, "library.wasm", component("library_next")).await;
-    assert_eq!((&answer["state"], &answer["version"]), (&json!("serving"), &json!("2.0.0")));
-    // Nothing was written since, so the documents of the first form are there.
-    let reply = post(&host, "/catalog/library/rollback", Vec::new()).await;
-    assert_eq!(reply.body["version"], "1.0.0", "{}", reply.text);
-    published(&host, "library.wasm", component("library_next")).await;
-    agent.result("library", fill(10)).await;
-    host.database().execute("UPDATE documents SET updated_at = 0 WHERE id = 'book_00000011'").await;
-    let reply = post(&host, "/catalog/library/rollback", Vec::new()).await;
-    reply.refused(400, "validation_failed");
-    assert_eq!(reply.body["conflict"]["reason"], "documents_of_other_version", "{}", reply.text);
-    let book = json!({ "action": "get", "id": "book_00000011" });
-    assert_eq!(agent.result("library", book).await["text"], "Title 11");
-    assert_eq!(arrivals(&host, "library").await[0], ("2.0.0".into(), "published".into()));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn signatures_are_verified_when_a_version_is_published() {
     let keys = Options::with(&[]).folder();
     let at = |name: &str| keys.path().join(name).to_str().unwrap().to_owned();
@@ -340,42 +157,6 @@ async fn signatures_are_verified_when_a_version_is_published() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_content_in_the_database_is_not_served() {
-    let host = Host::with(&["template"]).await;
-    recorded(&host, "template_000", 1).await;
-    published(&host, "template.wasm", version("1.3.0")).await;
-    let damage = "UPDATE component_contents SET content = substr(content, 2)";
-    host.database().execute(damage).await;
-    let reply = post(&host, "/catalog/template_000/rollback", Vec::new()).await;
-    assert_eq!(reply.body["conflict"]["reason"], "content_missing", "{}", reply.text);
-    host.loaded("template_000", "1.3.0").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn old_contents_are_removed_and_the_desired_one_stays() {
-    let keep = "[publish]\nkeep = 2\n";
-    let host = Host::start(Options::with(&["template"]).configuration(keep)).await;
-    recorded(&host, "template_000", 1).await;
-    published(&host, "template.wasm", version("1.3.0")).await;
-    for (index, number) in ["1.4.0", "1.5.0", "1.6.0"].iter().enumerate() {
-        host.drop_in("template.wasm", &version(number));
-        host.loaded("template_000", number).await;
-        recorded(&host, "template_000", 3 + index).await;
-    }
-    let history = history(&host, "template_000").await;
-    let kept = |number: &str| {
-        let entries = history["versions"].as_array().unwrap();
-        let entry = entries.iter().find(|entry| entry["version"] == number).unwrap();
-        entry["kept"].as_bool().unwrap()
-    };
-    let expected = [("1.2.0", false), ("1.3.0", true), ("1.4.0", false), ("1.5.0", true)];
-    assert_eq!(expected.map(|(number, _)| (number, kept(number))), expected);
-    let reply = post(&host, "/catalog/template_000/rollback?to=1.2.0", Vec::new()).await;
-    reply.refused(409, "invalid_transition");
-    assert_eq!(reply.body["conflict"]["reason"], "not_kept", "{}", reply.text);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_version_waits_for_the_permission_that_it_needs() {
     let options = Options::with(&["ledger"]).configuration("[grants]\nledger = []\n");
     let host = Host::start(options).await;
@@ -393,59 +174,6 @@ async fn a_version_waits_for_the_permission_that_it_needs() {
     let entry = history(&host, "notes").await["versions"][0].clone();
     assert_eq!(entry["state"], "accepted", "{entry:#}");
     assert!(host.catalog().join("notes.wasm").exists());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_node_of_a_database_serves_what_one_publishes() {
-    let url = postgres::database().await;
-    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let node = |names: &[&str]| Options::with(names).configuration(keys).postgres(&url);
-    let one = Host::start(node(&["template"])).await;
-    let other = Host::start(node(&["template"])).await;
-    recorded(&one, "template_000", 1).await;
-    published(&one, "template.wasm", version("1.3.0")).await;
-    other.loaded("template_000", "1.3.0").await;
-    assert_eq!(fs::read(other.catalog().join("template.wasm")).unwrap(), version("1.3.0"));
-    // One that was not there, with an empty folder.
-    let late = Host::start(node(&[])).await;
-    late.loaded("template_000", "1.3.0").await;
-    let reply = post(&other, "/catalog/template_000/rollback", Vec::new()).await;
-    assert_eq!(reply.body["version"], "1.2.0", "{}", reply.text);
-    for host in [&one, &other, &late] {
-        host.loaded("template_000", "1.2.0").await;
-    }
-    // A file that is put into the folder of one node serves there until the next publication.
-    late.drop_in("template.wasm", &version("1.8.0"));
-    late.loaded("template_000", "1.8.0").await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    late.loaded("template_000", "1.8.0").await;
-    one.loaded("template_000", "1.2.0").await;
-    published(&one, "template.wasm", version("1.9.0")).await;
-    late.loaded("template_000", "1.9.0").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_host_that_is_killed_between_record_and_file_installs_at_its_start() {
-    let host = Process::with(&["template"]);
-    recorded(&host, "template_000", 1).await;
-    published(&host, "template.wasm", version("1.3.0")).await;
-    host.signal("KILL");
-    let (_, folder) = host.wait();
-    // As if the host had been killed before it wrote the file and its note.
-    fs::write(folder.path().join("catalog/template.wasm"), component("template")).unwrap();
-    fs::remove_file(folder.path().join("data/catalog.installed")).unwrap();
-    let host = Process::start_in(folder);
-    host.loaded("template_000", "1.3.0").await;
-    assert_eq!(fs::read(host.catalog().join("template.wasm")).unwrap(), version("1.3.0"));
-    // What the operator removes stays away.
-    fs::remove_file(host.catalog().join("template.wasm")).unwrap();
-    host.wait_for("nothing", |status| status["loaded"] == json!([])).await;
-    host.signal("TERM");
-    let host = Process::start_in(host.wait().1);
-    assert_eq!(host.status().await["loaded"], json!([]));
-    // And comes back when it is asked for.
-    let reply = post(&host, "/catalog/template_000/rollback", Vec::new()).await;
-    assert_eq!(reply.body["version"], "1.3.0", "{}", reply.text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,6 +24,7 @@ pub mod pairings;
 pub mod person;
 pub mod postgres;
 pub mod process;
+pub mod publishing;
 pub mod queries;
 pub mod registry;
 pub mod rounds;

@@ -89,7 +89,7 @@ pub(crate) struct Sender {
     pub(crate) via: Via,
 }
 
-/// Who wrote it: a machine or a person.
+/// Whether an agent or a person sent the message.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Via {

@@ -6,6 +6,7 @@ mod catalog;
 mod collections;
 mod dead_letters;
 mod due_work;
+mod exclusive;
 mod generations;
 mod idempotency;
 mod inbox;

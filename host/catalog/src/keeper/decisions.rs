@@ -1,0 +1,52 @@
+//! The decisions of the operator take effect.
+
+use super::state::Keeper;
+use crate::{capability::Capability, refusal::LoadError};
+use portolan_store::Installed;
+use std::{collections::BTreeMap, sync::Arc};
+
+impl Keeper {
+    /// Takes the recorded decisions of the operator. If they have changed, here or on another node, the
+    /// files that wait for one are loaded again.
+    pub(super) async fn take_decisions(&mut self) {
+        let decisions = match self.catalog.recorded_decisions().await {
+            Ok(decisions) if self.decisions.as_ref() == Some(&decisions) => return,
+            Ok(decisions) => decisions,
+            Err(error) => {
+                tracing::warn!(%error, "the decisions about components cannot be read");
+                return;
+            }
+        };
+        let grants = self.catalog.merged(&decisions.1);
+        if grants != self.catalog.grants() {
+            self.catalog.set_grants(grants);
+            self.published = false;
+        }
+        self.end_disowned(&decisions.0);
+        self.decisions = Some(decisions);
+        self.unapplied.retain(|_, unapplied| !unapplied.may_be_over());
+        for known in self.files.values_mut() {
+            if known.refused.as_ref().is_some_and(LoadError::can_be_decided) {
+                known.handled = None;
+            }
+        }
+    }
+
+    /// Ends what serves under an id that now belongs to another publisher.
+    fn end_disowned(&mut self, installed: &BTreeMap<String, Installed>) {
+        let mut ended = Vec::new();
+        for known in self.files.values_mut() {
+            let is_disowned = |serving: &mut Arc<Capability>| {
+                let owner = installed.get(&*serving.id);
+                owner.is_some_and(|owner| owner.publisher != serving.publisher.to_string())
+            };
+            if let Some(old) = known.serving.take_if(is_disowned) {
+                known.handled = None;
+                ended.push(old);
+            }
+        }
+        for old in ended {
+            self.record_change(Some(&old), None);
+        }
+    }
+}

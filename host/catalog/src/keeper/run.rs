@@ -1,0 +1,174 @@
+//! The start, which loads the whole folder, and the task that then follows it.
+
+use super::{
+    loads::CONCURRENT_LOADS,
+    state::{FileState, Keeper},
+};
+use crate::{
+    attempt::Attempt,
+    capability::Capability,
+    catalog::Catalog,
+    folder::{fingerprints, watcher},
+    publishing::{Installation, InstallationNote},
+    refusal::LoadError,
+};
+use notify::RecommendedWatcher;
+use portolan_vocabulary::Publisher;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+};
+
+/// The interval of reads while a file changes.
+const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
+/// The interval of other reads, because some file systems never report a change.
+const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a start waits for migrations of documents.
+const START_MIGRATION: Duration = Duration::from_secs(10);
+
+impl Keeper {
+    /// Loads the folder once, then follows it in a task.
+    pub(crate) async fn start(
+        catalog: Arc<Catalog>,
+        requests: mpsc::UnboundedReceiver<Installation>,
+        stop: watch::Receiver<bool>,
+    ) -> anyhow::Result<()> {
+        let note = InstallationNote::open(&catalog.options.installation_note);
+        let folder = catalog.options.folder.clone();
+        let (sender, changed) = mpsc::unbounded_channel();
+        let watcher = watcher(&folder, sender);
+        let mut keeper = Self {
+            catalog,
+            files: BTreeMap::new(),
+            loads: JoinSet::new(),
+            migrations: JoinSet::new(),
+            published: false,
+            changes: Vec::new(),
+            decisions: None,
+            requests,
+            postponed: Vec::new(),
+            replies: Vec::new(),
+            note,
+            fetches: JoinSet::new(),
+            fetching: BTreeSet::new(),
+            unapplied: BTreeMap::new(),
+            unrecorded: Vec::new(),
+        };
+        keeper.load_all().await?;
+        tokio::spawn(keeper.run(watcher, changed, stop));
+        Ok(())
+    }
+
+    async fn load_all(&mut self) -> anyhow::Result<()> {
+        let present = fingerprints(&self.catalog.options.folder).await?;
+        let mut attempt = Attempt::begin(&self.catalog.options.start_note)?;
+        let at_once = if attempt.is_careful() { 1 } else { CONCURRENT_LOADS };
+        let mut waiting: Vec<_> = present.clone().into_iter().rev().collect();
+        let mut results = Vec::new();
+        while !waiting.is_empty() || !self.loads.is_empty() {
+            while self.loads.len() < at_once
+                && let Some((file, fingerprint)) = waiting.pop()
+            {
+                if attempt.leaves_out(&file, fingerprint) {
+                    results.push((file, fingerprint, Err(LoadError::EndsStarts)));
+                    continue;
+                }
+                attempt.load(&file, fingerprint)?;
+                self.begin_load(&file, fingerprint);
+            }
+            if let Some(Ok(result)) = self.loads.join_next().await {
+                results.push(result);
+            }
+        }
+        // By publisher and name, so that of two files with one id the same one wins after every start.
+        results.sort_by(|(one, _, left), (other, _, right)| {
+            (rank(left), one).cmp(&(rank(right), other))
+        });
+        self.take_decisions().await;
+        for result in results {
+            self.finish_load(result).await;
+        }
+        self.take_desired().await;
+        while let Some(Ok(result)) = self.fetches.join_next().await {
+            self.finish_fetch(result).await;
+        }
+        // Most migrations are short. The others go on after the start.
+        let wait = tokio::time::sleep(START_MIGRATION);
+        tokio::pin!(wait);
+        while !self.migrations.is_empty() {
+            tokio::select! {
+                Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
+                () = &mut wait => break,
+            }
+        }
+        self.publish().await;
+        attempt.finish(&present)?;
+        Ok(())
+    }
+
+    async fn run(
+        mut self,
+        watcher: Option<RecommendedWatcher>,
+        mut changed: mpsc::UnboundedReceiver<String>,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        let catalog = Arc::clone(&self.catalog);
+        self.record_drops().await;
+        loop {
+            let mut renamed = BTreeSet::new();
+            tokio::select! {
+                Some(file) = changed.recv() => { renamed.insert(file); }
+                () = tokio::time::sleep(self.interval()) => {}
+                () = catalog.decided.notified() => {}
+                Some(Ok(result)) = self.loads.join_next() => self.finish_load(result).await,
+                Some(result) = self.migrations.join_next() => self.finish_migration(result).await,
+                Some(request) = self.requests.recv() => self.install(request).await,
+                Some(Ok(result)) = self.fetches.join_next() => self.finish_fetch(result).await,
+                _ = stop.changed() => break,
+            }
+            while let Ok(file) = changed.try_recv() {
+                renamed.insert(file);
+            }
+            while let Some(Ok(result)) = self.loads.try_join_next() {
+                self.finish_load(result).await;
+            }
+            self.take_decisions().await;
+            self.take_desired().await;
+            for postponed in std::mem::take(&mut self.postponed) {
+                self.install(postponed).await;
+            }
+            match fingerprints(&self.catalog.options.folder).await {
+                Ok(present) => self.compare(&present, &renamed),
+                Err(error) => {
+                    tracing::error!(%error, "the catalog folder cannot be read; loaded capabilities stay")
+                }
+            }
+            self.publish().await;
+            self.send_replies();
+            self.record_drops().await;
+        }
+        drop(watcher);
+    }
+
+    fn interval(&self) -> Duration {
+        let is_changing = |known: &FileState| {
+            known.changing.is_some() || known.missing.is_some() || known.migrating.is_some()
+        };
+        if self.files.values().any(is_changing) { DEBOUNCE_INTERVAL } else { RESCAN_INTERVAL }
+    }
+}
+
+/// The order in which loaded files are admitted at a start: the host's own publisher first, then signed
+/// components, then unsigned ones.
+fn rank(result: &Result<Option<Capability>, LoadError>) -> u8 {
+    match result {
+        Ok(Some(capability)) if capability.publisher == Publisher::Host => 0,
+        Ok(Some(capability)) if capability.publisher.is_key() => 1,
+        _ => 2,
+    }
+}

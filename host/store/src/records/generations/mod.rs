@@ -1,0 +1,48 @@
+//! Generations of a collection: how its documents get the form of another version, or other indexes, while
+//! calls go on.
+//!
+//! A collection is a row of `collections`. A version with another form of the documents, or with other indexes
+//! over many of them, gets a second row, which is filled while the first one serves:
+//!
+//! 1. `Store::begin_generation` makes the second row. From then on, the database notes the id of every
+//!    document of the first row that changes.
+//! 2. `Store::copy_documents` writes migrated documents, in the order of their ids.
+//! 3. `Store::follow_changes` does the same for the noted ones.
+//! 4. `Store::fence` ends commits to the first row for some seconds, and the last changes are followed.
+//! 5. `Store::switch` lets the second row serve, and retires the first one.
+//!
+//! Every step is one short transaction that checks what it was computed from, so that a crash at any time,
+//! or another node that does the same, loses nothing and does no harm. A document that cannot be migrated
+//! is quarantined with its old body. Documents that are only indexed anew stay as they are; one that does not fit
+//! its index, or has a unique value that another one has, is an error.
+//!
+//! The modules in reading order; a module uses only modules above it:
+//!
+//! - `generation`: an outdated collection, and the generation that is to replace it.
+//! - `document`: a document on its way into another generation.
+//! - `outcome`: what a document becomes there, and what is checked.
+//! - `rows`: reads and changes of rows of collections within a transaction.
+//! - `outdated`, `revive`: which collections need another generation, and the retired one that can serve
+//!   again.
+//! - `give_up`, `begin`: a generation is no longer filled, or begins to be filled.
+//! - `write`: migrated documents are written.
+//! - `copy`, `follow`: all documents, then those that have changed meanwhile.
+//! - `sweep`: generations that were retired too long ago are deleted.
+//! - `switch`: the filled generation serves, and the former one is retired.
+
+mod begin;
+mod copy;
+mod document;
+mod follow;
+mod generation;
+mod give_up;
+mod outcome;
+mod outdated;
+mod revive;
+mod rows;
+mod sweep;
+mod switch;
+mod write;
+
+pub use document::{Migrated, OldDocument};
+pub use generation::{Generation, Outdated};

@@ -1,0 +1,61 @@
+//! What a collection declares of the people whom its documents name.
+
+use serde::{Deserialize, Serialize};
+
+/// One path at which the documents of a collection name a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    /// Names joined by dots, `[]` for the elements of a list, `{}` for the entries of an object whose
+    /// keys are data (at the end of the path: the keys themselves). `$id` is the document's id.
+    pub path: String,
+    pub erasure: Erasure,
+    /// The fields that tell about this person.
+    pub fields: Vec<PersonalField>,
+}
+
+/// What the erasure of a person does to a document that names them; the most thorough first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Erasure {
+    DeleteDocument,
+    /// Removes the innermost element of a list, or entry of an object, that contains the id.
+    RemoveElement,
+    /// Replaces the id with that of nobody, and empties the fields.
+    Redact,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonalField {
+    /// As [`Person::path`]. Where it begins like the person's path, it means the same element.
+    pub path: String,
+    pub audience: Audience,
+}
+
+/// Who may know a field about a person; the fewest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// The person alone.
+    Personal,
+    /// The people whom the document names.
+    Shared,
+    Public,
+}
+
+/// Adds what a later version of a capability declares of documents that an earlier one may have written.
+/// Nothing is withdrawn: a path and its fields stay, with the most thorough erasure and the fewest readers.
+pub fn add_people(stored: &mut Vec<Person>, declared: &[Person]) {
+    for person in declared {
+        let Some(known) = stored.iter_mut().find(|known| known.path == person.path) else {
+            stored.push(person.clone());
+            continue;
+        };
+        known.erasure = known.erasure.min(person.erasure);
+        for field in &person.fields {
+            match known.fields.iter_mut().find(|known| known.path == field.path) {
+                Some(known) => known.audience = known.audience.min(field.audience),
+                None => known.fields.push(field.clone()),
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Whom the documents of a collection name.
+
+use super::{
+    declaration::Person,
+    ids::{owner_ids, person_ids},
+    path::Step,
+    subject::{DOCUMENT_ID, Found, Subject},
+};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The people of a collection's documents, ready for use.
+#[derive(Debug, Clone, Default)]
+pub struct People(pub(super) Vec<Subject>);
+
+impl People {
+    /// Parses declarations. The error is a sentence about the first one that is wrong.
+    pub fn new(declared: &[Person]) -> Result<Self, String> {
+        declared.iter().map(Subject::new).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Returns where a document names a person outside the declared paths: `$id`, or a path such as
+    /// `members.0.owner_id`.
+    pub fn undeclared(&self, id: &str, document: &Value) -> Option<String> {
+        if person_ids(id).next().is_some() && !self.0.iter().any(|subject| subject.is_document_id) {
+            return Some(DOCUMENT_ID.to_owned());
+        }
+        let paths = self.0.iter().filter(|subject| !subject.is_document_id);
+        let fields = self.0.iter().flat_map(|subject| &subject.fields).map(|(path, _)| path);
+        let allowed = paths.map(|subject| &subject.path).chain(fields);
+        undeclared(document, &allowed.map(Vec::as_slice).collect::<Vec<_>>(), "")
+    }
+
+    /// Returns whether the document names one of these people at a declared path.
+    pub fn names(&self, id: &str, document: &Value, people: &[String]) -> bool {
+        let is_theirs = |found: &str| people.iter().any(|person| person == found);
+        self.0.iter().any(|subject| match subject.is_document_id {
+            true => person_ids(id).any(is_theirs),
+            false => {
+                let mut copy = document.clone();
+                subject.visit(&mut copy, &is_theirs, &mut |_, _| ()) > Found::Nothing
+            }
+        })
+    }
+
+    /// Returns the owners whom the document names at the declared paths.
+    pub fn owners(&self, id: &str, document: &Value) -> BTreeSet<String> {
+        let mut owners = BTreeSet::new();
+        for subject in &self.0 {
+            match subject.is_document_id {
+                true => owners.extend(owner_ids(id)),
+                false => add_owners(document, &subject.path, &mut owners),
+            }
+        }
+        owners
+    }
+}
+
+fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
+    let below = |child: &Value, name: &str, matches: &dyn Fn(&Step) -> bool| {
+        let allowed = allowed.iter().filter_map(|path| {
+            path.split_first().filter(|(step, _)| matches(step)).map(|(_, rest)| rest)
+        });
+        let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
+        undeclared(child, &allowed.collect::<Vec<_>>(), &at)
+    };
+    match value {
+        Value::String(text) => {
+            // What people write in sentences is not a record of whom a document is about.
+            let is_text = text.contains(char::is_whitespace);
+            let is_allowed = is_text || allowed.iter().any(|path| path.is_empty());
+            (!is_allowed && person_ids(text).next().is_some()).then(|| at.to_owned())
+        }
+        Value::Array(elements) => elements.iter().enumerate().find_map(|(place, element)| {
+            below(element, &place.to_string(), &|step| *step == Step::Elements)
+        }),
+        Value::Object(entries) => entries.iter().find_map(|(name, child)| {
+            let has_entries = allowed.iter().any(|path| path.first() == Some(&Step::Entries));
+            if !has_entries && person_ids(name).next().is_some() {
+                return Some(if at.is_empty() {
+                    "a key".to_owned()
+                } else {
+                    format!("a key of {at}")
+                });
+            }
+            below(child, name, &|step| match step {
+                Step::Name(declared) => declared == name,
+                Step::Entries => true,
+                Step::Elements => false,
+            })
+        }),
+        _ => None,
+    }
+}
+
+/// Adds the ids of owners at a path, in values and in keys.
+fn add_owners(value: &Value, path: &[Step], owners: &mut BTreeSet<String>) {
+    let Some((step, rest)) = path.split_first() else {
+        return owners.extend(value.as_str().into_iter().flat_map(owner_ids));
+    };
+    match (step, value) {
+        (Step::Name(name), Value::Object(entries)) => {
+            if let Some(child) = entries.get(name) {
+                add_owners(child, rest, owners);
+            }
+        }
+        (Step::Elements, Value::Array(elements)) => {
+            elements.iter().for_each(|element| add_owners(element, rest, owners));
+        }
+        (Step::Entries, Value::Object(entries)) => {
+            for (key, child) in entries {
+                if rest.is_empty() {
+                    owners.extend(owner_ids(key));
+                }
+                add_owners(child, rest, owners);
+            }
+        }
+        _ => {}
+    }
+}

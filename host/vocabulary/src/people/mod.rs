@@ -1,0 +1,28 @@
+//! Whose data a document is: the people that a collection declares, what an export of one of them
+//! shows, and what their erasure does.
+//!
+//! A person is an owner (`own_` and a ULID) or one of their agents (`agt_` and a ULID).
+//!
+//! The modules in reading order; a module uses only modules above it:
+//!
+//! - `declaration`: what a collection declares.
+//! - `ids`: the ids of people in a text.
+//! - `path`: the paths at which documents name people.
+//! - `subject`: one declared person, and the search for those who match.
+//! - `documents`: whom the documents of a collection name.
+//! - `erase`: what an erasure does to a document, and what an export hides.
+
+mod declaration;
+mod documents;
+mod erase;
+mod ids;
+mod path;
+mod subject;
+
+pub use declaration::{Audience, Erasure, Person, PersonalField, add_people};
+pub use documents::People;
+pub use erase::Erased;
+pub use ids::{owner_ids, person_ids, redact_ids};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! The paths at which documents name people.
+
+use serde_json::Value;
+
+const MAX_PATH_LENGTH: usize = 128;
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Name(String),
+    /// Each element of a list.
+    Elements,
+    /// Each entry of an object.
+    Entries,
+}
+
+/// Parses a path.
+pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
+    let wrong = || {
+        let shown: String = path.chars().take(MAX_PATH_LENGTH).collect();
+        format!(
+            "{shown:?} is not a path: use names joined by dots, [] for the elements of a list, \
+             {{}} for the entries of an object"
+        )
+    };
+    let mut steps = Vec::new();
+    for part in path.split('.') {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (name, mut rest) = part.split_at(part.find(|c| !is_name(c)).unwrap_or(part.len()));
+        if name.is_empty() || path.len() > MAX_PATH_LENGTH {
+            return Err(wrong());
+        }
+        steps.push(Step::Name(name.to_owned()));
+        while !rest.is_empty() {
+            let (step, after) = match (rest.strip_prefix("[]"), rest.strip_prefix("{}")) {
+                (Some(after), _) => (Step::Elements, after),
+                (_, Some(after)) => (Step::Entries, after),
+                _ => return Err(wrong()),
+            };
+            steps.push(step);
+            rest = after;
+        }
+    }
+    Ok(steps)
+}
+
+/// Changes each value at a path.
+pub(super) fn each_at(value: &mut Value, path: &[Step], change: &mut dyn FnMut(&mut Value)) {
+    let Some((step, rest)) = path.split_first() else { return change(value) };
+    match (step, value) {
+        (Step::Name(name), Value::Object(entries)) => {
+            if let Some(child) = entries.get_mut(name) {
+                each_at(child, rest, change);
+            }
+        }
+        (Step::Elements, Value::Array(elements)) => {
+            elements.iter_mut().for_each(|element| each_at(element, rest, change));
+        }
+        (Step::Entries, Value::Object(entries)) => {
+            entries.values_mut().for_each(|child| each_at(child, rest, change));
+        }
+        _ => {}
+    }
+}

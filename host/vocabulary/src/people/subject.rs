@@ -1,0 +1,134 @@
+//! One declared person, and the search for those who match in a document.
+
+use super::{
+    declaration::{Audience, Erasure, Person, PersonalField},
+    ids::person_ids,
+    path::{Step, each_at, steps},
+};
+use serde_json::Value;
+
+/// The path of the document's own id.
+pub(super) const DOCUMENT_ID: &str = "$id";
+
+/// A declared person, ready for use.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) is_document_id: bool,
+    pub(super) path: Vec<Step>,
+    pub(super) erasure: Erasure,
+    pub(super) fields: Vec<(Vec<Step>, Audience)>,
+}
+
+/// What was found below one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Found {
+    Nothing,
+    Person,
+    /// The element that contains the person is to be removed.
+    Element,
+    Document,
+}
+
+impl Subject {
+    pub(super) fn new(declared: &Person) -> Result<Self, String> {
+        let is_document_id = declared.path == DOCUMENT_ID;
+        let path = match is_document_id {
+            true => Vec::new(),
+            false => steps(&declared.path)?,
+        };
+        let has_elements = path.iter().any(|step| !matches!(step, Step::Name(_)));
+        match declared.erasure {
+            Erasure::RemoveElement if !has_elements => Err(format!(
+                "{} is not within a list or an object of entries: use redact or delete_document",
+                declared.path
+            )),
+            Erasure::RemoveElement | Erasure::Redact if is_document_id => {
+                Err("a document whose id names the person can only be deleted: use delete_document"
+                    .to_owned())
+            }
+            erasure => {
+                let field = |field: &PersonalField| Ok((steps(&field.path)?, field.audience));
+                let fields = declared.fields.iter().map(field).collect::<Result<_, String>>()?;
+                Ok(Self { is_document_id, path, erasure, fields })
+            }
+        }
+    }
+
+    /// Finds the people who match, changes their fields, and removes their elements.
+    pub(super) fn visit(
+        &self,
+        document: &mut Value,
+        matches: &dyn Fn(&str) -> bool,
+        change: &mut dyn FnMut(&mut Value, Audience),
+    ) -> Found {
+        let fields: Vec<_> =
+            self.fields.iter().map(|(path, audience)| (path.as_slice(), *audience)).collect();
+        self.descend(document, &self.path, &fields, matches, change)
+    }
+
+    fn descend(
+        &self,
+        value: &mut Value,
+        path: &[Step],
+        fields: &[(&[Step], Audience)],
+        matches: &dyn Fn(&str) -> bool,
+        change: &mut dyn FnMut(&mut Value, Audience),
+    ) -> Found {
+        let Some((step, rest)) = path.split_first() else {
+            let found = value.as_str().is_some_and(|text| person_ids(text).any(matches));
+            return if found { self.found() } else { Found::Nothing };
+        };
+        // Fields that begin like the path are those of the same element.
+        let (inner, own): (Vec<_>, Vec<_>) = fields
+            .iter()
+            .copied()
+            .partition(|(field, _)| field.first() == Some(step) && field.len() > 1);
+        let inner: Vec<_> = inner
+            .iter()
+            .filter_map(|(field, audience)| Some((field.get(1..)?, *audience)))
+            .collect();
+        let found = match (step, &mut *value) {
+            (Step::Name(name), Value::Object(entries)) => match entries.get_mut(name) {
+                Some(child) => self.descend(child, rest, &inner, matches, change),
+                None => Found::Nothing,
+            },
+            (Step::Elements, Value::Array(elements)) => {
+                let mut most = Found::Nothing;
+                elements.retain_mut(|element| {
+                    let found = self.descend(element, rest, &inner, matches, change);
+                    most = most.max(if found == Found::Element { Found::Person } else { found });
+                    found != Found::Element
+                });
+                most
+            }
+            (Step::Entries, Value::Object(entries)) => {
+                let mut most = Found::Nothing;
+                entries.retain(|key, child| {
+                    let is_key = rest.is_empty() && person_ids(key).any(matches);
+                    let found = match is_key {
+                        true => self.found(),
+                        false => self.descend(child, rest, &inner, matches, change),
+                    };
+                    most = most.max(if found == Found::Element { Found::Person } else { found });
+                    found != Found::Element
+                });
+                most
+            }
+            _ => Found::Nothing,
+        };
+        if found > Found::Nothing {
+            for (field, audience) in own {
+                each_at(value, field, &mut |value| change(value, audience));
+            }
+        }
+        found
+    }
+
+    fn found(&self) -> Found {
+        match self.erasure {
+            Erasure::DeleteDocument => Found::Document,
+            Erasure::RemoveElement => Found::Element,
+            Erasure::Redact => Found::Person,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Tests of declarations of people, and of what they do to documents.
+
+use super::*;
+use serde_json::{Value, json};
+
+const ANNA: &str = "own_01J00000000000000000000001";
+const BEN: &str = "own_01J00000000000000000000002";
+
+type Declared<'d> = (&'d str, Erasure, &'d [(&'d str, Audience)]);
+
+fn people(declared: &[Declared<'_>]) -> People {
+    let person = |(path, erasure, fields): &Declared<'_>| Person {
+        path: (*path).to_owned(),
+        erasure: *erasure,
+        fields: fields
+            .iter()
+            .map(|(path, audience)| PersonalField { path: (*path).to_owned(), audience: *audience })
+            .collect(),
+    };
+    People::new(&declared.iter().map(person).collect::<Vec<_>>()).unwrap()
+}
+
+fn erased(people: &People, mut document: Value) -> (Erased, Value) {
+    let outcome = people.erase("id", &mut document, &[ANNA.to_owned()]);
+    (outcome, document)
+}
+
+#[test]
+fn a_declaration_adds_to_the_stored_one_and_withdraws_nothing() {
+    let field = |path: &str, audience| PersonalField { path: path.to_owned(), audience };
+    let person = |path: &str, erasure, fields: &[PersonalField]| Person {
+        path: path.to_owned(),
+        erasure,
+        fields: fields.to_vec(),
+    };
+    let note = field("note", Audience::Personal);
+    let mut stored = vec![
+        person("owner", Erasure::Redact, std::slice::from_ref(&note)),
+        person("by", Erasure::DeleteDocument, &[]),
+    ];
+    add_people(&mut stored, &[]);
+    assert_eq!(stored.len(), 2);
+    let text = field("text", Audience::Shared);
+    add_people(
+        &mut stored,
+        &[
+            person(
+                "owner",
+                Erasure::DeleteDocument,
+                &[field("note", Audience::Public), text.clone()],
+            ),
+            person("by", Erasure::Redact, &[]),
+            person("agent", Erasure::Redact, &[]),
+        ],
+    );
+    let expected = [
+        person("owner", Erasure::DeleteDocument, &[note, text]),
+        person("by", Erasure::DeleteDocument, &[]),
+        person("agent", Erasure::Redact, &[]),
+    ];
+    assert_eq!(stored, expected);
+}
+
+#[test]
+fn owners_are_found_at_declared_paths() {
+    let declared = people(&[
+        ("owner", Erasure::DeleteDocument, &[]),
+        ("members[].by", Erasure::RemoveElement, &[]),
+        ("votes{}", Erasure::RemoveElement, &[]),
+    ]);
+    let document = json!({
+        "owner": ANNA,
+        "members": [{ "by": "agt_01J00000000000000000000003" }],
+        "votes": { BEN: true },
+        "note": "own_01J00000000000000000000004 was here",
+    });
+    let found: Vec<_> = declared.owners("id", &document).into_iter().collect();
+    assert_eq!(found, [ANNA, BEN]);
+}
+
+#[test]
+fn ids_are_found_as_whole_words() {
+    let found = |text: &'static str| person_ids(text).collect::<Vec<_>>();
+    assert_eq!(found("own_01J00000000000000000000001"), [ANNA]);
+    assert_eq!(found("a:own_01J00000000000000000000001|x"), [ANNA]);
+    assert_eq!(found("xown_01J00000000000000000000001"), Vec::<&str>::new());
+    assert_eq!(found("own_01J000000000000000000000019"), Vec::<&str>::new());
+    assert_eq!(found("own_00000000000000000000000000"), Vec::<&str>::new());
+    assert_eq!(found("the own_ prefix"), Vec::<&str>::new());
+}
+
+#[test]
+fn people_outside_declared_paths_are_named_by_their_place() {
+    let declared = people(&[
+        ("owner_id", Erasure::DeleteDocument, &[("note", Audience::Personal)]),
+        ("members[].id", Erasure::RemoveElement, &[]),
+        ("votes{}", Erasure::RemoveElement, &[]),
+    ]);
+    let at = |document: Value| declared.undeclared("id", &document);
+    let fit = json!({"owner_id": ANNA, "members": [{"id": BEN}], "votes": {BEN: 1}, "note": ANNA,
+        "text": format!("ask {ANNA}")});
+    assert_eq!(at(fit), None);
+    assert_eq!(at(json!({"by": ANNA})).as_deref(), Some("by"));
+    assert_eq!(at(json!({"members": [{"by": BEN}]})).as_deref(), Some("members.0.by"));
+    assert_eq!(at(json!({"seen": {BEN: 1}})).as_deref(), Some("a key of seen"));
+    assert_eq!(at(json!({"pair": format!("{ANNA}:{BEN}")})).as_deref(), Some("pair"));
+    assert_eq!(declared.undeclared(ANNA, &json!({})).as_deref(), Some("$id"));
+}
+
+#[test]
+fn erasure_deletes_removes_or_redacts() {
+    let delete = people(&[("owner_id", Erasure::DeleteDocument, &[])]);
+    assert_eq!(erased(&delete, json!({"owner_id": ANNA})).0, Erased::Deleted);
+    assert_eq!(erased(&delete, json!({"owner_id": BEN})).0, Erased::Unchanged);
+
+    let remove = people(&[("members[].id", Erasure::RemoveElement, &[])]);
+    let document = json!({"members": [{"id": ANNA, "role": "a"}, {"id": BEN, "role": "b"}]});
+    let expected = json!({"members": [{"id": BEN, "role": "b"}]});
+    assert_eq!(erased(&remove, document), (Erased::Changed, expected));
+
+    let redact = people(&[(
+        "author_id",
+        Erasure::Redact,
+        &[("text", Audience::Shared), ("at.place", Audience::Personal)],
+    )]);
+    let document = json!({"author_id": ANNA, "text": "hello", "at": {"place": 3, "time": 4}});
+    let expected = json!({"author_id": "own_00000000000000000000000000", "text": "",
+        "at": {"place": 0, "time": 4}});
+    assert_eq!(erased(&redact, document), (Erased::Changed, expected));
+}
+
+#[test]
+fn fields_beside_a_person_in_a_list_are_those_of_the_same_element() {
+    let redact = people(&[("rows[].by", Erasure::Redact, &[("rows[].said", Audience::Shared)])]);
+    let document = json!({"rows": [{"by": ANNA, "said": "a"}, {"by": BEN, "said": "b"}]});
+    let expected = json!({"rows": [
+        {"by": "own_00000000000000000000000000", "said": ""}, {"by": BEN, "said": "b"}]});
+    assert_eq!(erased(&redact, document), (Erased::Changed, expected));
+}
+
+#[test]
+fn keys_are_people_too() {
+    let remove = people(&[("votes{}", Erasure::RemoveElement, &[])]);
+    let document = json!({"votes": {ANNA: 1, BEN: 2}});
+    assert_eq!(erased(&remove, document), (Erased::Changed, json!({"votes": {BEN: 2}})));
+    let redact = people(&[("votes{}", Erasure::Redact, &[])]);
+    let expected = json!({"votes": {"own_00000000000000000000000000": 1}});
+    assert_eq!(erased(&redact, json!({"votes": {ANNA: 1}})), (Erased::Changed, expected));
+}
+
+#[test]
+fn an_export_hides_what_is_personal_to_others() {
+    let declared = people(&[
+        ("by", Erasure::Redact, &[("by", Audience::Personal), ("reason", Audience::Shared)]),
+        ("about", Erasure::Redact, &[("secret", Audience::Personal)]),
+    ]);
+    let mut document = json!({"by": BEN, "about": ANNA, "reason": "r", "secret": "s"});
+    declared.hide_others("id", &mut document, &[ANNA.to_owned()]);
+    assert_eq!(document, json!({"by": "", "about": ANNA, "reason": "r", "secret": "s"}));
+}
+
+#[test]
+fn a_declaration_that_cannot_be_carried_out_is_refused() {
+    let refused = |path: &str, erasure| {
+        let person = Person { path: path.to_owned(), erasure, fields: Vec::new() };
+        People::new(&[person]).unwrap_err()
+    };
+    assert!(refused("owner_id", Erasure::RemoveElement).contains("not within a list"));
+    assert!(refused("$id", Erasure::Redact).contains("can only be deleted"));
+    assert!(refused("a..b", Erasure::Redact).contains("is not a path"));
+}
