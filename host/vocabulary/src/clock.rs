@@ -11,51 +11,61 @@ use std::{
 use tokio::{sync::watch, time::timeout};
 
 /// The system's time or a fixed time, plus the time by which the clock was advanced. Clones share one clock.
+///
+/// A clone costs one counter, because every layer of the HTTP stack clones its clock for every request.
 #[derive(Debug, Clone)]
-pub struct Clock {
+pub struct Clock(Arc<State>);
+
+#[derive(Debug)]
+struct State {
     /// None for a clock that follows the operating system's.
     standing_at: Option<Timestamp>,
-    advanced_ms: Arc<AtomicU64>,
+    advanced_ms: AtomicU64,
     advances: watch::Sender<()>,
 }
 
 impl Clock {
     /// Returns the clock of the operating system.
     pub fn system() -> Self {
-        Self { standing_at: None, advanced_ms: Arc::default(), advances: watch::Sender::new(()) }
+        Self::new(None)
     }
 
     /// Returns a clock that shows this time until it is advanced.
     pub fn standing_at(time: Timestamp) -> Self {
-        Self { standing_at: Some(time), ..Self::system() }
+        Self::new(Some(time))
+    }
+
+    fn new(standing_at: Option<Timestamp>) -> Self {
+        let advances = watch::Sender::new(());
+        Self(Arc::new(State { standing_at, advanced_ms: AtomicU64::default(), advances }))
     }
 
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
-        let advanced = self.advanced_ms.load(Ordering::SeqCst);
-        let time = self.standing_at.unwrap_or_else(Timestamp::now);
+        let advanced = self.0.advanced_ms.load(Ordering::SeqCst);
+        let time = self.0.standing_at.unwrap_or_else(Timestamp::now);
         time.plus(Duration::from_millis(advanced))
     }
 
     /// Moves this clock forward, for everything that shares it, and wakes what sleeps by it.
     pub fn advance(&self, time: Duration) {
         let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        self.advanced_ms.fetch_add(time, Ordering::SeqCst);
-        self.advances.send_replace(());
+        self.0.advanced_ms.fetch_add(time, Ordering::SeqCst);
+        self.0.advances.send_replace(());
     }
 
     /// Waits until this clock says `time`, because it has passed or because the clock was advanced. An
     /// advance between the reading of `time` and the wait is not lost.
     pub async fn sleep_until(&self, time: Timestamp) {
         // Subscribed before the first look, so that no advance is missed.
-        let mut advances = self.advances.subscribe();
+        let mut advances = self.0.advances.subscribe();
         loop {
             let left = time.as_millis().saturating_sub(self.now().as_millis());
             if left == 0 {
                 return;
             }
             // An error would mean that the sender is gone, but this clock holds it.
-            match self.standing_at {
+            match self.0.standing_at {
                 None => drop(timeout(Duration::from_millis(left), advances.changed()).await),
                 Some(_) => drop(advances.changed().await),
             }
