@@ -144,7 +144,7 @@ pub const DOCUMENTS: &[Attack] = &[
         "many_reads",
         "reads a hundred thousand documents in one call",
         Harmless("ended by the limit of reads or by the time limit", |seen| {
-            let limited = seen.reply.text.contains("at most at 10000");
+            let limited = seen.reply.text.contains("at most 10000 documents");
             match limited || seen.reply.body["error_code"] == "capability_timeout" {
                 true => Ok(()),
                 false => Err("it reads them all".to_owned()),
