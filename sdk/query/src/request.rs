@@ -306,7 +306,7 @@ mod tests {
         let near = Some(Circle::new(0.0, 0.0, 1.0).unwrap());
         let text = Some("a");
         assert!(error(&bare, Request { text, ..ALL }).contains("declare the paths of its texts"));
-        assert!(error(&bare, Request { near, ..ALL }).contains("declare geo"));
+        assert!(error(&bare, Request { near, ..ALL }).contains("declare `geo`"));
         assert!(error(&shape(), Request { text: Some(" ?! "), ..ALL }).contains("no words"));
         let many: String = (0..65).map(|number| format!("w{number} ")).collect();
         assert!(
