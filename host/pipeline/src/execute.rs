@@ -57,7 +57,7 @@ impl Host {
         let (ending, work) = run.await;
         let asked_to_keep = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
         let outcome = match ending {
-            Ok(ending) if ending.size() > LARGE_ANSWER => {
+            Ok(ending) if ending.size() > LARGE_ANSWER || capability.prepared.is_heavy() => {
                 let (capability, name) = (Arc::clone(capability), name.to_owned());
                 let (request, passed) = (Arc::clone(&context.request_id), frame.passed());
                 let check = move || {

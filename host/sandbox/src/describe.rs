@@ -65,11 +65,12 @@ impl Sandbox {
             .map_err(host)?;
         // No setting changes what a component says of itself.
         let memory = Limits::default().call_memory_bytes;
-        let (mut store, long) = self.store(Arc::from("describe"), Arc::new(context), None, memory);
+        let (mut store, computing) =
+            self.store(Arc::from("describe"), Arc::new(context), None, memory);
         let time = self.options.limits.call_wall_time();
         let (result, mut state) = self
             .long_calls
-            .run(long, async move {
+            .run(&prepared.load, computing, async move {
                 let call = async {
                     let instance = pre.instantiate_async(&mut store).await?;
                     instance.call_describe(&mut store).await

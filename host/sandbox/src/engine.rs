@@ -5,7 +5,7 @@ use crate::{
     contract::AnyCapabilityPre,
     imports::{Import, ImportKind},
     interfaces::INTERFACES,
-    long::LongCalls,
+    long::{Load, LongCalls},
     state::CallState,
 };
 use portolan_vocabulary::Limits;
@@ -87,6 +87,7 @@ pub struct Prepared {
     /// The index of the export `call`, because a search by name would cost every call.
     pub(super) call: ComponentExportIndex,
     pub(super) calls: Semaphore,
+    pub(super) load: Load,
     imports: Vec<Import>,
 }
 
@@ -174,7 +175,8 @@ impl Sandbox {
             .get_export_index(None, "call")
             .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
         let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
-        Ok(Prepared { component, pre: Arc::new(pre), call, calls, imports })
+        let load = Load::default();
+        Ok(Prepared { component, pre: Arc::new(pre), call, calls, load, imports })
     }
 
     /// Loads an artifact. One that loads without a pool but not with it is valid, and too large for the
@@ -200,6 +202,11 @@ impl Sandbox {
 impl Prepared {
     pub fn imports(&self) -> &[Import] {
         &self.imports
+    }
+
+    /// Returns whether its calls are mostly long. What the host does for them should then not delay others.
+    pub fn is_heavy(&self) -> bool {
+        self.load.is_heavy()
     }
 }
 

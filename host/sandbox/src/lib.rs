@@ -51,6 +51,7 @@ mod long;
 mod memory;
 mod output;
 mod permit;
+mod processor;
 mod random;
 mod run;
 mod screen;

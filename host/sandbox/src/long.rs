@@ -1,19 +1,20 @@
 //! Long calls: where a call goes on after its first milliseconds of computing.
 //!
 //! A call starts in the thread that received it. One that is still computing after
-//! [`FREE_EPOCHS`] goes on in threads of a lower priority, of which there are as many as processors: on an
+//! [`FREE_TIME`] goes on in threads of a lower priority, of which there are as many as processors: on an
 //! idle machine it is as fast as before, and on a busy one the operating system lets short calls, codes and
-//! both addresses go first. Where a system has no priorities for single threads, the threads alone separate
-//! them.
+//! both addresses go first. The calls of a component whose calls are mostly long start there. Where a system
+//! has no priorities for single threads, the threads alone separate them.
 
-use crate::state::CallState;
+use crate::{processor::ThreadTime, state::CallState};
 use std::{
     future::{Future, poll_fn},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     task::Poll,
+    time::{Duration, Instant},
 };
 use tokio::{
     runtime::{Builder, Handle, Runtime},
@@ -23,8 +24,14 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument as _, instrument::WithSubscriber as _};
 use wasmtime::{Store, UpdateDeadline};
 
-/// The interruptions after which a call is long: the first can come at once.
+/// The interruptions before the time that a guest computes is measured: the first can come at once.
 const FREE_EPOCHS: u64 = 2;
+/// The time for which a call runs before its computing is measured. Reading the clock of a thread is too slow
+/// for every call.
+const FREE_TIME: Duration = Duration::from_millis(1);
+/// The computing time, measured after the free time, that makes a call long. Waiting for a processor
+/// does not count.
+const LONG: Duration = Duration::from_millis(1);
 
 /// The threads of long calls.
 pub(super) struct LongCalls {
@@ -32,19 +39,90 @@ pub(super) struct LongCalls {
     runtime: Option<Runtime>,
 }
 
-/// Whether one call is long by now.
+/// The computing time of one call, and whether the call is long by now.
 #[derive(Debug, Clone, Default)]
-pub(super) struct IsLong(Arc<AtomicBool>);
+pub(super) struct Computing(Arc<Measured>);
 
-impl IsLong {
-    /// Interrupts the guest of this store regularly from now on, and notes when it is long.
+/// Only the thread that polls the call writes these.
+#[derive(Debug, Default)]
+struct Measured {
+    is_long: AtomicBool,
+    /// The measured computing time in nanoseconds.
+    total: AtomicU64,
+    /// The clock of the current thread at the last reading of the current poll; 0 for none.
+    last: AtomicU64,
+}
+
+impl Computing {
+    /// Interrupts the guest of this store regularly from now on, and notes when its call is long.
     pub(super) fn watch(&self, store: &mut Store<CallState>) {
-        let long = self.clone();
+        let computing = self.clone();
         store.set_epoch_deadline(FREE_EPOCHS);
         store.epoch_deadline_callback(move |_context| {
-            long.0.store(true, Ordering::Relaxed);
-            Ok(UpdateDeadline::Yield(1))
+            computing.read();
+            Ok(match computing.is_long() {
+                true => UpdateDeadline::Yield(1),
+                false => UpdateDeadline::Continue(1),
+            })
         });
+    }
+
+    fn is_long(&self) -> bool {
+        self.0.is_long.load(Ordering::Relaxed)
+    }
+
+    /// Adds what the current thread computed since the last reading of this poll. The first reading adds
+    /// nothing.
+    fn read(&self) {
+        let now = ThreadTime::now().as_nanos();
+        let last = self.0.last.swap(now, Ordering::Relaxed);
+        if last != 0 {
+            let total = self.0.total.fetch_add(now.saturating_sub(last), Ordering::Relaxed);
+            let total = Duration::from_nanos(total + now.saturating_sub(last));
+            if total >= LONG {
+                self.0.is_long.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Ends a poll; the next can be in another thread.
+    fn pause(&self) {
+        if self.0.last.load(Ordering::Relaxed) != 0 {
+            self.read();
+            self.0.last.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Polls a call, and measures its computing if this is asked for or began during the poll.
+    fn poll<T>(&self, measure: bool, poll: impl FnOnce() -> Poll<T>) -> Poll<T> {
+        if measure {
+            self.read();
+        }
+        let polled = poll();
+        self.pause();
+        polled
+    }
+}
+
+/// How many of the last calls of a component were long: a moving average from 0 to [`Load::ALL`].
+#[derive(Debug, Default)]
+pub(super) struct Load(AtomicU32);
+
+impl Load {
+    const ALL: u32 = 1 << 16;
+    /// The share of the newest call in the average.
+    const NEWEST: u32 = 8;
+
+    /// Returns whether the calls were mostly long.
+    pub(super) fn is_heavy(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > Self::ALL / 2
+    }
+
+    fn count(&self, was_long: bool) {
+        let newest = if was_long { Self::ALL / Self::NEWEST } else { 0 };
+        // A call that another one overwrites is not missed.
+        let average = self.0.load(Ordering::Relaxed);
+        self.0.store(average - average / Self::NEWEST + newest, Ordering::Relaxed);
     }
 }
 
@@ -59,26 +137,47 @@ impl LongCalls {
     /// ends the call at its next interruption.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        long: IsLong,
+        load: &Load,
+        computing: Computing,
         call: impl Future<Output = T> + Send + 'static,
     ) -> T {
         let mut call = Box::pin(call);
-        let short = poll_fn(|context| match call.as_mut().poll(context) {
-            Poll::Ready(answer) => Poll::Ready(Some(answer)),
-            Poll::Pending if long.0.load(Ordering::Relaxed) => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
+        let mut ran = Duration::ZERO;
+        let begins_here = !load.is_heavy();
+        let short = poll_fn(|context| {
+            if !begins_here {
+                return Poll::Ready(None);
+            }
+            let started = Instant::now();
+            let polled = computing.poll(ran > FREE_TIME, || call.as_mut().poll(context));
+            ran += started.elapsed();
+            match polled {
+                Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                Poll::Pending if computing.is_long() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
         });
         if let Some(answer) = short.await {
+            load.count(computing.is_long());
             return answer;
         }
         let Some(runtime) = &self.runtime else { return call.await };
+        if begins_here {
+            load.count(true);
+        }
         // Connections and timers stay with the host's own threads.
         let own = Handle::current();
+        let measured = computing.clone();
         let rest = poll_fn(move |context| {
             let _entered = own.enter();
-            call.as_mut().poll(context)
+            measured.poll(true, || call.as_mut().poll(context))
         });
-        finished(runtime.spawn(rest.in_current_span().with_current_subscriber())).await
+        let answer =
+            finished(runtime.spawn(rest.in_current_span().with_current_subscriber())).await;
+        if !begins_here {
+            load.count(computing.is_long());
+        }
+        answer
     }
 
     /// Runs a computation in the threads of long calls.

@@ -6,7 +6,7 @@ use crate::{
     contract::types,
     engine::{Prepared, Sandbox},
     error::SandboxError,
-    long::IsLong,
+    long::Computing,
     services::Work,
     state::CallState,
     trap::GuestTrap,
@@ -40,14 +40,14 @@ impl Sandbox {
         work: Work,
     ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
         let memory = self.options.limits.call_memory_bytes;
-        let (mut store, long) =
+        let (mut store, computing) =
             self.store(Arc::clone(capability), Arc::clone(context), Some(work), memory);
         let (pre, function) = (Arc::clone(&component.pre), component.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let time = self.options.limits.call_wall_time();
         let (result, store) = self
             .long_calls
-            .run(long, async move {
+            .run(&component.load, computing, async move {
                 let call = async {
                     let instance = pre.instantiate_async(&mut store).await?;
                     let call =
@@ -80,16 +80,16 @@ impl Sandbox {
         context: Arc<CallContext>,
         work: Option<Work>,
         memory_bytes: u64,
-    ) -> (Store<CallState>, IsLong) {
+    ) -> (Store<CallState>, Computing) {
         let limits = &self.options.limits;
         let state = CallState::new(capability, context, memory_bytes as usize, work);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         // Twice the limit, so that an answer a little too large is measured and not cut off.
         store.set_hostcall_fuel(limits.call_output_bytes as usize * 2);
-        let long = IsLong::default();
-        long.watch(&mut store);
-        (store, long)
+        let computing = Computing::default();
+        computing.watch(&mut store);
+        (store, computing)
     }
 
     /// Tells why a guest ended without an answer.

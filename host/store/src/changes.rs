@@ -37,6 +37,13 @@ impl Changes {
         self.reads.len() + self.writes.len()
     }
 
+    /// Returns whether a commit would change nothing.
+    pub(crate) fn writes_nothing(&self) -> bool {
+        let records = self.task.is_none() && self.kept.is_none() && self.audit.is_empty();
+        let effects = self.events.is_empty() && self.timers.is_empty() && self.commands.is_empty();
+        records && effects && self.writes.is_empty()
+    }
+
     /// Returns the collections whose documents are read or written.
     pub(crate) fn collections(&self) -> BTreeSet<&CollectionId> {
         self.reads.keys().map(|key| &key.collection).chain(self.growth.keys()).collect()

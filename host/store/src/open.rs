@@ -1,7 +1,7 @@
 //! Opens the store: connects its parts and starts its tasks.
 
 use crate::{
-    commit::{Committer, Database, Rates, Signals},
+    commit::{Committer, Database, Rates, ReadValidator, Signals},
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
     query::Layouts,
@@ -33,6 +33,7 @@ impl Store {
             rates: Rates::default(),
             clock: clock.clone(),
         })?;
+        let validator = ReadValidator::start(&backend, Arc::clone(&statements), clock.clone())?;
         signals.listen(&backend);
         let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;
         let cursor_keys = keys.derive(Keyring::CURSORS);
@@ -41,6 +42,7 @@ impl Store {
             backend,
             statements,
             committer,
+            validator,
             documents,
             signals,
             layouts,

@@ -1,7 +1,7 @@
 //! The store: handles to the database and to the tasks that read and commit.
 
 use crate::{
-    commit::{Committer, InboxSignal, Signals},
+    commit::{Committer, InboxSignal, ReadValidator, Signals},
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
     query::Layouts,
@@ -24,6 +24,7 @@ pub(crate) struct Inner {
     pub(crate) backend: Arc<Backend>,
     pub(crate) statements: Arc<Statements>,
     pub(crate) committer: Committer,
+    pub(crate) validator: ReadValidator,
     pub(crate) documents: DocumentReader,
     /// Channels on which commits, on this node and on others, are announced.
     pub(crate) signals: Signals,

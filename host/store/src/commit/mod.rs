@@ -5,12 +5,14 @@ mod committer;
 mod fan_out;
 mod quotas;
 mod rates;
+mod read_only;
 mod signals;
 mod validation;
 mod verdict;
 
 pub(crate) use committer::{Answer, Committer, Database};
 pub(crate) use rates::Rates;
+pub(crate) use read_only::ReadValidator;
 pub use signals::InboxSignal;
 pub(crate) use signals::Signals;
 pub use verdict::{ConflictKey, Verdict};

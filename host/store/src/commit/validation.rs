@@ -130,10 +130,6 @@ impl<'a> ValidationState<'a> {
         if !due {
             return Verdict::Superseded;
         }
-        let revision = |key| self.revisions.get(key).copied().unwrap_or(0);
-        let read = changes.reads.iter().find(|(key, seen)| revision(key) != **seen);
-        let mut holders = changes.holders.iter();
-        let held = holders.find(|(key, seen)| self.holders.get(*key) != seen.as_ref());
         let kept = changes.kept.as_ref().filter(|kept| self.answered.contains(&kept.key.parts()));
         let version = |id| self.webhooks.get(id).copied().unwrap_or(0);
         let mut webhooks = changes.commands.iter().filter_map(OutboxCommand::webhook);
@@ -145,9 +141,7 @@ impl<'a> ValidationState<'a> {
             }
             _ => None,
         });
-        let conflict = read
-            .map(|(key, _)| ConflictKey::of(key))
-            .or_else(|| held.map(|(key, _)| ConflictKey::of(key)))
+        let conflict = read_conflict(changes, &self.revisions, &self.holders)
             .or_else(|| kept.map(|kept| ConflictKey::of(&kept.key)))
             .or_else(|| webhook.map(|(id, _)| ConflictKey::of(&id)))
             .or_else(|| added.map(ConflictKey::of));
@@ -211,4 +205,17 @@ impl<'a> ValidationState<'a> {
         }
         self.answered.extend(changes.kept.iter().map(|kept| kept.key.parts()));
     }
+}
+
+/// Returns a document or a unique key that is not as the unit has read it.
+pub(super) fn read_conflict(
+    changes: &Changes,
+    revisions: &BTreeMap<DocumentKey, u64>,
+    holders: &BTreeMap<UniqueKey, String>,
+) -> Option<ConflictKey> {
+    let revision = |key| revisions.get(key).copied().unwrap_or(0);
+    let read = changes.reads.iter().find(|(key, seen)| revision(key) != **seen);
+    let held = || changes.holders.iter().find(|(key, seen)| holders.get(*key) != seen.as_ref());
+    let read = read.map(|(key, _)| ConflictKey::of(key));
+    read.or_else(|| held().map(|(key, _)| ConflictKey::of(key)))
 }

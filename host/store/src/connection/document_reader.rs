@@ -1,15 +1,17 @@
 //! Reads single documents in batches: requests that arrive while a statement runs are answered by
 //! the next statement.
 
-use super::{backend::Backend, native::Reader, postgres::PostgresServer, statements::Statements};
+use super::{
+    backend::Backend,
+    read_connection::{ReadConnection, next_batch},
+    statements::Statements,
+};
 use crate::{
     document::{CollectionId, DocumentKey, Stored},
     error::DbError,
     integers::{instant, unsigned},
 };
-use futures_util::TryStreamExt as _;
 use serde_json::{Value, json};
-use sqlx::{PgConnection, SqlStr};
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
@@ -43,22 +45,12 @@ pub(crate) struct DocumentReader {
 
 impl DocumentReader {
     pub(crate) fn start(backend: &Backend, statements: Arc<Statements>) -> Result<Self, DbError> {
-        let mut source = match backend {
-            Backend::Sqlite(sqlite) => Source::Sqlite(Reader::open(&sqlite.path)?),
-            Backend::Postgres(server) => Source::Postgres(Arc::clone(server), None),
-        };
+        let mut connection = ReadConnection::open(backend)?;
         let (requests, mut waiting) = mpsc::channel::<Request>(WAITING);
         backend.spawn("portolan-read", async move {
-            while let Some(first) = waiting.recv().await {
-                let mut count = first.keys.len();
-                let mut requests = vec![first];
-                while count < BATCH
-                    && let Ok(request) = waiting.try_recv()
-                {
-                    count += request.keys.len();
-                    requests.push(request);
-                }
-                answer(&mut source, &statements, requests).await;
+            let size = |request: &Request| request.keys.len();
+            while let Some(requests) = next_batch(&mut waiting, size, BATCH).await {
+                answer(&mut connection, &statements, requests).await;
             }
         })?;
         Ok(Self { requests })
@@ -74,8 +66,12 @@ impl DocumentReader {
     }
 }
 
-async fn answer(source: &mut Source, statements: &Statements, requests: Vec<Request>) {
-    let found = tokio::time::timeout(READ_TIMEOUT, source.find(statements, &requests)).await;
+async fn answer(connection: &mut ReadConnection, statements: &Statements, requests: Vec<Request>) {
+    let rows = Shares::new(&requests).rows();
+    let begin = || Shares::new(&requests);
+    let read = connection.fold(&statements.documents, rows, begin, Shares::add);
+    let found = tokio::time::timeout(READ_TIMEOUT, read).await;
+    let found = found.map(|shares| shares.map(Shares::into_found));
     match found.unwrap_or(Err(DbError::Silent)) {
         Ok(shares) => {
             for (request, share) in requests.into_iter().zip(shares) {
@@ -133,59 +129,6 @@ impl<'a> Shares<'a> {
     fn into_found(self) -> Vec<Found> {
         self.shares.into_iter().map(|(_, found)| found).collect()
     }
-}
-
-/// A dedicated connection.
-enum Source {
-    Sqlite(Reader),
-    Postgres(Arc<PostgresServer>, Option<PgConnection>),
-}
-
-impl Source {
-    async fn find(
-        &mut self,
-        statements: &Statements,
-        requests: &[Request],
-    ) -> Result<Vec<Found>, DbError> {
-        let sql = &statements.documents;
-        let mut shares = Shares::new(requests);
-        match self {
-            Self::Sqlite(reader) => {
-                reader.each(sql.as_str(), &shares.rows(), |row| shares.add(row))?;
-            }
-            Self::Postgres(server, last) => {
-                // The server may have restarted since the last statement.
-                let again = match last.take() {
-                    Some(connection) => read(connection, sql, &mut shares).await.ok(),
-                    None => None,
-                };
-                let connection = match again {
-                    Some(connection) => connection,
-                    None => {
-                        shares = Shares::new(requests);
-                        read(server.connect().await?, sql, &mut shares).await?
-                    }
-                };
-                *last = Some(connection);
-            }
-        }
-        Ok(shares.into_found())
-    }
-}
-
-/// Reads the documents of the requests, and returns the connection.
-async fn read(
-    mut connection: PgConnection,
-    sql: &SqlStr,
-    shares: &mut Shares<'_>,
-) -> Result<PgConnection, DbError> {
-    let wanted = Value::Array(shares.rows()).to_string();
-    let mut rows = sqlx::query_as(sql.clone()).bind(&wanted).fetch(&mut connection);
-    while let Some(row) = rows.try_next().await? {
-        shares.add(row);
-    }
-    drop(rows);
-    Ok(connection)
 }
 
 type Row = (i64, String, i64, Option<String>, i64, i64);

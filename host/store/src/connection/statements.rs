@@ -19,12 +19,19 @@ fn usage_of(capability: &str) -> String {
     )
 }
 
+/// The kinds of the rows of `Statements::read_set`: the revision of a document, the holder of a unique key,
+/// and until when nothing commits to a collection.
+pub(crate) const REVISION: i64 = 0;
+pub(crate) const HOLDER: i64 = 1;
+pub(crate) const FENCE: i64 = 2;
+
 #[derive(Debug)]
 pub(crate) struct Statements {
     pub(crate) documents: SqlStr,
     pub(crate) revisions: SqlStr,
     pub(crate) holders: SqlStr,
     pub(crate) timers: SqlStr,
+    pub(crate) read_set: SqlStr,
     pub(crate) deliveries: SqlStr,
     pub(crate) answered: SqlStr,
     pub(crate) layouts: SqlStr,
@@ -109,6 +116,23 @@ impl Statements {
                 &[("collection", NUMBER), ("place", NUMBER), ("key", TEXT)],
                 "",
             ),
+            // One statement, so that all parts of a read set come from one snapshot.
+            read_set: sql(format!(
+                "SELECT {kind}, {collection}, {place}, {key}, CASE {kind}
+                 WHEN {REVISION} THEN (SELECT CAST(t.revision AS TEXT) FROM documents t
+                   WHERE t.collection = {collection} AND t.id = {key})
+                 WHEN {HOLDER} THEN (SELECT t.id FROM unique_keys t
+                   WHERE t.collection = {collection} AND t.place = {place} AND t.key = {key})
+                 ELSE (SELECT CAST(CASE t.state WHEN 'retired' THEN {} ELSE t.fenced_until END AS TEXT)
+                   FROM collections t WHERE t.id = {collection})
+                 END
+                 FROM {rows}",
+                i64::MAX,
+                kind = backend.part(0, NUMBER),
+                collection = backend.part(1, NUMBER),
+                place = backend.part(2, NUMBER),
+                key = backend.part(3, TEXT),
+            )),
             // Each row ends with the name under which the usage is kept.
             timers: sql(format!(
                 "SELECT {capability}, {name}, {mode}, t.setting,

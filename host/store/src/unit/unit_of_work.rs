@@ -177,11 +177,14 @@ impl Unit {
 
     /// Commits the unit whole or not at all.
     pub async fn commit(self, attachments: Attachments) -> Answer {
-        let committer = self.store.inner.committer.clone();
+        let inner = Arc::clone(&self.store.inner);
         let Attachments { task, kept, audit } = attachments;
         let mut changes = Changes { task, kept, ..self.into_changes() };
         changes.audit.extend(audit);
-        committer.commit(changes).await
+        match changes.writes_nothing() {
+            true => inner.validator.validate(changes).await,
+            false => inner.committer.commit(changes).await,
+        }
     }
 }
 

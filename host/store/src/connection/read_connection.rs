@@ -1,0 +1,101 @@
+//! A dedicated connection for reads: each is one statement, and so reads one snapshot.
+
+use super::{
+    backend::Backend,
+    native::{FromNative, Reader},
+    postgres::PostgresServer,
+};
+use crate::error::DbError;
+use futures_util::TryStreamExt as _;
+use serde_json::Value;
+use sqlx::{FromRow, PgConnection, SqlStr, postgres::PgRow};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// A connection of one task. On SQLite it blocks the thread.
+pub(crate) enum ReadConnection {
+    Sqlite(Reader),
+    /// None before the first read, and after a read that failed.
+    Postgres(Arc<PostgresServer>, Option<PgConnection>),
+}
+
+impl ReadConnection {
+    pub(crate) fn open(backend: &Backend) -> Result<Self, DbError> {
+        Ok(match backend {
+            Backend::Sqlite(sqlite) => Self::Sqlite(Reader::open(&sqlite.path)?),
+            Backend::Postgres(server) => Self::Postgres(Arc::clone(server), None),
+        })
+    }
+
+    /// Runs a statement over rows that are JSON arrays, and adds one found row after the other to a state.
+    pub(crate) async fn fold<T, S>(
+        &mut self,
+        sql: &SqlStr,
+        rows: Vec<Value>,
+        begin: impl Fn() -> S,
+        add: impl Fn(&mut S, T),
+    ) -> Result<S, DbError>
+    where
+        T: Send + Unpin + FromNative + for<'r> FromRow<'r, PgRow>,
+    {
+        match self {
+            Self::Sqlite(reader) => {
+                let mut state = begin();
+                reader.each(sql.as_str(), &rows, |row| add(&mut state, row))?;
+                Ok(state)
+            }
+            Self::Postgres(server, last) => {
+                let rows = Value::Array(rows).to_string();
+                // The server may have restarted since the last statement.
+                let again = match last.take() {
+                    Some(connection) => read(connection, sql, &rows, begin(), &add).await.ok(),
+                    None => None,
+                };
+                let (connection, state) = match again {
+                    Some(read) => read,
+                    None => read(server.connect().await?, sql, &rows, begin(), &add).await?,
+                };
+                *last = Some(connection);
+                Ok(state)
+            }
+        }
+    }
+}
+
+/// Runs a statement, and returns the connection with the state.
+async fn read<T, S>(
+    mut connection: PgConnection,
+    sql: &SqlStr,
+    rows: &str,
+    mut state: S,
+    add: &impl Fn(&mut S, T),
+) -> Result<(PgConnection, S), DbError>
+where
+    T: Send + Unpin + for<'r> FromRow<'r, PgRow>,
+{
+    let mut found = sqlx::query_as(sql.clone()).bind(rows).fetch(&mut connection);
+    while let Some(row) = found.try_next().await? {
+        add(&mut state, row);
+    }
+    drop(found);
+    Ok((connection, state))
+}
+
+/// Waits for a request, and takes it with those that wait too, until they have this size together. Returns
+/// none after the last request.
+pub(crate) async fn next_batch<R>(
+    waiting: &mut mpsc::Receiver<R>,
+    size: impl Fn(&R) -> usize,
+    limit: usize,
+) -> Option<Vec<R>> {
+    let first = waiting.recv().await?;
+    let mut total = size(&first);
+    let mut batch = vec![first];
+    while total < limit
+        && let Ok(request) = waiting.try_recv()
+    {
+        total += size(&request);
+        batch.push(request);
+    }
+    Some(batch)
+}
