@@ -158,7 +158,7 @@ impl LongCalls {
             }
         });
         if let Some(answer) = short.await {
-            load.count(computing.is_long());
+            load.count(computing.is_long() || ran > FREE_TIME + LONG);
             return answer;
         }
         let Some(runtime) = &self.runtime else { return call.await };
