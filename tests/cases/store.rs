@@ -6,6 +6,10 @@ use portolan_store::{
 };
 use portolan_vocabulary::{self as vocabulary, Clock, Keyring, Quotas, Timestamp};
 use serde_json::{Value, json};
+use sqlx::{
+    ConnectOptions as _, Connection as _, PgConnection, SqliteConnection,
+    sqlite::SqliteConnectOptions,
+};
 use std::{
     future::Future,
     sync::{
@@ -77,6 +81,7 @@ on_both! {
     documents_are_stored_with_their_revisions
     a_call_sees_its_own_writes_and_can_roll_them_back
     a_document_changed_since_its_read_is_a_conflict
+    reads_do_not_wait_for_commits
     write_skew_is_a_conflict
     documents_read_together_are_of_one_snapshot
     unique_values_have_one_holder
@@ -220,6 +225,63 @@ async fn a_document_changed_since_its_read_is_a_conflict(opened: Opened) {
     let twice = reader.get_many(&accounts, &["a", "a"]).await.unwrap();
     assert_eq!((twice[0].is_some(), &twice[0]), (true, &twice[1]));
     assert_eq!(commit(reader).await, Verdict::Committed);
+}
+
+async fn reads_do_not_wait_for_commits(opened: Opened) {
+    let store = &opened.store;
+    let accounts = collection(store, "ledger", &["name"]).await;
+    put(store, &accounts, "a", json!({ "n": 1, "name": "first" })).await;
+    let lock = Lock::writers(&opened.url).await;
+    let mut writer = unit(store);
+    writer.put(&accounts, "a", r#"{"n":2}"#.to_owned(), Expectation::Any).await.unwrap();
+    let writing = tokio::spawn(commit(writer));
+
+    let mut reader = unit(store);
+    for id in ["a", "b"] {
+        reader.get(&accounts, id).await.unwrap();
+    }
+    assert!(reader.needs_validation());
+    assert_eq!(commit(reader).await, Verdict::Committed);
+    assert!(!writing.is_finished(), "the lock was held meanwhile");
+
+    let mut reader = unit(store);
+    reader.get(&accounts, "a").await.unwrap();
+    lock.release().await;
+    assert_eq!(writing.await.unwrap(), Verdict::Committed);
+    reader.get(&accounts, "b").await.unwrap();
+    assert!(matches!(commit(reader).await, Verdict::Conflict(_)));
+}
+
+/// What makes all writers wait: another process's transaction.
+enum Lock {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+impl Lock {
+    async fn writers(url: &DatabaseUrl) -> Self {
+        match url {
+            DatabaseUrl::Sqlite(path) => {
+                let options = SqliteConnectOptions::new().filename(path);
+                let mut connection = options.connect().await.unwrap();
+                sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
+                Self::Sqlite(connection)
+            }
+            DatabaseUrl::Postgres(url) => {
+                let mut connection = PgConnection::connect(url).await.unwrap();
+                let lock = "BEGIN; LOCK TABLE documents IN SHARE ROW EXCLUSIVE MODE";
+                sqlx::raw_sql(lock).execute(&mut connection).await.unwrap();
+                Self::Postgres(connection)
+            }
+        }
+    }
+
+    async fn release(self) {
+        match self {
+            Self::Sqlite(connection) => connection.close().await.unwrap(),
+            Self::Postgres(connection) => connection.close().await.unwrap(),
+        }
+    }
 }
 
 async fn write_skew_is_a_conflict(opened: Opened) {

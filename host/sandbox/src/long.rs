@@ -227,3 +227,45 @@ fn lower_priority() {
 
 #[cfg(not(target_os = "linux"))]
 fn lower_priority() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_is_heavy_while_most_of_its_calls_are_long() {
+        let load = Load::default();
+        for _ in 0..5 {
+            load.count(true);
+            assert!(!load.is_heavy());
+        }
+        load.count(true);
+        assert!(load.is_heavy());
+        for _ in 0..100 {
+            load.count(true);
+        }
+        for _ in 0..5 {
+            load.count(false);
+            assert!(load.is_heavy());
+        }
+        load.count(false);
+        assert!(!load.is_heavy());
+    }
+
+    #[test]
+    fn a_call_is_long_by_what_it_computes_and_not_by_what_it_waits() {
+        let (waits, computes) = (Computing::default(), Computing::default());
+        let _waited = waits.poll(true, || {
+            std::thread::sleep(LONG * 3);
+            waits.read();
+            Poll::Ready(())
+        });
+        assert!(!waits.is_long());
+        let _computed = computes.poll(true, || {
+            let begun = ThreadTime::now().as_nanos();
+            while ThreadTime::now().as_nanos() - begun < LONG.as_nanos() as u64 {}
+            Poll::Ready(())
+        });
+        assert!(computes.is_long());
+    }
+}
