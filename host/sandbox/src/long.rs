@@ -6,7 +6,7 @@
 //! both addresses go first. The calls of a component whose calls are mostly long start there. Where a system
 //! has no priorities for single threads, the threads alone separate them.
 
-use crate::{processor::ThreadTime, state::CallState};
+use crate::{processor::thread_time, state::CallState};
 use std::{
     future::{Future, poll_fn},
     sync::{
@@ -74,7 +74,7 @@ impl Computing {
     /// Adds what the current thread computed since the last reading of this poll. The first reading adds
     /// nothing.
     fn read(&self) {
-        let now = ThreadTime::now().as_nanos();
+        let now = thread_time();
         let last = self.0.last.swap(now, Ordering::Relaxed);
         if last != 0 {
             let total = self.0.total.fetch_add(now.saturating_sub(last), Ordering::Relaxed);
@@ -262,8 +262,8 @@ mod tests {
         });
         assert!(!waits.is_long());
         let _computed = computes.poll(true, || {
-            let begun = ThreadTime::now().as_nanos();
-            while ThreadTime::now().as_nanos() - begun < LONG.as_nanos() as u64 {}
+            let begun = thread_time();
+            while thread_time() - begun < LONG.as_nanos() as u64 {}
             Poll::Ready(())
         });
         assert!(computes.is_long());
