@@ -79,7 +79,7 @@ fn main() -> Result<()> {
 
 fn serve(arguments: &[String]) -> Result<()> {
     guests::plugins()?;
-    say("building the host in release mode; the first time takes about 15 minutes on two cores");
+    say("building the host in release mode; the first time takes about 8 minutes on two cores");
     cargo(&["build", "--release", "--workspace", "--bin", "portolan"])?;
     say("starting the host; stop it with Ctrl-C");
     let binary = run::target_folder()?.join("release/portolan");

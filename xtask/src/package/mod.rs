@@ -103,7 +103,7 @@ fn build(machine: Machine) -> Result<PathBuf> {
     packages::install("the linker for older systems", "xtask/packaging", "packaging")?;
     let target = format!("{}-unknown-linux-gnu", machine.name());
     ensure_target(&target)?;
-    say("building the command in release mode; this takes about 15 minutes on two cores");
+    say("building the command in release mode; this takes about 8 minutes on two cores");
     let folder = target_folder()?;
     let programs = folder.join("packaging/python");
     let searched = env::var_os("PATH").unwrap_or_default();
