@@ -1,13 +1,14 @@
 //! The compile cache of an author's commands: the machine code of single functions, so that a component of
 //! which little has changed is compiled in a fraction of the time.
 //!
-//! It is one file, which is read as a whole, and replaced as a whole when a compilation has added to it. An
-//! entry is the compiler's key of a function, a length, a checksum and the code. Only the process that
+//! It is one file, which is read as a whole. What a compilation adds is appended; when there is no room, the
+//! file is replaced by one with less. An entry is the compiler's key of a function, a length, a checksum and the code. Only the process that
 //! compiles reads and writes it; a host that serves has none.
 
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
+    fs::OpenOptions,
     io::Write as _,
     ops::Range,
     os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
@@ -16,8 +17,9 @@ use std::{
 };
 use wasmtime::CacheStore;
 
-/// The maximum number of bytes of the file.
-const MOST_BYTES: usize = 256 << 20;
+/// The maximum number of bytes of the file: every compilation reads all of it. A component in Python takes 27
+/// MiB, one in JavaScript 6 MiB, one in Rust 2 MiB.
+const MOST_BYTES: usize = 64 << 20;
 /// The end of the file's name, after the engine's compatibility.
 const SUFFIX: &str = ".functions";
 /// The bits of a file's mode that let other users write to it.
@@ -78,33 +80,56 @@ impl FunctionCache {
         Self { file, bytes, entries, seen: Mutex::default() }
     }
 
-    /// Writes the file anew if something was added: first what was used, so that the rest is dropped when
-    /// there is too much.
+    /// Writes what was added.
     pub(super) fn write(&self) -> std::io::Result<()> {
         self.write_at_most(MOST_BYTES)
     }
 
     fn write_at_most(&self, most: usize) -> std::io::Result<()> {
         let seen = self.seen();
-        if seen.added.is_empty() {
+        let added: Vec<u8> = seen
+            .added
+            .iter()
+            .flat_map(|(key, code)| [header(key, code), code.clone()])
+            .flatten()
+            .collect();
+        if added.is_empty() {
             return Ok(());
+        }
+        let intact = self.entries.values().map(|range| range.end).max().unwrap_or(0);
+        let is_intact = intact == self.bytes.len() && is_ours(&self.file);
+        if is_intact && intact + added.len() <= most {
+            return OpenOptions::new().append(true).open(&self.file)?.write_all(&added);
+        }
+        self.replace(&seen, added, most)
+    }
+
+    /// Writes the file anew: first what was used and what was added. The rest gets three quarters of the
+    /// room at most, so that the next compilations can append.
+    fn replace(&self, seen: &Seen, added: Vec<u8>, most: usize) -> std::io::Result<()> {
+        let (used, unused): (Vec<_>, Vec<_>) =
+            self.entries.iter().partition(|(key, _)| seen.used.contains(*key));
+        let mut kept = Vec::new();
+        let mut keep = |entries: &[(&Key, &Range<usize>)], most: usize| {
+            for (key, range) in entries {
+                let Some(code) = self.bytes.get((*range).clone()) else { continue };
+                let header = header(key, code);
+                if kept.len() + header.len() + code.len() > most {
+                    break;
+                }
+                kept.extend(header);
+                kept.extend_from_slice(code);
+            }
+        };
+        let room = most.saturating_sub(added.len());
+        keep(&used, room);
+        keep(&unused, room.min(most / 4 * 3));
+        if added.len() <= most {
+            kept.extend(added);
         }
         let folder = self.file.parent().unwrap_or(Path::new("."));
         let mut file = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
-        let mut room = most;
-        let (used, unused): (Vec<_>, Vec<_>) =
-            self.entries.iter().partition(|(key, _)| seen.used.contains(*key));
-        let stored =
-            |(key, range): (&Key, &Range<usize>)| Some((*key, self.bytes.get(range.clone())?));
-        let added = seen.added.iter().map(|(key, code)| (*key, code.as_slice()));
-        let kept = used.into_iter().filter_map(stored).chain(added);
-        for (key, code) in kept.chain(unused.into_iter().filter_map(stored)) {
-            let entry = header(&key, code);
-            let Some(rest) = room.checked_sub(entry.len() + code.len()) else { break };
-            file.write_all(&entry)?;
-            file.write_all(code)?;
-            room = rest;
-        }
+        file.write_all(&kept)?;
         file.persist(&self.file).map_err(|error| error.error)?;
         Ok(())
     }
@@ -203,6 +228,33 @@ mod tests {
         let third = FunctionCache::open(file);
         let found = [ONE, TWO, THREE].map(|key| code(&third, &key));
         assert_eq!(found, ["first", "second", "third"].map(|code| Some(code.to_owned())));
+    }
+
+    #[test]
+    fn additions_are_appended_while_there_is_room_and_the_file_is_intact() {
+        use std::io::Read as _;
+        let (_folder, file) = cache();
+        let mut open = std::fs::File::open(&file).unwrap();
+        let add = |key: Key, text: &str| {
+            let cache = FunctionCache::open(file.clone());
+            cache.insert(&key, text.as_bytes().to_vec());
+            cache.write().unwrap();
+        };
+        add(THREE, "third");
+        let mut bytes = Vec::new();
+        open.read_to_end(&mut bytes).unwrap();
+        assert_eq!(entries(&bytes).len(), 3, "the same file has grown");
+
+        // Behind a torn entry nothing would be found, so the file is replaced.
+        std::fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
+        add([4; 32], "fourth");
+        let last = FunctionCache::open(file.clone());
+        let found = [ONE, TWO, THREE, [4; 32]].map(|key| code(&last, &key));
+        assert_eq!(
+            found,
+            [Some("first"), Some("second"), None, Some("fourth")]
+                .map(|text| text.map(str::to_owned))
+        );
     }
 
     #[test]
