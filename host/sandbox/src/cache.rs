@@ -2,8 +2,8 @@
 //! which little has changed is compiled in a fraction of the time.
 //!
 //! It is one file, which is read as a whole. What a compilation adds is appended; when there is no room, the
-//! file is replaced by one with less. An entry is the compiler's key of a function, a length, a checksum and the code. Only the process that
-//! compiles reads and writes it; a host that serves has none.
+//! file is replaced by one with less. An entry is the compiler's key of a function, a length, a checksum and
+//! the code. Only the process that compiles reads and writes it; a host that serves has none.
 
 use std::{
     borrow::Cow,

@@ -120,7 +120,7 @@ impl Load {
 
     fn count(&self, was_long: bool) {
         let newest = if was_long { Self::ALL / Self::NEWEST } else { 0 };
-        // A call that another one overwrites is not missed.
+        // Of two calls that end at the same time, one may not be counted.
         let average = self.0.load(Ordering::Relaxed);
         self.0.store(average - average / Self::NEWEST + newest, Ordering::Relaxed);
     }

@@ -52,9 +52,10 @@ impl ReadValidator {
                 let state = tokio::time::timeout(READ_TIMEOUT, read).await;
                 let state = state.unwrap_or(Err(DbError::Silent)).map_err(Arc::new);
                 let now = signed(clock.now().as_millis());
+                let replaced = state.as_ref().map(|state| state.replaced(now)).unwrap_or_default();
                 for job in batch {
                     let verdict = match &state {
-                        Ok(state) => Ok(state.validate(&job.changes, now)),
+                        Ok(state) => Ok(state.validate(&job.changes, &replaced)),
                         Err(error) => Err(Arc::clone(error)),
                     };
                     // The call may have timed out.
@@ -124,10 +125,14 @@ impl ReadState {
         }
     }
 
-    fn validate(&self, changes: &Changes, now: i64) -> Verdict {
+    /// Returns the collections to which nothing commits now.
+    fn replaced(&self, now: i64) -> BTreeSet<CollectionId> {
         let fenced = self.fences.iter().filter(|(_, until)| **until > now);
-        let replaced = fenced.map(|(collection, _)| *collection).collect();
-        if changes.uses_any(&replaced) {
+        fenced.map(|(collection, _)| *collection).collect()
+    }
+
+    fn validate(&self, changes: &Changes, replaced: &BTreeSet<CollectionId>) -> Verdict {
+        if changes.uses_any(replaced) {
             return Verdict::Replaced;
         }
         read_conflict(changes, &self.revisions, &self.holders)
