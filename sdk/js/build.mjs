@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Builds a project in JavaScript or TypeScript into a component:
 //
-//     node build.mjs PROJECT --wit WIT -o OUT.wasm
+//     node build.mjs PROJECT --wit WIT -o OUT.wasm [--quick]
 //
+// With --quick, the engine in the component is the smaller one: it builds and loads sooner, and its calls are slower.
 // It runs the commands `esbuild` and `componentize-qjs`. build.md describes the steps.
 
 import { execFileSync } from "node:child_process";
@@ -24,7 +25,7 @@ class Mistake extends Error {}
 function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { wit: { type: "string" }, output: { type: "string", short: "o" } },
+    options: { wit: { type: "string" }, output: { type: "string", short: "o" }, quick: { type: "boolean" } },
   });
   const project = resolve(positionals[0] ?? ".");
   const wit = resolve(values.wit ?? join(SDK, "../../wit"));
@@ -34,7 +35,7 @@ function main() {
     const bundle = bundleProject(project, entryOf(project), folder);
     cpSync(wit, join(folder, "wit"), { recursive: true });
     writeFileSync(join(folder, "wit/component.wit"), worldOf(bundle.imports));
-    componentize(folder, bundle, output);
+    componentize(folder, bundle, values.quick ? ["--opt-size"] : [], output);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -97,9 +98,9 @@ function worldOf(imports) {
   ].join("\n");
 }
 
-function componentize(folder, { file, map }, output) {
+function componentize(folder, { file, map }, engine, output) {
   const explainEvaluation = (text) => explain(text, map);
-  const options = ["--wit", join(folder, "wit"), "--world", "component", "--js", file, "--sync", "--stub-wasi", "-o", output];
+  const options = ["--wit", join(folder, "wit"), "--world", "component", "--js", file, "--sync", "--stub-wasi", ...engine, "-o", output];
   run("componentize-qjs", options, { stdio: ["ignore", "ignore", "pipe"] }, explainEvaluation);
   console.log(`${output}: ${statSync(output).size} bytes`);
 }

@@ -61,7 +61,7 @@ impl Build {
 pub(super) fn build(project: &Project, release: bool, output: &Path) -> anyhow::Result<()> {
     let component = match project.language {
         Language::Rust => rust::build(project, release)?,
-        Language::Js | Language::Ts => javascript::build(project)?,
+        Language::Js | Language::Ts => javascript::build(project, release)?,
         Language::Python => python::build(project)?,
     };
     let unfinished = output.with_extension("unfinished");
