@@ -2,8 +2,9 @@
 // Builds a project in JavaScript or TypeScript into a component:
 //
 //     node build.mjs PROJECT --wit WIT -o OUT.wasm [--quick]
+//     node build.mjs --engine --wit WIT -o OUT.wasm
 //
-// With --quick, the engine in the component is the smaller one: it builds and loads sooner, and its calls are slower.
+// The second line makes the engine that runs sources. With --quick, the engine in the component is the smaller one: it builds and loads sooner, and its calls are slower.
 // It runs the commands `esbuild` and `componentize-qjs`. build.md describes the steps.
 
 import { execFileSync } from "node:child_process";
@@ -25,14 +26,14 @@ class Mistake extends Error {}
 function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { wit: { type: "string" }, output: { type: "string", short: "o" }, quick: { type: "boolean" } },
+    options: { wit: { type: "string" }, output: { type: "string", short: "o" }, quick: { type: "boolean" }, engine: { type: "boolean" } },
   });
   const project = resolve(positionals[0] ?? ".");
   const wit = resolve(values.wit ?? join(SDK, "../../wit"));
   const output = resolve(values.output ?? join(project, `${basename(project)}.wasm`));
   const folder = mkdtempSync(join(tmpdir(), "portolan-js-"));
   try {
-    const bundle = bundleProject(project, entryOf(project), folder);
+    const bundle = values.engine ? bundleEngine(folder) : bundleProject(project, entryOf(project), folder);
     cpSync(wit, join(folder, "wit"), { recursive: true });
     writeFileSync(join(folder, "wit/component.wit"), worldOf(bundle.imports));
     componentize(folder, bundle, values.quick ? ["--opt-size"] : [], output);
@@ -51,28 +52,40 @@ function entryOf(project) {
 
 /** Bundles the project with the SDK. The source map becomes part of the bundle, so that traps name source lines. */
 function bundleProject(project, entry, folder) {
-  const file = join(folder, "component.js");
-  const meta = join(folder, "meta.json");
   const input = [
     'import { component, setSourceMap } from "@portolan/sdk/component";',
     `import capability from ${JSON.stringify(entry)};`,
     "export const { describe, call } = component(capability);",
     "export { setSourceMap };",
   ].join("\n");
+  const { file, imports } = bundle(project, input, folder);
+  const map = readMap(`${file}.map`, project, folder);
+  writeFileSync(file, `${readFileSync(file, "utf8")}\nsetSourceMap(${JSON.stringify(map)});\n`);
+  return { file, map, imports };
+}
+
+/** Bundles the engine. Its source map is empty, because its positions are not an author's. */
+function bundleEngine(folder) {
+  const { file, imports } = bundle(SDK, 'export { describe, call } from "./src/engine.js";', folder);
+  return { file, map: { sources: [], lines: {} }, imports };
+}
+
+/** Bundles an entry file with what it imports. Returns the file, and the interfaces of the host that it imports. */
+function bundle(folder, input, scratch) {
+  const file = join(scratch, "component.js");
+  const meta = join(scratch, "meta.json");
   run("esbuild", [
     `--sourcefile=${ENTRY}`, "--bundle", "--format=esm", "--platform=neutral", "--main-fields=module,main", "--target=es2023",
     `--alias:@portolan/sdk/component=${join(SDK, "src/component.js")}`, `--alias:@portolan/sdk=${join(SDK, "src/index.js")}`,
     "--external:portolan:*", "--charset=utf8", "--minify-whitespace", "--sourcemap=external", "--sources-content=false", "--log-level=warning",
     "--log-override:duplicate-object-key=error", `--metafile=${meta}`, `--outfile=${file}`,
-  ], { cwd: project, input, stdio: ["pipe", "inherit", "pipe"] }, explainBundling);
-  const map = readMap(`${file}.map`, project, folder);
+  ], { cwd: folder, input, stdio: ["pipe", "inherit", "pipe"] }, explainBundling);
   const { outputs } = JSON.parse(readFileSync(meta, "utf8"));
   const { imports } = Object.entries(outputs).find(([name]) => name.endsWith("component.js"))[1];
-  writeFileSync(file, `${readFileSync(file, "utf8")}\nsetSourceMap(${JSON.stringify(map)});\n`);
-  return { file, map, imports: imports.map((one) => one.path).filter((path) => path.startsWith(HOST)) };
+  return { file, imports: imports.map((one) => one.path).filter((path) => path.startsWith(HOST)) };
 }
 
-/** The map of the project's files, without the paths of this machine. */
+/** Returns the source map of the project's files, without the paths of this machine. */
 function readMap(file, project, folder) {
   const { sources, mappings } = JSON.parse(readFileSync(file, "utf8"));
   const name = (source) => {
@@ -105,7 +118,7 @@ function componentize(folder, { file, map }, engine, output) {
   console.log(`${output}: ${statSync(output).size} bytes`);
 }
 
-/** What the author's code threw while it was evaluated: each sentence after the author's file, and the line if it is known. */
+/** Returns what the author's code threw at its evaluation. Each sentence begins with the author's file and line, if known. */
 function explain(text, map) {
   const [, thrown = text] = /evaluation: (?:Error: )?([^]*)/.exec(text) ?? [];
   const places = /\/component\.js:(\d+):(\d+)/g;
@@ -121,7 +134,7 @@ function explain(text, map) {
   return sentences.map((sentence) => `${file}:${line}: ${sentence}`).join("\n");
 }
 
-/** What esbuild found, each as a sentence that begins with file and line. */
+/** Returns the errors that esbuild found, each as a sentence that begins with file and line. */
 function explainBundling(text) {
   const found = [...text.matchAll(/\[ERROR\] (.*)\n\n\s+(\S+?):(\d+):\d+:\n\s*\d+ │ (.*)/g)].map(([, what, file, line, source]) => {
     if (file === ENTRY) return `The entry file has no capability as its default export: write export default capability({ … }).`;
@@ -130,7 +143,7 @@ function explainBundling(text) {
   return found.length > 0 ? [...new Set(found)].join("\n") : text.trim();
 }
 
-/** Runs a program. If it fails, `explain` makes the author's text of what it has written. */
+/** Runs a program. If it fails, throws a Mistake with the text that `explain` makes of its output. */
 function run(command, given, options, explain) {
   try {
     execFileSync(command, given, options);

@@ -98,7 +98,7 @@ export interface Next {
   ask_user?: string;
   /** After this step, the refused call succeeds. */
   then?: "retry_original";
-  /** The earliest time of the step, in seconds. */
+  /** The number of seconds to wait before the step. */
   after_s?: number;
 }
 
@@ -189,7 +189,7 @@ export interface Call {
   newId(prefix: string): string;
 }
 
-/** The call in an action of an access: that of a `write` always has a person. */
+/** The call as an action of the access `A` gets it: with access `write`, it always has a person. */
 type CallOf<A> = A extends "write" ? Call & { readonly ownerId: string } : Call;
 
 declare class Answer<T> {
@@ -204,7 +204,7 @@ export type Annotations = { [key: string]: unknown };
 export interface Action<I, O, A extends Access> {
   /** Who may call: `read` (scope svc.read), `write` (svc.write, claimed), `events`, `open` (any token), `internal`. */
   access: A;
-  /** Tells an agent whether and how to call it. Without `title`, the first paragraph is the title. */
+  /** Says to an agent when and how to call the action. Without `title`, the first paragraph is the title. */
   description: string;
   title?: string;
   /** The refusals that it throws. Common codes need no declaration. */
@@ -342,9 +342,9 @@ export type Expect = "any" | "absent" | number;
 
 export interface PutOptions {
   expect?: Expect;
-  /** Makes what is thrown if the document with this id has a unique value. */
+  /** Returns the error to throw if a unique value is taken; `id` is that of the document that has it. */
   onDuplicate?(id: string): Error;
-  /** Makes what is thrown if `expect` does not hold. */
+  /** Returns the error to throw if the document is not as `expect` says. */
   onConflict?(): Error;
 }
 
@@ -424,7 +424,7 @@ export interface Event<T> {
 /** Declares a type of event. Without `public`, capabilities of other publishers need the operator's permission. */
 export function event<T = object>(type: string, declaration?: { public?: boolean }): Event<T>;
 
-/** The input of an action with `on`. It may arrive twice. */
+/** The input of an action with `on`. An event may be delivered twice. */
 export interface Happened<T> {
   id: string | null;
   event_type: string;
@@ -452,7 +452,7 @@ export namespace secrets {
   function macs(data: string | Uint8Array): Uint8Array[];
   function isMac(data: string | Uint8Array, claimed: Uint8Array): boolean;
   function seal(data: string | Uint8Array): Uint8Array;
-  /** Null for changed data. */
+  /** Decrypts what `seal` returned. Returns null if it was changed, or if none of this capability's keys sealed it. */
   function open(sealed: Uint8Array): Uint8Array | null;
 }
 

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const RESERVED: &str = "svc";
 
 impl Catalog {
-    /// Ensures that a capability may serve next to others. Nothing is recorded, because it may still be
-    /// refused. Versions that are older than one that served are refused unless `permits_older`.
+    /// Ensures that a capability may serve next to others. Nothing is recorded, because the capability may
+    /// still be refused. A version that is older than one that served is refused unless `permits_older`.
     pub(super) async fn ensure_admissible(
         &self,
         candidate: &Capability,
@@ -45,10 +45,10 @@ impl Catalog {
         Ok(())
     }
 
-    /// Records that a capability's id and namespaces are its publisher's. Another node may have recorded
-    /// another publisher in the meantime. The id of a key that the publisher's key succeeds becomes the
-    /// publisher's, with its permissions; the namespaces stay with both keys, because other capabilities of
-    /// the publisher may still be signed with the old one.
+    /// Records that a capability's id and namespaces are its publisher's. Fails if another node has recorded
+    /// another publisher in the meantime. If the id belongs to a key that the publisher's key succeeds, the
+    /// id and its permissions become the publisher's; the namespaces stay with both keys, because other
+    /// capabilities of the publisher may still be signed with the old key.
     pub(super) async fn claim_names(&self, candidate: &Capability) -> Result<(), LoadError> {
         let (now, publisher) = (self.options.clock.now(), candidate.publisher.to_string());
         let owner = self.store.claim_id(&candidate.id, &publisher, now).await?;
@@ -77,7 +77,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Records that a version that the operator brings back is the highest one, although a higher one served.
+    /// Records the version that the operator rolls back to as the highest one, although a higher one served.
     pub(super) async fn lower_version(&self, record: &VersionRecord) -> Result<(), LoadError> {
         let installed = self.store.installed().await?;
         let highest = installed.get(&record.capability_id);
@@ -88,7 +88,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Returns what a capability needs and is not permitted.
+    /// Returns the permissions that a capability needs and does not have.
     pub(super) fn missing<'a>(
         &self,
         capability: &Capability,
@@ -133,7 +133,7 @@ fn ensure_owner(candidate: &Capability, owner: &Installed) -> Result<(), LoadErr
     Err(LoadError::PublisherMismatch { candidate: Box::new(Candidate::new(candidate)), owner })
 }
 
-/// Whether what belongs to this owner belongs to the capability's publisher, or to a key that it succeeds.
+/// Returns whether this owner is the capability's publisher, or a key that the publisher's key succeeds.
 fn is_own(candidate: &Capability, owner: &str) -> bool {
     let mut keys = std::iter::once(&candidate.publisher).chain(&candidate.predecessors);
     keys.any(|publisher| publisher.to_string() == owner)
@@ -171,7 +171,7 @@ fn ensure_not_older(
     }
 }
 
-/// Whether a version comes before another one by Semantic Versioning.
+/// Returns whether a version precedes another one by Semantic Versioning; `false` if one cannot be parsed.
 fn is_older(version: &str, other: &str) -> bool {
     let parse = |text: &str| semver::Version::parse(text).ok();
     match (parse(version), parse(other)) {
@@ -180,7 +180,8 @@ fn is_older(version: &str, other: &str) -> bool {
     }
 }
 
-/// Returns the skeleton of an id: ids that differ only in separators or in characters that look alike have the same.
+/// Returns the skeleton of an id. Ids that differ only in separators, or in characters that look alike, have
+/// the same skeleton.
 fn skeleton(id: &str) -> String {
     let alike = |character: char| match character {
         '.' | '-' | '_' => None,

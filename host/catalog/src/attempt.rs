@@ -1,8 +1,8 @@
-//! Notes what a start is loading, so that the next start leaves out a file over which two starts have ended
-//! the process.
+//! Notes which file a start is loading, so that a file is left out if the process has ended in two starts
+//! while they loaded it.
 //!
-//! The first start that ends the process does not show which file was the reason, because several are loaded
-//! at once. The next start loads the files one after the other, and notes each of them.
+//! The first start in which the process ends does not show which file was the reason, because several files
+//! are loaded at once. The next start loads the files one after the other, and notes each of them.
 
 use crate::file::Fingerprint;
 use portolan_store::create_private_folder;
@@ -14,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How many starts may end over one file.
+/// The number of starts that must have ended over a file before it is left out.
 const ENDED: u32 = 2;
 
 /// The note of a start, in a file of the data folder.
@@ -24,7 +24,8 @@ struct Note {
     unfinished: bool,
     /// The file that is being loaded, if files are loaded one after the other.
     loading: Option<String>,
-    /// How many starts ended over each file; a file with other content has another name here.
+    /// The number of starts that ended over each file. A key contains the fingerprint of the file, so that
+    /// other content is counted anew.
     ended: BTreeMap<String, u32>,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Attempt {
 }
 
 impl Attempt {
-    /// Begins a start. An unreadable note is that of a start that finished.
+    /// Begins a start. If there is no note that can be read, the start before counts as finished.
     pub(super) fn begin(path: &Path) -> io::Result<Self> {
         let text = fs::read(path).unwrap_or_default();
         let mut note: Note = serde_json::from_slice(&text).unwrap_or_default();
@@ -52,17 +53,17 @@ impl Attempt {
         Ok(attempt)
     }
 
-    /// Whether files are loaded one after the other, and each is noted.
+    /// Returns whether files are loaded one after the other, and each is noted.
     pub(super) const fn is_careful(&self) -> bool {
         self.is_careful
     }
 
-    /// Whether a file is left out, because starts ended over this content of it.
+    /// Returns whether a file is left out, because too many starts ended over it with this content.
     pub(super) fn leaves_out(&self, file: &str, content: Fingerprint) -> bool {
         self.note.ended.get(&name(file, content)).is_some_and(|ended| *ended >= ENDED)
     }
 
-    /// Notes that a file is about to be loaded.
+    /// Notes that a file is about to be loaded, if files are loaded one after the other.
     pub(super) fn load(&mut self, file: &str, content: Fingerprint) -> io::Result<()> {
         if self.is_careful {
             self.note.loading = Some(name(file, content));
@@ -120,7 +121,7 @@ mod tests {
         }
         let without = Attempt::begin(&path).unwrap();
         assert!(without.leaves_out("bad", bad) && !without.leaves_out("good", good));
-        // Another content gets its chance, and the start after a finished one is not careful.
+        // Other content is loaded, and the start after a finished one is not careful.
         assert!(!without.leaves_out("bad", good));
         without.finish(&present).unwrap();
         let later = Attempt::begin(&path).unwrap();

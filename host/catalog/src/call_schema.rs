@@ -62,8 +62,8 @@ pub(super) fn reserved_fields(access: Access) -> Map<String, Value> {
     fields.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
-/// Returns the schema of the body of one action's call, and the definitions to which it refers below
-/// `base`.
+/// Returns the schema of the body of one action's call, and its definitions. References to these begin
+/// with `base`.
 pub fn branch(descriptor: &Descriptor, action: &Action, base: &str) -> (Value, Map<String, Value>) {
     let described = &action.descriptor;
     let prefix = |part: &str| format!("{}.{}.{part}", descriptor.id, described.name);

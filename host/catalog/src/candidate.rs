@@ -18,7 +18,8 @@ pub struct Candidate {
 #[derive(Debug, Clone)]
 pub(super) struct Waiting {
     pub(super) candidate: Candidate,
-    /// What it needs and is not permitted; empty if it claims what belongs to another publisher.
+    /// The permissions that it needs and does not have; empty if it claims an id or a namespace of another
+    /// publisher.
     pub(super) missing: Vec<Permission>,
 }
 
@@ -33,7 +34,7 @@ impl Candidate {
     }
 }
 
-/// Returns the first names of the types of events that a capability publishes.
+/// Returns the namespaces of the events that a capability publishes: the first name of each event type.
 pub(super) fn namespaces(capability: &Capability) -> BTreeSet<&str> {
     let first = |event_type: &'_ str| event_type.split('.').next().map(str::len);
     let publishes = capability.descriptor.publishes.iter();

@@ -1,4 +1,4 @@
-//! The operator's decisions about components: what is permitted, and whose an id is.
+//! The operator's decisions about components: what is permitted, and to which publisher an id belongs.
 
 use crate::{
     candidate::{Candidate, Waiting},
@@ -26,12 +26,13 @@ pub enum DecisionError {
     Store(#[from] DbError),
 }
 
-/// The decisions in the database: whose each id is, and what is permitted.
+/// The decisions in the database: the publisher of each id, and the permissions of each id.
 pub(super) type Recorded = (BTreeMap<String, Installed>, Vec<(String, String)>);
 
 impl Catalog {
-    /// Permits what the component with this id needs, and returns it. An id that belongs to nobody becomes
-    /// its publisher's. With a digest, only if the component is the one that the operator has seen.
+    /// Grants the permissions that the component with this id waits for, and returns them. An id that
+    /// belongs to no publisher becomes the component's publisher's. Fails with `Changed` if the component
+    /// does not have the digest, which is that of the component that the operator has seen.
     pub async fn approve(
         &self,
         id: &str,
@@ -55,7 +56,8 @@ impl Catalog {
     }
 
     /// Gives an id to the publisher of the refused component with this id, and returns the publisher.
-    /// With a digest, only if the component is the one that the operator has seen.
+    /// Fails with `Changed` if the component does not have the digest, which is that of the component that
+    /// the operator has seen.
     pub async fn adopt(&self, id: &str, digest: Option<&str>) -> Result<String, DecisionError> {
         let Waiting { candidate, .. } =
             self.waiting_for((id, digest), |one| one.missing.is_empty())?;
@@ -150,8 +152,8 @@ impl Catalog {
         Ok((self.store.installed().await?, self.store.granted().await?))
     }
 
-    /// Returns the configured grants with the recorded ones. A recorded one that this version does not know
-    /// permits nothing.
+    /// Returns the configured grants with the recorded ones. A recorded permission that cannot be parsed is
+    /// left out.
     pub(super) fn merged(&self, granted: &[(String, String)]) -> Grants {
         let known = granted.iter().filter_map(|(id, text)| Some((id.clone(), text.parse().ok()?)));
         self.options.grants.with(known)

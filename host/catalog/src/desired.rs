@@ -1,5 +1,5 @@
-//! The keeper follows the desired versions, which the nodes of a database share: what was published or
-//! brought back at any node is installed at each.
+//! The keeper follows the desired versions, which the nodes of a database share: a version that was published
+//! or rolled back to at one node is installed at every node.
 
 use crate::{
     capability::Capability,
@@ -85,7 +85,7 @@ impl Keeper {
         self.end_attempt(desired.seq);
     }
 
-    /// Notes that the host did not end over a component.
+    /// Notes that the host did not end while it installed this version.
     pub(super) fn end_attempt(&mut self, seq: i64) {
         if let Err(error) = self.note.finish(seq) {
             tracing::warn!(%error, "the note of installed versions cannot be written");
@@ -94,7 +94,8 @@ impl Keeper {
 }
 
 impl Catalog {
-    /// Loads a component of the history. `file` is the name that it had in a catalog folder.
+    /// Loads a component of the history; `ContentMissing` if its content is not stored or is damaged. `file`
+    /// is the name that it had in a catalog folder.
     pub(super) async fn fetch_component(
         &self,
         digest: &str,

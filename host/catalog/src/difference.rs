@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares what was served before with what is served now. The records decide what has changed,
-/// because the snapshot before a start no longer exists; the snapshots tell whether it is breaking.
+/// because the snapshot before a start no longer exists; the snapshots show whether a change is breaking.
 pub(super) fn difference(
     before: &BTreeMap<String, Served>,
     after: &BTreeMap<String, Served>,
@@ -39,7 +39,7 @@ pub(super) fn difference(
     })
 }
 
-/// Returns whether the change breaks callers; none if a snapshot lacks the capability.
+/// Returns whether the change breaks callers; `None` if a snapshot lacks the capability.
 fn breaks(id: &str, current: &Snapshot, next: &Snapshot) -> Option<bool> {
     let (old, new) = (current.capabilities.get(id)?, next.capabilities.get(id)?);
     Some(!breaking_changes(&old.descriptor, &new.descriptor).is_empty())

@@ -1,8 +1,8 @@
 //! Remembers which components cannot be compiled or do not describe themselves, and why, so that the host
 //! does not compile such a file again at its next start, or when the file is copied.
 //!
-//! A note is valid for one content, one version of the host and its engine, the limits that were in force, and a
-//! day: a busy machine may have been the reason.
+//! A note is valid for one content, under one version of the host and its engine and the same limits, and for
+//! a day, because a busy machine may have been the reason.
 
 use crate::{
     known_failure::{Kind, KnownFailure},
@@ -22,7 +22,7 @@ use std::{
 
 /// How long a note is valid.
 const VALID: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most notes that are kept, and the most bytes of the text of each.
+/// The maximum number of notes, and of bytes of the text of each.
 const MOST: usize = 256;
 const TEXT_BYTES: usize = 2_000;
 
@@ -33,7 +33,8 @@ pub(super) struct Failures {
     notes: Mutex<BTreeMap<String, KnownFailure>>,
 }
 
-/// Returns what of a refusal is remembered: what takes long to find out, and is the component's fault.
+/// Returns the kind of a refusal that is remembered; `None` if it is found out fast or is not the component's
+/// fault.
 fn kind(error: &LoadError) -> Option<Kind> {
     match error {
         LoadError::Compile(CompileError::Invalid(_)) => Some(Kind::Invalid),
@@ -67,7 +68,7 @@ impl Failures {
         Self { path: path.to_owned(), notes: Mutex::new(notes) }
     }
 
-    /// Returns why a component failed before, if it would fail again.
+    /// Returns why a component failed before, if the note is valid under these conditions.
     pub(super) fn find(
         &self,
         digest: Digest,

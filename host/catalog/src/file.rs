@@ -1,9 +1,13 @@
 //! Reads a file of the catalog folder, which may be hostile.
 
-use crate::refusal::LoadError;
+use crate::{
+    file_name::{engine, language},
+    refusal::LoadError,
+};
+use portolan_sandbox::with_source;
 use std::{
     fs::{File, Metadata, OpenOptions},
-    io::Read as _,
+    io::{self, Read as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::Path,
 };
@@ -14,6 +18,13 @@ const O_NONBLOCK: i32 = 0o4000;
 /// The identity of a file's content, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
+    file: Stat,
+    /// That of the engine, if the file is a source and there is an engine.
+    engine: Option<Stat>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stat {
     device: u64,
     inode: u64,
     size: u64,
@@ -23,6 +34,21 @@ pub(super) struct Fingerprint {
 
 impl Fingerprint {
     pub(super) fn of(metadata: &Metadata) -> Self {
+        Self { file: Stat::of(metadata), engine: None }
+    }
+
+    /// Returns the fingerprint of a file of the folder, which changes also with the engine of its language.
+    pub(super) fn of_file(folder: &Path, name: &str, metadata: &Metadata) -> Self {
+        let engine = language(name).and_then(|language| {
+            let (engines, file) = engine(folder, language);
+            engines.join(file).metadata().ok()
+        });
+        Self { engine: engine.as_ref().map(Stat::of), ..Self::of(metadata) }
+    }
+}
+
+impl Stat {
+    fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -33,13 +59,27 @@ impl Fingerprint {
     }
 }
 
-/// Returns whether a name in the folder is that of a component. Names of hidden and temporary files are not.
-pub(super) fn is_component_name(name: &str) -> bool {
-    name.ends_with(".wasm") && !name.starts_with(['.', '~', '#'])
+/// Reads a component. Fails if it is none, or if a file changes meanwhile.
+pub fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, LoadError> {
+    let content = read_stable(folder, name, limit)?;
+    let Some(language) = language(name) else {
+        ensure_preamble(&content)?;
+        return Ok(content);
+    };
+    let text = String::from_utf8(content).map_err(|_| LoadError::NotText)?;
+    let (engines, file) = engine(folder, language);
+    let engine = read_stable(&engines, &file, limit).map_err(|error| match error {
+        LoadError::Unreadable(error) if error.kind() == io::ErrorKind::NotFound => {
+            LoadError::EngineMissing { language, file: engines.join(&file) }
+        }
+        other => other,
+    })?;
+    ensure_preamble(&engine)?;
+    Ok(with_source(&engine, name, &text))
 }
 
-/// Reads a component. Fails if the first bytes are not a component's or the file changes meanwhile.
-pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, LoadError> {
+/// Reads a file. Fails if it is no file of this folder, or if it changes meanwhile.
+fn read_stable(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, LoadError> {
     let path = folder.join(name);
     if path.symlink_metadata()?.is_symlink() {
         let target = path.canonicalize()?;
@@ -60,7 +100,6 @@ pub(super) fn read(folder: &Path, name: &str, limit: u64) -> Result<Vec<u8>, Loa
     if changed(&file, &path, &metadata)? {
         return Err(LoadError::Changing);
     }
-    ensure_preamble(&bytes)?;
     Ok(bytes)
 }
 

@@ -1,6 +1,6 @@
 //! The catalog folder: which components it holds, and notifications of its changes.
 
-use crate::file::{Fingerprint, is_component_name};
+use crate::{file::Fingerprint, file_name::is_component_name};
 use notify::{
     EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
     event::{ModifyKind, RenameMode},
@@ -8,8 +8,9 @@ use notify::{
 use std::{collections::BTreeMap, path::Path};
 use tokio::sync::mpsc;
 
-/// Watches the folder and sends a message for every change, with the name of a file that was renamed
-/// into place. If the folder cannot be watched, the keeper still reads it every two seconds.
+/// Watches the folder and sends a message for every change: the name of the file if it was renamed into
+/// place, otherwise an empty text. Returns `None` if the folder cannot be watched; the keeper still reads it
+/// every two seconds.
 pub(super) fn watcher(
     folder: &Path,
     changed: mpsc::UnboundedSender<String>,
@@ -53,7 +54,8 @@ pub(super) async fn fingerprints(folder: &Path) -> std::io::Result<BTreeMap<Stri
             // The metadata of a link's target, or of the link itself if it has none.
             let metadata = std::fs::metadata(entry.path()).or_else(|_| entry.metadata());
             if let Ok(metadata) = metadata {
-                found.insert(name, Fingerprint::of(&metadata));
+                let fingerprint = Fingerprint::of_file(&folder, &name, &metadata);
+                found.insert(name, fingerprint);
             }
         }
         Ok(found)

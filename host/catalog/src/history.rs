@@ -1,4 +1,4 @@
-//! The keeper records the versions that come out of the catalog folder.
+//! The keeper records versions that were dropped into the catalog folder in the history.
 
 use crate::{
     capability::Capability,
@@ -15,7 +15,8 @@ use std::{collections::BTreeMap, sync::Arc};
 const SOURCE: &str = "the catalog folder";
 
 impl Keeper {
-    /// Settles what was loaded from a file of the folder, and notes a version for the history.
+    /// Settles the load of a file of the folder. If its component now serves, notes its version for the
+    /// history.
     pub(super) fn settle_drop(
         &mut self,
         file: &str,
@@ -35,8 +36,8 @@ impl Keeper {
         });
     }
 
-    /// Records the versions that came out of the folder, with their contents. A version that the history
-    /// knows is recorded again if it was dropped while the host ran.
+    /// Records the versions that were dropped into the folder, with their contents. A version that the
+    /// history contains is recorded again if it was dropped while the host ran and is not the newest entry.
     pub(super) async fn record_drops(&mut self) {
         let unrecorded = std::mem::take(&mut self.unrecorded);
         if unrecorded.is_empty() {
@@ -88,7 +89,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Returns the content of a file, unless it has changed since it was loaded.
+    /// Returns the content of a file; `None` if it has changed since it was loaded or cannot be read.
     async fn read_again(&self, file: &str, digest: Digest) -> Option<Vec<u8>> {
         let (folder, name) = (self.catalog.options.folder.clone(), file.to_owned());
         let limit = self.catalog.sandbox.limits().component_bytes;

@@ -1,8 +1,9 @@
 //! The keeper installs a component: it is admitted like a file of the folder, recorded as the desired
 //! version, and written into the folder in one rename.
 //!
-//! What is refused leaves nothing behind. After a crash between the record and the rename, the node finds
-//! that it has not installed the desired version, and installs it at its start.
+//! A refused component leaves nothing behind, unless it only waits for a permission. After a crash between
+//! the record and the rename, the node finds that it has not installed the desired version, and installs it
+//! at its start.
 
 use crate::{
     breaking::broken_promises,
@@ -26,7 +27,8 @@ use std::{
 use tempfile::NamedTempFile;
 
 impl Keeper {
-    /// Installs a component, or begins to migrate the documents for it, or answers why not.
+    /// Installs a component, or begins to migrate the documents for it, or reports why not. While a load or
+    /// a migration of the component's file runs, the installation is postponed.
     pub(super) async fn install(&mut self, installation: Installation) {
         let Installation { capability, content, file, cause } = installation;
         let file = match self.target(&capability, file) {
@@ -54,7 +56,7 @@ impl Keeper {
             Ok(Admitted::After(candidate, steps)) => {
                 let handled = self.files.get(&file).and_then(|known| known.handled);
                 self.begin_migration(file.clone(), handled, candidate, steps);
-                // Until it ends, a change of the file in the folder waits.
+                // Until the migration ends, a change of the file in the folder waits.
                 self.file_mut(&file).loading = true;
                 if let Cause::Recorded(desired) = &installing.cause {
                     self.end_attempt(desired.seq);
@@ -101,7 +103,8 @@ impl Keeper {
         }
     }
 
-    /// Returns the name that the component's file gets: a signed one replaces the file that serves its id.
+    /// Returns the name of the component's file in the folder. A signed component replaces the file that
+    /// serves its id. `FileTaken` if the file serves another id.
     fn target(&self, capability: &Capability, file: String) -> Result<String, LoadError> {
         let serves = |id: &str| {
             let mut files = self.files.iter();
@@ -167,8 +170,8 @@ impl Keeper {
         (record, published)
     }
 
-    /// Refuses a version that breaks callers of the serving one, unless its major version is a new one or
-    /// the operator allows it.
+    /// Refuses a version that breaks callers of the serving one, unless its major version is higher or the
+    /// operator allows it.
     fn ensure_compatible(
         &self,
         serving: Option<&Capability>,
@@ -191,8 +194,9 @@ impl Keeper {
         }
     }
 
-    /// Writes the component's file beside its place, records the version, and renames the file into place.
-    /// Returns the identity of its content, and whether the version was not the desired one before.
+    /// Writes the component to a temporary file, records the version, and renames the file into place.
+    /// Returns the fingerprint of the file, and `false` if the operator requested a version that this node
+    /// has already installed as the desired one.
     async fn put(
         &mut self,
         file: &str,
@@ -240,7 +244,8 @@ impl Keeper {
         Ok((fingerprint, is_new))
     }
 
-    /// Records a version that the operator asks for, with its content, and the decision in the audit log.
+    /// Records a version that the operator has requested, with its content, and the decision in the audit
+    /// log. Returns the number of the version's entry.
     async fn record(
         &self,
         requested: &Requested,
@@ -265,7 +270,8 @@ impl Keeper {
         Ok(seq)
     }
 
-    /// Ends an installation whose component is refused. One that only waits for a permission is recorded.
+    /// Ends an installation whose component is refused. A requested version that only lacks permissions is
+    /// recorded, and waits for them.
     async fn refuse_install(&mut self, installing: Installing, error: LoadError) {
         let Installing { content, cause, record, published } = installing;
         let (Cause::Requested(requested), LoadError::PendingApproval { missing, .. }) =
@@ -285,7 +291,8 @@ impl Keeper {
         }
     }
 
-    /// Ends an installation that changes nothing.
+    /// Ends an installation that has failed: answers the operator's request, or remembers why the desired
+    /// version is not installed.
     pub(super) fn fail(&mut self, cause: Cause, error: PublishError) {
         tracing::warn!(
             reason = error.reason(),
@@ -309,7 +316,7 @@ impl Keeper {
         }
     }
 
-    /// Answers the requests whose outcome is published.
+    /// Sends the answers to requests, after the snapshot with their outcome was published.
     pub(super) fn send_replies(&mut self) {
         for (reply, answer) in self.replies.drain(..) {
             // An error means that nobody waits any more.
@@ -318,7 +325,7 @@ impl Keeper {
     }
 }
 
-/// Writes a hidden file beside the place of a component, complete on the disk.
+/// Writes a component to a hidden temporary file in the folder, and syncs it to the disk.
 fn write_beside(folder: &Path, name: &str, content: &[u8]) -> io::Result<NamedTempFile> {
     let prefix = format!(".{name}.");
     let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
@@ -329,15 +336,15 @@ fn write_beside(folder: &Path, name: &str, content: &[u8]) -> io::Result<NamedTe
     Ok(file)
 }
 
-/// Renames a file into place. Returns the identity of its content, by which a later change is noticed.
+/// Renames a file into place. Returns its fingerprint, by which a later change is noticed.
 fn put_in_place(file: NamedTempFile, folder: &Path, name: &str) -> io::Result<Fingerprint> {
     let file = file.persist(folder.join(name)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()?;
-    // The rename changes the file's times. If another file has taken the name since, its identity differs.
+    // The rename changes the file's times. If another file has got the name since, its fingerprint differs.
     Ok(Fingerprint::of(&file.metadata()?))
 }
 
-/// Runs work on the folder on another thread.
+/// Runs work on the folder in another thread; an error is `FolderNotWritable`.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> Result<T, LoadError> {

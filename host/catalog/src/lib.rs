@@ -10,24 +10,25 @@
 //!
 //! - `catalog`: the live catalog that the other crates use
 //! - `start`, `attempt`, `keeper`: the start, and the one task that follows the folder
-//! - `folder`, `file`: the folder's changes, and the bytes of one file
+//! - `folder`, `file_name`, `file`: the folder's changes, its names, and the bytes of one file
 //! - `load`: from a file to a capability
 //! - `known_failure`, `failures`: which components failed before
 //! - `problem`, `counts`, `check`: every problem of a descriptor
 //! - `trust`, `candidate`, `admission`: who published a component, and whether it may have its id
-//! - `reach`, `permission`: which other capabilities and events it may reach, and what needs permission
+//! - `reach`, `permission`: which other capabilities and events a component may reach, and what needs
+//!   permission
 //! - `decisions`: what the operator decides about components
 //! - `prompts`, `roles`: what capabilities offer to MCP and to the host itself
-//! - `migration`, `migrate_action`: the documents of another version, before a component serves
+//! - `migration`, `migrate_action`: the migration of stored documents, before a component serves
 //! - `refusal`, `status`, `overview`: why a file was refused, and what the operator sees
-//! - `publishing`, `install`, `desired`: versions that are published or brought back, on their way into the
+//! - `publishing`, `install`, `desired`: versions that are published or rolled back to, on their way into the
 //!   folder of this node and of the others
-//! - `history`, `requests`: the record of versions, and what the operator asks for
+//! - `history`, `requests`: the record of versions, and the operator's requests to publish and to roll back
 //! - `publish`, `snapshot`: the next snapshot and its version
 //! - `difference`, `breaking`: what a change means to callers
-//! - `lint`: what agents would understand better otherwise
+//! - `lint`: advice for authors, beyond what a host requires
 //! - `capability`, `action`: what is loaded, and how a body selects its action
-//! - `schema`: JSON Schemas and what violates them
+//! - `schema`, `schema_cost`: JSON Schemas, what violates them, and the work that a check can take
 //! - `call_schema`, `listing`, `tool`, `reference`, `document`: a capability's documents
 //!
 //! # Invariants
@@ -55,6 +56,7 @@ mod difference;
 mod document;
 mod failures;
 mod file;
+mod file_name;
 mod folder;
 mod history;
 mod install;
@@ -92,6 +94,8 @@ pub use catalog::{Catalog, CatalogOptions};
 pub use check::undeclared_people;
 pub use decisions::DecisionError;
 pub use document::Document;
+pub use file::read;
+pub use file_name::is_source;
 pub use known_failure::KnownFailure;
 pub use lint::{lint, tool_tokens};
 pub use load::{Inspection, inspect};

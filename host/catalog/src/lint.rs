@@ -1,4 +1,4 @@
-//! What a host accepts and agents would understand better otherwise, for `portolan check --strict`.
+//! Finds what a host accepts but agents do not understand well, for `portolan check --strict`.
 
 use crate::{
     capability::Capability,
@@ -8,16 +8,16 @@ use portolan_vocabulary::{Access, ActionDescriptor, Descriptor};
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// A first line with fewer words does not say what something does.
+/// The minimum number of words of the first line of a description: fewer do not say what something does.
 const FIRST_LINE_WORDS: usize = 3;
-/// The bytes of a schema that are about one token of a language model.
+/// The approximate number of bytes of a schema for each token of a language model.
 const TOKEN_BYTES: usize = 4;
-/// A larger tool takes much of what an agent can read at once.
+/// The number of tokens above which a tool takes much of an agent's context.
 const TOOL_TOKENS: usize = 2_000;
 /// Words that say that a text is not written yet.
 const UNWRITTEN: [&str; 4] = ["todo", "fixme", "tbd", "lorem"];
 
-/// Returns what is missing for agents, each with its fix.
+/// Returns the problems that agents would have with the capability, each with its fix.
 pub fn lint(capability: &Capability) -> Vec<Problem> {
     let descriptor = &capability.descriptor;
     let mut problems = Problems::default();
@@ -45,7 +45,7 @@ pub fn lint(capability: &Capability) -> Vec<Problem> {
     problems.0
 }
 
-/// Returns about how many tokens the schemas of the capability's tool are for a language model.
+/// Returns the approximate number of tokens of the schemas of the capability's tool.
 pub fn tool_tokens(capability: &Capability) -> usize {
     let bytes = |schema: &serde_json::Map<String, Value>| {
         serde_json::to_string(schema).map_or(0, |text| text.len())
@@ -102,7 +102,7 @@ fn check_fields(document: &Value, at: &str, problems: &mut Problems) {
             schema.get("properties").and_then(Value::as_object).into_iter().flatten()
         {
             let at = format!("{at}.{name}");
-            // Every list of pages has its elements there.
+            // Every page has its elements in a field `items`, which needs no description.
             let is_page = name == "items" && field.get("items").is_some();
             if !is_page && !is_described(document, field) {
                 problems.add(
@@ -133,7 +133,7 @@ fn target<'a>(document: &'a Value, schema: &Value) -> Option<&'a Value> {
     document.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
 }
 
-/// Whether a field is described where it is, or where its one type is.
+/// Returns whether a field, or a schema that it refers to, has a description. A constant needs none.
 fn is_described(document: &Value, field: &Value) -> bool {
     let has_text = |schema: &Value| {
         schema

@@ -9,7 +9,7 @@ use crate::{
     refusal::LoadError,
     trust::{Origin, Trust},
 };
-use portolan_sandbox::{PrepareError, Sandbox, screen};
+use portolan_sandbox::{PrepareError, Program, Sandbox, screen};
 use portolan_vocabulary::{Descriptor, Digest};
 use std::{
     sync::Arc,
@@ -21,12 +21,12 @@ use std::{
 pub struct Inspection {
     pub digest: Digest,
     pub size: usize,
-    /// The compile time; none if the component was compiled before.
+    /// The time that screening and compilation took; `None` if the component was not compiled.
     pub compiled_in: Option<Duration>,
     pub capability: Result<Capability, LoadError>,
 }
 
-/// Loads one file of the folder. Returns none if its content is that of the capability `serving`.
+/// Loads one file of the folder. Returns `None` if its content has the digest `serving`.
 pub(super) async fn load(
     catalog: &Arc<Catalog>,
     file: &str,
@@ -94,7 +94,7 @@ pub async fn inspect(
         file::ensure_preamble(&bytes)?;
         let origin = trust.origin(&bytes, file)?;
         screen(&bytes)?;
-        sandbox.compile(digest, &bytes).await?;
+        sandbox.compile(&Program::new(&bytes, digest)).await?;
         compiled_in = Some(started.elapsed());
         build(sandbox, digest, &bytes, origin).await
     };
@@ -108,17 +108,18 @@ async fn build(
     bytes: &[u8],
     origin: Origin,
 ) -> Result<Capability, LoadError> {
-    let mut artifact = sandbox.compile(digest, bytes).await?;
+    let program = Program::new(bytes, digest);
+    let mut artifact = sandbox.compile(&program).await?;
     let prepare = |artifact: std::path::PathBuf| {
-        let sandbox = Arc::clone(sandbox);
-        blocking(move || Ok(sandbox.prepare(&artifact)?))
+        let (sandbox, source) = (Arc::clone(sandbox), program.source());
+        blocking(move || Ok(sandbox.prepare(&artifact, source)?))
     };
     let prepared = match prepare(artifact.clone()).await {
-        // The artifact is damaged, perhaps because the disk was full, so it is compiled again.
+        // The artifact is damaged, perhaps because the disk was full, so the component is compiled again.
         Err(LoadError::Prepare(PrepareError::Artifact(error))) => {
             tracing::warn!(%digest, %error, "the stored artifact is damaged; it is compiled again");
-            sandbox.remove_artifact(digest)?;
-            artifact = sandbox.compile(digest, bytes).await?;
+            sandbox.remove_artifact(&program)?;
+            artifact = sandbox.compile(&program).await?;
             prepare(artifact).await?
         }
         other => other?,

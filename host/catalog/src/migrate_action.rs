@@ -14,8 +14,9 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(super) const ACTION: &str = "migrate";
 
 impl Catalog {
-    /// Runs the action over documents. A part that fails is tried in halves, so that one document's error
-    /// is not that of others.
+    /// Runs the action over documents, and returns each with its new body or the reason why there is none.
+    /// If a call fails, its documents are tried again in two halves, so that a document does not fail
+    /// because of another one.
     pub(super) async fn migrate_documents(
         &self,
         candidate: &Capability,
@@ -93,7 +94,7 @@ impl Catalog {
     }
 }
 
-/// What documents are migrated for.
+/// The collection, the mode and the versions of a migration.
 pub(super) struct Purpose<'a> {
     collection: &'a str,
     test_mode: bool,

@@ -19,27 +19,30 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The bytes of the documents that a component gets at once: its answer must stay within its limit.
+/// The number of bytes of the documents that a component gets at once, so that its answer stays within the
+/// limit.
 const CHUNK_BYTES: usize = 256 << 10;
-/// The maximum number of changes that are left to be followed while calls wait.
+/// The maximum number of changes that may be left when calls begin to wait for them to be followed.
 const LAST_CHANGES: u64 = 200;
 /// The maximum time for which calls wait while the last changes are followed.
 const FENCE: Duration = Duration::from_secs(2);
-/// The maximum number of passes in a row that each find more than `LAST_CHANGES` documents with unique values
-/// that other documents have. Each pass frees the values that documents no longer have.
+/// The number of passes in a row after which a migration fails, if each of them has found more than
+/// `LAST_CHANGES` documents with unique values that other documents have. Each pass frees the values that
+/// documents no longer have.
 const PASSES: usize = 3;
 /// The number of passes that follow the changes while writes go on. Later passes make writes wait.
 const PASSES_BESIDE_WRITES: usize = 5;
 /// How long writes wait in each later pass.
 const PUSH_BACK: Duration = Duration::from_millis(500);
-/// How often the last changes are tried.
+/// The maximum number of attempts to follow the last changes while calls wait.
 const ATTEMPTS: usize = 3;
 
 /// What is to be done with one collection.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Migrate(Outdated),
-    /// The generation before the serving one serves again, because nothing was written since.
+    /// The generation before the serving one serves again, because nothing was written since it was
+    /// replaced.
     Revive(Generation),
 }
 
@@ -119,7 +122,8 @@ impl Catalog {
         Ok(steps)
     }
 
-    /// Migrates all documents of a component's collections but the last changes, while others serve them.
+    /// Migrates all documents of a component's collections into new generations, except the last changes,
+    /// while the present generations serve.
     pub(super) async fn migrate(
         &self,
         candidate: &Capability,
@@ -141,7 +145,7 @@ impl Catalog {
         filled.map(|()| generations)
     }
 
-    /// Refuses a component that cannot migrate most documents of a sample.
+    /// Refuses a component that cannot migrate more than half of the documents of a sample.
     async fn try_sample(
         &self,
         candidate: &Capability,
@@ -195,8 +199,9 @@ impl Catalog {
         Ok(())
     }
 
-    /// Follows changes until few are left. Refuses a component whose migrated documents still have unique
-    /// values in common after a few passes: then these are not values that pass from one document to another.
+    /// Follows changes until at most [`LAST_CHANGES`] are left. Refuses a component if many of its migrated
+    /// documents still have unique values in common after [`PASSES`] passes: values that only move from one
+    /// document to another are free by then.
     async fn follow_while_many(
         &self,
         candidate: &Capability,
@@ -226,7 +231,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Follows the changes that there are, once.
+    /// Follows each of the present changes once.
     async fn pass(
         &self,
         candidate: &Capability,
@@ -242,13 +247,13 @@ impl Catalog {
             }
             all.last = followed.last;
             all.conflicts.extend(followed.conflicts);
-            // Half of the time is for calls.
+            // Half of the time is left to calls.
             tokio::time::sleep(started.elapsed()).await;
         }
     }
 
-    /// Follows changes while writes to the collection wait for a moment: they came faster than they could be
-    /// followed.
+    /// Follows changes while writes to the collection wait for [`PUSH_BACK`]: writes came faster than they
+    /// could be followed.
     async fn fenced_pass(
         &self,
         candidate: &Capability,
@@ -288,13 +293,14 @@ impl Catalog {
             if self.store.copy_documents(generation, after, migrated, now).await? {
                 progress.add(generation, count);
             }
-            // Half of the time is for calls.
+            // Half of the time is left to calls.
             tokio::time::sleep(started.elapsed()).await;
         }
         Ok(())
     }
 
-    /// Migrates changed documents whose ids follow the id `after`.
+    /// Migrates the next changed documents whose ids follow the id `after`. With `last`, a document whose
+    /// unique value another one has is quarantined; otherwise it is one of the conflicts.
     async fn follow(
         &self,
         candidate: &Capability,
@@ -348,7 +354,7 @@ impl Catalog {
                 self.follow(candidate, generation, "", false).await?;
                 let now_left = self.store.count_changes(generation).await?;
                 if now_left == left {
-                    // What is left are documents whose unique values other documents have.
+                    // Only documents whose unique values other documents have are left.
                     self.follow(candidate, generation, "", true).await?;
                 }
                 left = self.store.count_changes(generation).await?;
@@ -365,7 +371,7 @@ impl Catalog {
         documents: Vec<OldDocument>,
     ) -> Vec<Migrated> {
         if generation.reindexes {
-            // The store takes the bodies as they are.
+            // The store copies the bodies as they are.
             return documents.into_iter().map(|document| (document, Ok(Value::Null))).collect();
         }
         self.migrate_documents(candidate, &Purpose::from(generation), documents).await
@@ -374,8 +380,8 @@ impl Catalog {
 
 /// Changes that were followed.
 struct Followed {
-    /// The last id; none if there was no change.
+    /// The last id of a changed document; `None` if there was no change.
     last: Option<String>,
-    /// The documents whose unique values others have.
+    /// The ids of the documents whose unique values other documents have.
     conflicts: Vec<String>,
 }

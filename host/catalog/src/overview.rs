@@ -1,4 +1,4 @@
-//! What the keeper tells the operator: what is loaded, refused, and waits for a decision.
+//! The keeper's report for the operator: what is loaded, what is refused, and what waits for a decision.
 
 use crate::{
     candidate::{Candidate, Waiting},
@@ -44,7 +44,7 @@ impl Keeper {
         waiting
     }
 
-    /// Returns what a serving capability needs and is not permitted.
+    /// Returns the permissions that a serving capability needs and does not have.
     fn missing(&self, capability: &Capability) -> Vec<Permission> {
         let others = self.files.values().filter_map(|known| known.serving.as_deref());
         self.catalog.missing(capability, others)

@@ -23,7 +23,7 @@ pub enum Permission {
     Role(Role),
 }
 
-/// The permissions of components, by capability id. Those of an id are those of its publisher.
+/// The permissions of components, by capability id. They are for the publisher to which the id belongs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Grants(pub BTreeMap<String, BTreeSet<Permission>>);

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 const PROBLEM_BYTES: usize = 600;
 const AT_BYTES: usize = 200;
 
-/// The characters that join others or keep them apart, which some scripts and emoji need.
+/// The characters that join other characters or keep them apart, which some scripts and emoji need.
 const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
-/// The fix of a schema that is too complex. The reason of the refusal is recognized by it.
+/// The fix for a schema that is too complex. `LoadError::reason` recognizes such a problem by this text.
 pub(super) const TOO_COMPLEX_FIX: &str = "refer to a definition once in allOf, anyOf and oneOf, bound arrays with maxItems, and write shorter patterns";
 
 /// One problem of a descriptor.
@@ -23,7 +23,7 @@ pub struct Problem {
     pub fix: String,
 }
 
-/// The problems that are found so far.
+/// The problems found so far.
 #[derive(Default)]
 pub(super) struct Problems(pub(super) Vec<Problem>);
 
@@ -34,7 +34,7 @@ impl Problems {
         problem: impl Into<String>,
         fix: impl Into<String>,
     ) {
-        // What it quotes is the author's.
+        // Both may quote the author, who may be hostile.
         let (at, problem) =
             (one_line(&at.into(), AT_BYTES), one_line(&problem.into(), PROBLEM_BYTES));
         self.0.push(Problem { at, problem, fix: fix.into() });
@@ -71,7 +71,7 @@ pub(super) fn check_text(at: &str, text: &str, limit: usize, problems: &mut Prob
     }
 }
 
-/// Cuts a text before it is repeated, because the author may be hostile.
+/// Returns the first 80 bytes of a text, to quote it in a problem, because the author may be hostile.
 pub(super) fn excerpt(text: &str) -> &str {
     text.get(..text.floor_char_boundary(80)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Prompts of capabilities: their check, and the text with what a person gave.
+//! Prompts of capabilities: their check, and their texts with the arguments that a person gave.
 
 use crate::{
     problem::{Problems, check_text, excerpt},
@@ -58,7 +58,8 @@ pub fn fill<'a>(
 }
 
 impl Snapshot {
-    /// Returns the prompts whose capabilities are all loaded, each with the name under which it is listed.
+    /// Returns the prompts whose required capabilities are all loaded, each with the name under which it is
+    /// listed.
     pub fn prompts(&self) -> impl Iterator<Item = (String, &Prompt)> {
         self.capabilities.values().flat_map(move |capability| {
             let usable = |prompt: &&Prompt| {

@@ -32,7 +32,7 @@ impl Catalog {
         let state = CatalogState { version, fingerprint, changed_at };
         let subscribers = next.subscribers(None, CATALOG_CHANGED);
         self.snapshot.store(Arc::new(next));
-        // A snapshot with other permissions has the same version, and is no news to callers.
+        // A snapshot that differs only in its permissions has the same version, and nobody is notified.
         self.version.send_if_modified(|published| std::mem::replace(published, version) != version);
         if recorded.is_none()
             && let Err(error) = self.record(&state, &served, &changes, subscribers).await
@@ -60,7 +60,8 @@ impl Catalog {
     }
 }
 
-/// Returns what is served now and what was served before.
+/// Returns the records of all capabilities that are or were served; those that are no longer served have no
+/// version.
 fn served(
     before: &BTreeMap<String, Served>,
     capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
@@ -71,7 +72,7 @@ fn served(
     for capability in capabilities.values() {
         let entry = served.entry(capability.id.to_string());
         let entry = entry.or_insert(Served { since: now, version: None });
-        // The digest is part of it, so that another component with the same version is a change.
+        // The digest is part of the record, so that another component with the same version is a change.
         entry.version = Some(format!("{} {}", capability.descriptor.version, capability.digest));
     }
     served

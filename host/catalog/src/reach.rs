@@ -41,7 +41,7 @@ impl Snapshot {
     }
 
     /// Returns the capability and the internal action of each subscriber that may receive a type of event.
-    /// `publisher` is the capability that publishes it, or none for the host.
+    /// `publisher` is the capability that publishes it; `None` if the host does.
     pub fn subscribers(
         &self,
         publisher: Option<&Capability>,
@@ -68,7 +68,7 @@ impl Snapshot {
 }
 
 impl Capability {
-    /// Ensures that it declares this nested call.
+    /// Ensures that the capability declares this nested call.
     pub fn ensure_declared(&self, invocation: &Invocation) -> Result<(), Failure> {
         if self.descriptor.invokes.contains(invocation) {
             return Ok(());
@@ -118,16 +118,17 @@ pub(super) fn needed<'a>(
     needed
 }
 
-/// Whether a nested call needs the operator's permission: it is a call of another publisher's capability, or
-/// of an internal action that does not name the caller. A read needs it too, because it runs in the name of
-/// the person whose agent called, and answers with what only that person may see.
+/// Returns whether a nested call needs the operator's permission: it calls a capability of another publisher,
+/// or an internal action that does not name the caller. A read needs permission too, because it runs in the
+/// name of the person whose agent called, and answers with what only that person may see.
 fn needs_permission(caller: &Capability, callee: &Capability, action: &ActionDescriptor) -> bool {
     let names_caller = action.callers.iter().any(|id| **id == *caller.id);
     !caller.same_publisher(callee) || (action.access == Access::Internal && !names_caller)
 }
 
-/// Whether an event of another publisher is not for everybody. Of the host's own events, only the changes
-/// of the catalog are.
+/// Returns whether a subscriber needs the operator's permission for an event: one that another publisher
+/// declares as sensitive, or one of the host's own except `catalog.changed`. Components of the host's own
+/// publisher may receive the host's events.
 fn is_sensitive(publisher: Option<&Capability>, subscriber: &Capability, event_type: &str) -> bool {
     match publisher {
         None => subscriber.publisher != Publisher::Host && event_type != CATALOG_CHANGED,

@@ -220,7 +220,7 @@ struct CommonFields {
     lists: BTreeMap<(Side, String), String>,
 }
 
-/// The shortest list that is linked. A shorter one is repeated.
+/// The number of names from which a list is linked when it occurs again. A shorter list is repeated.
 const LINKED_NAMES: usize = 5;
 
 impl CommonFields {
@@ -403,7 +403,7 @@ fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Returns the values of an enum, whether or not its variants have descriptions.
+/// Returns the values of an enum, whether or not its variants have descriptions; `None` for another schema.
 fn choices(field: &Value) -> Option<String> {
     let list = |keyword| field.get(keyword).and_then(Value::as_array);
     if let Some(values) = list("enum") {

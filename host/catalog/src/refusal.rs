@@ -39,6 +39,10 @@ pub enum LoadError {
     CoreModule,
     #[error("native code, not WebAssembly")]
     NativeCode,
+    #[error("a source whose text is not UTF-8")]
+    NotText,
+    #[error("a source in a language for which there is no engine: {} is missing", .file.display())]
+    EngineMissing { language: &'static str, file: PathBuf },
     #[error(transparent)]
     Compile(#[from] CompileError),
     #[error(transparent)]
@@ -110,7 +114,7 @@ impl From<DbError> for LoadError {
 }
 
 impl LoadError {
-    /// Returns whether a decision of the operator, or a change of the other files, can end the refusal.
+    /// Returns whether a decision of the operator can end the refusal.
     pub(super) fn can_be_decided(&self) -> bool {
         matches!(
             self,
@@ -123,7 +127,7 @@ impl LoadError {
 }
 
 impl LoadError {
-    /// Returns what is wrong, in one line: it may quote the author.
+    /// Returns what is wrong, in one line, because the text may quote the author.
     pub fn message(&self) -> String {
         one_line(&self.to_string(), MESSAGE_BYTES)
     }
@@ -140,6 +144,8 @@ impl LoadError {
             Self::NotWasm => "not_wasm",
             Self::CoreModule => "core_module",
             Self::NativeCode => "native_code",
+            Self::NotText => "not_text",
+            Self::EngineMissing { .. } => "engine_missing",
             Self::Compile(CompileError::Invalid(_)) => Kind::Invalid.reason(),
             Self::Compile(CompileError::OutOfTime(_)) => Kind::CompileTimeout.reason(),
             Self::Compile(CompileError::Crashed(_)) => Kind::CompileFailed.reason(),
@@ -193,6 +199,8 @@ impl LoadError {
             Self::NotWasm => "build a component: cargo build --target wasm32-wasip2".to_owned(),
             Self::CoreModule => "make it a component: build for wasm32-wasip2, or run `portolan componentize` on it".to_owned(),
             Self::NativeCode => "drop the .wasm component itself; the host compiles it and trusts no native code but its own".to_owned(),
+            Self::NotText => "save the source as UTF-8".to_owned(),
+            Self::EngineMissing { language, file } => format!("make the engine: portolan engine {language} --output {}; or build the source into a component with `portolan build`", file.display()),
             Self::Compile(CompileError::Invalid(_))
             | Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => Kind::Invalid.fix().to_owned(),
             Self::Compile(CompileError::OutOfTime(_)) => Kind::CompileTimeout.fix().to_owned(),
@@ -225,7 +233,7 @@ impl LoadError {
         }
     }
 
-    /// Returns the problems of a descriptor; none for other errors.
+    /// Returns the problems of a descriptor; empty for other errors.
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Descriptor(problems) => problems,

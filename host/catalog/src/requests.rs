@@ -1,10 +1,10 @@
-//! What the operator asks for: to publish a version, to bring an earlier one back, and to see the history.
+//! The operator's requests: to publish a version, to roll back to an earlier one, and to see the history.
 
 use crate::{
     capability::Capability,
     catalog::Catalog,
     check::undeclared_people,
-    file::is_component_name,
+    file_name::{is_component_name, is_source},
     load::load_content,
     publishing::{
         Cause, Installation, PublishError, PublishRequest, Published, PublishedState, Requested,
@@ -16,9 +16,9 @@ use serde::Serialize;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// The longest name of a file.
+/// The maximum number of bytes of the name of a file.
 const NAME_BYTES: usize = 200;
-/// How long a request waits for an installation: a migration of documents may take longer.
+/// How long a request waits for an installation. After that, the answer is that documents are being migrated.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The history of a capability's component.
@@ -27,7 +27,7 @@ pub struct History {
     pub id: String,
     /// What serves at this node.
     pub serving: Option<ServingVersion>,
-    /// The entry whose version every node is to serve; none if nothing was published.
+    /// The entry whose version every node is to serve; `None` if nothing was published.
     pub desired: Option<i64>,
     /// The newest entry first.
     pub versions: Vec<VersionEntry>,
@@ -40,7 +40,7 @@ pub struct ServingVersion {
     pub digest: String,
 }
 
-/// The outcome of a request to go back to an earlier version.
+/// The outcome of a request to roll back to an earlier version.
 #[derive(Debug)]
 pub enum RolledBack {
     Installed(Box<Published>),
@@ -49,7 +49,7 @@ pub enum RolledBack {
 }
 
 impl Catalog {
-    /// Returns the history of a capability; none if it has none and does not serve.
+    /// Returns the history of a capability; `None` if it has none and does not serve.
     pub async fn history(&self, id: &str) -> Result<Option<History>, DbError> {
         let versions = self.store.versions(id).await?;
         let snapshot = self.snapshot();
@@ -65,7 +65,7 @@ impl Catalog {
     }
 
     /// Makes a component the desired version of its capability, on every node. It is checked and admitted
-    /// at this node first; what is refused leaves nothing behind.
+    /// at this node first; a refused component leaves nothing behind.
     pub async fn publish_component(
         &self,
         content: Vec<u8>,
@@ -85,9 +85,9 @@ impl Catalog {
         self.ask(capability, content, file, (arrival, source, decided_by)).await
     }
 
-    /// Brings an earlier version of the history back, on every node: the one before the serving version, or
-    /// the one with this version or digest. If an older version waits in the catalog folder and none is
-    /// named, that one may serve.
+    /// Makes an earlier version of the history the desired one, on every node: the one before the serving
+    /// version, or the one with this version or digest. If no version is named and an older one waits in the
+    /// catalog folder, that one may serve instead.
     pub async fn roll_back(
         &self,
         id: &str,
@@ -117,7 +117,8 @@ impl Catalog {
         Ok(RolledBack::Installed(Box::new(installed)))
     }
 
-    /// Asks the keeper to install a component, and waits for the answer.
+    /// Asks the keeper to install a component, and waits for the answer; the state is `Migrating` after
+    /// [`PATIENCE`].
     async fn ask(
         &self,
         capability: Capability,
@@ -152,7 +153,7 @@ fn desired(entries: &[VersionEntry]) -> Option<&VersionEntry> {
     entries.iter().find(|entry| entry.record.arrival != Arrival::Dropped)
 }
 
-/// Returns the entry to go back to. The entries are those of the history, the newest first.
+/// Returns the entry to roll back to. The entries are those of the history, the newest first.
 fn target<'a>(
     id: &str,
     entries: &'a [VersionEntry],
@@ -165,7 +166,7 @@ fn target<'a>(
             .iter()
             .filter(|entry| entry.record.version == wanted || entry.record.digest == wanted);
         let first = named.clone().next();
-        // Of several builds with one version, another one than the serving one.
+        // Of several builds with one version, one that does not serve is preferred.
         let found = named.find(|entry| !serves(entry)).or(first);
         let unknown =
             || PublishError::UnknownVersion { id: id.to_owned(), version: wanted.to_owned() };
@@ -176,8 +177,8 @@ fn target<'a>(
     if waits && let Some(serving) = entries.iter().find(serves) {
         return Ok(serving);
     }
-    // The time at which the serving version came, and not at which it was brought back: going back twice
-    // leads two versions back.
+    // The search begins where the serving version was published or dropped, not where it was rolled back
+    // to, so that two rollbacks lead two versions back.
     let came = |entry: &VersionEntry| serves(&entry) && entry.record.arrival != Arrival::RolledBack;
     let start = entries.iter().position(came).map_or(0, |place| place + 1);
     let mut earlier = entries.iter().skip(start);
@@ -186,10 +187,11 @@ fn target<'a>(
     earlier.find(served).ok_or_else(|| PublishError::NothingEarlier(id.to_owned()))
 }
 
-/// Whether a text can be the name of a component's file in the folder.
+/// Returns whether a text can be the name of a component's file in the folder.
 fn is_file_name(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-+".contains(letter);
-    is_component_name(name) && name.len() <= NAME_BYTES && name.chars().all(is_plain)
+    let is_component = is_component_name(name) && !is_source(name);
+    is_component && name.len() <= NAME_BYTES && name.chars().all(is_plain)
 }
 
 #[cfg(test)]
@@ -241,13 +243,13 @@ mod tests {
         assert_eq!(goes_to(&entries(&history), "1.2.0", Some("1.0.0")), "1.0.0");
         assert_eq!(goes_to(&entries(&history), "1.2.0", Some("digest 1.1.0")), "1.1.0");
         assert_eq!(goes_to(&entries(&history), "1.2.0", Some("9.0.0")), "unknown_version");
-        // Going back twice leads two versions back.
+        // Two rollbacks lead two versions back.
         history.push(("1.1.0", RolledBack, Accepted));
         assert_eq!(goes_to(&entries(&history), "1.1.0", None), "1.0.0");
         // A version that waits for approval is given up.
         history.push(("1.3.0", Published, PendingApproval));
         assert_eq!(goes_to(&entries(&history), "1.1.0", None), "1.1.0");
-        // One that waited is never gone back to.
+        // A version that only waited for approval is never rolled back to.
         history.push(("1.4.0", Published, Accepted));
         assert_eq!(goes_to(&entries(&history), "1.4.0", None), "1.1.0");
     }

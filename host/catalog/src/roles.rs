@@ -48,8 +48,8 @@ fn is_permitted(capability: &Capability, role: Role, grants: &Grants) -> bool {
 }
 
 impl Snapshot {
-    /// Returns the capability that has a role: it is assigned to it, is loaded, declares the role, and is
-    /// permitted to have it.
+    /// Returns the capability that has a role: the role is assigned to it, and it is loaded, declares the
+    /// role, and is permitted to have it. The failure of a vacant role is `unknown_capability`.
     pub fn holder(&self, role: Role) -> Result<&Arc<Capability>, Failure> {
         let assigned = self.roles.assigned(role).and_then(|id| self.capabilities.get(id));
         let has = |capability: &&Arc<Capability>| {

@@ -12,9 +12,10 @@ const VIOLATIONS: usize = 20;
 const EXPECTED_BYTES: usize = 600;
 /// The greatest depth of a schema.
 const DEPTH: usize = 64;
-/// A schema is refused if the check of the largest permitted instance could apply its subschemas more often.
+/// The maximum number of visits in a check of the largest permitted instance; a schema that could take more
+/// is refused. See `schema_cost`.
 const MAX_VISITS: u64 = 10_000_000;
-/// A check that could apply subschemas more often leaves the threads that serve requests.
+/// The number of visits above which a check leaves the threads that serve requests.
 const INLINE_VISITS: u64 = 100_000;
 
 /// The reason why a schema is refused.
@@ -87,8 +88,8 @@ impl Schema {
         self.cost.visits(values) > INLINE_VISITS
     }
 
-    /// Returns what is wrong with an instance, as the `conflict` of a failure; none if it is valid. Other
-    /// tasks leave this thread during a check that takes long.
+    /// Returns what is wrong with an instance, as the `conflict` of a failure; `None` if it is valid. Before
+    /// a check that takes long, the other tasks of this thread are moved to another one.
     pub fn violations(&self, instance: &Value) -> Option<Value> {
         match self.takes_long(values_in(instance)) {
             true => block_in_place(|| self.find_violations(instance)),

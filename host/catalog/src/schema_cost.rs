@@ -14,9 +14,9 @@ use std::collections::HashMap;
 
 /// The fewest bytes of JSON that a value takes: a digit and a comma.
 pub(crate) const BYTES_PER_VALUE: u64 = 2;
-/// The deepest values of an instance: the limit of the JSON parser.
+/// The maximum depth of an instance, which is the limit of the JSON parser.
 const INSTANCE_DEPTH: usize = 128;
-/// The subschemas that are applied to the same value.
+/// The keywords whose subschemas are applied to the same value.
 const IN_PLACE: [&str; 3] = ["not", "if", "$ref"];
 const IN_PLACE_BRANCHES: [&str; 2] = ["then", "else"];
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
@@ -25,14 +25,14 @@ const CHILDREN: [&str; 4] =
     ["additionalProperties", "items", "unevaluatedProperties", "unevaluatedItems"];
 /// The keywords whose subschemas are applied to children in addition to those of other keywords.
 const CHILDREN_TOO: [&str; 2] = ["contains", "propertyNames"];
-/// The references whose target depends on the way to them.
+/// The keywords of references whose target depends on the path by which the reference was reached.
 const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
-/// How often the subschemas that apply to the same value run where `unevaluated…` asks which of them
-/// accepted which child.
+/// How often the subschemas of the same value run in a schema with a keyword `unevaluated…`, which needs to
+/// know which children they have evaluated.
 const UNEVALUATED_RUNS: u64 = 3;
-/// The visits that a comparison of an array's items costs for each value in them.
+/// The number of visits that the comparison of an array's items (`uniqueItems`) costs for each value in them.
 const UNIQUE_VISITS: u64 = 4;
-/// The visits that checking a format costs for each value.
+/// The number of visits that checking a format costs for each value.
 const FORMAT_VISITS: u64 = 4;
 /// The formats that are checked (JSON Schema Validation 2020-12, section 7.3). Others, such as `uint64`, are
 /// only annotations.
@@ -56,8 +56,8 @@ const FORMATS: [&str; 18] = [
     "uri-template",
     "uuid",
 ];
-/// The states of a pattern that cost as much as a visit, for each value: a character costs at most one
-/// step for each state, and two bytes of a text count as a value below it.
+/// The number of states of a pattern that cost as much as one visit of each value. A character costs at most
+/// one step for each state, and two bytes of a text count as one value below the text.
 const STATES_PER_VISIT: u64 = 30;
 /// The maximum number of states that the patterns of a schema have together. Compiling this many takes a
 /// tenth of a second.
@@ -139,11 +139,11 @@ fn values_in_text(text: &str) -> u64 {
 struct Node {
     /// The visits that the schema costs at one value.
     own: u64,
-    /// The visits that it adds to every value below.
+    /// The visits that the schema adds to every value below that one.
     below: u64,
     /// The subschemas of the same value, with the number of times that each runs.
     in_place: Vec<(usize, u64)>,
-    /// The subschemas of children, each of another child: properties.
+    /// The subschemas of children, each of a different child, as in `properties`.
     single: Vec<usize>,
     /// The subschemas that are applied to any number of children, at most one of them to each child.
     many: Vec<usize>,
@@ -154,18 +154,18 @@ struct Node {
 #[derive(Debug, Default)]
 struct Graph {
     nodes: Vec<Node>,
-    /// The nodes by the address of their schema, which stays where it is meanwhile.
+    /// The numbers of the nodes by the addresses of their schemas, which stay while the graph is built.
     known: HashMap<*const Value, usize>,
     /// The states of all patterns so far.
     states: u64,
 }
 
 impl Graph {
-    /// Adds a schema and all that it leads to.
+    /// Adds a schema and all schemas that it leads to, and returns its number.
     fn add(&mut self, document: &Value, schema: &Value) -> Result<usize, String> {
         let mut waiting = vec![schema];
         let root = self.number(schema, &mut waiting);
-        // The first one was added twice, which does no harm.
+        // The root waits twice, which does no harm.
         while let Some(schema) = waiting.pop() {
             let Some(fields) = schema.as_object() else { continue };
             let number = self.number(schema, &mut waiting);
@@ -296,7 +296,8 @@ impl Graph {
         Ok(most)
     }
 
-    /// Returns the nodes so that each comes after those that its edges lead to, and whether some lead back.
+    /// Returns the nodes so that each comes after those that its edges lead to, and whether the edges form a
+    /// cycle.
     fn post_order(&self, edge: impl Fn(&Node, usize) -> Option<usize>) -> (Vec<usize>, bool) {
         let (mut order, mut leads_back) = (Vec::new(), false);
         let mut states = vec![State::New; self.nodes.len()];
@@ -328,8 +329,8 @@ impl Graph {
         (order, leads_back)
     }
 
-    /// Returns the cost of a node: the sum of its parts where each child is met once, and its density for
-    /// every value otherwise.
+    /// Returns the cost of a node: the sum of the costs of its subschemas, or its density for every value if
+    /// that is lower. A subschema that applies to any number of children counts with its density.
     fn cost(&self, root: usize, densities: &[u64]) -> Cost {
         let edge = |node: &Node, next: usize| {
             let in_place = node.in_place.iter().map(|&(schema, _)| schema);
@@ -341,7 +342,7 @@ impl Graph {
         let (order, _) = self.post_order(edge);
         for number in order {
             let Some(node) = self.nodes.get(number) else { continue };
-            // The density holds for a schema that leads back here: it is right for every instance.
+            // A schema that leads back here counts with its density, an upper bound for every instance.
             let known = |schema: usize| costs.get(schema).copied().flatten();
             let part = |schema: usize| known(schema).unwrap_or_else(|| dense(schema));
             let in_place = node.in_place.iter().map(|&(schema, runs)| part(schema).times(runs));
@@ -374,7 +375,7 @@ fn own_visits(fields: &Map<String, Value>) -> Result<u64, String> {
         visits = visits.saturating_add(match (name.as_str(), value) {
             ("enum" | "const" | "required" | "dependentRequired", value) => compared(value) / 4,
             ("properties", Value::Object(list)) => list.len() as u64 / 4,
-            // A regular expression of the instance would be compiled.
+            // The validator would compile a regular expression of the instance.
             ("format", Value::String(format)) if format == "regex" => {
                 return Err("uses the format \"regex\"; use a pattern".to_owned());
             }
@@ -387,7 +388,7 @@ fn own_visits(fields: &Map<String, Value>) -> Result<u64, String> {
     Ok(visits)
 }
 
-/// Returns the patterns of a schema's own keywords: for the characters of its text, or of its members' names.
+/// Returns the patterns of a schema's own keywords, which are applied to a text or to the names of members.
 fn patterns(fields: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let own = fields.get("pattern").and_then(Value::as_str);
     let names = fields.get("patternProperties").and_then(Value::as_object);
@@ -403,7 +404,7 @@ fn states(pattern: &str) -> Result<u64, String> {
     Ok(nfa.states().len() as u64)
 }
 
-/// Returns the schema that a reference within the document leads to.
+/// Returns the schema that a reference within the document leads to; `None` if there is none.
 fn resolve<'a>(document: &'a Value, reference: &str) -> Option<&'a Value> {
     let fragment = reference.strip_prefix('#')?;
     if fragment.is_empty() {

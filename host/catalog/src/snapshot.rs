@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// The facts about the host for components that do not change with the catalog.
+/// The facts about the host that components can read and that do not change with the catalog.
 #[derive(Debug, Clone)]
 pub struct Service {
     pub started_at: Timestamp,
@@ -80,8 +80,8 @@ impl Snapshot {
         Ok(capability)
     }
 
-    /// Checks that a capability may be served: no other one except `replaced` may have its id or its
-    /// tool name.
+    /// Ensures that no capability except `replaced` has the id or the tool name of the candidate. `owner_of`
+    /// returns the name of the file that serves an id.
     pub(super) fn ensure_unique(
         capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
         candidate: &Capability,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 impl Catalog {
-    /// Loads what is in the folder, then watches the folder until `stop` is sent.
+    /// Loads what is in the folder, then watches the folder until the value of `stop` changes.
     pub async fn start(
         sandbox: Arc<Sandbox>,
         store: Store,

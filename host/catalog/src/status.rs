@@ -4,7 +4,7 @@ use crate::{problem::Problem, refusal::LoadError, roles::RoleStatus};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Serialize;
 
-/// The number of latest changes in the status.
+/// The maximum number of changes in the status.
 pub(super) const CHANGES: usize = 100;
 
 /// The catalog folder as this host has loaded it.
@@ -34,11 +34,12 @@ pub struct Loaded {
     pub imports: Vec<String>,
     /// `host`, `ed25519:<key>` or `unsigned:<file>`.
     pub publisher: String,
-    /// The actions of other capabilities that it may call, such as `owners.people`.
+    /// The actions of other capabilities that it declares to call, such as `owners.people`.
     pub invokes: Vec<String>,
     pub publishes: Vec<String>,
     pub subscribes: Vec<String>,
-    /// What it needs and is not permitted; those calls are refused, and those events not delivered.
+    /// The permissions that it needs and does not have. Calls that need them are refused, and events that
+    /// need them are not delivered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
@@ -63,7 +64,7 @@ pub struct Refused {
     pub still_serving: Option<String>,
 }
 
-/// How far the migration of a collection is.
+/// The progress of the migration of a collection.
 #[derive(Debug, Clone, Serialize)]
 pub struct MigrationStatus {
     pub file: String,

@@ -1,5 +1,6 @@
 //! Who published a component, and whose components this host loads.
 
+use crate::file_name::stem;
 use portolan_signing::{PublicKey, SignatureError, Signer, signer};
 use portolan_vocabulary::Publisher;
 
@@ -37,7 +38,7 @@ impl Trust {
     /// Returns who published a component. `file` is the name of its file.
     pub(super) fn origin(&self, bytes: &[u8], file: &str) -> Result<Origin, Untrusted> {
         let Some(Signer { key, predecessors }) = signer(bytes)? else {
-            let name = file.strip_suffix(".wasm").unwrap_or(file).to_owned();
+            let name = stem(file).to_owned();
             return match self.only {
                 Some(_) => Err(Untrusted::Unsigned),
                 None => {
@@ -49,7 +50,7 @@ impl Trust {
         if Some(key) == self.host {
             return Ok(Origin { publisher: Publisher::Host, predecessors: Vec::new() });
         }
-        // Who trusts a key trusts those that it names as its successors.
+        // A key is trusted if it succeeds a trusted key.
         let is_trusted = |only: &Vec<PublicKey>| {
             predecessors.iter().chain([&key]).any(|known| only.contains(known))
         };

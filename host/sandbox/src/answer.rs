@@ -19,7 +19,7 @@ pub enum GuestAnswer {
 }
 
 impl GuestAnswer {
-    /// Returns the number of bytes of all its texts.
+    /// Returns the number of bytes of all texts of the answer.
     pub fn size(&self) -> usize {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         match self {

@@ -1,13 +1,13 @@
 //! The checksum of a compiled component, against damage on the disk.
 
-/// Returns an artifact with its checksum behind it, which the loader of machine code does not read.
+/// Returns the artifact with its checksum appended. The engine's loader ignores what follows the artifact.
 pub(super) fn with_checksum(mut artifact: Vec<u8>) -> Vec<u8> {
     let checksum = crc32fast::hash(&artifact);
     artifact.extend(checksum.to_le_bytes());
     artifact
 }
 
-/// Returns whether the bytes of an artifact's file are those that were written.
+/// Returns whether the content of an artifact's file matches the checksum at its end.
 pub(super) fn is_intact(artifact: &[u8]) -> bool {
     let Some((content, checksum)) = artifact.split_last_chunk::<4>() else { return false };
     crc32fast::hash(content).to_le_bytes() == *checksum

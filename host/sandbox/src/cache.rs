@@ -1,9 +1,10 @@
 //! The compile cache of an author's commands: the machine code of single functions, so that a component of
 //! which little has changed is compiled in a fraction of the time.
 //!
-//! It is one file, which is read as a whole. What a compilation adds is appended; when there is no room, the
-//! file is replaced by one with less. An entry is the compiler's key of a function, a length, a checksum and
-//! the code. Only the process that compiles reads and writes it; a host that serves has none.
+//! The cache is one file, which is read as a whole. The entries that a compilation adds are appended; if the
+//! file would become too large or is damaged, it is replaced by one with fewer entries. An entry is the
+//! compiler's key of a function, a length, a checksum and the code. Only the process that compiles reads and
+//! writes the file; a host that serves has none.
 
 use std::{
     borrow::Cow,
@@ -20,7 +21,7 @@ use wasmtime::CacheStore;
 /// The maximum number of bytes of the file: every compilation reads all of it. A component in Python takes 27
 /// MiB, one in JavaScript 6 MiB, one in Rust 2 MiB.
 const MOST_BYTES: usize = 64 << 20;
-/// The end of the file's name, after the engine's compatibility.
+/// The end of the file's name. It follows the name of the engine's code generation.
 const SUFFIX: &str = ".functions";
 /// The bits of a file's mode that let other users write to it.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -28,7 +29,7 @@ const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// The compiler's key of a function: a SHA-256 hash of the function and of the settings.
 type Key = [u8; 32];
 
-/// The cache while a component is compiled.
+/// The cache, opened for one compilation.
 #[derive(Debug)]
 pub(super) struct FunctionCache {
     file: PathBuf,
@@ -37,20 +38,21 @@ pub(super) struct FunctionCache {
     seen: Mutex<Seen>,
 }
 
-/// What the compilation has used and added.
+/// The entries that the compilation has used, and those that it has added.
 #[derive(Debug, Default)]
 struct Seen {
     used: BTreeSet<Key>,
     added: BTreeMap<Key, Vec<u8>>,
 }
 
-/// Creates the folder for this user alone, and returns the file in it for an engine.
+/// Creates the folder for this user alone, and returns the path of the cache file in it for the engine with
+/// this code generation.
 pub(super) fn file(folder: &Path, compatibility: &str) -> std::io::Result<PathBuf> {
     create_private(folder)?;
     Ok(folder.join(format!("{compatibility}{SUFFIX}")))
 }
 
-/// Removes the files of other engines.
+/// Removes the cache files of other engines from the folder of `file`.
 pub(super) fn remove_others(file: &Path) {
     let folder = file.parent().map(std::fs::read_dir).into_iter().flatten();
     for entry in folder.flatten().flatten() {
@@ -70,7 +72,8 @@ pub(super) fn create_private(folder: &Path) -> std::io::Result<()> {
 }
 
 impl FunctionCache {
-    /// Reads the file; the cache is empty if there is none, or one that somebody else could have written.
+    /// Reads the file. The cache is empty if the file cannot be read, or could have been written by another
+    /// user.
     pub(super) fn open(file: PathBuf) -> Self {
         let bytes = match is_ours(&file) {
             true => std::fs::read(&file).unwrap_or_default(),
@@ -80,7 +83,7 @@ impl FunctionCache {
         Self { file, bytes, entries, seen: Mutex::default() }
     }
 
-    /// Writes what was added.
+    /// Writes the added entries to the file.
     pub(super) fn write(&self) -> std::io::Result<()> {
         self.write_at_most(MOST_BYTES)
     }
@@ -104,8 +107,8 @@ impl FunctionCache {
         self.replace(&seen, added, most)
     }
 
-    /// Writes the file anew: first what was used and what was added. The rest gets three quarters of the
-    /// room at most, so that the next compilations can append.
+    /// Writes the file anew, with the used and the added entries. Unused entries are kept only while the old
+    /// entries take at most three quarters of `most`, so that the next compilations can append.
     fn replace(&self, seen: &Seen, added: Vec<u8>, most: usize) -> std::io::Result<()> {
         let (used, unused): (Vec<_>, Vec<_>) =
             self.entries.iter().partition(|(key, _)| seen.used.contains(*key));
@@ -154,7 +157,7 @@ impl CacheStore for FunctionCache {
     }
 }
 
-/// Returns whether this is a file of this user that no other user can write.
+/// Returns whether this is a regular file, not a link, that this user owns and no other user can write to.
 fn is_ours(file: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     std::fs::symlink_metadata(file).is_ok_and(|found| {
@@ -162,7 +165,7 @@ fn is_ours(file: &Path) -> bool {
     })
 }
 
-/// Returns what comes before the code of an entry.
+/// Returns the part of an entry that precedes its code.
 fn header(key: &Key, code: &[u8]) -> Vec<u8> {
     let length = u32::try_from(code.len()).unwrap_or(u32::MAX);
     [key.as_slice(), &length.to_le_bytes(), &checksum(key, code).to_le_bytes()].concat()
@@ -175,7 +178,8 @@ fn checksum(key: &Key, code: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Returns where the code of each intact entry is. After a damaged one nothing is certain.
+/// Returns where the code of each entry is, up to the first damaged entry: it is unknown where the entries
+/// after that one begin.
 fn entries(bytes: &[u8]) -> BTreeMap<Key, Range<usize>> {
     let mut found = BTreeMap::new();
     let mut rest = bytes;
@@ -245,7 +249,7 @@ mod tests {
         open.read_to_end(&mut bytes).unwrap();
         assert_eq!(entries(&bytes).len(), 3, "the same file has grown");
 
-        // Behind a torn entry nothing would be found, so the file is replaced.
+        // Entries appended behind a torn one would not be found, so the file is replaced.
         std::fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
         add([4; 32], "fourth");
         let last = FunctionCache::open(file.clone());

@@ -1,9 +1,10 @@
-//! Compiles components in a child process, so that a slow or hostile one costs this process nothing.
+//! Compiles components in a child process, so that a slow or hostile component costs this process nothing.
 
 use crate::{
     artifact::with_checksum,
     cache::{self, FunctionCache, create_private},
     engine::{Backtraces, Sandbox, config},
+    source::Program,
 };
 use portolan_vocabulary::Digest;
 use std::{
@@ -15,7 +16,7 @@ use std::{
 use tokio::{io::AsyncWriteExt as _, process::Command};
 use wasmtime::Engine;
 
-/// The address space of the compiling process. A Python component takes about 2 GiB.
+/// The maximum address space of the compiling process. A Python component takes about 2 GiB.
 const COMPILER_MEMORY_BYTES: u64 = 6 << 30;
 
 /// The child's exit status for a component that is not valid.
@@ -35,9 +36,9 @@ pub enum CompileError {
 }
 
 impl Sandbox {
-    /// Returns the artifact of a component, and compiles the component if there is none yet.
-    pub async fn compile(&self, digest: Digest, wasm: &[u8]) -> Result<PathBuf, CompileError> {
-        let artifact = self.artifact(digest);
+    /// Returns the path of a component's artifact, and compiles the component if there is no artifact yet.
+    pub async fn compile(&self, program: &Program<'_>) -> Result<PathBuf, CompileError> {
+        let artifact = self.artifact(program.digest);
         if tokio::fs::try_exists(&artifact).await? {
             return Ok(artifact);
         }
@@ -48,7 +49,7 @@ impl Sandbox {
         create_private(&self.options.artifacts)?;
         let unfinished =
             tempfile::Builder::new().prefix(".").tempfile_in(&self.options.artifacts)?;
-        self.compile_in_child(wasm, unfinished.path()).await?;
+        self.compile_in_child(program.code, unfinished.path()).await?;
         unfinished.as_file().sync_all()?;
         unfinished.persist(&artifact).map_err(|error| error.error)?;
         Ok(artifact)
@@ -68,15 +69,15 @@ impl Sandbox {
     }
 
     /// Removes a damaged artifact, so that the next attempt compiles the component again.
-    pub fn remove_artifact(&self, digest: Digest) -> std::io::Result<()> {
-        std::fs::remove_file(self.artifact(digest))
+    pub fn remove_artifact(&self, program: &Program<'_>) -> std::io::Result<()> {
+        std::fs::remove_file(self.artifact(program.digest))
     }
 
     fn artifact(&self, digest: Digest) -> PathBuf {
         self.options.artifacts.join(format!("{}-{}.artifact", digest.hex(), self.compatibility()))
     }
 
-    /// Returns the file of the compile cache; none if there is no cache, or if its folder cannot be used.
+    /// Returns the file of the compile cache; `None` if no cache is configured or its folder cannot be used.
     fn cache_file(&self) -> Option<PathBuf> {
         let folder = self.options.compile_cache.as_deref()?;
         cache::file(folder, &self.compatibility())
@@ -136,17 +137,17 @@ impl Sandbox {
     }
 }
 
-/// What the child process is to do.
+/// The arguments of the child process.
 #[derive(Debug)]
 pub struct CompileRequest {
-    /// The file of the artifact.
+    /// The file that the artifact is written to.
     pub output: PathBuf,
     pub backtraces: Backtraces,
-    /// The file of the compile cache.
+    /// The file of the compile cache; `None` to compile without one.
     pub cache: Option<PathBuf>,
 }
 
-/// Compiles the component on standard input and returns the exit status: what the child process runs.
+/// Compiles the component on standard input and returns the exit status. The child process runs this.
 pub fn compile_from_stdin(request: CompileRequest) -> i32 {
     let limited =
         rlimit::setrlimit(rlimit::Resource::AS, COMPILER_MEMORY_BYTES, COMPILER_MEMORY_BYTES);
@@ -168,7 +169,7 @@ pub fn compile_from_stdin(request: CompileRequest) -> i32 {
         return fail(&error.into(), 1);
     }
     if let Some(cache) = cache {
-        // The next compilation takes longer without it, and that is all.
+        // A cache that cannot be written only makes the next compilation slower.
         let _written = cache.write();
     }
     0

@@ -26,7 +26,7 @@ impl CallContext {
         Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
     }
 
-    /// Gives the call's randomness this seed in place of one that is drawn.
+    /// Sets the seed of the call's randomness, which would otherwise be drawn at the first use.
     #[must_use]
     pub fn with_seed(self, seed: [u8; 32]) -> Self {
         Self { seed: OnceLock::from(seed), ..self }
@@ -47,7 +47,7 @@ impl CallContext {
         }
     }
 
-    /// Returns the calling agent; none if the host itself calls.
+    /// Returns the calling agent; `None` if the host itself calls.
     pub fn agent(&self) -> Option<&AgentCaller> {
         match &self.caller {
             Caller::Agent(agent) => Some(agent),

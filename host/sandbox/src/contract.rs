@@ -18,6 +18,7 @@ wasmtime::component::bindgen!({
         "portolan:capability/context": trappable,
         "portolan:capability/platform": trappable,
         "portolan:capability/secrets": trappable,
+        "portolan:capability/source": trappable,
         default: async | trappable,
     },
     exports: { default: async },

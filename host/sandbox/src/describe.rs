@@ -1,11 +1,13 @@
-//! Runs a component's `describe`, with no import that does anything.
+//! Runs a component's `describe`, in which every import of the contract traps except the log, the last words
+//! and the source.
 
 use crate::{
     context::{CallContext, Platform},
-    contract::{AnyCapabilityPre, context, description},
-    engine::{Prepared, Sandbox},
+    contract::{AnyCapabilityPre, context, description, source},
+    engine::Sandbox,
     error::SandboxError,
     imports::CONTRACT,
+    prepare::Prepared,
     state::CallState,
 };
 use portolan_vocabulary::{
@@ -20,13 +22,13 @@ use wasmtime::{
     component::{Linker, types::ComponentItem},
 };
 
-/// The reasons why a component has no descriptor.
+/// The reason why a component's `describe` returned no descriptor.
 #[derive(Debug, thiserror::Error)]
 #[error("describe failed: {0}")]
 pub struct DescribeError(#[from] SandboxError);
 
 impl DescribeError {
-    /// Returns whether the host is the reason, and not the component.
+    /// Returns whether the failure is the host's and not the component's.
     pub fn is_host_failure(&self) -> bool {
         matches!(self.0, SandboxError::Host(_) | SandboxError::Busy)
     }
@@ -38,9 +40,9 @@ impl DescribeError {
 }
 
 impl Sandbox {
-    /// Runs `describe` under the limits of a call. Every import traps except the log and the last
-    /// words, which tell the author why the component trapped. WASI is linked, empty, because
-    /// standard libraries use it when they start.
+    /// Runs `describe` under the limits of a call. Every import of the contract traps except the log and the
+    /// last words, which tell the author why the component trapped, and the source, which an engine needs to
+    /// describe its component. WASI is linked, empty, because standard libraries use it when they start.
     pub async fn describe(&self, prepared: &Prepared) -> Result<Descriptor, DescribeError> {
         let platform = Platform {
             started_at: Timestamp::from_millis(0),
@@ -55,18 +57,18 @@ impl Sandbox {
             Arc::from("describe"),
             Arc::new(platform),
         )
-        // The same component always describes itself in the same way.
+        // A fixed seed, so that the same component always describes itself in the same way.
         .with_seed([0; 32]);
         let host = |error: wasmtime::Error| SandboxError::Host(format!("{error:#}"));
         let linker = self.trapping_linker(prepared).map_err(host)?;
         let pre = linker
-            .instantiate_pre(&prepared.component)
+            .instantiate_pre(&prepared.code.component)
             .and_then(AnyCapabilityPre::new)
             .map_err(host)?;
-        // No setting changes what a component says of itself.
+        // The default limit, so that the memory for a description does not depend on the operator's setting.
         let memory = Limits::default().call_memory_bytes;
         let (mut store, computing) =
-            self.store(Arc::from("describe"), Arc::new(context), None, memory);
+            self.store(prepared, Arc::from("describe"), Arc::new(context), None, memory);
         let time = self.options.limits.call_wall_time();
         let (result, mut state) = self
             .long_calls
@@ -89,7 +91,7 @@ impl Sandbox {
     fn trapping_linker(&self, prepared: &Prepared) -> wasmtime::Result<Linker<CallState>> {
         let mut linker = Linker::new(&self.engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
-        for (name, item) in prepared.component.component_type().imports(&self.engine) {
+        for (name, item) in prepared.code.component.component_type().imports(&self.engine) {
             let ComponentItem::ComponentInstance(interface) = item.ty else { continue };
             if !name.starts_with(CONTRACT) {
                 continue;
@@ -97,13 +99,18 @@ impl Sandbox {
             let mut instance = linker.instance(name)?;
             for (function, item) in interface.exports(&self.engine) {
                 match item.ty {
-                    ComponentItem::ComponentFunc(_) if is_context(name) && function == "log" => {
+                    ComponentItem::ComponentFunc(_)
+                        if is_interface(name, "context") && function == "log" =>
+                    {
                         instance.func_wrap(function, log)?;
                     }
                     ComponentItem::ComponentFunc(_)
-                        if is_context(name) && function == "last-words" =>
+                        if is_interface(name, "context") && function == "last-words" =>
                     {
                         instance.func_wrap(function, last_words)?;
+                    }
+                    ComponentItem::ComponentFunc(_) if is_interface(name, "source") => {
+                        instance.func_wrap(function, read_source)?;
                     }
                     ComponentItem::ComponentFunc(_) => {
                         let path = format!("{name}#{function}");
@@ -119,8 +126,17 @@ impl Sandbox {
     }
 }
 
-fn is_context(interface: &str) -> bool {
-    interface.starts_with("portolan:capability/context@")
+/// Whether an import has this interface of the contract, in any version.
+fn is_interface(import: &str, name: &str) -> bool {
+    let versioned = import.strip_prefix(CONTRACT).and_then(|own| own.strip_prefix(name));
+    versioned.is_some_and(|rest| rest.starts_with('@'))
+}
+
+fn read_source(
+    mut store: StoreContextMut<'_, CallState>,
+    (): (),
+) -> wasmtime::Result<(Option<source::Script>,)> {
+    Ok((source::Host::read(store.data_mut())?,))
 }
 
 fn log(
@@ -141,7 +157,7 @@ fn json(text: String) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
-/// Takes the annotations of the capability, its actions and its collections.
+/// Takes the annotations out of the capability, its actions and its collections, each with its place.
 fn annotations(from: &mut description::Descriptor) -> Vec<Annotation> {
     let own = [(String::new(), std::mem::take(&mut from.annotations))];
     let actions = from.actions.iter_mut().map(|action| {

@@ -1,37 +1,29 @@
-//! The serving engine: how it is configured, and how an artifact becomes ready to be called.
+//! The serving engine and how it is configured.
 
-use crate::{
-    artifact::is_intact,
-    contract::AnyCapabilityPre,
-    imports::{Import, ImportKind},
-    interfaces::INTERFACES,
-    long::{Load, LongCalls},
-    state::CallState,
-};
+use crate::{interfaces::INTERFACES, long::LongCalls, prepare::Engines, state::CallState};
 use portolan_vocabulary::Limits;
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
     num::NonZeroUsize,
-    path::{Path, PathBuf},
-    sync::Arc,
+    path::PathBuf,
     time::Duration,
 };
 use tokio::sync::Semaphore;
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig,
-    WasmBacktraceDetails,
-    component::{Component, ComponentExportIndex, InstancePre, Linker},
+    WasmBacktraceDetails, component::Linker,
 };
 
 /// The interval at which a running component is interrupted, so that other calls and the time-out can proceed.
 const EPOCH: Duration = Duration::from_millis(2);
 
-/// The memory that stays mapped in a slot between calls; the rest is returned to the system.
+/// The number of bytes that each memory or table in the pool keeps resident between calls; the rest is
+/// returned to the operating system.
 const KEEP_RESIDENT_BYTES: usize = 1 << 20;
 
-/// The pool's instances for each concurrent call: one for the call and one for a nested call.
+/// The number of instances in the pool for each concurrent call: one for the call and one for a nested call.
 const INSTANCES_PER_CALL: u64 = 2;
-/// The pool's further instances, for components that describe themselves and for
+/// The number of further instances in the pool, for components that describe themselves and for
 /// deeper nested calls.
 const SPARE_INSTANCES: u64 = 32;
 
@@ -41,16 +33,16 @@ pub const MAX_CORE_INSTANCES: u32 = 64;
 pub const MAX_MEMORIES: u32 = 16;
 pub const MAX_TABLES: u32 = 64;
 
-/// The maximum number of frames that the engine collects when a guest traps. More than are kept, because some
-/// are of a panic's own machinery.
+/// The maximum number of frames that the engine collects when a guest traps. It is larger than the number
+/// that `trap` keeps, because the frames of a panic's own machinery are left out.
 const FRAMES: usize = 48;
 
-/// What is known of the functions that were running when a guest trapped.
+/// What a trap reports of the functions that were running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backtraces {
-    /// Their names: for a host.
+    /// The functions' names: for a host that serves.
     Names,
-    /// Also file, line and column, from the component's debug information: for authors. Its artifacts are
+    /// Also file, line and column, from the component's debug information: for authors. The artifacts are
     /// larger, and reading the debug information takes memory.
     Source,
 }
@@ -61,10 +53,10 @@ pub struct SandboxOptions {
     pub limits: Limits,
     /// The folder of the native code that this host compiled; no other user can read it.
     pub artifacts: PathBuf,
-    /// The program that compiles components: this one, started with `compile-component`.
+    /// The program that compiles components when it is started with `compile-component`: the host's own.
     pub compiler: PathBuf,
     pub backtraces: Backtraces,
-    /// The folder of the compile cache: for authors, never for a host.
+    /// The folder of the compile cache of authors' commands; `None` for a host that serves.
     pub compile_cache: Option<PathBuf>,
 }
 
@@ -75,37 +67,9 @@ pub struct Sandbox {
     pub(super) calls: Semaphore,
     pub(super) compilations: Semaphore,
     pub(super) long_calls: LongCalls,
-    linker: Linker<CallState>,
+    pub(super) linker: Linker<CallState>,
+    pub(super) engines: Engines,
     pooled: bool,
-}
-
-/// A component that is ready to be called.
-pub struct Prepared {
-    pub(super) component: Component,
-    /// Shared with the calls, which can outlive the borrow of this value.
-    pub(super) pre: Arc<InstancePre<CallState>>,
-    /// The index of the export `call`, because a search by name would cost every call.
-    pub(super) call: ComponentExportIndex,
-    pub(super) calls: Semaphore,
-    pub(super) load: Load,
-    imports: Vec<Import>,
-}
-
-/// The reasons why an artifact cannot be called on this host.
-#[derive(Debug, thiserror::Error)]
-pub enum PrepareError {
-    #[error("the artifact cannot be loaded: {0}")]
-    Artifact(String),
-    #[error("needs more than a sandbox has: {0}")]
-    ExceedsLimits(String),
-    #[error("imports {} which this host does not offer", names(.0))]
-    UnknownImports(Vec<Import>),
-    #[error("does not fit the contract: {0}")]
-    Contract(String),
-}
-
-fn names(imports: &[Import]) -> String {
-    imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 impl Sandbox {
@@ -126,17 +90,18 @@ impl Sandbox {
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
         start_epochs(&engine)?;
         let calls = Semaphore::new(limits.concurrent_calls as usize);
-        // Two, so that a large component does not delay a small one.
+        // Two compilations at once, so that a large component does not delay a small one.
         let compilations = Semaphore::new(2);
         let long_calls = LongCalls::start()?;
-        Ok(Self { engine, linker, calls, compilations, long_calls, pooled, options })
+        let engines = Engines::default();
+        Ok(Self { engine, linker, engines, calls, compilations, long_calls, pooled, options })
     }
 
     pub fn limits(&self) -> &Limits {
         &self.options.limits
     }
 
-    /// Runs a computation that may take long, and that nobody else should wait for: in the threads of long
+    /// Runs a computation that may take long in the threads of long calls, so that it does not delay other
     /// calls.
     pub async fn compute<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         self.long_calls.compute(work).await
@@ -147,72 +112,11 @@ impl Sandbox {
         self.pooled
     }
 
-    /// Returns a name for the engine's code generation; artifacts of another one cannot be loaded.
+    /// Returns a name for the engine's code generation; artifacts with another name cannot be loaded.
     pub fn compatibility(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.engine.precompile_compatibility_hash().hash(&mut hasher);
         format!("{:016x}", hasher.finish())
-    }
-
-    /// Loads an artifact that this host compiled, and checks that it imports only what this host offers.
-    pub fn prepare(&self, artifact: &Path) -> Result<Prepared, PrepareError> {
-        let component = self.load(artifact)?;
-        let imports: Vec<_> = component
-            .component_type()
-            .imports(&self.engine)
-            .map(|(name, _)| Import::new(name))
-            .collect();
-        let is_unknown = |import: &&Import| import.kind == ImportKind::Unknown;
-        let unknown: Vec<_> = imports.iter().filter(is_unknown).cloned().collect();
-        if !unknown.is_empty() {
-            return Err(PrepareError::UnknownImports(unknown));
-        }
-        let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
-        let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
-        // Checks that both exports exist; `describe` checks their types.
-        AnyCapabilityPre::new(pre.clone()).map_err(contract)?;
-        let call = component
-            .get_export_index(None, "call")
-            .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
-        let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
-        let load = Load::default();
-        Ok(Prepared { component, pre: Arc::new(pre), call, calls, load, imports })
-    }
-
-    /// Loads an artifact. One that loads without a pool but not with it is valid, and too large for the
-    /// pool's slots.
-    fn load(&self, artifact: &Path) -> Result<Component, PrepareError> {
-        // Damaged machine code could do anything, so it is never mapped.
-        match std::fs::read(artifact) {
-            Ok(bytes) if is_intact(&bytes) => {}
-            Ok(_) => return Err(PrepareError::Artifact("its checksum is wrong".to_owned())),
-            Err(error) => return Err(PrepareError::Artifact(error.to_string())),
-        }
-        load(&self.engine, artifact).map_err(|error| {
-            let without_pool = Engine::new(&config(None, self.options.backtraces))
-                .map(|engine| load(&engine, artifact));
-            match without_pool {
-                Ok(Ok(_valid)) => PrepareError::ExceedsLimits(error.root_cause().to_string()),
-                _ => PrepareError::Artifact(format!("{error:#}")),
-            }
-        })
-    }
-}
-
-impl Prepared {
-    pub fn imports(&self) -> &[Import] {
-        &self.imports
-    }
-
-    /// Returns whether its calls are mostly long. What the host does for them should then not delay others.
-    pub fn is_heavy(&self) -> bool {
-        self.load.is_heavy()
-    }
-}
-
-impl std::fmt::Debug for Prepared {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Prepared").field("imports", &self.imports).finish_non_exhaustive()
     }
 }
 
@@ -220,17 +124,6 @@ impl std::fmt::Debug for Sandbox {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Sandbox").field("pooled", &self.pooled).finish_non_exhaustive()
     }
-}
-
-#[expect(
-    unsafe_code,
-    reason = "the artifact was written by this host's own compiler into its private folder"
-)]
-fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
-    // SAFETY: `artifact` is a file of the private artifact folder, named after the component's
-    // hash and the engine's compatibility, renamed into place when complete and never overwritten; its
-    // checksum was right.
-    unsafe { Component::deserialize_file(engine, artifact) }
 }
 
 /// Returns the engine's configuration. Code generation is the same with and without a pool, so artifacts fit

@@ -1,8 +1,8 @@
-//! A component's imports are its permission list: which are open to all, which need a grant.
+//! The kinds of imports: which every component may use, and which need a permission grant.
 
 use crate::{grant::Grant, interfaces::INTERFACES};
 
-/// The package of the contract, as it stands in import names.
+/// The package of the contract, with which the names of its imports begin.
 pub(super) const CONTRACT: &str = "portolan:capability/";
 
 /// The kind of an import.
@@ -10,7 +10,7 @@ pub(super) const CONTRACT: &str = "portolan:capability/";
 pub enum ImportKind {
     /// An interface of the contract that every component may use, or one that has only types.
     Open,
-    /// An interface of WASI 0.2, which is linked empty.
+    /// An interface of WASI 0.2, which is linked without files, environment and sockets.
     Wasi,
     /// An interface that a component may import only with this grant.
     Sensitive(Grant),
@@ -39,12 +39,12 @@ impl Grant {
     }
 }
 
-/// WASI 0.2 packages that an empty context can serve. Sockets and files are among them because
-/// standard libraries import them; a guest that uses them finds nothing.
+/// The packages of WASI 0.2 that this host links. Sockets and files are among them because standard
+/// libraries import them; a guest finds no file, and every connection is refused.
 const WASI: [&str; 6] =
     ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
-/// The lines of versions that a host links: of the contract, and of WASI.
+/// The beginning of each version that a host links: of the contract, and of WASI.
 const CONTRACT_LINE: &str = "2.";
 const WASI_LINE: &str = "0.2.";
 

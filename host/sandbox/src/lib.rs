@@ -7,19 +7,21 @@
 //!
 //! # Modules, in reading order
 //!
-//! - `engine`: the engine, its pool, and how an artifact becomes a [`Prepared`] component
-//! - `screen`: a look at imports and exports before anything is compiled
-//! - `compile`, `cache`: the child process that compiles, and what it keeps for authors
-//! - `permit`: how many calls run at once
+//! - `engine`: the engine and its pool
+//! - `prepare`, `artifact`: how an artifact becomes a [`Prepared`] component
+//! - `source`: components that are an engine with a source
+//! - `screen`: checks imports and exports before a component is compiled
+//! - `compile`, `cache`: the child process that compiles, and the compile cache of authors' commands
+//! - `permit`: bounds how many calls run at once
 //! - `run`: one call, its limits, and why it ended without an answer
-//! - `long`: where a call goes on that computes for long
+//! - `long`, `processor`: the threads in which a call goes on that computes for long
 //! - `describe`: the run that asks a component for its descriptor
 //! - `answer`, `error`, `trap`: how a call can end
 //! - `context`: what a call knows of itself and of its host
 //! - `services`: the unit of work and the services that the pipeline provides
 //! - `state`: the data of one sandbox, made of `memory`, `random`, `log`, and `wasi` with its `output`
 //! - `interfaces`: the host functions, one module for each interface, and the table of them
-//! - `imports`, `grant`: which imports are open and which need a grant; they derive from the table
+//! - `imports`, `grant`: which imports are open and which need a grant, as that table says
 //! - `contract`: the bindings that are generated from `wit/`
 //!
 //! # Invariants
@@ -51,11 +53,13 @@ mod long;
 mod memory;
 mod output;
 mod permit;
+mod prepare;
 mod processor;
 mod random;
 mod run;
 mod screen;
 mod services;
+mod source;
 mod state;
 mod trap;
 mod wasi;
@@ -64,12 +68,14 @@ pub use answer::GuestAnswer;
 pub use compile::{CompileError, CompileRequest, compile_from_stdin};
 pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use describe::DescribeError;
-pub use engine::{Backtraces, PrepareError, Prepared, Sandbox, SandboxOptions};
+pub use engine::{Backtraces, Sandbox, SandboxOptions};
 pub use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 pub use error::SandboxError;
 pub use grant::Grant;
 pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
+pub use prepare::{PrepareError, Prepared};
 pub use screen::{EXPORTS, screen};
 pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};
+pub use source::{Program, Source, with_source};
 pub use trap::{Frame, GuestTrap};

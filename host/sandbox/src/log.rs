@@ -9,7 +9,7 @@ const MESSAGE_BYTES: usize = 1024;
 /// The maximum number of bytes of a guest's last words.
 const LAST_WORDS_BYTES: usize = 1024;
 
-/// The texts of one guest so far.
+/// The number of messages of one guest so far, and its last words.
 #[derive(Debug, Default)]
 pub(super) struct GuestLog {
     messages: u32,
@@ -18,7 +18,7 @@ pub(super) struct GuestLog {
 }
 
 impl GuestLog {
-    /// Returns the message as one line for the log; none when the call has used up its messages.
+    /// Returns the message as one line for the log; `None` if the call has used up its messages.
     pub(super) fn admit(&mut self, message: &str) -> Option<String> {
         if self.messages == MESSAGES {
             self.count_left_out(1);
@@ -33,19 +33,20 @@ impl GuestLog {
         self.left_out = self.left_out.saturating_add(messages);
     }
 
-    /// Returns the number of messages that were too many.
+    /// Returns the number of messages that were left out because there were too many.
     pub(super) fn left_out(&self) -> u32 {
         self.left_out
     }
 
-    /// Appends to the last words as far as the limit allows. Zeros are padding: a guest whose numbers
-    /// are exact up to 53 bits, such as one in JavaScript, puts six bytes into each.
+    /// Appends to the last words as far as the limit allows. The bytes arrive in 64-bit numbers, padded
+    /// with zeros: a guest whose numbers are exact only up to 53 bits, such as one in JavaScript, puts six
+    /// bytes into each.
     pub(super) fn append_last_words(&mut self, bytes: impl Iterator<Item = u8>) {
         let remaining = LAST_WORDS_BYTES.saturating_sub(self.last_words.len());
         self.last_words.extend(bytes.filter(|byte| *byte != 0).take(remaining));
     }
 
-    /// Returns the last words as one line, or `stderr` if the guest said none; none if both are
+    /// Returns the last words as one line, or `stderr` if there are no last words; `None` if both are
     /// empty.
     pub(super) fn last_words(&self, stderr: impl FnOnce() -> String) -> Option<String> {
         let text = match self.last_words.as_slice() {

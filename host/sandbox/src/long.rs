@@ -1,10 +1,10 @@
-//! Long calls: where a call goes on after its first milliseconds of computing.
+//! Long calls: the threads in which a call goes on after its first milliseconds of computing.
 //!
-//! A call starts in the thread that received it. One that is still computing after
-//! [`FREE_TIME`] goes on in threads of a lower priority, of which there are as many as processors: on an
-//! idle machine it is as fast as before, and on a busy one the operating system lets short calls, codes and
-//! both addresses go first. The calls of a component whose calls are mostly long start there. Where a system
-//! has no priorities for single threads, the threads alone separate them.
+//! A call starts in the thread that received it. A call that is still computing after [`FREE_TIME`] and
+//! [`LONG`] goes on in threads of a lower priority, of which there are as many as processors: on an idle
+//! machine it is as fast as before, and on a busy one the operating system lets short calls and the rest of
+//! the host go first. The calls of a component whose calls are mostly long start in these threads. On a
+//! system without priorities for single threads, long calls only have threads of their own.
 
 use crate::{processor::thread_time, state::CallState};
 use std::{
@@ -24,10 +24,11 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::{Instrument as _, instrument::WithSubscriber as _};
 use wasmtime::{Store, UpdateDeadline};
 
-/// The interruptions before the time that a guest computes is measured: the first can come at once.
+/// The number of epochs after which a guest is first interrupted and measured. It is not one, because the
+/// current epoch can end right after the start.
 const FREE_EPOCHS: u64 = 2;
-/// The time for which a call runs before its computing is measured. Reading the clock of a thread is too slow
-/// for every call.
+/// The time for which a call runs before its computing time is measured: reading the clock of a thread is
+/// too slow to be done in every call.
 const FREE_TIME: Duration = Duration::from_millis(1);
 /// The computing time, measured after the free time, that makes a call long. Waiting for a processor
 /// does not count.
@@ -35,7 +36,7 @@ const LONG: Duration = Duration::from_millis(1);
 
 /// The threads of long calls.
 pub(super) struct LongCalls {
-    /// None when it is being dropped.
+    /// `None` while this value is being dropped.
     runtime: Option<Runtime>,
 }
 
@@ -49,12 +50,13 @@ struct Measured {
     is_long: AtomicBool,
     /// The measured computing time in nanoseconds.
     total: AtomicU64,
-    /// The clock of the current thread at the last reading of the current poll; 0 for none.
+    /// The clock of the current thread at the last reading of the current poll; 0 before the first reading.
     last: AtomicU64,
 }
 
 impl Computing {
-    /// Interrupts the guest of this store regularly from now on, and notes when its call is long.
+    /// Interrupts the guest of this store regularly from now on, measures its computing time, and lets it
+    /// yield once its call is long.
     pub(super) fn watch(&self, store: &mut Store<CallState>) {
         let computing = self.clone();
         store.set_epoch_deadline(FREE_EPOCHS);
@@ -85,7 +87,7 @@ impl Computing {
         }
     }
 
-    /// Ends a poll; the next can be in another thread.
+    /// Ends the measurement at the end of a poll, because the next poll can be in another thread.
     fn pause(&self) {
         if self.0.last.load(Ordering::Relaxed) != 0 {
             self.read();
@@ -93,7 +95,8 @@ impl Computing {
         }
     }
 
-    /// Polls a call, and measures its computing if this is asked for or began during the poll.
+    /// Polls a call. Its computing time is measured from the start of the poll if `measure` is set, otherwise
+    /// from the first reading by [`watch`](Self::watch).
     fn poll<T>(&self, measure: bool, poll: impl FnOnce() -> Poll<T>) -> Poll<T> {
         if measure {
             self.read();
@@ -104,13 +107,13 @@ impl Computing {
     }
 }
 
-/// How many of the last calls of a component were long: a moving average from 0 to [`Load::ALL`].
+/// The share of the last calls of a component that were long: a moving average from 0 to [`Load::ALL`].
 #[derive(Debug, Default)]
 pub(super) struct Load(AtomicU32);
 
 impl Load {
     const ALL: u32 = 1 << 16;
-    /// The share of the newest call in the average.
+    /// The newest call contributes one part in this many to the average.
     const NEWEST: u32 = 8;
 
     /// Returns whether the calls were mostly long.
@@ -120,7 +123,7 @@ impl Load {
 
     fn count(&self, was_long: bool) {
         let newest = if was_long { Self::ALL / Self::NEWEST } else { 0 };
-        // Of two calls that end at the same time, one may not be counted.
+        // The update is not atomic, so of two calls that end at the same time one may not be counted.
         let average = self.0.load(Ordering::Relaxed);
         self.0.store(average - average / Self::NEWEST + newest, Ordering::Relaxed);
     }
@@ -133,8 +136,8 @@ impl LongCalls {
         Ok(Self { runtime: Some(builder.build()?) })
     }
 
-    /// Runs a call to its end, here or, once it is long, in the threads of long calls. Dropping the future
-    /// ends the call at its next interruption.
+    /// Runs a call to its end, in the current task or, once it is long, in the threads of long calls.
+    /// Dropping the future ends the call at its next interruption.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         load: &Load,
@@ -165,7 +168,7 @@ impl LongCalls {
         if begins_here {
             load.count(true);
         }
-        // Connections and timers stay with the host's own threads.
+        // The call's connections and timers stay with the host's own runtime.
         let own = Handle::current();
         let measured = computing.clone();
         let rest = poll_fn(move |context| {
@@ -207,7 +210,7 @@ async fn finished<T>(task: JoinHandle<T>) -> T {
 }
 
 impl Drop for LongCalls {
-    /// A runtime must not wait for its threads inside another one.
+    /// Ends the runtime without waiting for its threads: inside another runtime that would panic.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -215,7 +218,8 @@ impl Drop for LongCalls {
     }
 }
 
-/// Lowers the priority of the current thread. It keeps about a tenth of a processor that others want too.
+/// Lowers the priority of the current thread. Beside a thread of normal priority, it gets about a tenth of a
+/// processor.
 #[cfg(target_os = "linux")]
 fn lower_priority() {
     const NICENESS: i32 = 10;

@@ -2,7 +2,7 @@
 
 use wasmtime::ResourceLimiter;
 
-/// The bytes of one table element.
+/// The number of bytes that one table element counts for.
 const TABLE_ELEMENT_BYTES: usize = 16;
 
 /// The memory that one sandbox holds. wasmtime's own limiter counts each memory by itself.
@@ -28,7 +28,7 @@ impl MemoryLimit {
         self.used
     }
 
-    /// Returns the bytes that remain of the limit after the sandbox's memory and `held` more bytes; none if
+    /// Returns the bytes that remain of the limit after the sandbox's memory and `held` more bytes; `None` if
     /// these exceed the limit.
     pub(super) fn room(&self, held: usize) -> Option<usize> {
         self.limit.checked_sub(self.used.saturating_add(held))

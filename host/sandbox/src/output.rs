@@ -16,14 +16,14 @@ const TAIL_BYTES: usize = 4096;
 /// The maximum number of bytes that a guest writes at once.
 const WRITE_BYTES: usize = 4096;
 
-/// The stream of a line.
+/// The stream that a line was printed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stream {
     Out,
     Error,
 }
 
-/// What one guest has printed and nobody has taken.
+/// The output of one guest: the lines that have not been taken yet, and the end of standard error.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Output(Arc<Mutex<Captured>>);
 
@@ -33,12 +33,12 @@ struct Captured {
     out: Vec<u8>,
     error: Vec<u8>,
     lines: Vec<(Stream, String)>,
-    /// The number of lines that were too many.
+    /// The number of lines that were dropped because [`LINES`] were waiting.
     left_out: u32,
     tail: Vec<u8>,
 }
 
-/// Lines in the order in which they were printed, and the number of those that were too many.
+/// Lines in the order in which they were finished, and the number of lines that were dropped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Printed {
     pub(super) lines: Vec<(Stream, String)>,
@@ -55,7 +55,7 @@ impl Output {
         self.captured().take()
     }
 
-    /// Takes all lines, when the guest has ended.
+    /// Takes all lines, also the unfinished ones, when the guest has ended.
     pub(super) fn take_all(&self) -> Printed {
         let mut captured = self.captured();
         captured.end_line(Stream::Out);
@@ -91,7 +91,7 @@ impl Captured {
         }
     }
 
-    /// Ends the unfinished line of a stream. Empty lines are nothing to log.
+    /// Ends the unfinished line of a stream. Empty lines are not logged.
     fn end_line(&mut self, stream: Stream) {
         let line = std::mem::take(self.unfinished(stream));
         let line = line.trim_ascii_end();
@@ -134,7 +134,7 @@ impl IsTerminal for Pipe {
 
 impl StdoutStream for Pipe {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
-        // WASI 0.2 components use the stream below.
+        // WASI 0.2 components use `p2_stream`.
         Box::new(tokio::io::sink())
     }
 

@@ -1,9 +1,6 @@
-//! The right to run: how many calls this host and each capability run at once.
+//! Permits: how many calls this host and each capability run at once.
 
-use crate::{
-    engine::{Prepared, Sandbox},
-    error::SandboxError,
-};
+use crate::{engine::Sandbox, error::SandboxError, prepare::Prepared};
 use tokio::sync::SemaphorePermit;
 
 /// The permit of one call: one of its capability's and one of the host's.
@@ -14,11 +11,11 @@ pub struct CallPermit<'a> {
 }
 
 impl Sandbox {
-    /// Waits for a permit to run a call of this component, at most `call_queue_time_ms`.
+    /// Waits for a permit to run a call of this component; `Busy` after `call_queue_time_ms`.
     ///
-    /// The capability's permit comes first, so that a call that waits for a busy capability keeps
-    /// none of the host's permits from others. A nested call needs no permit of its own: a call that
-    /// holds one never waits for another.
+    /// The capability's permit is acquired first, so that a call that waits for a busy capability does not
+    /// hold one of the host's permits. A nested call runs under the permit of the outermost call, so a call
+    /// that holds a permit never waits for another.
     pub async fn permit<'a>(
         &'a self,
         component: &'a Prepared,

@@ -8,7 +8,7 @@ pub(super) fn thread_time() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Returns the time of the process in nanoseconds, where a thread has no clock.
+/// Returns the time in nanoseconds since the first reading, where a thread has no clock of its own.
 #[cfg(not(unix))]
 pub(super) fn thread_time() -> u64 {
     use std::{sync::LazyLock, time::Instant};

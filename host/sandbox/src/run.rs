@@ -1,14 +1,8 @@
 //! One call in a fresh sandbox, and why it can end without an answer.
 
 use crate::{
-    answer::GuestAnswer,
-    context::CallContext,
-    contract::types,
-    engine::{Prepared, Sandbox},
-    error::SandboxError,
-    long::Computing,
-    services::Work,
-    state::CallState,
+    answer::GuestAnswer, context::CallContext, contract::types, engine::Sandbox,
+    error::SandboxError, long::Computing, prepare::Prepared, services::Work, state::CallState,
     trap::GuestTrap,
 };
 use portolan_vocabulary::Caller;
@@ -24,13 +18,13 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
 type Answers = (Result<types::Success, types::Failure>,);
 
-/// The bytes of a sandbox's memory whose release would delay other calls.
+/// The number of bytes of a sandbox's memory above which its release would delay other calls.
 const LARGE_MEMORY: usize = 8 << 20;
 
 impl Sandbox {
-    /// Runs one action. Also returns its unit of work, with what the action had read and written when it
-    /// ended. Dropping the future ends the sandbox. The caller holds a permit; a nested call runs under that
-    /// of the outermost call.
+    /// Runs one action. Also returns its work, with what the action had read and written when it ended;
+    /// `None` if a nested call did not give the work back. Dropping the future ends the sandbox. The
+    /// outermost call must hold a permit, under which its nested calls run too.
     pub async fn run(
         &self,
         component: &Prepared,
@@ -41,8 +35,8 @@ impl Sandbox {
     ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
         let memory = self.options.limits.call_memory_bytes;
         let (mut store, computing) =
-            self.store(Arc::clone(capability), Arc::clone(context), Some(work), memory);
-        let (pre, function) = (Arc::clone(&component.pre), component.call);
+            self.store(component, Arc::clone(capability), Arc::clone(context), Some(work), memory);
+        let (pre, function) = (Arc::clone(&component.code.pre), component.code.call);
         let (caller, action, input) = (caller(context), action.to_owned(), input.to_owned());
         let time = self.options.limits.call_wall_time();
         let (result, store) = self
@@ -76,13 +70,15 @@ impl Sandbox {
 
     pub(super) fn store(
         &self,
+        component: &Prepared,
         capability: Arc<str>,
         context: Arc<CallContext>,
         work: Option<Work>,
         memory_bytes: u64,
     ) -> (Store<CallState>, Computing) {
         let limits = &self.options.limits;
-        let state = CallState::new(capability, context, memory_bytes as usize, work);
+        let source = component.source.clone();
+        let state = CallState::new(capability, context, memory_bytes as usize, work, source);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         // Twice the limit, so that an answer a little too large is measured and not cut off.
@@ -92,7 +88,7 @@ impl Sandbox {
         (store, computing)
     }
 
-    /// Tells why a guest ended without an answer.
+    /// Returns why a guest ended without an answer.
     pub(super) fn explain(&self, error: &wasmtime::Error, state: &CallState) -> SandboxError {
         let limits = &self.options.limits;
         if state.memory.denied() {
@@ -120,11 +116,11 @@ impl Sandbox {
 ///
 /// wasmtime 48 raises an error with a type of its own for this but keeps the type private, and
 /// `Store::hostcall_fuel` returns what was set and not what remains. So the error is recognized by
-/// exclusion: it has none of the types with which a call can fail otherwise. Two private types
-/// remain that are taken for it too: a WASI handle of a wrong type, and a collector that cannot
-/// grow its heap. Only a component that was written to misbehave gets there.
+/// exclusion: it has none of the types with which a call can fail otherwise. Two other errors have
+/// private types and are mistaken for it: a WASI handle of a wrong type, and a garbage collector that
+/// cannot grow its heap. Only a component that was written to misbehave causes them.
 fn is_hostcall_fuel_exhausted(error: &wasmtime::Error) -> bool {
-    // The message of a `bail!` has the type of its text.
+    // The error of a `bail!` has the type of its message.
     let message = error.is::<String>() || error.is::<&'static str>();
     let ended = error.is::<Trap>() || error.is::<ThrownException>() || error.is::<I32Exit>();
     let out_of_memory = error.is::<OutOfMemory>() || error.is::<GcHeapOutOfMemory<()>>();

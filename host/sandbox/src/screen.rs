@@ -1,16 +1,16 @@
-//! A look at a component's imports and exports before it is compiled, which can take minutes.
+//! Checks a component's imports and exports before it is compiled, which can take minutes.
 
 use crate::{
-    engine::PrepareError,
     imports::{Import, ImportKind},
+    prepare::PrepareError,
 };
 use wasmparser::{Chunk, ComponentTypeRef, Parser, Payload};
 
 /// The functions that every component exports.
 pub const EXPORTS: [&str; 2] = ["describe", "call"];
 
-/// Refuses a component that imports what this host does not offer, or lacks an export of the contract. One
-/// that cannot be read is left to the compiler, which says what is wrong with it.
+/// Refuses a component that imports what this host does not offer, or lacks an export of the contract. A
+/// component that cannot be parsed is not refused: the compiler says what is wrong with it.
 pub fn screen(component: &[u8]) -> Result<(), PrepareError> {
     let Some(Surface { imports, exports }) = surface(component) else { return Ok(()) };
     let imports = imports.into_iter().map(|name| Import::new(&name));
@@ -31,8 +31,8 @@ struct Surface {
     exports: Vec<String>,
 }
 
-/// Reads the component's own sections, and passes over those of the modules and components in it. Returns
-/// none if it cannot be read.
+/// Reads the component's own sections, and skips those of the modules and components in it. Returns `None`
+/// if the component cannot be parsed.
 fn surface(component: &[u8]) -> Option<Surface> {
     let mut surface = Surface::default();
     let (mut parser, mut rest) = (Parser::new(0), component);
@@ -45,7 +45,7 @@ fn surface(component: &[u8]) -> Option<Surface> {
             Payload::ComponentImportSection(imports) => {
                 for import in imports {
                     let import = import.ok()?;
-                    // A type of the contract's interfaces under a name of the component's own.
+                    // An imported type only gives a type of the contract's interfaces another name.
                     if !matches!(import.ty, ComponentTypeRef::Type(_)) {
                         surface.imports.push(import.name.name.to_owned());
                     }

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
 
 /// The services of the host for a call, except the store.
 ///
-/// A service that a host may lack has a default that says so.
+/// The default of a method is the answer of a host that lacks the service.
 pub trait HostServices: fmt::Debug + Send + Sync {
     /// Checks that the running action may publish events of this type; the error says why not.
     fn check_event(&self, event_type: &str) -> Result<(), String>;
@@ -19,15 +19,15 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     /// Checks that `action` is an internal action of the running capability and that its schema
     /// accepts the input. Returns the input as it is stored; the error says what is wrong.
     fn check_timer(&self, action: &str, input: String) -> Result<String, String>;
-    /// Returns the register of people and their agents.
+    /// Returns the register of people and their agents, if the host has one.
     fn people(&self) -> Option<&dyn People> {
         None
     }
-    /// Returns the inboxes and webhooks.
+    /// Returns the inboxes and webhooks, if the host has them.
     fn events(&self) -> Option<Arc<Events>> {
         None
     }
-    /// Returns the records of the current publication.
+    /// Returns the records of the current publication, if there is one.
     fn records(&self) -> Option<Arc<Records>> {
         None
     }
@@ -47,9 +47,9 @@ pub trait HostServices: fmt::Debug + Send + Sync {
 
 /// The register of people and their agents, read and changed in the unit of work of a call.
 pub trait People: Send + Sync {
-    /// Binds an agent to the owner with this key; an unknown owner gets an id made of `random`.
-    /// `Conflict` if another owner has claimed the agent or the agent does not exist; `Limit` if the
-    /// owner has as many agents as are allowed.
+    /// Binds an agent to the owner with this key; if there is none, creates one whose id is made of
+    /// `random`. `Conflict` if another owner has claimed the agent or the agent does not exist; `Limit`
+    /// if the owner has as many agents as are allowed.
     fn claim<'a>(
         &'a self,
         unit: &'a mut Unit,
@@ -67,7 +67,7 @@ pub trait People: Send + Sync {
         owner_id: String,
         person_key: String,
     ) -> StateFuture<'a, ()>;
-    /// Returns an owner; none if the id is unknown.
+    /// Returns an owner; `None` if the id is unknown.
     fn owner<'a>(
         &'a self,
         unit: &'a mut Unit,
@@ -93,8 +93,8 @@ pub trait People: Send + Sync {
 /// A boxed future of something that is done in a unit of work.
 pub type StateFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
 
-/// A boxed future of a nested call: its answer, and the work given back. The work is lost when the
-/// nested call ran out of time.
+/// A boxed future of a nested call: its answer, and the work given back; `None` if the nested call ran
+/// out of time.
 pub type NestedCallFuture = Pin<Box<dyn Future<Output = (GuestAnswer, Option<Work>)> + Send>>;
 
 /// A call that a running action makes to another capability.

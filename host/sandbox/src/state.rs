@@ -8,6 +8,7 @@ use crate::{
     output::{Printed, Stream},
     random::CallRandom,
     services::Work,
+    source::Source,
     wasi::EmptyWasi,
 };
 use std::sync::Arc;
@@ -20,8 +21,10 @@ pub(super) struct CallState {
     pub(super) random: CallRandom,
     pub(super) capability: Arc<str>,
     pub(super) log: GuestLog,
-    /// None while the component only describes itself, and while a nested call has it.
+    /// `None` while the component only describes itself, and while a nested call has the work.
     pub(super) work: Option<Work>,
+    /// What the component runs, if it is an engine.
+    pub(super) source: Option<Arc<Source>>,
     wasi: Option<Box<EmptyWasi>>,
 }
 
@@ -31,6 +34,7 @@ impl CallState {
         context: Arc<CallContext>,
         memory_limit: usize,
         work: Option<Work>,
+        source: Option<Arc<Source>>,
     ) -> Self {
         Self {
             memory: MemoryLimit::new(memory_limit),
@@ -39,6 +43,7 @@ impl CallState {
             capability,
             log: GuestLog::default(),
             work,
+            source,
             wasi: None,
         }
     }
@@ -57,8 +62,8 @@ impl CallState {
         }
     }
 
-    /// Writes what is left of the component's messages when it has ended, and the number of those that were
-    /// too many.
+    /// Writes the rest of what the component has printed when it has ended, and the number of messages that
+    /// were left out.
     pub(super) fn finish_log(&mut self) {
         if let Some(wasi) = &self.wasi {
             let printed = wasi.output().take_all();
@@ -88,7 +93,7 @@ impl CallState {
     }
 
     fn emit(&self, level: Level, message: &str) {
-        // A component that describes itself has no services, and logs for its author.
+        // While a component describes itself it has no services, and so no quota of messages.
         let services = self.work.as_ref().map(|work| &work.services);
         if services.is_some_and(|services| !services.may_log(message.len())) {
             return;

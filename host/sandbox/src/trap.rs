@@ -1,4 +1,4 @@
-//! Why a guest trapped: the trap's name, what the guest said last, and where it was.
+//! Why a guest trapped: the trap's name, what the guest said last, and which functions were running.
 
 use portolan_vocabulary::one_line;
 use std::fmt;
@@ -8,12 +8,13 @@ use wasmtime::{Error, FrameInfo, FrameSymbol, Trap, WasmBacktrace};
 const FRAMES: usize = 16;
 /// The maximum number of bytes of the name of a function or a file.
 const NAME_BYTES: usize = 200;
-/// What the standard library of Rust calls between a panic and the hook that reports it.
+/// A function that Rust's standard library calls between a panic and the hook that reports it. The frames up
+/// to this one belong to the panic's own machinery.
 const PANIC_MACHINERY: &str = "__rust_end_short_backtrace";
-/// How often a function is on a stack that recursion has exhausted.
+/// The number of frames of one function from which a stack counts as exhausted by recursion.
 const RECURSIONS: usize = 3;
-/// Rust and C put their own stack at the start of the linear memory, where it grows down. Below address 0
-/// the addresses start again from the end.
+/// The address from which a fault counts as below address 0. Rust and C put their own stack at the start of
+/// the linear memory, where it grows down; below 0, the 32-bit addresses wrap around.
 const BELOW_ZERO: u64 = 0x8000_0000;
 
 /// The trap of a guest, for its author and the operator. Callers never read it.
@@ -72,7 +73,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// Returns the error's own texts, without the text of the frames.
+/// Returns the trap's name, or the texts of another error without the text of the frames.
 fn reason(error: &Error, backtrace: Option<&WasmBacktrace>) -> String {
     if let Some(trap) = error.downcast_ref::<Trap>() {
         return trap.to_string();
@@ -117,7 +118,7 @@ fn place(symbol: &FrameSymbol) -> Option<String> {
     Some(place)
 }
 
-/// Returns the frames that are kept: without those of a panic's own machinery.
+/// Returns the first [`FRAMES`] frames that are not of a panic's own machinery.
 fn without_panic_machinery(frames: Vec<Frame>) -> Vec<Frame> {
     let machinery = frames.iter().rposition(|frame| frame.function.contains(PANIC_MACHINERY));
     let first = machinery.map_or(0, |last| last + 1);
@@ -142,7 +143,8 @@ fn is_recursion(frames: &[Frame]) -> bool {
     frames.iter().any(|frame| occurrences(frame) >= RECURSIONS)
 }
 
-/// Returns the address of a fault. wasmtime 48 keeps the type that has it private.
+/// Returns the address of a memory fault; `None` for another error. The address is parsed from the error's
+/// text, because wasmtime 48 keeps the type that contains it private.
 fn faulted_at(error: &Error) -> Option<u64> {
     error.chain().map(ToString::to_string).find_map(|text| {
         let address = text.strip_prefix("memory fault at wasm address 0x")?;

@@ -18,7 +18,7 @@ export function capability(definition) {
   return new Capability(definition, actions);
 }
 
-/** The values with a key that is not in the list yet. */
+/** Returns the values without duplicates: of those with the same `key`, only one. */
 function unique(values, key) {
   return [...new Map(values.map((value) => [value[key], value])).values()];
 }
@@ -64,7 +64,7 @@ export class Capability {
     };
   }
 
-  /** Runs an action: returns the contract's `{ success }` or `{ failure }`. Anything that it throws is a trap. */
+  /** Runs an action. Returns the contract's `{ success }` or `{ failure }`; anything thrown is a trap. */
   call(caller, name, input) {
     const action = this.#actions.get(name);
     try {
@@ -114,7 +114,7 @@ function toSuccess(action, returned) {
   return { output: json, next: next && JSON.stringify(next) };
 }
 
-/** The refusal that an error means; throws any other error. */
+/** Returns the refusal that an error stands for; throws the error if it stands for none. */
 function toRefusal(action, error) {
   if (error instanceof HostError) {
     if (error.isMistake) console.error(error);

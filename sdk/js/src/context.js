@@ -6,7 +6,7 @@ const RANDOM_AT_ONCE = 4096;
 
 let running = false;
 
-/** Tells that an action begins. */
+/** Marks that an action is running. */
 export const begin = () => {
   running = true;
 };

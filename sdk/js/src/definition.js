@@ -16,7 +16,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 
 const toSchema = (given = {}) => (isSchema(given) ? given : object(given));
 
-/** The first paragraph is the title, and the rest, or else the same, the description. */
+/** Returns title and description: the first paragraph, and the rest or, without one, the first paragraph again. */
 function split(text = "") {
   const [title, ...rest] = text.trim().split(/\n\s*\n/);
   return [title.replace(/\.$/, ""), rest.join("\n\n") || title];

@@ -114,8 +114,8 @@ class Collection {
   }
 
   /**
-   * Writes the whole document and returns its revision. `onDuplicate(id)` and `onConflict()` make what is thrown if
-   * a unique value is taken or `expect` does not hold.
+   * Writes the whole document and returns its revision. `onDuplicate(id)` returns the error to throw if the document
+   * `id` already has a unique value, and `onConflict()` the one to throw if the document is not as `expect` says.
    */
   put(id, value, { expect = "any", onDuplicate, onConflict } = {}) {
     try {

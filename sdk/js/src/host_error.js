@@ -26,7 +26,7 @@ export class HostError extends Error {
     return "HostError";
   }
 
-  /** Whether it is a mistake of the capability, of which the operator should read. */
+  /** Whether it is a mistake of the capability, which the operator should read about in the log. */
   get isMistake() {
     return !(this.kind in REFUSALS);
   }

@@ -1,32 +1,9 @@
 // Write a capability for a Portolan host. index.d.ts has the documentation.
 
-export { answer } from "./answer.js";
-export { capability } from "./capability.js";
-export { collection } from "./documents.js";
-export { event } from "./events.js";
-export { feed, publication } from "./feeds.js";
-export { HostError } from "./host_error.js";
-export { invocation } from "./invoke.js";
-export { pageOf, paging, toItems } from "./paging.js";
-export { Refusal, refusal, refuse, validation } from "./refusal.js";
-export {
-  anything, array, boolean, choice, id, integer, map, nullable, number, object, optional, schema, string, time,
-} from "./schema.js";
-export { step } from "./step.js";
+export * from "./open.js";
 export * as identity from "./identity.js";
 export * as inbox from "./inbox.js";
 export * as lookups from "./lookups.js";
 export * as people from "./people.js";
-export * as platform from "./platform.js";
-export * as secrets from "./secrets.js";
 export * as sms from "./sms.js";
-export * as timers from "./timers.js";
 export * as webhooks from "./webhooks.js";
-
-/** Types an action for TypeScript. */
-export const action = (definition) => definition;
-
-export const SECOND = 1_000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;

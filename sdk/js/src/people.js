@@ -3,7 +3,7 @@
 import * as host from "portolan:capability/people";
 import { request } from "./host_error.js";
 
-/** Exports it. `action` is run for each part, with `{ export_id, about, part, last, items }`. */
+/** Exports the data. `action` is run for each part, with `{ export_id, about, part, last, items }`. */
 export const requestExport = (action, about = {}) => request(() => host.requestExport(action, JSON.stringify(about)));
 
 /** Erases the person after the commit. */

@@ -1,6 +1,6 @@
 // Sentences about mistakes in a definition or in what is given to the host.
 
-/** The fields that a definition has and its kind does not know. */
+/** Returns a sentence for each field of `given` that is not among the known ones. */
 export function unknownFields(at, given, known) {
   return Object.keys(given)
     .filter((name) => !known.includes(name))

@@ -84,7 +84,7 @@ export function toFailure({ code, message, conflict, next, keepWrites }) {
   return { code, message, conflict: json(conflict), next: json(next), keepWrites };
 }
 
-/** The refusal of a nested call, which is passed on unless it is caught. Its `keepWrites` ended with the nested call. */
+/** The refusal of a nested call, which is passed on unless caught. `keepWrites` applied to the nested call only. */
 export function fromFailure({ code, message, conflict, next }) {
   const parse = (text) => (text == null ? null : JSON.parse(text));
   const passed = new Refusal(code, message, { conflict: parse(conflict), next: parse(next) });

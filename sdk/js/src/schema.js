@@ -88,7 +88,7 @@ export const anything = (...given) => options("anything", [], ...given);
 export const isSchema = (value) =>
   ["type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"].some((key) => typeof value[key] === "string" || Array.isArray(value[key]));
 
-/** An example of an object, from its own examples or those and the defaults of its fields; undefined without. */
+/** An object's first example, or one made of its fields' examples; undefined if a required field has none. */
 export function exampleOf({ examples, properties = {}, required = [] }) {
   if (examples) return examples[0];
   const given = Object.entries(properties).filter(([, field]) => field.examples);

@@ -5,24 +5,24 @@ import { HostError, request } from "./host_error.js";
 
 const bytes = (data) => (typeof data === "string" ? new TextEncoder().encode(data) : data);
 
-/** Compares without an early end, so that the time tells nothing about the first difference. */
+/** Compares all bytes, so that the time does not depend on where the first difference is. */
 function isEqual(one, other) {
   return one.length === other.length && one.reduce((found, byte, at) => found | (byte ^ other[at]), 0) === 0;
 }
 
-/** Signs: 32 bytes. Texts are signed as UTF-8. */
+/** Returns the HMAC-SHA-256 of the data under the newest key: 32 bytes. Texts are taken as UTF-8. */
 export const mac = (data) => request(() => host.mac(bytes(data)));
 
-/** The signatures under every key, newest first. */
+/** Returns the HMACs of the data under every key, the newest first. */
 export const macs = (data) => request(() => host.macs(bytes(data)));
 
-/** Whether a signature is of this data, under any key. */
+/** Returns whether `claimed` is the HMAC of the data under any of the keys. */
 export const isMac = (data, claimed) => macs(data).some((one) => isEqual(one, claimed));
 
 /** Encrypts. */
 export const seal = (data) => request(() => host.seal(bytes(data)));
 
-/** Decrypts, or returns null for changed data. */
+/** Decrypts what `seal` returned. Returns null if it was changed, or if none of this capability's keys sealed it. */
 export function open(sealed) {
   try {
     return request(() => host.open(sealed));

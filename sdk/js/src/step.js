@@ -15,7 +15,7 @@ class Step {
     Object.assign(this, details);
   }
 
-  /** A step may be declared before the capability is. */
+  /** Adds the capability's id only now, because a step may be declared before the capability. */
   toJSON() {
     return { ...this, capability: own };
   }

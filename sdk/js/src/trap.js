@@ -3,24 +3,27 @@
 import * as context from "portolan:capability/context";
 import { originalPosition } from "./source_map.js";
 
-/** The most bytes that the host keeps, and those of one part. */
+/** `MOST_BYTES` is the most that the host keeps of the text, `PART` the bytes that it takes at a time. */
 const MOST_BYTES = 1024;
 const PART = 48;
 // The contract's numbers have 64 bits, and a JavaScript number is exact up to 53: six bytes go into each.
 const BYTES = 6;
 
-let map = null;
+let toPosition = (file, line, column) => `${file}:${line}:${column}`;
+
+/** Sets the function that returns the text of a position, or null for a position outside the author's files. */
+export const setPositions = (given) => {
+  toPosition = given;
+};
 
 /** Sets what `readSourceMap` returned for the bundle; the build appends the call. */
-export const setSourceMap = (given) => {
-  map = given;
-};
+export const setSourceMap = (map) => setPositions((file, line, column) => originalPosition(map, line, column));
 
 /** The author's frames of a stack as `function (file:line:column)`, the innermost first. */
 function frames(stack) {
   const found = [...stack.matchAll(/^ *at (.*?) ?\(?([^()\s]+):(\d+):(\d+)\)?$/gm)];
   return found.flatMap(([, name, file, line, column]) => {
-    const position = map ? originalPosition(map, Number(line), Number(column)) : `${file}:${line}:${column}`;
+    const position = toPosition(file, Number(line), Number(column));
     return position ? [`${name || "<anonymous>"} (${position})`] : [];
   });
 }

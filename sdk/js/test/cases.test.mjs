@@ -1,4 +1,5 @@
-// The cases of the bookshelf, without a host: those that the host itself refuses are left to `portolan test`.
+// Runs the bookshelf's cases without a host. Calls that only the host refuses are left to `portolan
+// test`.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The globals of a component beside those of Node, which has the same ones.
+// Compares the globals of a component with the same globals of Node.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

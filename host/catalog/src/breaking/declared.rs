@@ -60,7 +60,7 @@ pub(super) fn compare_events(old: &Descriptor, new: &Descriptor, changes: &mut P
     }
 }
 
-/// Finds states that are removed, and transitions that are not permitted or lead elsewhere.
+/// Finds states that are removed or added, and transitions that are no longer permitted.
 pub(super) fn compare_states(old: &Descriptor, new: &Descriptor, changes: &mut Problems) {
     for before in &old.state_machines {
         let at = format!("states of {}", before.name);

@@ -2,5 +2,5 @@
 
 /// The fix for something that the new version takes away from callers.
 pub(super) const KEEP: &str = "keep it and mark it as deprecated, or publish a new major version";
-/// The fix of what the new version gives another meaning.
+/// The fix for something to which the new version gives another meaning.
 pub(super) const RESTORE: &str = "restore it, or publish a new major version";

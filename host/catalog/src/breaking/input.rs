@@ -7,7 +7,7 @@ use super::{
 use crate::problem::Problems;
 use serde_json::Value;
 
-/// The fix of an input that accepts less.
+/// The fix for an input that accepts less.
 const WIDEN: &str = "accept what was accepted, or publish a new major version";
 
 /// Keywords that bound a value, and whether a larger bound is the tighter one.
@@ -67,7 +67,7 @@ fn compare_types(old: Part<'_>, new: Part<'_>, at: &str, changes: &mut Problems)
 }
 
 fn compare_values(old: Part<'_>, new: Part<'_>, at: &str, changes: &mut Problems) {
-    // What is constant is compared as a keyword.
+    // `compare_bounds` compares `const`.
     if new.get("const").is_some() {
         return;
     }

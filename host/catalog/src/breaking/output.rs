@@ -1,4 +1,4 @@
-//! What an output schema leaves out or adds to the surprise of its callers.
+//! What callers of the old version miss in a new output schema, or do not expect in it.
 
 use super::{
     fixes::{KEEP, RESTORE},

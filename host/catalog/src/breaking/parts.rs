@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::{collections::HashSet, slice};
 
-/// The maximum number of references and alternatives that lead from one value to its schema, because they can
-/// form a circle.
+/// The maximum number of references and alternatives that are followed for one value, because they can form a
+/// cycle.
 const DEPTH: u8 = 16;
 
 /// The pairs of schemas that were compared. Each is compared once, because schemas can contain themselves.
@@ -111,18 +111,18 @@ impl<'a> Part<'a> {
         self.get("type").is_some_and(|name| name == "null")
     }
 
-    /// Returns the schema of a value that is a part of the value of this schema.
+    /// Returns `schema` as the schema of a part of this schema's value.
     fn child(self, schema: &'a Value) -> Self {
         Self { schema, depth: 0, ..self }.followed()
     }
 
-    /// Returns another schema of the same value, if the way to it is not too long.
+    /// Returns `schema` as another schema of the same value; `None` if [`DEPTH`] is reached.
     fn part(self, schema: &'a Value) -> Option<Self> {
         let depth = self.depth + 1;
         (depth < DEPTH).then(|| Self { schema, depth, ..self }.followed())
     }
 
-    /// Returns the schema that a reference leads to.
+    /// Returns the schema to which the references of this one lead, or this schema if it has none.
     fn followed(self) -> Self {
         let reference = self.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|text| self.document.pointer(text.strip_prefix('#')?));
@@ -138,7 +138,7 @@ pub(super) fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Returns the values that `others` lacks, joined by commas; none if it lacks no value.
+/// Returns the values that `others` lacks, joined by commas; `None` if it has all.
 pub(super) fn beyond(values: &[&Value], others: &[&Value]) -> Option<String> {
     let texts: Vec<_> =
         values.iter().filter(|value| !others.contains(value)).map(|value| text(value)).collect();

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 /// Fields of a call's body that are the host's own.
 const RESERVED: [&str; 3] = ["action", "idempotency_key", "dry_run"];
 
-/// Returns the version that a host serves: `entry` is its entry in `GET /v1/capabilities`, `schema` the answer of
-/// `GET /v1/capabilities/{id}/schema`. What a host does not publish (the kinds of errors, the collections, internal
-/// actions) is that of the candidate, so that it compares as equal.
+/// Returns the descriptor of the version that a host serves: `entry` is its entry in
+/// `GET /v1/capabilities`, `schema` the answer of `GET /v1/capabilities/{id}/schema`. The kinds of errors and
+/// the collections, which a host does not publish, are those of the candidate, so that they compare as equal.
+/// Internal actions are left out.
 pub fn published_version(entry: &Value, schema: &Value, candidate: &Descriptor) -> Descriptor {
     let actions: Vec<_> =
         array(entry, "actions").filter_map(|action| action_of(action, schema)).collect();

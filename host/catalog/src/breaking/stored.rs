@@ -1,9 +1,10 @@
-//! What of a new version does not fit the documents that the old one has stored.
+//! The parts of a new version that do not fit the documents that the old one has stored.
 
 use crate::problem::{Problem, Problems};
 use portolan_vocabulary::{Collection, Descriptor, Index};
 
-/// Returns what keeps a new version from serving, or from reading what is stored, each with its fix.
+/// Returns the problems that keep a new version from serving, or from reading what is stored, each with its
+/// fix.
 pub fn stored_conflicts(old: &Descriptor, new: &Descriptor) -> Vec<Problem> {
     let mut conflicts = Problems::default();
     for before in &old.collections {

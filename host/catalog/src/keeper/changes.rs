@@ -45,7 +45,8 @@ impl Keeper {
         self.changes.truncate(CHANGES);
     }
 
-    /// Publishes the next snapshot if the capabilities have changed, and updates the status.
+    /// Publishes the next snapshot if the capabilities or the permissions have changed, and updates the
+    /// status.
     pub(super) async fn publish(&mut self) {
         let capabilities = self.capabilities();
         let current = self.catalog.snapshot();

@@ -6,8 +6,8 @@ use portolan_store::Installed;
 use std::{collections::BTreeMap, sync::Arc};
 
 impl Keeper {
-    /// Takes the recorded decisions of the operator. If they have changed, here or on another node, the
-    /// files that wait for one are loaded again.
+    /// Reads the recorded decisions of the operator. If they have changed, here or on another node, they
+    /// are applied, and the files that wait for a decision are loaded again.
     pub(super) async fn take_decisions(&mut self) {
         let decisions = match self.catalog.recorded_decisions().await {
             Ok(decisions) if self.decisions.as_ref() == Some(&decisions) => return,
@@ -32,7 +32,7 @@ impl Keeper {
         }
     }
 
-    /// Ends what serves under an id that now belongs to another publisher.
+    /// Stops serving the capabilities whose ids now belong to another publisher.
     fn end_disowned(&mut self, installed: &BTreeMap<String, Installed>) {
         let mut ended = Vec::new();
         for known in self.files.values_mut() {

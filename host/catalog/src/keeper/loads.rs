@@ -50,8 +50,8 @@ impl Keeper {
         }
     }
 
-    /// Removes a file's capability when the file has been missing for a while: it may be on its way
-    /// back, as when it is replaced.
+    /// Removes a file's capability when the file has been missing for [`DEBOUNCE`]: a file that is being
+    /// replaced can be missing for a moment.
     fn note_missing(&mut self, file: &str) {
         let Some(known) = self.files.get_mut(file) else {
             return;

@@ -1,4 +1,4 @@
-//! Documents are migrated before a component serves that needs another form of them.
+//! Documents are migrated before a component that needs another form of them serves.
 
 use super::state::{Keeper, Migrating, MigrationResult};
 use crate::{
@@ -58,7 +58,7 @@ impl Keeper {
             (None, Some(fingerprint)) => self.settle_drop(&file, fingerprint, serving),
             (None, None) => {}
         }
-        // Calls wait for the component.
+        // Calls that use the replaced collections wait for the next snapshot.
         self.publish().await;
     }
 

@@ -24,7 +24,7 @@ use tokio::{
     task::JoinSet,
 };
 
-/// The interval of reads while a file changes.
+/// The interval of reads of the folder while a file changes.
 const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
 /// The interval of other reads, because some file systems never report a change.
 const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
@@ -163,8 +163,8 @@ impl Keeper {
     }
 }
 
-/// The order in which loaded files are admitted at a start: the host's own publisher first, then signed
-/// components, then unsigned ones.
+/// Returns the rank by which loaded files are admitted at a start: the host's own publisher first, then
+/// signed components, then unsigned ones.
 fn rank(result: &Result<Option<Capability>, LoadError>) -> u8 {
     match result {
         Ok(Some(capability)) if capability.publisher == Publisher::Host => 0,

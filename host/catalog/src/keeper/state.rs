@@ -41,7 +41,7 @@ pub(crate) struct FileState {
     pub(crate) installing: Option<Box<Installing>>,
 }
 
-/// A file whose component is to serve when the documents have its version.
+/// The migration of documents after which a file's component is to serve.
 pub(crate) struct Migrating {
     pub(crate) id: Arc<str>,
     pub(crate) progress: Arc<Progress>,
@@ -67,7 +67,7 @@ pub(crate) struct Keeper {
     pub(crate) files: BTreeMap<String, FileState>,
     pub(super) loads: JoinSet<LoadResult>,
     pub(super) migrations: JoinSet<MigrationResult>,
-    /// Whether a first snapshot has been published.
+    /// Whether a snapshot with the current permissions has been published.
     pub(crate) published: bool,
     pub(crate) changes: Vec<Change>,
     /// The recorded decisions of the operator, as they were last read.
@@ -85,7 +85,7 @@ pub(crate) struct Keeper {
     pub(crate) fetching: BTreeSet<String>,
     /// The desired versions that this node cannot install, by id.
     pub(crate) unapplied: BTreeMap<String, Unapplied>,
-    /// Versions out of the folder that are not in the history yet.
+    /// Versions that were dropped into the folder and are not in the history yet.
     pub(crate) unrecorded: Vec<DroppedVersion>,
 }
 

@@ -3,10 +3,10 @@
 use crate::{problem::Problem, refusal::LoadError};
 use portolan_store::DbError;
 
-/// Why a version does not become the desired one. Nothing is changed then.
+/// The reason why a version does not become the desired one. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// The reason for which its file would be refused as well.
+    /// The reason for which the catalog would refuse its file too.
     #[error("not fit for a catalog: {} ({})", .0.message(), .0.reason())]
     Refused(#[from] LoadError),
     #[error("not fit for a catalog: it does not declare whose data its documents are")]
@@ -67,7 +67,7 @@ impl PublishError {
         }
     }
 
-    /// Returns the single problems; none for most errors.
+    /// Returns the problems of which the error consists; empty for most errors.
     pub fn problems(&self) -> &[Problem] {
         match self {
             Self::Refused(error) => error.problems(),
@@ -77,7 +77,7 @@ impl PublishError {
     }
 }
 
-/// Returns the fix of a refusal, where that of a file in the folder does not fit.
+/// Returns the fix of a refusal: another one than for a file of the folder where that one does not fit.
 fn refusal_fix(error: &LoadError) -> String {
     match error {
         LoadError::PublisherMismatch { candidate, .. } => format!(

@@ -1,5 +1,5 @@
-//! A component that is on its way into the catalog folder, because a version was published or is brought
-//! back, at this node or at another one.
+//! A component that is on its way into the catalog folder, because a version was published or rolled back to,
+//! at this node or at another one.
 
 use crate::{capability::Capability, publishing::error::PublishError};
 use portolan_store::{Arrival, DesiredVersion, VersionRecord};
@@ -18,12 +18,12 @@ pub struct PublishRequest {
     pub decided_by: Option<String>,
 }
 
-/// What became of a published version.
+/// The state of a version that was published or rolled back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PublishedState {
     Serving,
-    /// It was the desired version before, and serves.
+    /// It was the desired version before, and serves already.
     Unchanged,
     /// It serves when the operator permits what it needs.
     PendingApproval,
@@ -31,7 +31,7 @@ pub enum PublishedState {
     Migrating,
 }
 
-/// A version that was published, or brought back.
+/// A version that was published, or rolled back to.
 #[derive(Debug, Clone, Serialize)]
 pub struct Published {
     pub id: String,
@@ -45,7 +45,7 @@ pub struct Published {
     pub replaced: Option<String>,
     /// What breaks callers of the version before it, one sentence each.
     pub breaking: Vec<String>,
-    /// What it needs and is not permitted.
+    /// The permissions that it needs and does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
 }
@@ -83,7 +83,7 @@ pub(crate) struct Requested {
 pub(crate) struct Installing {
     pub(crate) content: Vec<u8>,
     pub(crate) cause: Cause,
-    /// The entry of its history.
+    /// The entry for the history.
     pub(crate) record: VersionRecord,
     pub(crate) published: Published,
 }
@@ -96,7 +96,7 @@ impl Cause {
         }
     }
 
-    /// Whether the version may be older than the highest one that was served.
+    /// Returns whether the version may be older than the highest one that was served.
     pub(crate) fn permits_older(&self) -> bool {
         self.arrival() == Arrival::RolledBack
     }

@@ -3,7 +3,7 @@
 //! - `settings`: what the operator sets
 //! - `error`: why a version is not published
 //! - `installation`: a component on its way into the catalog folder
-//! - `dropped`: a version out of the folder
+//! - `dropped`: a version that was dropped into the folder
 //! - `note`: which desired versions this node has installed
 
 mod dropped;

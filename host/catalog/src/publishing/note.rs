@@ -1,5 +1,6 @@
-//! Notes in a file of the data folder which desired versions this node has installed. A file that is put
-//! into the catalog folder, or removed, after an installation stays as it is until the next one.
+//! Notes in a file of the data folder which desired versions this node has installed, so that each is
+//! installed once: a file that is changed or removed in the catalog folder afterwards stays so until there is
+//! another desired version.
 
 use crate::refusal::LoadError;
 use portolan_store::{DesiredVersion, create_private_folder};
@@ -12,7 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How many starts of the host may end over one version.
+/// The number of times that the host must have ended while it installed a version before the version is left
+/// out.
 const ENDED: u32 = 2;
 /// After how long an installation that failed for a reason outside of the component is tried again.
 const RETRY: Duration = Duration::from_secs(10);
@@ -27,9 +29,9 @@ pub(crate) struct InstallationNote {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Content {
     /// The last installed version of each capability: the number of its entry, and its digest, because a
-    /// database that comes from a backup counts some numbers again.
+    /// database that was restored from a backup assigns some numbers again.
     installed: BTreeMap<String, (i64, String)>,
-    /// How often the installation of a version was begun without an end, by number.
+    /// How often the installation of a version was begun and did not end, by the number of its entry.
     begun: BTreeMap<i64, u32>,
 }
 
@@ -43,7 +45,7 @@ pub(crate) struct Unapplied {
 }
 
 impl InstallationNote {
-    /// Reads the note. An unreadable one is as if nothing had been installed.
+    /// Reads the note. If there is none that can be read, nothing counts as installed.
     pub(crate) fn open(path: &Path) -> Self {
         let text = fs::read(path).unwrap_or_default();
         let content = serde_json::from_slice(&text).unwrap_or_default();
@@ -55,7 +57,8 @@ impl InstallationNote {
         installed.is_some_and(|(seq, digest)| *seq == desired.seq && *digest == desired.digest)
     }
 
-    /// Notes that an installation begins. Returns whether it may: not if the host ended twice over it.
+    /// Notes that an installation begins. Returns `false` if it must not, because the host has ended twice
+    /// during it.
     pub(crate) fn begin(&mut self, seq: i64) -> io::Result<bool> {
         let begun = self.content.begun.entry(seq).or_default();
         if *begun >= ENDED {
@@ -95,14 +98,15 @@ impl Unapplied {
         Self { seq: desired.seq, file: desired.file, error, since: Instant::now() }
     }
 
-    /// Whether it is time to try it again, because the reason may be over by itself.
+    /// Returns whether it is time for another attempt. Only a failure of the database or the folder can end
+    /// by itself.
     pub(crate) fn is_due(&self) -> bool {
         let is_transient =
             matches!(self.error, LoadError::Store(_) | LoadError::FolderNotWritable(_));
         is_transient && self.since.elapsed() >= RETRY
     }
 
-    /// Whether a decision of the operator, or the removal of another file, may have ended the reason.
+    /// Returns whether a decision of the operator, or the removal of another file, can end the failure.
     pub(crate) fn may_be_over(&self) -> bool {
         self.error.can_be_decided()
             || matches!(

@@ -10,7 +10,7 @@ thread_local! {
     static VISITS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The keyword of a schema that counts how often it is applied.
+/// A keyword that counts how often the schema that has it is applied.
 const COUNTED: &str = "x-counted";
 
 struct Counter;
@@ -27,7 +27,7 @@ impl<'i> Keyword<'i> for Counter {
     }
 }
 
-/// Adds the keyword to every schema.
+/// Adds [`COUNTED`] to a schema and all of its subschemas.
 fn counted(schema: &Value) -> Value {
     let Value::Object(fields) = schema else { return schema.clone() };
     let member = |(name, value): (&String, &Value)| {

@@ -36,7 +36,8 @@ impl<'a> Own<'a> {
         Self(own)
     }
 
-    /// Splits a reference into the definition with which it begins and the rest.
+    /// Splits a reference into the definition with which it begins and the rest; `None` if it begins with
+    /// none of these.
     fn target<'r>(&self, reference: &'r str) -> Option<(&'r str, &'r str)> {
         let ends = reference.match_indices('/').map(|(at, _)| at).skip(2);
         let end = ends.chain([reference.len()]).next().unwrap_or_default();
@@ -44,7 +45,7 @@ impl<'a> Own<'a> {
         self.0.contains_key(target).then_some((target, rest))
     }
 
-    /// Returns what a schema refers to, directly or not; none if it is tied to its document.
+    /// Returns what a schema refers to, directly or not; `None` if it is tied to its document.
     fn closure(&self, schema: &Value) -> Option<Closure> {
         let mut closure = Closure::new();
         let mut waiting = vec![schema];

@@ -256,7 +256,7 @@ fn input() -> impl Strategy<Value = Value> {
         let required: Vec<_> = required.into_iter().filter(|name| fields.contains_key(name)).collect();
         let mut properties: Map<String, Value> =
             fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-        // What some of the references lead to.
+        // Some of the references lead to this property.
         properties.entry("a").or_insert(json!({ "type": "string" }));
         let two = json!({ "anyOf": [two, { "$ref": "#/$defs/One" }] });
         json!({
@@ -293,7 +293,7 @@ proptest! {
         has_default in any::<bool>(),
         bodies in collection::vec(collection::btree_map(sample::select(vec!["a", "b", "c"]), value(), 0..3), 12),
     ) {
-        // A reference in a circle has no meaning.
+        // A property that refers to itself has no meaning.
         let usable: Vec<_> = inputs.into_iter().filter(|input| {
             close(input.clone()).is_ok_and(|closed| Schema::new(closed, LIMIT).is_ok()) && input["properties"]["a"]["$ref"] != "#/properties/a"
         }).collect();

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use std::{env, path::PathBuf};
 
-/// Returns the folder of the compile cache; none if the user has no folder for caches.
+/// Returns the folder of the compile cache; `None` if the user has no folder for caches.
 pub(super) fn compile_cache() -> Option<PathBuf> {
     folder().ok().map(|folder| folder.join("functions"))
 }

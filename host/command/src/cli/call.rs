@@ -72,7 +72,7 @@ struct CredentialsFile {
 }
 
 impl Credentials {
-    /// Returns the credentials that the installer of this host has stored.
+    /// Returns the credentials that the installer of this host has stored, if it has stored any.
     fn installed(url: &str) -> Option<Self> {
         let folder =
             |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

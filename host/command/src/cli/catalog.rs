@@ -96,13 +96,13 @@ impl CatalogCommand {
     }
 }
 
-/// Returns the texts of a list, joined.
+/// Returns the texts of a list, joined with commas.
 fn texts(value: &Value, name: &str) -> String {
     let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
     list.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Prints for each capability whose it is and what it may reach.
+/// Prints each capability with its publisher and what it may reach.
 fn print_permissions(status: &Value) {
     for capability in status.get("loaded").and_then(Value::as_array).into_iter().flatten() {
         line!("{} ({})", text(capability, "id"), text(capability, "publisher"));
@@ -115,7 +115,7 @@ fn print_permissions(status: &Value) {
     }
 }
 
-/// The share of a quota from which on `portolan catalog` shows the quota.
+/// The used share of a quota from which on `portolan catalog` shows the quota.
 const NOTABLE: f64 = 0.8;
 
 /// Prints the quotas of which at least this share is used.

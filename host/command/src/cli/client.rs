@@ -19,7 +19,7 @@ pub(super) fn client() -> anyhow::Result<Client> {
 }
 
 fn client_builder() -> ClientBuilder {
-    // An error means that a provider is installed already.
+    // An error means that a crypto provider is installed already.
     let _chosen = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
 }
@@ -80,7 +80,7 @@ struct Route {
     client: Client,
     /// Without a trailing slash.
     url: String,
-    /// None at the socket, which needs none.
+    /// `None` at the socket, which needs no token, or if there is no token.
     token: Option<String>,
     /// How errors name the host.
     name: String,
@@ -100,7 +100,7 @@ impl Operator {
         self.request(method, path, |request| request.query(query)).await
     }
 
-    /// Sends a request that `completed` has completed, and returns the answer.
+    /// Sends a request to which `completed` has added a query or a body, and returns the answer.
     pub(super) async fn request(
         &self,
         method: Method,
@@ -138,8 +138,8 @@ impl Operator {
         })
     }
 
-    /// Returns the way to the host: the given address, else the socket in the data folder, else the address
-    /// for the operator on this machine.
+    /// Returns how to reach the host: by the given address, else by the socket in the data folder, else by
+    /// the operator's address on this machine.
     fn route(&self) -> anyhow::Result<Route> {
         let config = OperatorConfig::load(self.data_dir.clone())?;
         let token_file = config.data_dir.join(TOKEN_FILE);
@@ -171,8 +171,8 @@ async fn answer(response: Response) -> anyhow::Result<Value> {
     Ok(answer)
 }
 
-/// Returns what an error says about a refused request: for a version, its fix and its problems like
-/// `portolan check`.
+/// Returns the text of the error for a refused request: for a version, with its fix and its
+/// problems, like `portolan check`.
 fn refusal(answer: &Value) -> String {
     let message = text(answer, "message");
     match answer.get("conflict") {
@@ -202,7 +202,7 @@ fn is_loopback(url: &str) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// Returns a member of an object as a text of one line.
+/// Returns a member of an object as a text, or `-` if it is missing or null.
 pub(super) fn text(value: &Value, name: &str) -> String {
     match value.get(name) {
         Some(Value::String(text)) => text.clone(),

@@ -63,6 +63,8 @@ enum Command {
     Test(author::Test),
     /// Write the WIT package of the contract, for toolchains that make components
     Wit(author::Wit),
+    /// Make the engine that runs the sources of a catalog, such as catalog/NAME.js
+    Engine(author::Engine),
     /// Make a component of a core module that was built for the contract
     Componentize(author::Componentize),
     /// Call a capability of a running host
@@ -150,6 +152,7 @@ impl Arguments {
             Command::Dev(dev) => dev.run(),
             Command::Test(test) => test.run(),
             Command::Wit(wit) => wit.run(),
+            Command::Engine(engine) => engine.run(),
             Command::Componentize(componentize) => componentize.run(),
             Command::Call(call) => call.run(),
             Command::Catalog(catalog) => catalog.run(),

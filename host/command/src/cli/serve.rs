@@ -38,7 +38,7 @@ pub(super) fn serve<S: ServerHandler + Send + 'static>(
         .with_env_filter(filter)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
-        // An error of standard error would be logged to standard error, and panic.
+        // A failure to write to standard error would itself be logged to standard error, and panic.
         .log_internal_errors(false)
         .init();
     tokio::runtime::Builder::new_multi_thread()
@@ -56,7 +56,8 @@ async fn run<S: ServerHandler + Send + 'static>(
     // This comes first, so that a signal during the start is not lost.
     let stop = stop_signal()?;
     ignore_file_size_signal()?;
-    // Each waiting reader holds a connection open. A lower limit of open files is not an error.
+    // Each waiting reader holds a connection open. It is not an error if the limit of open files
+    // cannot be raised.
     let _raised = rlimit::increase_nofile_limit(u64::MAX);
     let listening = Listening::open(config.listen, config.admin_listen).await?;
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
@@ -108,7 +109,7 @@ fn ignore_file_size_signal() -> std::io::Result<()> {
     signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
 }
 
-/// Returns a signal that becomes true at SIGTERM or SIGINT.
+/// Returns a receiver whose value becomes true at SIGTERM or SIGINT.
 fn stop_signal() -> anyhow::Result<watch::Receiver<bool>> {
     let (sender, receiver) = watch::channel(false);
     let mut terminate = signal(SignalKind::terminate())?;

@@ -14,11 +14,11 @@ use std::{
     time::Duration,
 };
 
-/// The statements of one page.
+/// The maximum number of statements of one page.
 const PAGE: u32 = 100;
 /// The maximum number of signals of one call.
 const MAX_SIGNALS: usize = 5;
-/// The time after which a build continues without the host.
+/// The time-out of a request, after which a build continues without the host.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The host whose capability with the role `signal_statements` has the statements.
@@ -47,7 +47,7 @@ struct Page {
 }
 
 impl Statements {
-    /// Returns the statements that count. If the host does not answer, prints a warning and returns none.
+    /// Returns the statements. If they cannot be read, prints a warning and returns `None`.
     pub(super) async fn load(&self) -> Option<Knowledge> {
         match self.knowledge().await {
             Ok(knowledge) => {
@@ -79,8 +79,8 @@ impl Statements {
         }
     }
 
-    /// Tells the host the new state of signals with statements, so that it can notify the people who made
-    /// them.
+    /// Tells the host the new state of signals with statements, so that it can notify the people who made the
+    /// statements. If that fails, prints a warning.
     pub(super) async fn announce(&self, moved: &[Moved], knowledge: &Knowledge) {
         let with_statements: BTreeSet<&String> =
             knowledge.evidence.iter().map(|evidence| &evidence.signal_id).collect();

@@ -87,7 +87,7 @@ impl Publish {
     }
 }
 
-/// Returns a component, the name of its file, and where it is from for the history.
+/// Returns a component, the name of its file, and its source for the history.
 async fn read(
     component: &Path,
     access: &RegistryAccess,

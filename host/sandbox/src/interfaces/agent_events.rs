@@ -10,7 +10,8 @@ use std::sync::Arc;
 const PAGE: u32 = 100;
 
 impl CallState {
-    /// Returns the agent that calls, and the service that holds its events.
+    /// Returns the calling agent, and the service for its events; `invalid` if the host itself calls,
+    /// `unavailable` if the host has no such service.
     pub(super) fn own_events(&mut self) -> Answer<(AgentCaller, Arc<Events>)> {
         let agent = self.calling_agent()?.clone();
         let events = self.work()?.services.events();
@@ -18,14 +19,15 @@ impl CallState {
         Ok((agent, events.ok_or_else(missing)?))
     }
 
-    /// Returns the same and the unit of work, for an action that may change something.
+    /// Returns what [`own_events`](Self::own_events) returns, and the unit of work; also `invalid` in an
+    /// action of access `read`.
     pub(super) fn writable_events(&mut self) -> Answer<(AgentCaller, Arc<Events>, &mut Unit)> {
         let (agent, events) = self.own_events()?;
         Ok((agent, events, &mut self.writable_work()?.unit))
     }
 }
 
-/// Checks the number of entries that a page is asked for.
+/// Ensures that a page is asked for with a limit of 1 to [`PAGE`] entries.
 pub(super) fn ensure_limit(limit: u32) -> Answer<()> {
     match (1..=PAGE).contains(&limit) {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! `events`: what a call publishes. Events leave with its commit.
+//! `events`: the events that a call publishes, which are written with its commit.
 
 use crate::{
     contract::{events, types::HostError},

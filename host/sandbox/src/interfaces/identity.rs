@@ -94,7 +94,7 @@ impl CallState {
         self.answer(result)
     }
 
-    /// Changes the register in the call's unit of work, if the action may change something.
+    /// Changes the register in the call's unit of work; `invalid` in an action of access `read`.
     async fn change_people<T>(
         &mut self,
         change: impl for<'a> FnOnce(&'a dyn People, &'a mut Unit) -> StateFuture<'a, T>,

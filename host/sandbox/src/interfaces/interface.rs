@@ -6,16 +6,17 @@ use wasmtime::component::{HasSelf, Linker};
 /// An interface that this host offers to components.
 pub(crate) struct Interface {
     pub(crate) name: &'static str,
-    /// The grant without which a component that imports the interface is not loaded.
+    /// The grant without which a component that imports the interface is not loaded; `None` if every
+    /// component may use it.
     pub(crate) grant: Option<Grant>,
     /// Adds the host's functions to a linker.
     pub(crate) link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
 }
 
-/// The host of the generated bindings, which is the state itself.
+/// The type with which the generated bindings find their host: the state itself.
 pub(super) type State = HasSelf<CallState>;
 
-/// Returns the host of the generated bindings.
+/// Returns the state as the host of the generated bindings.
 pub(super) fn host(state: &mut CallState) -> &mut CallState {
     state
 }
@@ -29,7 +30,7 @@ impl Interface {
         Self { name, grant: None, link }
     }
 
-    /// Returns an interface that needs a grant, which has the same name.
+    /// Returns an interface that needs a grant and has the name of that grant.
     pub(super) const fn sensitive(
         grant: Grant,
         link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,

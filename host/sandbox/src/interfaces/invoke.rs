@@ -22,7 +22,7 @@ impl invoke::Host for CallState {
     ) -> wasmtime::Result<Result<types::Success, types::Failure>> {
         let seed = self.random.generator().random();
         let context = self.context.nested(&self.capability, seed);
-        // The messages of the called capability come after those of this one.
+        // What this component has printed is logged before the messages of the called one.
         self.log_printed();
         let Some(work) = self.work.take() else {
             wasmtime::bail!("a component that describes itself can call nothing");

@@ -39,8 +39,8 @@ impl lookups::Host for CallState {
 }
 
 impl CallState {
-    /// Adds the look-up to the unit of work, as a timer that is due at once. `fault` is the reason why the
-    /// request is invalid.
+    /// Adds the look-up to the unit of work, as a timer that is due at once, and returns its id. `fault` is
+    /// the reason why the request is invalid, if it is.
     async fn look_up(
         &mut self,
         request: LookupRequest,

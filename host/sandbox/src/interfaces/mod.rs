@@ -14,14 +14,14 @@
 //!    grants derive from it.
 //! 3. `grant.rs`, if it is sensitive: the grant's name.
 //! 4. `services.rs`, if it needs a service of the host: a method of `HostServices` with a default.
-//! 5. `pipeline/src/nested.rs`: that method, which hands over the service of the running host. An
+//! 5. `pipeline/src/nested.rs`: that method, which returns the service of the running host. An
 //!    interface whose work is done after the commit needs no such method: it writes a timer
-//!    of the host's own into the unit of work, as `sms`, `lookups` and `people` do, and this file is
-//!    `pipeline/src/due.rs`, where the timer is run.
+//!    of the host's own into the unit of work, as `sms`, `lookups` and `people` do. The file to change
+//!    is then `pipeline/src/due.rs`, which runs the timer.
 //! 6. `docs/plugin-guide.md`: what authors of components read.
 //!
-//! A service that does not exist yet is work of its own, in a crate to the right of this one and in
-//! the start of the process.
+//! A service that does not exist yet is written first, in a crate on which this one depends, and is
+//! created at the start of the process.
 
 mod agent_events;
 mod context;
@@ -40,6 +40,7 @@ mod queries;
 mod reply;
 mod secrets;
 mod sms;
+mod source;
 mod timers;
 mod types;
 mod webhooks;
@@ -58,6 +59,7 @@ pub(super) const INTERFACES: &[Interface] = &[
     secrets::INTERFACE,
     feeds::INTERFACE,
     platform::INTERFACE,
+    source::INTERFACE,
     sms::INTERFACE,
     identity::INTERFACE,
     inbox::INTERFACE,

@@ -1,4 +1,5 @@
-//! `people`: the export and the erasure of the calling person, which follow the commit of the call.
+//! `people`: the export and the erasure of the data of the calling agent's owner, which the host runs after
+//! the call's commit.
 
 use crate::{
     contract::{people, types::HostError},
@@ -38,7 +39,7 @@ impl CallState {
             return Err(HostError::Invalid(text));
         };
         let export_id = new_identifier("exp", self.context.now, self.random.generator().random());
-        // The action must accept the parts as its input.
+        // The action must accept each part of the export as its input.
         let part = json!({
             "export_id": export_id, "about": about, "part": 1, "last": true, "items": [],
         });

@@ -1,4 +1,4 @@
-//! Documents and queries between the contract and the store, for `documents` and `feeds`.
+//! Translates documents and queries between the contract and the store, for `documents` and `feeds`.
 
 use crate::contract::documents;
 use portolan_store::{
@@ -28,7 +28,7 @@ pub(super) fn expectation(expect: documents::Expectation) -> Expectation {
     }
 }
 
-/// Reads documents by their ids, in the order of the ids.
+/// Reads documents by their ids, in the order of the ids; `None` for an id that has no document.
 pub(super) async fn get_many(
     unit: &mut Unit,
     collection: &Collection,
@@ -55,7 +55,7 @@ pub(super) async fn find(
     Ok(documents::Page { hits: page.hits.into_iter().map(hit).collect(), next: page.next })
 }
 
-/// Counts what a query finds by the values at each path.
+/// Counts, for each path, how many of the documents that a query finds have each value there.
 pub(super) async fn count_by(
     unit: &mut Unit,
     collection: &Collection,

@@ -17,7 +17,7 @@ impl CallState {
             .ok_or_else(|| HostError::Unavailable("there is no store here".to_owned()))
     }
 
-    /// Ensures that the call's memory allows what it writes.
+    /// Counts bytes that the call writes; `limit` if the call then holds more than its memory limit.
     pub(super) fn ensure_room(&mut self, bytes: usize) -> Answer<()> {
         self.work()?.unit.count_written(bytes);
         match self.room()? {
@@ -29,7 +29,8 @@ impl CallState {
         }
     }
 
-    /// Returns how much of the call's memory is left for reads; none if it holds more than it may.
+    /// Returns how many bytes of the call's memory are left for reads; `None` if the call holds more than its
+    /// memory limit.
     pub(super) fn room(&mut self) -> Answer<Option<usize>> {
         let held = self.work()?.unit.held_bytes();
         Ok(self.memory.room(held))
@@ -51,7 +52,7 @@ impl CallState {
         self.context.agent().ok_or_else(nobody)
     }
 
-    /// Translates an error of the store for the component. An error of the database itself goes to
+    /// Translates an error of the store for the component. An error of the database itself is written to
     /// the operator's log, because the component can do nothing about it.
     pub(super) fn host_error(&self, error: StateError) -> HostError {
         match error {

@@ -1,4 +1,4 @@
-//! `secrets`: keyed functions with a capability's own keys, which it never sees.
+//! `secrets`: message authentication codes and sealing with a capability's own keys, which it never sees.
 
 use crate::{
     contract::{secrets, types::HostError},
@@ -16,7 +16,7 @@ use sha2::Sha256;
 pub(super) const INTERFACE: Interface =
     Interface::open("secrets", |linker| secrets::add_to_linker::<_, State>(linker, host));
 
-/// The maximum number of bytes in one call of a function.
+/// The maximum number of bytes of the data of one `mac`, `macs` or `seal`.
 const DATA_BYTES: usize = 64 << 10;
 
 impl secrets::Host for CallState {

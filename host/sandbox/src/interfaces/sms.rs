@@ -16,7 +16,7 @@ use rand::RngExt as _;
 pub(super) const INTERFACE: Interface =
     Interface::sensitive(Grant::Sms, |linker| sms::add_to_linker::<_, State>(linker, host));
 
-/// The maximum number of bytes of a message; a provider splits it into parts of 153 characters.
+/// The maximum number of characters of a message; a provider splits it into parts of 153 characters.
 const TEXT_CHARACTERS: usize = 1_000;
 
 impl sms::Host for CallState {

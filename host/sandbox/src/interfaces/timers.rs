@@ -18,7 +18,7 @@ pub(super) const INTERFACE: Interface =
 
 /// The maximum number of timers that one call may change.
 const TIMERS: usize = 100;
-/// The last instant of a timer: the end of the year 9999, after which RFC 3339 has no text.
+/// The last instant of a timer: the end of the year 9999, because years have four digits in RFC 3339.
 const LATEST: Timestamp = Timestamp::from_millis(253_402_300_799_999);
 
 impl timers::Host for CallState {

@@ -16,7 +16,7 @@ function copy(value, seen) {
   return result;
 }
 
-/** The empty copy of an object, and what fills it once the copy is known. */
+/** Returns the empty copy of an object, and a function that fills it: for cycles, the copy must be in `seen` before. */
 function begin(value, seen) {
   const fields = (result) => () => Object.keys(value).forEach((key) => (result[key] = copy(value[key], seen)));
   const of = (result, fill = () => {}) => [result, () => fill(result)];

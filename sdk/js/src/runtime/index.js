@@ -1,4 +1,5 @@
-// What authors expect of a JavaScript engine and QuickJS does not have, or has from its build.
+// The globals that authors expect and that QuickJS lacks, or whose state would be that of the
+// build.
 
 import "./time.js";
 import "./random.js";

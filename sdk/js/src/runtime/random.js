@@ -1,4 +1,4 @@
-// The call's randomness as that of `Math.random` and `crypto`.
+// `Math.random` and `crypto` with the call's randomness.
 
 import { randomBytes } from "../context.js";
 
@@ -7,7 +7,7 @@ const POOL = 256;
 let pool = new Uint8Array(0);
 let used = 0;
 
-/** Bytes for small draws, which are requested many at a time. */
+/** Returns a few random bytes. They are requested from the host many at a time. */
 function draw(length) {
   if (used + length > pool.length) {
     pool = randomBytes(POOL);

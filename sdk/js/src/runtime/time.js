@@ -1,4 +1,4 @@
-// The call's time as that of `Date` and `performance`.
+// `Date` and `performance` with the call's time.
 
 import { now } from "../context.js";
 

@@ -37,7 +37,8 @@ impl Language {
         })
     }
 
-    /// Returns the embedded folders of its template, each with its folder in the project.
+    /// Returns the embedded folders of the language's template, each with the folder in the project
+    /// into which it is written.
     pub(super) fn template(self) -> &'static [(&'static str, &'static str)] {
         const ALL: (&str, &str) = ("host/command/templates/all", "");
         const CASES: (&str, &str) = ("examples/bookshelf-cases", "cases");

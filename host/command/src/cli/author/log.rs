@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 
-/// What is shown of the log: what the capability logs, and why it trapped. The catalog and the store of a
-/// host that ends say nothing about the capability.
+/// The default filter of the log: it shows what the capability logs, and why it trapped. The catalog and the
+/// store are off, because what they log when the temporary host ends does not concern the capability.
 const LOG: &str = "warn,portolan_sandbox=info,portolan_catalog=off,portolan_store=off,rmcp=off";
 
 /// Writes the log to standard error. Standard output has the results.

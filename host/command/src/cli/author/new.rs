@@ -69,7 +69,7 @@ fn template(language: Language) -> impl Iterator<Item = (PathBuf, String)> {
     parts.map(move |(path, text)| {
         let path = path.to_string_lossy();
         let path = if path == "gitignore" { ".gitignore" } else { &path };
-        // JavaScript is TypeScript, too.
+        // The template in JavaScript is valid TypeScript too, so only the name of its file changes.
         match language {
             Language::Ts => {
                 let typed = |text: &str| text.replace("index.js", "index.ts");

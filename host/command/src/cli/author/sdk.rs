@@ -13,7 +13,7 @@ use std::{
 
 /// The parts of the folder that the binary contains, in addition to `Cargo.toml`.
 const PARTS: [&str; 2] = ["sdk", "wit"];
-/// Where a project finds the folder.
+/// The link in a project to the folder.
 const LINK: &str = ".portolan/sdk";
 
 /// Returns a folder with the SDKs in `sdk` and the contract in `wit`: the given one, or the one that this
@@ -46,7 +46,8 @@ pub(super) fn link(project: &Path, sdk: &Path) -> anyhow::Result<()> {
     linked.with_context(|| format!("cannot link {}", link.display()))
 }
 
-/// Unpacks the files, unless a folder of the same content is in the cache.
+/// Returns the folder in the cache with the embedded files, which are unpacked unless they are
+/// there already.
 fn unpacked() -> anyhow::Result<PathBuf> {
     let files = files();
     let cache = cache::folder()?;

@@ -92,7 +92,7 @@ async fn served(candidate: &Descriptor, url: &str) -> anyhow::Result<Descriptor>
     Ok(published_version(entry, &schema, candidate))
 }
 
-/// Returns the major version, the first number.
+/// Returns the major version, the first number, or 0 if it is not a number.
 fn major(descriptor: &Descriptor) -> u64 {
     let first = descriptor.version.split('.').next();
     first.and_then(|number| number.parse().ok()).unwrap_or_default()

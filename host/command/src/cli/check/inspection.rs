@@ -2,7 +2,7 @@
 
 use crate::{cli::cache::compile_cache, config::Config};
 use anyhow::Context as _;
-use portolan_catalog::{Inspection, inspect};
+use portolan_catalog::{Inspection, inspect, is_source, read};
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use std::{path::Path, sync::Arc};
 
@@ -11,7 +11,11 @@ pub(in crate::cli) async fn inspect_file(
     file: &Path,
     config: &Config,
 ) -> anyhow::Result<Inspection> {
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let bytes = match is_source(&name) {
+        true => read_source(file, &name, config)?,
+        false => std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?,
+    };
     let scratch = tempfile::tempdir()?;
     let sandbox = Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
@@ -20,6 +24,13 @@ pub(in crate::cli) async fn inspect_file(
         backtraces: Backtraces::Source,
         compile_cache: compile_cache(),
     })?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
     Ok(inspect(&Arc::new(sandbox), &config.trust, &name, bytes).await)
+}
+
+/// Reads a source with the engine that is beside it, as in a catalog folder.
+fn read_source(file: &Path, name: &str, config: &Config) -> anyhow::Result<Vec<u8>> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    read(folder.unwrap_or(Path::new(".")), name, config.limits.component_bytes).map_err(|error| {
+        anyhow::anyhow!("{}: {error}\n  to fix it: {}", file.display(), error.fix())
+    })
 }

@@ -76,7 +76,7 @@ impl Check {
     }
 }
 
-/// Prints which of what the component asks for the settings permit.
+/// Prints each permission that the component needs, and whether the settings grant it.
 fn granted(capability: &Capability, config: &Config) {
     let descriptor = &capability.descriptor;
     let imports = capability.prepared.imports().iter();

@@ -31,7 +31,7 @@ pub(in crate::cli) fn report(inspection: &Inspection) -> ExitCode {
     }
 }
 
-/// Prints what is wrong, each with its fix.
+/// Prints the problems, each with its fix.
 pub(super) fn problems(problems: &[Problem]) {
     for problem in problems {
         line!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);

@@ -47,7 +47,8 @@ impl Agent {
         answer(request, &self.url).await
     }
 
-    /// Returns the result of a call. A rate-limited call waits and is tried again.
+    /// Returns the result of a call. A rate-limited call is retried after the wait that the host
+    /// names.
     pub(super) async fn call(
         &self,
         capability: &str,
@@ -80,7 +81,7 @@ async fn answer(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<V
     answer.json().await.context("the answer is not JSON")
 }
 
-/// Returns a text of an answer, or an empty one.
+/// Returns the text at a JSON pointer of an answer, or an empty text.
 pub(super) fn text<'a>(answer: &'a Value, pointer: &str) -> &'a str {
     answer.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

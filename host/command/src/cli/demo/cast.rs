@@ -6,8 +6,8 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::IndexedRandom as _}
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Chooses pairs of people who fit each other. Each person is the values that the story's steps can
-/// refer to, with at least `name` and `listing`.
+/// Chooses pairs of people whose listings fit each other. A person is a map of the values to which
+/// the story's steps can refer, with at least `name` and `listing`.
 pub(super) fn cast(
     story: &Story,
     seed: u64,

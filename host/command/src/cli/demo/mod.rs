@@ -72,7 +72,7 @@ impl Demo {
 /// A fictional person with an agent on the host.
 struct Person {
     agent: Agent,
-    /// What steps can refer to.
+    /// The values to which steps can refer.
     values: Map<String, Value>,
 }
 
@@ -98,7 +98,7 @@ impl Person {
         Ok(person)
     }
 
-    /// Makes the call of a step. Returns what later steps refer to.
+    /// Makes the call of a step. Returns the values that it keeps for later steps.
     async fn take(
         &self,
         step: &Step,
@@ -125,7 +125,7 @@ impl Person {
     }
 }
 
-/// Plays what happens between two people.
+/// Makes the calls of the steps between two people.
 async fn play(pair: &mut [Person; 2], steps: impl Iterator<Item = &Step>) -> anyhow::Result<()> {
     let in_three_days = Timestamp::now().to_zoned(TimeZone::UTC).date().checked_add(3.days())?;
     let mut shared =
@@ -141,7 +141,7 @@ async fn play(pair: &mut [Person; 2], steps: impl Iterator<Item = &Step>) -> any
     Ok(())
 }
 
-/// Ensures that the host has every capability of the demonstration, before anything is done there.
+/// Ensures that the host has every capability of the demonstration.
 async fn ensure_capabilities(story: &Story, agent: &Agent) -> anyhow::Result<()> {
     let catalog = agent.get("/v1/capabilities").await?;
     let loaded: Vec<&str> = catalog

@@ -13,11 +13,11 @@ pub(super) struct Story {
     /// The capabilities that the host must have.
     pub(super) needs: Vec<String>,
     pub(super) person: PersonTemplate,
-    /// Two people who fit each other; taken in turns.
+    /// Templates for two people whose listings fit each other, used in turn.
     pub(super) pairs: Vec<PairTemplate>,
-    /// What [`Draw::OneOf`] can name.
+    /// The lists that [`Draw::OneOf`] can name.
     pub(super) lists: BTreeMap<String, Vec<Value>>,
-    /// What becomes of a pair; taken in turns.
+    /// The possible endings of a pair's story, used in turn.
     pub(super) endings: Vec<Ending>,
     pub(super) scenes: BTreeMap<String, Vec<Step>>,
     /// Capabilities and inputs to try afterwards.
@@ -29,7 +29,7 @@ pub(super) struct Story {
 pub(super) struct PersonTemplate {
     pub(super) draw: BTreeMap<String, Draw>,
     pub(super) name: String,
-    /// What each person does first. The person's listing is the value `listing`.
+    /// The calls that each person's agent makes first. The person's listing is the value `listing`.
     pub(super) steps: Vec<Step>,
 }
 
@@ -77,12 +77,12 @@ pub(super) struct Step {
     pub(super) input: Value,
     /// The part of the result that `keep` reads; the whole result if it is left out.
     pub(super) find: Option<Find>,
-    /// JSON pointers to what later steps refer to by name.
+    /// The JSON pointers to the values to which later steps refer by name.
     #[serde(default)]
     pub(super) keep: BTreeMap<String, String>,
 }
 
-/// The first element of a list whose member has a value.
+/// The first element of a list whose member equals a value.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Find {
@@ -104,7 +104,7 @@ impl Story {
 }
 
 /// Replaces each `{path}` in the texts of a template with the value at this path, such as `place.label` or
-/// `pay.0`. A text that is nothing else becomes the value itself, which may be a number or an object.
+/// `pay.0`. A text that is only one `{path}` becomes the value itself, which may be a number or an object.
 pub(super) fn fill(template: &Value, values: &Map<String, Value>) -> anyhow::Result<Value> {
     Ok(match template {
         Value::String(text) => fill_text(text, values)?,

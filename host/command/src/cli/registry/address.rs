@@ -7,7 +7,7 @@ use std::{fmt, net::IpAddr, str::FromStr};
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Address(Reference);
 
-/// Why a text is no address.
+/// How to write an address, for errors.
 const FIX: &str = "write oci://, the registry's host, and a name with a tag or a digest, such as oci://images.example.com/tools/weather:1.2.0";
 
 impl FromStr for Address {
@@ -16,7 +16,7 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| format!("{why}; {FIX}");
         let rest = text.strip_prefix("oci://").ok_or_else(|| wrong("it has no oci://"))?;
-        // Without a host, the text would mean a registry that nobody has named.
+        // Without a host, the parser would take the default registry, which the user has not named.
         let host = rest.split_once('/').map(|(host, _)| host).unwrap_or_default();
         if !(host == "localhost" || host.contains(['.', ':'])) {
             return Err(wrong("it names no registry"));
@@ -48,12 +48,13 @@ impl Address {
         self.0.tag().filter(|_| self.0.digest().is_none())
     }
 
-    /// Returns the address of this content, whatever the tag will mean later.
+    /// Returns the address with this digest in place of the tag, so that it always names the same
+    /// content.
     pub(super) fn pinned(&self, digest: &str) -> String {
         format!("oci://{}/{}@{digest}", self.registry(), self.0.repository())
     }
 
-    /// Returns the name of the component's file: the last part of the name.
+    /// Returns the name of the component's file: the last part of the address's name, with `.wasm`.
     pub(super) fn file_name(&self) -> String {
         let last = self.0.repository().rsplit('/').next().unwrap_or_default();
         format!("{last}.wasm")

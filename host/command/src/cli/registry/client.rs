@@ -34,7 +34,7 @@ impl Registry {
         credentials: Credentials,
         plain_http: bool,
     ) -> anyhow::Result<Self> {
-        // An error means that a provider is installed already.
+        // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let plain = plain_http || address.is_loopback();
         let except = plain.then(|| address.reference().resolve_registry().to_owned());
@@ -43,7 +43,7 @@ impl Registry {
             read_timeout: Some(SILENCE),
             connect_timeout: Some(CONNECTION),
             user_agent: concat!("portolan/", env!("CARGO_PKG_VERSION")),
-            // An index of images for several platforms is no component.
+            // An index of images for several platforms is not a component, so it is refused.
             platform_resolver: None,
             ..ClientConfig::default()
         };
@@ -52,7 +52,7 @@ impl Registry {
         Ok(Self { client, address: address.clone(), credentials })
     }
 
-    /// Returns the component and the digest of its manifest.
+    /// Returns the component, of at most `limit` bytes, and the digest of its manifest.
     pub(super) async fn pull(&self, limit: u64) -> anyhow::Result<(Vec<u8>, String)> {
         let reference = self.address.reference();
         let manifest = self.client.pull_image_manifest(reference, &self.credentials).await;
@@ -150,7 +150,7 @@ impl Registry {
     }
 }
 
-/// Whether a registry's error says that it has nothing at an address.
+/// Returns whether a registry's error says that it has nothing at an address.
 const fn is_missing(error: &OciError) -> bool {
     matches!(
         error.code,
@@ -158,7 +158,7 @@ const fn is_missing(error: &OciError) -> bool {
     )
 }
 
-/// Whether a registry's error says that the credentials are not enough.
+/// Returns whether a registry's error says that the credentials are not enough.
 const fn is_refused(error: &OciError) -> bool {
     matches!(error.code, OciErrorCode::Unauthorized | OciErrorCode::Denied)
 }

@@ -14,7 +14,7 @@ use std::{
 
 /// The variable with the password.
 const PASSWORD: &str = "PORTOLAN_REGISTRY_PASSWORD";
-/// The user name by which a helper marks a token that is exchanged for others.
+/// The user name with which a helper marks an identity token, which is not a password.
 const TOKEN_USER: &str = "<token>";
 
 /// A user name and a password, or nothing. Never printed.
@@ -47,7 +47,8 @@ struct HelperAnswer {
 }
 
 impl Credentials {
-    /// Takes a name from a flag, and the password from standard input or the environment.
+    /// Returns the credentials of a given user name, with the password from standard input or the
+    /// environment.
     pub(super) fn given(username: &str, from_stdin: bool) -> anyhow::Result<Self> {
         let password = if from_stdin {
             let mut line = String::new();
@@ -61,7 +62,7 @@ impl Credentials {
         Ok(Self(Some((username.to_owned(), password))))
     }
 
-    /// Reads what `docker login` has stored for a registry.
+    /// Reads the credentials that `docker login` has stored for a registry, if it has stored any.
     pub(super) fn stored(registry: &str) -> anyhow::Result<Self> {
         let Some(path) = docker_config() else { return Ok(Self(None)) };
         let text = match fs::read(&path) {
@@ -124,7 +125,8 @@ fn decode(auth: &str) -> Option<(String, String)> {
     Some((username.to_owned(), password.trim_end_matches('\0').to_owned()))
 }
 
-/// Asks a credential helper of Docker, which answers nothing useful for a registry that it does not know.
+/// Returns the credentials that a credential helper of Docker has. Returns `None` if the helper fails, as it
+/// does for a registry that it does not know.
 fn ask(helper: &str, registry: &str) -> anyhow::Result<Option<(String, String)>> {
     let program = format!("docker-credential-{helper}");
     let failed = || format!("{program}, which Docker's configuration names, cannot be run");

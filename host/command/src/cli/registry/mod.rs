@@ -79,12 +79,12 @@ pub(super) struct RegistryAccess {
     plain_http: bool,
 }
 
-/// A component out of a registry.
+/// A component from a registry.
 pub(super) struct Pulled {
     pub(super) content: Vec<u8>,
     /// Its address with the digest of its manifest.
     pub(super) pinned: String,
-    /// The name of its file, after the address.
+    /// The name of its file, which is made from the address.
     pub(super) file: String,
 }
 
@@ -97,7 +97,7 @@ impl RegistryAccess {
         Registry::open(address, credentials, self.plain_http)
     }
 
-    /// Reads a component from a registry, whose digests are checked. It may have at most `limit` bytes.
+    /// Reads a component of at most `limit` bytes from a registry, and checks its digests.
     pub(super) async fn pull(&self, address: &Address, limit: u64) -> anyhow::Result<Pulled> {
         let registry = self.registry(address)?;
         let (content, digest) = registry.pull(limit).await?;
@@ -105,7 +105,7 @@ impl RegistryAccess {
     }
 }
 
-/// Parses an address if the text is one.
+/// Parses an address. Returns `None` for a text that does not begin with `oci://`.
 pub(super) fn parse_address(text: &str) -> Option<anyhow::Result<Address>> {
     let is_address = text.starts_with("oci://");
     is_address.then(|| text.parse::<Address>().map_err(anyhow::Error::msg))
@@ -176,7 +176,7 @@ fn settings() -> anyhow::Result<Config> {
     Ok(Config::load(Path::new(FILE), &Flags::default())?)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all. Fails if the file exists and may not be replaced.
 fn write(output: &Path, content: &[u8], replaces: bool) -> std::io::Result<()> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;

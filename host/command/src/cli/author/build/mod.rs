@@ -6,6 +6,7 @@ mod python;
 mod rust;
 mod tool;
 
+pub(super) use javascript::engine as javascript_engine;
 pub(super) use project::Project;
 
 use super::language::Language;
@@ -56,14 +57,19 @@ impl Build {
     }
 }
 
-/// Builds the component and writes it by a rename, so that a host that watches the folder sees whole
-/// files. What the tools of the language print goes to standard error.
+/// Builds the component and writes it by a rename, so that a host that watches the folder sees whole files.
+/// What the tools of the language write to standard error is shown; their standard output is not.
 pub(super) fn build(project: &Project, release: bool, output: &Path) -> anyhow::Result<()> {
     let component = match project.language {
         Language::Rust => rust::build(project, release)?,
         Language::Js | Language::Ts => javascript::build(project, release)?,
         Language::Python => python::build(project)?,
     };
+    put_in_place(output, component)
+}
+
+/// Writes a component by a rename.
+pub(super) fn put_in_place(output: &Path, component: Vec<u8>) -> anyhow::Result<()> {
     let unfinished = output.with_extension("unfinished");
     std::fs::write(&unfinished, component)
         .and_then(|()| std::fs::rename(&unfinished, output))

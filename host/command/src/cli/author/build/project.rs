@@ -26,14 +26,16 @@ impl Project {
         &self.folder
     }
 
-    /// Returns the file of the component: the name of the folder, in it.
+    /// Returns the default file of the component: `NAME.wasm` in the project's folder, where `NAME`
+    /// is the folder's name.
     pub(in crate::cli::author) fn default_output(&self) -> anyhow::Result<PathBuf> {
         let folder = self.folder.canonicalize()?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(self.folder.join(format!("{name}.wasm")))
     }
 
-    /// Returns a folder for what is made on the way to the component.
+    /// Returns the folder for the intermediate files of a build, which is created if it does not
+    /// exist.
     pub(in crate::cli::author) fn scratch(&self) -> anyhow::Result<PathBuf> {
         let folder = self.folder.join(".portolan/build");
         std::fs::create_dir_all(&folder)

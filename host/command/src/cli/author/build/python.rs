@@ -8,7 +8,7 @@ use toml::{Table, Value};
 const PYTHON: Tool = Tool { name: "python3", install: "see https://www.python.org" };
 const COMPONENTIZE: Tool =
     Tool { name: "componentize-py", install: "pip install componentize-py==0.25.1" };
-/// The module that a project begins with.
+/// The main module of a project.
 const MODULE: &str = "app";
 /// The world of a project that names no other.
 const WORLD: &str = "capability";
@@ -36,7 +36,7 @@ pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
     Ok(fs::read(component)?)
 }
 
-/// Returns where the check finds modules: the SDK first.
+/// Returns the `PYTHONPATH` of the check: the SDK, then the folders of the user's own `PYTHONPATH`.
 fn python_path(sdk: &Path) -> anyhow::Result<OsString> {
     let given = env::var_os("PYTHONPATH").unwrap_or_default();
     let given = env::split_paths(&given).filter(|path| !path.as_os_str().is_empty());
@@ -44,7 +44,7 @@ fn python_path(sdk: &Path) -> anyhow::Result<OsString> {
 }
 
 /// Returns the worlds of the contract whose interfaces the component imports: those of `[tool.portolan]` in
-/// pyproject.toml, such as `worlds = ["lookup-capability"]`.
+/// pyproject.toml, such as `worlds = ["lookup-capability"]`, or the default.
 fn worlds(project: &Project) -> anyhow::Result<Vec<String>> {
     let file = project.folder.join("pyproject.toml");
     let usual = || vec![WORLD.to_owned()];

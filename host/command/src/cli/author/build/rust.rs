@@ -10,10 +10,11 @@ const CARGO: Tool = Tool { name: "cargo", install: "see https://rustup.rs" };
 const RUSTC: Tool = Tool { name: "rustc", install: "see https://rustup.rs" };
 /// The target of components that import nothing but the contract.
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Optimised a little, because the host compiles less code then, with the lines of the source.
+/// The development profile and its settings: optimised a little, so that the host has less code to
+/// compile, and with the line numbers of the source.
 const DEV: (&str, &[&str]) =
     ("portolan-dev", &[r#"inherits="dev""#, "opt-level=1", r#"debug="line-tables-only""#]);
-/// Small, without the names that nothing reads.
+/// The release profile and its settings: small, and without the names of functions.
 const RELEASE: (&str, &[&str]) = (
     "portolan-release",
     &[
@@ -46,7 +47,7 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
     componentize(&module).context("the built module cannot be made a component")
 }
 
-/// What prints to standard output or standard error, which this target does not have.
+/// The macros that print to standard output or standard error, which this target does not have.
 const PRINTS: [&str; 5] = ["eprintln!(", "eprint!(", "println!(", "print!(", "dbg!("];
 
 /// Returns a sentence for each line of the source that prints.

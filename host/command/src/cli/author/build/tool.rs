@@ -1,4 +1,4 @@
-//! The programs of other projects that a build needs.
+//! The external programs that a build needs.
 
 use std::{
     env,
@@ -25,7 +25,7 @@ impl Tool {
         command
     }
 
-    /// Runs the program and returns its standard output. Its errors pass through.
+    /// Runs the program and returns its standard output. Its standard error is shown.
     pub(super) fn output(self, command: &mut Command) -> anyhow::Result<Vec<u8>> {
         let ran = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
         let Output { status, stdout, .. } = match ran {
@@ -38,14 +38,14 @@ impl Tool {
         Ok(stdout)
     }
 
-    /// Runs the program. What it prints to standard output is left out.
+    /// Runs the program and discards its standard output.
     pub(super) fn run(self, command: &mut Command) -> anyhow::Result<()> {
         self.output(command).map(drop)
     }
 }
 
-/// Returns the folders of programs: those of the project's packages and of its virtual environment, then those
-/// of the environment.
+/// Returns the value of `PATH`: the program folders of the project's packages and of its virtual environment,
+/// then those of the environment.
 fn search_path(project: &Path) -> Option<OsString> {
     let own = ["node_modules/.bin", ".venv/bin"].map(|folder| project.join(folder));
     let own = own.into_iter().filter_map(|folder| folder.canonicalize().ok());

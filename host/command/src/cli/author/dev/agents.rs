@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 const PERSON: &str = "author";
 const SCOPES: &str = "svc.read svc.write svc.events";
 
-/// An agent of test mode, with a token for each address.
+/// An agent of test mode, with a token for REST and one for MCP.
 pub(super) struct Agent {
     name: &'static str,
     rest: String,
@@ -51,7 +51,7 @@ impl Agents {
                 Access::Write => &self.claimed,
                 _ => &self.anonymous,
             };
-            // A quote within single quotes of a shell.
+            // In a shell, a quote within single quotes is written as `'\''`.
             let body = Value::Object(body).to_string().replace('\'', r"'\''");
             lines.push(format!(
                 "# {}\ncurl -s {}/v1/capabilities/{}/call -H 'authorization: Bearer {}' -H 'content-type: application/json' -d '{body}'",

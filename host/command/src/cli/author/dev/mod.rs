@@ -53,7 +53,8 @@ impl Dev {
                 stopped = tokio::signal::ctrl_c() => Ok(stopped?),
             }
         });
-        // What still runs belongs to a host whose folder is gone.
+        // The tasks that still run belong to a host whose folder was removed, so nothing waits for
+        // them.
         runtime.shutdown_background();
         done.map(|()| ExitCode::SUCCESS)
     }
@@ -66,7 +67,7 @@ enum Key {
     Quit,
 }
 
-/// What was called last by an agent.
+/// The last call of an agent, which can be repeated.
 struct LastCall {
     caller: AgentCaller,
     capability: String,
@@ -97,7 +98,8 @@ async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> a
     }
 }
 
-/// Builds the project and waits until it serves. What is wrong is printed, and what served before still serves.
+/// Builds the project and waits until its component serves. After an error, which is printed, the component
+/// before it still serves.
 async fn rebuild(project: &Project, server: &Server, agents: &Agents, printed: &mut String) {
     if let Err(error) = try_build(project, server, agents, printed).await {
         line!("not built: {error:#}\n  the version before is still served, if there is one");
@@ -181,7 +183,7 @@ fn repeat(server: &Server, last: Option<&LastCall>) {
     });
 }
 
-/// Moves the clock of the host to the time of the next timer, which runs then.
+/// Advances the clock of the host to the time of the next timer, so that the timer runs.
 async fn advance(server: &Server) -> anyhow::Result<()> {
     let host = &server.app.host;
     let Some(due) = host.store.next_due().await? else {

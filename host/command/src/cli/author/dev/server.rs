@@ -25,9 +25,9 @@ use tokio::{
 
 /// The file of the project's component in the catalog.
 const FILE: &str = "dev.wasm";
-/// The time between two looks at what the catalog says about a new component.
+/// The interval at which the status of the catalog is read while a component is loaded.
 const LOOK: Duration = Duration::from_millis(5);
-/// The time after which the catalog has noticed a new file.
+/// The time within which the catalog notices a new file.
 const NOTICED: Duration = Duration::from_millis(300);
 /// How long a component may take to be loaded.
 const LOADING: Duration = Duration::from_secs(60);
@@ -79,12 +79,13 @@ impl Server {
         Ok(Self { app, url, catalog, _stop: sender, _folder: folder })
     }
 
-    /// Returns the file that a build writes the component to. The catalog loads it then.
+    /// Returns the file to which a build writes the component, and from which the catalog loads it.
     pub(super) fn file(&self) -> PathBuf {
         self.catalog.join(FILE)
     }
 
-    /// Waits until the catalog has loaded or refused the component. What it asks for is permitted.
+    /// Waits until the catalog has loaded or refused the component. The permissions that the
+    /// component needs are granted.
     pub(super) async fn loaded(&self) -> anyhow::Result<Outcome> {
         let digest = Digest::of(&fs::read(self.file())?);
         let loading = async {
@@ -93,7 +94,7 @@ impl Server {
                 sleep(LOOK).await;
                 let status = self.app.host.catalog.status();
                 match outcome(&status, digest) {
-                    // The refusal may be that of the file before.
+                    // The refusal may still be that of the previous component.
                     Some(Outcome::Refused(_)) if started.elapsed() < NOTICED => {}
                     Some(Outcome::Refused(lines)) if !self.approve(&status).await => {
                         return Outcome::Refused(lines);
@@ -106,7 +107,8 @@ impl Server {
         timeout(LOADING, loading).await.context("the component is not loaded in time")
     }
 
-    /// Permits what the component asks for, if it waits for that. Returns whether it did.
+    /// Grants the permissions for which the component waits, if it waits for any. Returns whether
+    /// they were granted.
     async fn approve(&self, status: &Status) -> bool {
         let own = status.refused.iter().find(|one| one.file == FILE);
         let Some(id) = own.and_then(|one| one.waiting.as_deref()) else { return false };
@@ -133,7 +135,7 @@ fn outcome(status: &Status, digest: Digest) -> Option<Outcome> {
     Some(Outcome::Refused(lines))
 }
 
-/// Puts the components of a folder into the catalog.
+/// Copies the components of a folder into the catalog.
 fn take_components(from: &Path, catalog: &Path) -> anyhow::Result<()> {
     let entries = fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))?;
     for entry in entries {

@@ -8,9 +8,10 @@ use std::{
 };
 use tokio::{sync::mpsc, time::timeout};
 
-/// Folders of what builds make.
+/// The folders of built files and of installed packages.
 const MADE: [&str; 3] = ["target", "node_modules", "__pycache__"];
-/// An editor that saves a file makes several changes; this long without one, it is done.
+/// The debounce time: an editor makes several changes when it saves a file, and is finished when
+/// this time passes without one.
 const QUIET: Duration = Duration::from_millis(30);
 
 pub(super) struct Source {
@@ -27,7 +28,7 @@ impl Source {
             let Ok(event) = event else { return };
             let is_source = |path: &PathBuf| is_source(&within, path);
             if !event.kind.is_access() && event.paths.iter().any(is_source) {
-                // An error means that nobody waits any more.
+                // An error means that the receiver was dropped.
                 let _stopped = sender.send(());
             }
         };
@@ -43,7 +44,7 @@ impl Source {
         Ok(Self { changes, _watcher: watcher })
     }
 
-    /// Waits until the source has changed and is quiet again.
+    /// Waits until the source has changed, and then until it does not change for the debounce time.
     pub(super) async fn changed(&mut self) {
         if self.changes.recv().await.is_none() {
             std::future::pending::<()>().await;
@@ -52,7 +53,7 @@ impl Source {
     }
 }
 
-/// Whether a build reads the file, and does not make it.
+/// Returns whether a file is part of the source and was not made by a build.
 fn is_source(root: &Path, path: &Path) -> bool {
     let Ok(within) = path.strip_prefix(root) else { return false };
     let names = within.components().map(|part| part.as_os_str().to_string_lossy());

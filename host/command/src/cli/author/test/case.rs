@@ -1,4 +1,4 @@
-//! A case as it is written: one call, what is there before, and what is expected of it.
+//! A case as it is written: one call, the documents before it, and its expected outcome.
 
 use portolan_vocabulary::{AgentCaller, Caller, SCOPES, Timestamp};
 use serde::{Deserialize, Deserializer, de::Error as _};
@@ -84,7 +84,7 @@ enum Mode {
 pub(super) struct Stub {
     pub(super) capability: String,
     pub(super) action: String,
-    /// What the input must match.
+    /// The pattern that the input must match.
     pub(super) input: Option<Value>,
     pub(super) output: Option<Value>,
     pub(super) error: Option<StubError>,
@@ -159,7 +159,7 @@ impl Case {
         })
     }
 
-    /// Returns what is wrong with the case itself.
+    /// Returns what is wrong with the case itself, if anything is.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let is_unclear = |stub: &Stub| stub.output.is_some() == stub.error.is_some();
         if self.calls.iter().any(is_unclear) {

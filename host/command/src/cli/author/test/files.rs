@@ -22,7 +22,7 @@ pub(super) struct CaseFile {
 /// Where a case is written.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// The position of its file, and its own position in it.
+    /// The position of the case's file among the files, and the position of the case in that file.
     pub(super) file: usize,
     pub(super) index: usize,
     path: PathBuf,

@@ -6,21 +6,21 @@ use portolan_vocabulary::Collection;
 use serde_json::Value;
 use std::fmt;
 
-/// The problems that are named; the others are counted.
+/// The maximum number of problems that are named; the others are only counted.
 const NAMED: usize = 3;
 
-/// What the descriptor shows of a component before its cases run.
+/// What is known about a component from its descriptor, before its cases run.
 #[derive(Debug)]
 pub(super) struct Hints {
     lacking: Vec<String>,
     paths: Vec<DeclaredPath>,
 }
 
-/// A path into the documents of a collection that the descriptor declares.
+/// A path that the descriptor declares, into the documents of a collection.
 #[derive(Debug)]
 struct DeclaredPath {
     collection: String,
-    /// What declares it, such as `indexes.title`.
+    /// The part of the collection's declaration that has the path, such as `indexes.title`.
     at: String,
     path: String,
 }
@@ -46,7 +46,8 @@ impl Hints {
         }
     }
 
-    /// Returns the hints, after cases that had these documents in these collections.
+    /// Returns the hints after the cases have run. `documents` are all documents of the cases, each
+    /// with its collection.
     pub(super) fn after<'a>(
         &self,
         documents: impl Iterator<Item = (&'a str, &'a Value)> + Clone,
@@ -99,8 +100,9 @@ fn declared_paths(collection: &Collection) -> Vec<DeclaredPath> {
     indexes.chain(texts).chain(people).collect()
 }
 
-/// Whether a document has a value at a path: names joined by dots, with `[]` for the elements of a list and `{}`
-/// for the entries of an object. A list or object without elements counts as one that has them.
+/// Returns whether a document has a value at a path: names joined by dots, with `[]` for the elements of a
+/// list and `{}` for the entries of an object. An empty list or object counts as having the value, and so
+/// does every path that begins with `$`.
 fn has_path(value: &Value, path: &str) -> bool {
     if path.is_empty() || path.starts_with('$') {
         return true;

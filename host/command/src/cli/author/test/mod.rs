@@ -36,7 +36,7 @@ use std::{
 };
 use verdict::Verdict;
 
-/// The cases that run at once.
+/// The maximum number of cases that run concurrently.
 const AT_ONCE: usize = 4;
 
 /// Arguments of `portolan test`.
@@ -70,7 +70,7 @@ impl Test {
         log::write_log();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let verdicts = runtime.block_on(run(&component, &files, self.only.as_deref()))?;
-        // What still runs belongs to hosts that are no longer needed.
+        // The tasks that still run belong to hosts that are no longer needed.
         runtime.shutdown_background();
         let Some((verdicts, elapsed_ms)) = verdicts else { return Ok(ExitCode::FAILURE) };
         anyhow::ensure!(!verdicts.is_empty(), "no case in {} has this name", cases.display());
@@ -97,8 +97,8 @@ impl Test {
     }
 }
 
-/// Runs the cases in their order and prints the outcome of each. Returns none if the component is not fit for
-/// a host, which is reported then.
+/// Runs the cases in their order and prints the outcome of each. If a host would refuse the component, prints
+/// why and returns `None`.
 async fn run(
     component: &Path,
     files: &[CaseFile],
@@ -162,7 +162,7 @@ fn summarize(verdicts: &[Verdict], elapsed_ms: u128) -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Writes the actual outcome into the cases that expect another one.
+/// Writes the actual outcome into the cases that have failed.
 fn update(files: &mut [CaseFile], verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
     let mut changed = 0;
     for verdict in verdicts.iter().filter(|verdict| !verdict.passed()) {

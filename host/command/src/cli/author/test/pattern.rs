@@ -1,7 +1,7 @@
 //! Compares an expected part of a case with the actual one.
 //!
-//! An object matches if each of its members does; a list matches in length and order. The texts `$any`,
-//! `$id` and `$time` match any value, id and time.
+//! An object matches if each member of the pattern does, and may have further members; a list matches in
+//! length and order. The texts `$any`, `$id` and `$time` match any value, id and time.
 
 use portolan_vocabulary::Timestamp;
 use serde_json::{Map, Value};
@@ -25,7 +25,8 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Adds every place below `at` in which the value does not match the pattern.
+/// Adds a difference for every place, at `at` or below it, at which the value does not match the
+/// pattern.
 pub(super) fn compare(at: &str, pattern: &Value, came: &Value, differences: &mut Vec<Difference>) {
     match (pattern, came) {
         (Value::Object(pattern), Value::Object(came)) => {
@@ -88,8 +89,8 @@ pub(super) fn recorded(pattern: &Value, came: &Value) -> Value {
                 Some((name.clone(), recorded(pattern, came.get(name)?)))
             });
             let kept: Map<String, Value> = kept.collect();
-            // The actual value has none of the compared members, such as when a call answers with a refusal
-            // instead of an output.
+            // If the actual value has none of the compared members, such as after a refusal instead of an
+            // output, it is recorded whole.
             Value::Object(if kept.is_empty() { came.clone() } else { kept })
         }
         (Value::Array(patterns), Value::Array(values)) if patterns.len() == values.len() => {

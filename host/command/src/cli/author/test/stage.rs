@@ -29,7 +29,7 @@ use std::{
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// The compiled components that are kept for later runs.
+/// The maximum number of compiled components that are kept for later runs.
 const KEPT_ARTIFACTS: usize = 16;
 /// The file of the component in the catalog of a case.
 const FILE: &str = "tested.wasm";
@@ -110,7 +110,8 @@ impl Stage {
             callees: Arc::<Stubs>::clone(&stubs),
         };
         let Rehearsed { outcome, effects } = host.rehearse(rehearsal).await;
-        // The tasks of the host end before its database and its folder do. None of them may be left.
+        // The tasks of the host are stopped before its database is closed and its folder is removed. An error
+        // means that none is left.
         let _told = opened.stop.send(true);
         let after = self.documents(host, test_mode).await?;
         let came = verdict::came(outcome, &effects, after);
@@ -162,7 +163,8 @@ impl Stage {
     }
 }
 
-/// Returns the id and the body of a document that a case has; one without an id gets one from its position.
+/// Returns the id and the body of a document of a case. A document without an id gets one that is made from
+/// its position.
 fn written((index, document): (usize, &Map<String, Value>)) -> (String, String) {
     let mut body = document.clone();
     let id = match body.shift_remove(ID) {
@@ -172,7 +174,8 @@ fn written((index, document): (usize, &Map<String, Value>)) -> (String, String) 
     (id, Value::Object(body).to_string())
 }
 
-/// Returns what the component may do beyond what every component may: all that it asks for.
+/// Returns all permissions that the component needs, so that a test grants them. Nested calls need
+/// none, because the case has their answers.
 fn permissions(capability: &Capability) -> BTreeSet<Permission> {
     let imports = capability.prepared.imports().iter();
     let interfaces = imports.filter_map(|import| match import.kind {
@@ -184,7 +187,7 @@ fn permissions(capability: &Capability) -> BTreeSet<Permission> {
     interfaces.chain(subscribed).collect()
 }
 
-/// Removes compiled components but the newest ones. What cannot be removed stays.
+/// Removes all compiled components but the newest `KEPT_ARTIFACTS`. Errors are ignored.
 fn remove_old(artifacts: &Path) {
     let entries = fs::read_dir(artifacts).into_iter().flatten().flatten();
     let mut files: Vec<(SystemTime, PathBuf)> = entries

@@ -12,8 +12,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The answers of a case. Each answers the first call that it matches; the last one that matches answers all
-/// further calls.
+/// The answers of a case. A call gets the first matching answer that was not given yet; if all were given, it
+/// gets the last one that matches.
 #[derive(Debug)]
 pub(super) struct Stubs {
     stubs: Vec<Stub>,
@@ -33,7 +33,7 @@ impl Stubs {
         Self { stubs, calls: Mutex::default() }
     }
 
-    /// Returns the calls without an answer, and the answers without a call.
+    /// Returns a difference for each call without an answer, and for each answer without a call.
     pub(super) fn differences(&self) -> Vec<Difference> {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let unanswered = calls.unanswered.iter().map(|(callee, input)| Difference {

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub(super) struct Verdict {
     pub(super) name: String,
     pub(super) place: Place,
-    /// The actual parts of the outcome.
+    /// The actual parts of the outcome, by name: `expect`, `after`, `events` and `timers`.
     pub(super) came: Map<String, Value>,
     pub(super) differences: Vec<Difference>,
     pub(super) time: Duration,
@@ -88,7 +88,8 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Compares the parts that a case expects with the actual ones.
+/// Compares the parts that a case expects with the actual ones. A case that expects nothing
+/// differs, so that it is recorded.
 pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Difference> {
     let expect = case.expect.as_ref().map(expected);
     let after = case.after.clone().map(Value::Object);
@@ -114,7 +115,8 @@ pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Differe
     differences
 }
 
-/// Compares a part. An outcome of the other kind is shown whole.
+/// Compares a part. An output instead of an error, or the reverse, is one difference for the whole
+/// part.
 fn compare_part(name: &str, pattern: &Value, came: &Value, differences: &mut Vec<Difference>) {
     let other_kind = ["output", "error"]
         .into_iter()

@@ -1,0 +1,167 @@
+//! How an artifact becomes ready to be called.
+
+use crate::{
+    artifact::is_intact,
+    contract::AnyCapabilityPre,
+    engine::{Sandbox, config},
+    imports::{Import, ImportKind},
+    long::Load,
+    source::Source,
+    state::CallState,
+};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+use tokio::sync::Semaphore;
+use wasmtime::{
+    Engine,
+    component::{Component, ComponentExportIndex, InstancePre},
+};
+
+/// A component that is ready to be called.
+pub struct Prepared {
+    pub(super) code: Arc<Code>,
+    /// What the code runs, if it is an engine.
+    pub(super) source: Option<Arc<Source>>,
+    pub(super) calls: Semaphore,
+    pub(super) load: Load,
+}
+
+/// The code of an artifact, linked.
+pub(super) struct Code {
+    pub(super) component: Component,
+    /// Shared with the calls, because the future of a call cannot borrow this value.
+    pub(super) pre: Arc<InstancePre<CallState>>,
+    /// The index of the export `call`, because every call would have to search for its name.
+    pub(super) call: ComponentExportIndex,
+    imports: Vec<Import>,
+}
+
+/// The reasons why a component cannot be called on this host.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    #[error("the artifact cannot be loaded: {0}")]
+    Artifact(String),
+    #[error("needs more than a sandbox has: {0}")]
+    ExceedsLimits(String),
+    #[error("imports {} which this host does not offer", names(.0))]
+    UnknownImports(Vec<Import>),
+    #[error("does not fit the contract: {0}")]
+    Contract(String),
+}
+
+fn names(imports: &[Import]) -> String {
+    imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The code of the engines in use, by the path of their artifacts.
+#[derive(Default)]
+pub(super) struct Engines(Mutex<HashMap<PathBuf, Weak<Code>>>);
+
+impl Engines {
+    /// Returns the code of an engine, and makes it if no component uses it yet. Others wait meanwhile, because
+    /// they probably need the same code.
+    fn code(
+        &self,
+        artifact: &Path,
+        make: impl FnOnce() -> Result<Code, PrepareError>,
+    ) -> Result<Arc<Code>, PrepareError> {
+        let mut engines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = engines.get(artifact).and_then(Weak::upgrade) {
+            return Ok(code);
+        }
+        engines.retain(|_, code| code.strong_count() > 0);
+        let code = Arc::new(make()?);
+        engines.insert(artifact.to_owned(), Arc::downgrade(&code));
+        Ok(code)
+    }
+}
+
+impl Sandbox {
+    /// Loads an artifact that this host compiled, and checks that it imports only what this host offers.
+    /// Components with the same engine share its code.
+    pub fn prepare(
+        &self,
+        artifact: &Path,
+        source: Option<Arc<Source>>,
+    ) -> Result<Prepared, PrepareError> {
+        let code = match source {
+            Some(_) => self.engines.code(artifact, || self.link(artifact))?,
+            None => Arc::new(self.link(artifact)?),
+        };
+        let calls = Semaphore::new(self.options.limits.concurrent_calls_per_capability as usize);
+        Ok(Prepared { code, source, calls, load: Load::default() })
+    }
+
+    fn link(&self, artifact: &Path) -> Result<Code, PrepareError> {
+        let component = self.load(artifact)?;
+        let imports: Vec<_> = component
+            .component_type()
+            .imports(&self.engine)
+            .map(|(name, _)| Import::new(name))
+            .collect();
+        let is_unknown = |import: &&Import| import.kind == ImportKind::Unknown;
+        let unknown: Vec<_> = imports.iter().filter(is_unknown).cloned().collect();
+        if !unknown.is_empty() {
+            return Err(PrepareError::UnknownImports(unknown));
+        }
+        let contract = |error: wasmtime::Error| PrepareError::Contract(format!("{error:#}"));
+        let pre = self.linker.instantiate_pre(&component).map_err(contract)?;
+        // Checks that both exports exist; `describe` checks their types.
+        AnyCapabilityPre::new(pre.clone()).map_err(contract)?;
+        let call = component
+            .get_export_index(None, "call")
+            .ok_or_else(|| PrepareError::Contract("does not export call".to_owned()))?;
+        Ok(Code { component, pre: Arc::new(pre), call, imports })
+    }
+
+    /// Loads an artifact. The error is `ExceedsLimits` if the artifact can be loaded without a pool: it is
+    /// valid then, but too large for the pool's slots.
+    fn load(&self, artifact: &Path) -> Result<Component, PrepareError> {
+        // Damaged machine code could do anything, so it is never mapped.
+        match std::fs::read(artifact) {
+            Ok(bytes) if is_intact(&bytes) => {}
+            Ok(_) => return Err(PrepareError::Artifact("its checksum is wrong".to_owned())),
+            Err(error) => return Err(PrepareError::Artifact(error.to_string())),
+        }
+        load(&self.engine, artifact).map_err(|error| {
+            let without_pool = Engine::new(&config(None, self.options.backtraces))
+                .map(|engine| load(&engine, artifact));
+            match without_pool {
+                Ok(Ok(_valid)) => PrepareError::ExceedsLimits(error.root_cause().to_string()),
+                _ => PrepareError::Artifact(format!("{error:#}")),
+            }
+        })
+    }
+}
+
+impl Prepared {
+    pub fn imports(&self) -> &[Import] {
+        &self.code.imports
+    }
+
+    /// Returns whether most calls of the component are long. The host's own work for them should then run in
+    /// the threads of long calls.
+    pub fn is_heavy(&self) -> bool {
+        self.load.is_heavy()
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Prepared").field("imports", &self.imports()).finish_non_exhaustive()
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "the artifact was written by this host's own compiler into its private folder"
+)]
+fn load(engine: &Engine, artifact: &Path) -> wasmtime::Result<Component> {
+    // SAFETY: `artifact` is a file of the private artifact folder, named after the component's
+    // digest and the engine's code generation, renamed into place when complete and never overwritten;
+    // its checksum was verified.
+    unsafe { Component::deserialize_file(engine, artifact) }
+}
