@@ -5,7 +5,7 @@ use crate::{
     waiting::Waiting,
 };
 use portolan_outgoing::Outgoing;
-use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit};
+use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit, Verdict};
 use portolan_vocabulary::{Clock, STREAM_GAP, Timestamp};
 use serde_json::json;
 use std::{fmt, sync::Arc};
@@ -33,8 +33,8 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
-    /// Starts to wake waiting readers. `public_url` is the address at which agents reach this host. When
-    /// `stop` becomes true, readers stop waiting and nothing more is sent.
+    /// Creates the service, and starts the task that wakes waiting readers. `public_url` is the address at
+    /// which agents reach this host. When `stop` becomes true, readers stop waiting and nothing more is sent.
     pub fn new(
         store: Store,
         public_url: &str,
@@ -69,8 +69,8 @@ impl Events {
         *self.stop.borrow()
     }
 
-    /// Publishes an event to each inbox from which unacknowledged events are about to be removed because they
-    /// are older than `event_days` days.
+    /// Publishes an event to each inbox with unacknowledged events that are older than `event_days` days, and
+    /// then removes those events.
     pub async fn announce_gaps(&self, now: Timestamp, event_days: u64) -> Result<(), DbError> {
         loop {
             let gaps = self.store.gaps(now, event_days).await?;
@@ -84,7 +84,11 @@ impl Events {
                 let audience = Audience::Agent(gap.agent_id.clone());
                 unit.publish(NewEvent::of_host(STREAM_GAP, "inbox", audience, &data, now));
             }
-            unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
+            let verdict = unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
+            if verdict != Verdict::Committed {
+                // The next round announces them.
+                return Ok(());
+            }
             self.store.delete_gaps(&gaps, now, event_days).await?;
         }
     }

@@ -6,8 +6,8 @@ use portolan_store::{Attempt, DeliveryOutcome, DueDelivery, Webhook, WebhookStat
 use portolan_vocabulary::{Timestamp, entropy};
 use std::time::Duration;
 
-/// The consecutive failures after which a webhook has a cooldown. Each further cooldown is twice as long, up
-/// to the longest.
+/// The number of consecutive failures after which a webhook has a cooldown. Each further cooldown is twice as
+/// long, up to the longest.
 const FAILURES: u64 = 5;
 const FIRST_COOLDOWN_MS: u64 = 30_000;
 const LONGEST_COOLDOWN_MS: u64 = 15 * 60_000;
@@ -22,7 +22,7 @@ const GONE: u16 = 410;
 /// The outcome of one request.
 pub(crate) struct Sent<'a> {
     pub delivery: &'a DueDelivery,
-    /// None if there was no answer.
+    /// `None` if there was no answer.
     pub answered: Option<Answered>,
     /// Why the request has failed, if it has.
     pub failure: Option<String>,
@@ -30,8 +30,7 @@ pub(crate) struct Sent<'a> {
     pub duration: Duration,
 }
 
-/// Updates the health of a webhook after requests that were made at once. Returns its next state, if it
-/// changes.
+/// Updates the health of a webhook after concurrent requests. Returns its next state, if the state changes.
 pub(crate) fn update_health(
     webhook: &mut Webhook,
     sent: &[Sent<'_>],
@@ -80,7 +79,8 @@ pub(crate) fn update_health(
     (failing_ms >= longest_ms).then_some(WebhookState::Disabled)
 }
 
-/// Returns the record of a request, with the time of the next one.
+/// Returns the record of a request, with the outcome of the delivery and the time of the next
+/// attempt.
 pub(crate) fn attempt(sent: Sent<'_>, settings: &WebhookSettings, now: Timestamp) -> Attempt {
     let Sent { delivery, answered, failure, at, duration } = sent;
     let retry = settings.retry_seconds.get(delivery.attempts as usize);

@@ -18,11 +18,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The maximum number of unacknowledged events of an inbox that a reader without a cursor gets.
+/// The number of invisible events of an inbox at which a reader gets no more than the events after
+/// its cursor.
 const MAX_UNACKNOWLEDGED: usize = 1_000;
-/// The entries of one read.
+/// The maximum number of entries of one read.
 const CHUNK: usize = 200;
-/// The size after which a page ends early.
+/// The number of bytes of event data at which a page ends early.
 const PAGE_BYTES: usize = 512 << 10;
 /// The minimum time between two updates of an agent's stored time of last poll.
 const POLLED_MS: u64 = 24 * 3600 * 1000;
@@ -51,17 +52,18 @@ pub struct InboxPage {
     pub has_more: bool,
     /// Whether another reader of the same agent has registered.
     pub superseded: bool,
-    /// When the next invisible event becomes visible again.
+    /// The time at which the next invisible event becomes visible again, if there is one.
     visible_at: Option<Timestamp>,
 }
 
 impl Events {
-    /// Registers a reader of an agent's inbox. The one before it is superseded.
+    /// Registers a reader of an agent's inbox. An earlier reader of the same inbox is superseded.
     pub fn register_reader(&self, agent_id: &Arc<str>) -> Waiter {
         self.waiting.register(agent_id)
     }
 
-    /// Returns a page as soon as it has an event, or when the wait is over.
+    /// Returns a page as soon as it has an event, or when the wait is over, the reader is
+    /// superseded or the host stops.
     pub async fn poll(
         &self,
         waiter: &Waiter,
@@ -89,7 +91,7 @@ impl Events {
                     return Ok(InboxPage { superseded: true, ..page });
                 },
                 () = self.clock.sleep_until(next_look) => {}
-                // An error means that the sender was dropped, which also ends the process.
+                // An error means that the sender was dropped, which also stops the host.
                 _ = stop.wait_for(|stopping| *stopping) => {}
             }
         }
@@ -106,7 +108,8 @@ impl Events {
         let mut held_subjects: BTreeSet<String> = BTreeSet::new();
         let mut first_held = None;
         let mut chosen: Vec<InboxEntry> = Vec::new();
-        // If the inbox has this many unacknowledged events, only those after the cursor are read.
+        // If the inbox has this many invisible events, only those after the cursor are read, and
+        // none for a reader without a cursor.
         let (mut after, mut has_more) = match invisible.len() >= MAX_UNACKNOWLEDGED {
             true => (poll.cursor.unwrap_or(head), false),
             false => (0, false),
@@ -155,7 +158,7 @@ impl Events {
         })
     }
 
-    /// Refuses a cursor that is not one of the reader's inbox.
+    /// Refuses a cursor that is beyond the newest event of the reader's inbox.
     pub async fn ensure_cursor(&self, poll: &Poll) -> Result<(), StateError> {
         let Some(cursor) = poll.cursor else { return Ok(()) };
         match cursor > self.head(&poll.agent_id).await? {
@@ -164,7 +167,8 @@ impl Events {
         }
     }
 
-    /// Returns the newest sequence, and writes about once a day that the agent polls.
+    /// Returns the newest sequence, or 0 for an empty inbox. Stores the time of the poll about once
+    /// a day.
     async fn head(&self, agent_id: &str) -> Result<u64, StateError> {
         let head = self.store.inbox_head(agent_id).await?;
         let now = self.clock.now();
@@ -207,8 +211,8 @@ impl Events {
         Ok(acknowledged)
     }
 
-    /// Marks the acknowledged events that occurred at or after `since` as unacknowledged, so that they are
-    /// delivered again. Returns the number of these events.
+    /// Marks acknowledged events that occurred at or after `since` as unacknowledged, so that they are
+    /// delivered again: the first `MAX_REPLAYED` of these types. Returns the number of these events.
     pub async fn replay(
         &self,
         unit: &mut Unit,
@@ -216,11 +220,7 @@ impl Events {
         since: Timestamp,
         types: &[String],
     ) -> Result<usize, StateError> {
-        let acknowledged = self.store.acknowledged_since(agent_id, since, MAX_REPLAYED).await?;
-        let wanted =
-            |(_, event_type): &(u64, String)| types.is_empty() || types.contains(event_type);
-        let replayed: Vec<u64> =
-            acknowledged.into_iter().filter(wanted).map(|(seq, _)| seq).collect();
+        let replayed = self.store.acknowledged_since(agent_id, since, types, MAX_REPLAYED).await?;
         for seq in &replayed {
             let agent_id = agent_id.to_owned();
             unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: false });

@@ -15,12 +15,13 @@
 //!
 //! # Invariants
 //!
-//! - An event that is not acknowledged is always delivered again.
+//! - An event that is not acknowledged is delivered again until its retention is over.
 //! - A reader that waits holds neither a thread nor a database connection.
 //! - Two nodes never send to the same webhook at once: only the holder of its lease sends.
 //! - An address gets nothing but a challenge until it has answered one.
 //! - Nothing here runs a component or writes SQL.
-//! - No module here reads the system's time: [`Events`] has the clock.
+//! - Times are from the clock of [`Events`]. The system's time only measures durations and evicts
+//!   from caches.
 
 mod envelope;
 mod events;

@@ -32,7 +32,7 @@ const LEASE_MS: u64 = 10_000;
 /// The longest wait before the store is asked for due work: the signal of another node may be lost, and
 /// a lease may expire.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The stored bytes of an answer.
+/// The maximum number of bytes of an answer that are stored.
 const RESPONSE_BYTES: usize = 1_024;
 /// The time for requests in flight when the host stops.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -89,13 +89,13 @@ impl Events {
         }
     }
 
-    /// Returns when a lease expires that is taken now.
+    /// Returns the time at which a lease expires that is taken or renewed now.
     fn leased_until(&self, now: Timestamp) -> Timestamp {
         let timeout_ms = self.settings.timeout_seconds * 1000;
         Timestamp::from_millis(now.as_millis() + timeout_ms + LEASE_MS)
     }
 
-    /// Sends to one webhook until nothing is due there, or another node has the lease.
+    /// Sends to one webhook until nothing is due there, the host stops, or the lease is lost.
     async fn serve(&self, id: &str, lease: &str) -> Result<(), DbError> {
         loop {
             let Some(mut webhook) = self.store.webhook(id).await? else { return Ok(()) };

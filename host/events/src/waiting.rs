@@ -20,7 +20,7 @@ struct ReaderSignal {
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Mutex<HashMap<Arc<str>, Arc<ReaderSignal>, RandomState>>);
 
-/// A registered reader of an agent. It is unregistered when it is dropped.
+/// A registered reader of an agent. Its registration ends when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
     waiting: Arc<Waiting>,
@@ -42,7 +42,7 @@ impl Waiting {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a reader of an agent. The one before it is superseded.
+    /// Registers a reader of an agent. An earlier reader of the same agent is superseded.
     pub(crate) fn register(self: &Arc<Self>, agent_id: &Arc<str>) -> Waiter {
         let signal = Arc::new(ReaderSignal::default());
         if let Some(before) = self.readers().insert(Arc::clone(agent_id), Arc::clone(&signal)) {
@@ -72,7 +72,8 @@ impl Waiter {
         self.signal.superseded.load(Ordering::Acquire)
     }
 
-    /// Waits until there may be new events. Events since the last wait are not missed.
+    /// Waits until there may be new events or the reader is superseded. A signal since the last
+    /// wait is not missed.
     pub(crate) async fn woken(&self) -> Wake {
         self.signal.notify.notified().await;
         if self.is_superseded() { Wake::Superseded } else { Wake::NewEvents }

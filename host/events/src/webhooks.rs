@@ -34,7 +34,7 @@ pub struct NewWebhook {
     pub description: Option<String>,
 }
 
-/// A change of a webhook. A field that is none stays as it is.
+/// A change of a webhook. A field that is `None` is not changed.
 #[derive(Debug)]
 pub struct WebhookChange {
     pub url: Option<String>,
@@ -42,7 +42,7 @@ pub struct WebhookChange {
     pub description: Option<String>,
 }
 
-/// The random bytes of a call that makes a secret.
+/// The random bytes with which a call creates a secret and seals it.
 #[derive(Debug, Clone, Copy)]
 pub struct SecretEntropy {
     pub secret: [u8; SECRET_BYTES],
@@ -50,7 +50,7 @@ pub struct SecretEntropy {
 }
 
 impl Events {
-    /// Creates a webhook and sends it a challenge. Returns the webhook and its secret.
+    /// Creates a webhook and sends it a challenge. Returns the webhook and the text of its secret.
     pub async fn create_webhook(
         &self,
         unit: &mut Unit,
@@ -94,7 +94,7 @@ impl Events {
         Ok(self.store.webhooks_of(agent_id).await?)
     }
 
-    /// Looks up a webhook of an agent. One of another agent is not found.
+    /// Looks up a webhook of an agent. A webhook of another agent is not found.
     pub async fn webhook_of(
         &self,
         agent_id: &str,
@@ -131,7 +131,7 @@ impl Events {
         Ok(webhook)
     }
 
-    /// Moves a webhook to another state. It is a conflict unless its state is `from`.
+    /// Moves a webhook to another state. Fails with a conflict unless its state is `from`.
     pub fn move_webhook(
         &self,
         unit: &mut Unit,
@@ -151,7 +151,8 @@ impl Events {
         challenge(unit, webhook);
     }
 
-    /// Makes a new secret. For a day, requests are also signed with the previous one.
+    /// Creates a new secret, and returns the webhook with the text of the secret. For a day,
+    /// requests are also signed with the previous secret.
     pub fn rotate_secret(
         &self,
         unit: &mut Unit,
@@ -165,8 +166,8 @@ impl Events {
         Ok((replace(unit, webhook), text))
     }
 
-    /// Sends a test event to this webhook alone, and returns the id of the event. It is a conflict if the
-    /// webhook is not active.
+    /// Sends a test event to this webhook alone, and returns the id of the event. Fails with a conflict if
+    /// the webhook is not active.
     pub fn test_webhook(&self, unit: &mut Unit, webhook: &Webhook) -> Result<String, StateError> {
         if webhook.state != WebhookState::Active {
             return Err(StateError::Conflict);
@@ -191,7 +192,8 @@ impl Events {
         Ok(self.store.webhook_log(&webhook.id, outcome, before, limit).await?)
     }
 
-    /// Makes a delivery due again, with all its attempts. One of another agent is not found.
+    /// Makes a delivery due again, with as many attempts as a new one. A delivery of another agent
+    /// is not found.
     pub async fn redeliver(
         &self,
         unit: &mut Unit,
@@ -228,7 +230,8 @@ impl Events {
         Ok((STANDARD.encode(sealed), secret_text(&entropy.secret)))
     }
 
-    /// Returns the secrets that are valid now, the newest first.
+    /// Returns the secrets that are valid now, the newest first, without those that cannot be
+    /// opened.
     pub(crate) fn secrets(&self, webhook: &Webhook, now: Timestamp) -> Vec<Vec<u8>> {
         let keys = self.store.keys().derive(Keyring::WEBHOOKS);
         let previous = webhook.previous_until.filter(|until| *until > now);
@@ -255,7 +258,7 @@ fn subject(webhook: &Webhook) -> String {
     format!("webhooks/{}", webhook.id)
 }
 
-/// Stores the next version of a webhook.
+/// Adds the next version of a webhook to the unit, and returns it.
 fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
     let replaces = webhook.version;
     webhook.version += 1;

@@ -65,7 +65,7 @@ impl Identity {
             Credentials::Assertion { .. } => "private_key_jwt",
         };
         let client = self.lookup_client(&id).await?.ok_or_else(invalid_client)?;
-        // The prefix `client_secret` stands for both ways to send a secret.
+        // The prefix `client_secret` covers `client_secret_basic` and `client_secret_post`.
         if !client.metadata.token_endpoint_auth_method.starts_with(method) {
             return Err(invalid_client());
         }
@@ -73,7 +73,7 @@ impl Identity {
             Credentials::Public { .. } => Ok(client),
             Credentials::Secret { secret, .. } => {
                 let right = |hash: &String| secret::matches(secret, hash);
-                // Every hash is compared, so that the time does not tell which one matched.
+                // Every hash is compared, so that the duration does not reveal which one matched.
                 let hashes = client.secret_hashes.iter();
                 let matches = hashes.map(right).fold(false, |one, other| one | other);
                 if matches { Ok(client) } else { Err(invalid_client()) }

@@ -1,8 +1,8 @@
 //! From a bearer token to the agent that calls.
 //!
 //! The standing of an agent (whether it exists, and who its owner is) is read from the records and
-//! cached for a second. A change that this node makes invalidates what it has cached at once, by a
-//! counter of changes; other nodes notice within that second.
+//! cached for a second. A change that this node makes invalidates its cache at once, by a counter
+//! of changes; other nodes notice the change within that second.
 
 use crate::{
     error::IdentityError,
@@ -20,14 +20,16 @@ const STANDING_AGE_MS: u64 = 1_000;
 const LAST_CALL_MS: u64 = 24 * 3600 * 1000;
 
 impl Identity {
-    /// Returns the agent that presents this token to the surface with this audience.
+    /// Returns the agent of a token that must be for this audience. Refuses a token that is
+    /// invalid, expired or revoked, and one of an agent that is revoked or expired.
     pub async fn authenticate(
         &self,
         token: &str,
         audience: &str,
     ) -> Result<AgentCaller, IdentityError> {
         let verified = self.verify(token).await?;
-        // The audience is compared after the signature, so that a forged token reveals nothing of it.
+        // The audience is compared after the signature is verified, so that a forged token cannot be used to
+        // guess audiences.
         if *verified.audience != *audience {
             return Err(IdentityError::AudienceMismatch);
         }
@@ -47,14 +49,14 @@ impl Identity {
         Ok(Duration::from_millis(expires_at_ms.saturating_sub(self.clock.now().as_millis())))
     }
 
-    /// Looks up an agent as a caller without a token.
+    /// Returns an agent as a caller without a client and without scopes.
     pub async fn lookup_caller(&self, agent_id: &str) -> Result<AgentCaller, IdentityError> {
         let agent_id: Arc<str> = Arc::from(agent_id);
         Ok(self.load_standing(&agent_id).await?.caller(agent_id, Arc::from(""), Arc::from([])))
     }
 
-    /// Returns the standing of a token's agent, from the cache if it was read within the last second.
-    /// Refuses a token that was revoked, or whose client or grant was.
+    /// Returns the standing of a token's agent, from the cache if it was read within the last second. Refuses
+    /// a token that was revoked, or whose client or grant was revoked.
     async fn standing_of(&self, verified: &VerifiedToken) -> Result<Standing, IdentityError> {
         // The counter is read before the records, so that a change in between is noticed next time.
         let (changes, now) = (self.changes(), self.clock.now());
@@ -84,8 +86,8 @@ impl Identity {
         Ok(revoked.iter().any(Option::is_some))
     }
 
-    /// Refuses, from the commit of this unit on, every token that has this id as its own, its client's
-    /// or its grant's. The record lasts until the last such token has expired.
+    /// Records a revocation. From the commit of this unit on, every token is refused whose own id, client's
+    /// id or grant's id this is. The record is kept until the last such token has expired.
     pub(crate) async fn record_revocation(
         &self,
         unit: &mut Unit,
@@ -97,7 +99,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Loads the standing of an agent, and records the time of its call.
+    /// Loads the standing of an agent, and records the time of its call if none was recorded within
+    /// a day.
     async fn load_standing(&self, agent_id: &str) -> Result<Standing, IdentityError> {
         let mut unit = self.unit();
         let now = unit.now();
@@ -131,7 +134,8 @@ impl Identity {
         Ok(agent.filter(|(agent, _)| agent.revoked_at.is_none() && !agent.has_expired(now)))
     }
 
-    /// Writes the time of an agent's call, which extends the expiry of an agent without an owner.
+    /// Writes the time of an agent's call. This extends the expiry of an agent without an owner,
+    /// except one that exists for a sign-in only.
     async fn note_call(
         &self,
         mut unit: Unit,
@@ -146,7 +150,7 @@ impl Identity {
         }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;
-        // After a conflict, the next call is recorded.
+        // After a conflict, the time of the next call is recorded instead.
         commit(unit).await?;
         Ok(())
     }

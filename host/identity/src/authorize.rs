@@ -19,7 +19,7 @@ use std::collections::HashMap;
 const CODE_LIFE_MS: u64 = 60_000;
 /// The time for which a code is stored, so that a second use is noticed.
 const CODE_MEMORY_MS: u64 = 3_600_000;
-/// The maximum number of attempts at a consent while the person's agents change.
+/// The maximum number of attempts to commit a consent while the person's agents change.
 const ATTEMPTS: u32 = 5;
 const STATE_BYTES: usize = 2_000;
 
@@ -99,7 +99,8 @@ impl Identity {
         })
     }
 
-    /// Returns scope, audience and code challenge of a request of this client.
+    /// Checks the parameters that are not about the redirect, and returns the scope, the audience
+    /// and the code challenge.
     fn check_parameters(
         &self,
         client: &Client,
@@ -140,7 +141,9 @@ impl Identity {
         Ok((scope, audience, parameter("code_challenge").unwrap_or_default().to_owned()))
     }
 
-    /// Issues the authorization code for a consent. The client always gets the same agent of the person.
+    /// Issues the authorization code for a consent. The client gets the same agent of the person each time,
+    /// and a new one only if that agent is revoked, expired or no longer the person's. Fails after repeated
+    /// conflicts.
     pub async fn issue_code(
         &self,
         request: &AuthorizationRequest,

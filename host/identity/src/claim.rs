@@ -81,7 +81,8 @@ impl People for Identity {
 }
 
 impl Identity {
-    /// Binds an agent to the owner with this key, who is created if there is none.
+    /// Binds an agent to the owner with this key, and creates the owner if there is none. An agent
+    /// of a sign-in is not bound; an agent of another owner is a conflict.
     async fn claim(
         &self,
         unit: &mut Unit,
@@ -124,8 +125,8 @@ impl Identity {
         Ok(Claimed { owner_id, linked_existing })
     }
 
-    /// Adds a new agent to an owner. A timer runs the capability that verifies phones, which publishes the
-    /// claim.
+    /// Adds a new agent to an owner, and sets a timer for the action `adopted` of the capability that
+    /// verifies phones, which publishes the event of the claim.
     pub(crate) async fn add_agent(
         &self,
         unit: &mut Unit,
@@ -145,7 +146,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Binds an agent to an owner. Returns how many others the owner has.
+    /// Binds an agent to an owner. Returns the number of the owner's other agents. Refuses more
+    /// agents than a person can have.
     async fn bind(
         &self,
         unit: &mut Unit,
@@ -157,7 +159,8 @@ impl Identity {
         if !agent.test_mode && owner.agents.len() >= AGENTS {
             return Err(StateError::Limit(format!("a person can have at most {AGENTS} agents")));
         }
-        // In test mode a few numbers stand for everybody, so the oldest agent is unbound for the newest.
+        // In test mode, many testers share a few phone numbers, so the oldest agent is unbound to make room
+        // for the newest.
         if agent.test_mode
             && let Some(first) = owner.agents.iter().rev().nth(TEST_AGENTS - 1).cloned()
         {
@@ -176,7 +179,8 @@ impl Identity {
         Ok(before)
     }
 
-    /// Unbinds an agent from its owner, and applies a change to its record.
+    /// Unbinds an agent from its owner, if it has one, and applies a change to its record. The
+    /// change gets the time in milliseconds.
     pub(crate) async fn unbind(
         &self,
         unit: &mut Unit,
@@ -249,7 +253,7 @@ impl Identity {
         write(unit, &self.records.owners, owner_id, &owner, expect).await
     }
 
-    /// Finds an owner as components may see one.
+    /// Returns what components may know about an owner, if there is such an owner.
     async fn find_owner(
         &self,
         unit: &mut Unit,
@@ -306,7 +310,7 @@ impl Identity {
         Ok(owner.map_or_else(Vec::new, |(owner, _)| owner.agents))
     }
 
-    /// Invalidates the cached standings of these agents on this node, after a unit has changed them.
+    /// Invalidates every cached standing on this node, if a committed unit has changed agents.
     pub fn invalidate_agents(&self, agents: &[String]) {
         if !agents.is_empty() {
             self.invalidate_standings();
@@ -328,7 +332,7 @@ impl Identity {
         owner.ok_or(StateError::Conflict)
     }
 
-    /// Loads an agent that is not revoked. Any other is a conflict.
+    /// Loads an agent. A missing or revoked one is a conflict.
     async fn load_unrevoked_agent(
         &self,
         unit: &mut Unit,

@@ -17,7 +17,8 @@ pub enum Credentials {
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(crate) id: String,
-    /// The agent as which the client acts for itself; none for a client that acts only for people.
+    /// The agent as which the client acts for itself; `None` for a client that acts only for
+    /// people.
     pub(crate) agent_id: Option<String>,
     /// The hashes of the secrets that the client may authenticate with.
     pub(crate) secret_hashes: Vec<String>,
@@ -53,7 +54,8 @@ impl Client {
 }
 
 impl Credentials {
-    /// Returns the client that the credentials name, or nothing if they contradict themselves.
+    /// Returns the id of the client that the credentials name. Returns `None` for an assertion that
+    /// cannot be parsed or that is not about the named client.
     pub fn client_id(&self) -> Option<String> {
         match self {
             Self::Secret { client_id, .. } | Self::Public { client_id } => Some(client_id.clone()),

@@ -13,7 +13,7 @@ use crate::{
 use portolan_store::{Expectation, StateError};
 use portolan_vocabulary::{Timestamp, new_identifier};
 
-/// A new client. Its secrets are stored nowhere else, so they cannot be shown again.
+/// A new client with its secrets. Only their hashes are stored, so they cannot be shown again.
 pub struct RegisteredClient {
     pub client_id: String,
     pub client_secret: Option<String>,
@@ -29,6 +29,7 @@ impl Identity {
     }
 
     /// Looks up a client by its id: that of a registration, or the address of a metadata document.
+    /// Returns `None` if there is no such registration, and fails if the document cannot be used.
     pub async fn lookup_client(&self, id: &str) -> Result<Option<Client>, IdentityError> {
         if id.starts_with("https://") {
             return self.documents.client(id, &self.settings.redirects).await.map(Some);
@@ -90,7 +91,8 @@ impl Identity {
         })
     }
 
-    /// Finds the registration of a client by the token that manages it (RFC 7592).
+    /// Returns the metadata of a client, if this is the token that manages its registration (RFC
+    /// 7592).
     pub async fn find_client_by_registration_token(
         &self,
         client_id: &str,
@@ -100,8 +102,8 @@ impl Identity {
         Ok(record.metadata.unwrap_or_default())
     }
 
-    /// Replaces the metadata of a client (RFC 7592, section 2.2). How it authenticates and whether it is
-    /// an agent by itself cannot be changed.
+    /// Replaces the metadata of a client (RFC 7592, section 2.2). The authentication method cannot be
+    /// changed, and the grant `client_credentials` can be neither added nor removed.
     pub async fn update_client(
         &self,
         client_id: &str,
@@ -134,7 +136,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Looks up the record of a client that this registration token manages.
+    /// Looks up the record of a client. Any other token than the one that manages the registration
+    /// is refused.
     async fn lookup_registration(
         &self,
         client_id: &str,

@@ -23,8 +23,8 @@ const DOCUMENTS: u64 = 1_000;
 const DOCUMENT_BYTES: usize = 64 << 10;
 const ADDRESS_BYTES: usize = 2_000;
 
-/// Documents and key sets that were fetched recently, and the failures to fetch some. They expire by
-/// real time: they are copies of what another server says.
+/// The cached documents and key sets, and the failures to fetch them. They expire by real time and not by the
+/// host's clock, because they are copies of another server's documents.
 #[derive(Debug)]
 pub(crate) struct Documents {
     outgoing: Outgoing,
@@ -47,7 +47,8 @@ impl<T> Expiry<String, Fetched<T>> for Age {
     }
 }
 
-/// The members of a document that are not client metadata, or that have stricter rules.
+/// The members of a document that are not client metadata, or for which a document has stricter
+/// rules.
 #[derive(Deserialize)]
 struct Document {
     client_id: String,
@@ -64,7 +65,8 @@ impl Documents {
         Self { outgoing, clients, keys }
     }
 
-    /// Returns the client of a document.
+    /// Returns the client whose document is at the address `id`, from the cache or from that
+    /// address.
     pub(crate) async fn client(
         &self,
         id: &str,
@@ -107,7 +109,7 @@ fn unusable(text: impl Into<String>) -> OAuthError {
 }
 
 /// Refuses an address that cannot name a client (section 3 of the draft): it must be `https` with a
-/// path, in the only form in which it can be written.
+/// path, in its normal form.
 fn ensure_plain_address(id: &str) -> Result<(), OAuthError> {
     let url = Url::parse(id).map_err(|_| unusable("its client_id is not an address"))?;
     let dots = id.split('/').any(|part| [".", ".."].contains(&part));

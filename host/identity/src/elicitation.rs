@@ -59,7 +59,8 @@ impl Identity {
         self.elicitations.sign(&question)
     }
 
-    /// Returns a question that this host put to this agent about this call, if it has not expired.
+    /// Returns a signed question, if this host signed it for this agent and this call and it has
+    /// not expired.
     pub fn verify_elicitation(
         &self,
         text: &str,

@@ -47,8 +47,8 @@ fn invalid_grant(text: &'static str) -> IdentityError {
 }
 
 impl Identity {
-    /// Issues a token to a client that acts by itself. Without a scope it has all scopes that the client
-    /// may have. There is no refresh token, because the client can authenticate again.
+    /// Issues a token to a client that acts for itself. Without `scope`, the token has all scopes that the
+    /// client may request. There is no refresh token, because the client can authenticate again.
     pub async fn issue_for_client_credentials(
         &self,
         client: &Client,
@@ -71,7 +71,7 @@ impl Identity {
         self.issue(TokenTerms { agent_id, client_id, scope, audience, grant_id: None }).await
     }
 
-    /// Exchanges a code for tokens, once. A second use means that the code was stolen, so the grant that
+    /// Exchanges a code for tokens, once. A second use indicates that the code was stolen, so the grant that
     /// it was redeemed for is revoked.
     pub async fn redeem_code(
         &self,
@@ -106,14 +106,16 @@ impl Identity {
             let expect = Expectation::Revision(revision);
             write(&mut unit, &self.records.codes, &id, &code, expect).await?;
             write(&mut unit, &self.records.grants, &grant_id, &grant, Expectation::Absent).await?;
-            // After a conflict, somebody else has used the same code.
+            // After a conflict, such as a concurrent use of the code, the records are read and
+            // checked again.
             if commit(unit).await? {
                 return self.issue_for_grant(grant_id, grant, None).await;
             }
         }
     }
 
-    /// Refuses a redemption that does not fit the authorization request (RFC 7636, section 4.6).
+    /// Refuses a redemption that is too late or does not fit the authorization request (RFC 7636,
+    /// section 4.6).
     fn ensure_redeemable(
         &self,
         code: &CodeRecord,
@@ -146,8 +148,8 @@ impl Identity {
         }
     }
 
-    /// Exchanges a refresh token for new tokens, once. When an older one is used again, the grant is
-    /// revoked with all its tokens.
+    /// Exchanges a refresh token for new tokens, once. If a refresh token is used again, its grant is revoked
+    /// with all tokens.
     pub async fn refresh(
         &self,
         client: &Client,
@@ -217,7 +219,7 @@ impl Identity {
             let mut unit = self.unit();
             self.record_revocation(&mut unit, grant_id).await?;
             unit.delete(&self.records.grants, grant_id, Expectation::Any).await?;
-            // After a conflict, the grant was refreshed at the same time, and must still be revoked.
+            // After a conflict, such as a concurrent refresh, the grant must still be revoked.
             if commit(unit).await? {
                 break;
             }

@@ -1,4 +1,4 @@
-//! The register of agents and the issuer of their tokens: its parts, and its public facts.
+//! The register of agents and the issuer of their tokens: its parts and its accessors.
 
 use crate::{
     documents::Documents,
@@ -38,10 +38,10 @@ pub struct Identity {
     pub(crate) audience: String,
     /// `aud` of a token for the MCP endpoint.
     pub(crate) mcp_audience: String,
-    /// The key is the token itself: to hash it cryptographically would cost more than all else that
-    /// is done with a cached token.
+    /// The verified tokens, by the token itself: a cryptographic hash of it would cost more than
+    /// everything else that is done with a cached token.
     pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>>,
-    /// The number of changes and revocations of agents by this node. See `authenticate`.
+    /// The number of invalidations of cached standings by this node. See `authenticate`.
     changes: AtomicU64,
 }
 
@@ -97,7 +97,7 @@ impl Identity {
         &self.settings.redirects
     }
 
-    /// Returns about how many verified tokens are cached now.
+    /// Returns the approximate number of verified tokens in the cache.
     pub fn cached_tokens(&self) -> u64 {
         self.verified.run_pending_tasks();
         self.verified.entry_count()
@@ -108,14 +108,14 @@ impl Identity {
         self.keys.public().await
     }
 
-    /// Makes a new signing key. Returns the ids of the keys that are valid now, the newest first, with
-    /// the time at which each was made.
+    /// Creates a signing key. Returns the ids of the keys that are valid now, the newest first, with the time
+    /// of creation of each.
     pub async fn rotate_keys(&self) -> Result<Vec<(String, Timestamp)>, IdentityError> {
         let keys = self.keys.rotate().await?;
         Ok(keys.iter().map(|key| (key.id.clone(), key.created_at())).collect())
     }
 
-    /// Begins a unit of work of the host's own.
+    /// Begins a unit of work that belongs to no call.
     pub(crate) fn unit(&self) -> Unit {
         Unit::new(self.store.clone(), self.clock.now())
     }

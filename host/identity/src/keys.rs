@@ -44,7 +44,7 @@ pub(crate) struct SigningKeys {
 }
 
 impl SigningKeys {
-    /// Reads the keys. Makes the first one if there is none.
+    /// Reads the keys. Creates the first one if there is none.
     pub(crate) async fn open(store: &Store, clock: &Clock) -> Result<Self, IdentityError> {
         let mut keys = load(store, clock.now()).await?;
         if keys.is_empty() {
@@ -64,8 +64,8 @@ impl SigningKeys {
         newest.ok_or_else(|| IdentityError::Key("there is no signing key".to_owned()))
     }
 
-    /// Finds a key by its id. If it is not cached, another node may have made it just now, so the keys
-    /// are read again.
+    /// Finds a key by its id. If it is not cached, another node may have created it just now, so the keys are
+    /// read again.
     pub(crate) async fn find(&self, id: &str) -> Result<Option<Arc<SigningKey>>, IdentityError> {
         let cached = || self.cached.load().keys.iter().find(|key| key.id == id).cloned();
         if let Some(key) = cached() {
@@ -75,7 +75,7 @@ impl SigningKeys {
         Ok(cached())
     }
 
-    /// Reads the keys again, unless somebody else has read them since.
+    /// Reads the keys again, unless another task has read them since that time.
     async fn read_again(&self, since: Instant) -> Result<(), IdentityError> {
         let _turn = self.reading.lock().await;
         let last = self.cached.load().read_at;
@@ -89,7 +89,8 @@ impl SigningKeys {
         Ok(())
     }
 
-    /// Makes a new key, which signs from now on, and deletes those that no valid token needs.
+    /// Creates a key, which signs from now on, and deletes the keys that no valid token needs.
+    /// Returns the remaining ones, the newest first.
     pub(crate) async fn rotate(&self) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
         add(&self.store, self.clock.now()).await?;
         self.read_again(Instant::now()).await?;
@@ -141,15 +142,16 @@ impl std::fmt::Debug for SigningKeys {
     }
 }
 
-/// Loads every key that a valid token can need: the newest one, and those that were the newest less
-/// than a token's life ago.
+/// Loads every key that a valid token can need, the newest first: the newest one, and those that
+/// signed tokens less than the longest life of a token ago.
 async fn load(store: &Store, now: Timestamp) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
     let now = now.as_secs();
     let mut keys = Vec::new();
     let mut succeeded_at = None;
     for record in store.signing_keys().await? {
         let created_at = record.created_at.as_secs();
-        // Other nodes sign with the older key until they have read the newer one.
+        // Other nodes sign with the older key until they have read the newer one, so older keys are
+        // kept a little longer.
         let life = LONGEST_LIFETIME_S + 2 * AGE.as_secs();
         if succeeded_at.is_none_or(|succeeded_at| succeeded_at + life > now) {
             keys.push(Arc::new(SigningKey::new(record)?));

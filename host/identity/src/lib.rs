@@ -24,7 +24,7 @@
 //! |---|---|---|
 //! | agents | `register` | `register` |
 //! | | `claim` | the operations that components with the grant `identity` call, and a person's agents |
-//! | | `sign_in` | agents that carry the code of a person who signs in |
+//! | | `sign_in` | agents that verify the phone number of a person who signs in |
 //! | clients | `clients` | look up, register, update and delete a client |
 //! | | `assertions` | authenticate a client |
 //! | grants | `authorize` | check an authorization request, issue an authorization code |
@@ -41,9 +41,10 @@
 //! - The claim, and the revocation of an agent, a client, a grant or a token, are read from the
 //!   records and never from the token. What was read is cached for at most one second.
 //! - A cached token is never accepted past its expiry: that is checked against the clock at each use.
-//! - A secret is never stored: only its SHA-256 hash is.
+//! - Secrets of clients, codes and cookies are never stored: only their SHA-256 hashes are.
 //! - A refresh token and an authorization code never work twice; a second use revokes the grant.
-//! - No module here reads the system's time: [`Identity`] has the clock.
+//! - Only the caches of keys and documents expire by the system's time; every other time is from
+//!   the clock of [`Identity`].
 
 mod assertions;
 mod authenticate;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The scope by which clients of other servers ask for refresh tokens. Here every client that can have
-/// them gets them, so it is accepted and ignored.
+/// The scope with which clients ask for refresh tokens at other servers. It is accepted and ignored, because
+/// this host issues a refresh token for every authorization code.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// An error response: RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707.
@@ -30,7 +30,8 @@ impl OAuthError {
     }
 }
 
-/// Returns the requested scopes, each of which must be allowed. Without any, it returns all allowed ones.
+/// Returns the requested scopes, each of which must be allowed. If none is requested, returns all allowed
+/// scopes.
 pub fn scopes(requested: Option<&str>, allowed: &str) -> Result<String, OAuthError> {
     let allowed: Vec<_> = allowed.split(' ').collect();
     let mut scopes: Vec<&str> = Vec::new();

@@ -26,22 +26,23 @@ pub(crate) struct AgentRecord {
     pub test_mode: bool,
     /// The owner, once the agent is claimed.
     pub owner_id: Option<String>,
-    /// The owner from whom it was unbound: what it wrote is theirs.
+    /// The owner from whom the agent was unbound, and to whom its documents still belong.
     #[serde(default)]
     pub former_owner_id: Option<String>,
     /// In milliseconds since the Unix epoch, like every time in a record.
     pub claimed_at: Option<u64>,
     pub revoked_at: Option<u64>,
-    /// The agent only carries the code of a person who signs in. It never becomes one of their agents.
+    /// Whether the agent exists only to verify the phone number of a person who signs in. Such an agent is
+    /// never bound to an owner.
     #[serde(default)]
     pub signs_in: bool,
-    /// The client that was registered with it.
+    /// The client that was registered with the agent.
     #[serde(default)]
     pub client_id: Option<String>,
     /// The time of the last call, accurate to about a day.
     #[serde(default)]
     pub last_call_at: Option<u64>,
-    /// An agent with an owner does not expire.
+    /// `None` for an agent with an owner, which does not expire.
     #[serde(default)]
     pub expires_at: Option<u64>,
 }
@@ -119,13 +120,13 @@ pub(crate) struct PartnerRecord {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SessionRecord {
     pub owner_id: String,
-    /// The last digits of the phone number, by which the person recognises it.
+    /// The phone number with most digits hidden, which the person recognises.
     pub phone_masked: String,
     pub expires_at: u64,
 }
 
-/// A revoked token, grant or client, or a used assertion, keyed by its id. The record is kept until the time
-/// at which the thing itself would have expired.
+/// A revoked token, grant or client, keyed by its id, or a used assertion, keyed by a hash. The record is
+/// kept until the revoked tokens, or the assertion, have expired.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RevocationRecord {
     pub expires_at: u64,
@@ -171,7 +172,7 @@ struct Declared {
     expires: bool,
     /// The paths that name a person; their erasure deletes the record.
     people: &'static [&'static str],
-    /// Paths that also name people, who are removed from the list.
+    /// The paths of lists that also name people; their erasure removes them from the list.
     lists: &'static [&'static str],
 }
 
@@ -250,13 +251,13 @@ pub(crate) async fn write<T: Serialize>(
     Ok(())
 }
 
-/// Commits a unit. Returns false if somebody else has changed what it read.
+/// Commits a unit. Returns `false` if it was not committed, such as after a conflict.
 pub(crate) async fn commit(unit: Unit) -> Result<bool, IdentityError> {
     let verdict = unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
     Ok(verdict == Verdict::Committed)
 }
 
-/// Commits a unit, and refuses if somebody else has changed what it read.
+/// Commits a unit. Fails with a conflict if it was not committed.
 pub(crate) async fn commit_new(unit: Unit) -> Result<(), IdentityError> {
     if commit(unit).await? { Ok(()) } else { Err(StateError::Conflict.into()) }
 }

@@ -11,7 +11,8 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 pub struct RedirectHosts(Vec<String>);
 
 impl RedirectHosts {
-    /// Takes the listed hosts. Each is a host for `https`, or `scheme://host` for an application's own scheme.
+    /// Allows the listed hosts. Each is a host for `https`, or `scheme://host` for an application's own
+    /// scheme.
     pub fn new(hosts: Vec<String>) -> Self {
         Self(hosts)
     }
@@ -55,7 +56,8 @@ fn excerpt(uri: &str) -> String {
     uri.chars().filter(|letter| !letter.is_control()).take(100).collect()
 }
 
-/// Returns a loopback address without its port, otherwise as it is written.
+/// Returns an `http` loopback address without its port and otherwise as it is written. Returns
+/// `None` for any other address.
 pub(crate) fn without_loopback_port(uri: &str) -> Option<String> {
     let rest = uri.strip_prefix("http://")?;
     let end = rest.find(['/', '?']).unwrap_or(rest.len());

@@ -22,7 +22,7 @@ pub struct Registration {
     pub test_mode: bool,
 }
 
-/// A new agent. Its secrets are stored nowhere else, so they cannot be shown again.
+/// A new agent with its secrets. Only their hashes are stored, so they cannot be shown again.
 pub struct Registered {
     pub registration_id: String,
     pub agent_id: String,

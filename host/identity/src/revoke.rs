@@ -6,14 +6,14 @@ use crate::{
     grants::RefreshClaims,
     identity::Identity,
     oauth::OAuthError,
-    records::{GrantRecord, commit, read},
+    records::{GrantRecord, commit_new, read},
     token::{Claims, VerifiedToken},
 };
 use serde_json::{Value, json};
 
 impl Identity {
-    /// Revokes a token of this client. Any other text is ignored, and the client gets the same answer
-    /// (RFC 7009, section 2.2).
+    /// Revokes a token of this client, a refresh token with its whole grant. Any other text is ignored, and
+    /// the client gets the same answer (RFC 7009, section 2.2).
     pub async fn revoke_token(&self, client: &Client, token: &str) -> Result<(), IdentityError> {
         if let Some(refresh) = self.refresh_tokens.verify::<RefreshClaims>(token, self.clock.now())
         {
@@ -29,7 +29,7 @@ impl Identity {
             Ok(claims) if claims.client_id == client.id => {
                 let mut unit = self.unit();
                 self.record_revocation(&mut unit, &claims.jti).await?;
-                commit(unit).await?;
+                commit_new(unit).await?;
                 self.invalidate_standings();
                 Ok(())
             }
@@ -38,13 +38,14 @@ impl Identity {
         }
     }
 
-    /// Describes a token of this client (RFC 7662, section 2.2). Any other text is only inactive.
+    /// Describes a token of this client (RFC 7662, section 2.2). For a token of another client, a
+    /// revoked or expired one, and any other text, it says only `active: false`.
     pub async fn introspect_token(
         &self,
         client: &Client,
         token: &str,
     ) -> Result<Value, IdentityError> {
-        // A client must authenticate to ask (section 2.1).
+        // A client must authenticate to introspect a token (section 2.1).
         if client.is_public() {
             let text = "a client without credentials cannot introspect tokens";
             return Err(OAuthError::new("invalid_client", text).into());

@@ -1,6 +1,6 @@
 //! Secrets that this host issues: 256 random bits, stored as a SHA-256 hash.
 //!
-//! A slow hash protects secrets that people choose; these cannot be guessed.
+//! They cannot be guessed, so they do not need a slow hash, as secrets that people choose would.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_vocabulary::{Digest, entropy};
@@ -19,7 +19,8 @@ pub(crate) fn hash(secret: &str) -> Digest {
     Digest::of(secret.as_bytes())
 }
 
-/// Compares in constant time, so that the time reveals nothing about the hash.
+/// Returns whether the stored hash is that of the presented secret. The comparison takes constant
+/// time.
 pub(crate) fn matches(presented: &str, stored_hash: &str) -> bool {
     hash(presented).hex().as_bytes().ct_eq(stored_hash.as_bytes()).into()
 }

@@ -4,7 +4,7 @@ use crate::{
     authorize::AuthorizationRequest,
     error::IdentityError,
     identity::Identity,
-    records::{SessionRecord, commit, read, write},
+    records::{SessionRecord, commit_new, read, write},
     secret,
     signer::Expiring,
 };
@@ -36,7 +36,7 @@ pub struct SignInProgress {
     pub agent_id: Option<String>,
     /// The masked number to which a code was sent.
     pub phone_masked: Option<String>,
-    /// Error code of the last refusal, which the page shows.
+    /// The error code of the last refusal, for which the page shows a text.
     pub problem: Option<String>,
     /// Seconds since the Unix epoch.
     pub exp: u64,
@@ -66,7 +66,7 @@ impl Identity {
         }
     }
 
-    /// Signs the progress of a sign-in, to travel with the browser.
+    /// Signs the progress of a sign-in, for the browser to hold.
     pub fn sign_progress(&self, progress: &SignInProgress) -> Result<String, IdentityError> {
         self.sign_ins.sign(progress)
     }
@@ -89,7 +89,7 @@ impl Identity {
         };
         let id = secret::hash(&cookie).hex();
         write(&mut unit, &self.records.sessions, &id, &record, Expectation::Absent).await?;
-        commit(unit).await?;
+        commit_new(unit).await?;
         Ok(cookie)
     }
 
@@ -112,7 +112,7 @@ impl Identity {
         let mut unit = self.unit();
         let id = secret::hash(cookie).hex();
         unit.delete(&self.records.sessions, &id, Expectation::Any).await?;
-        commit(unit).await?;
+        commit_new(unit).await?;
         Ok(())
     }
 }

@@ -12,7 +12,8 @@ pub struct Settings {
     /// Life of a refresh token that is not used.
     pub refresh_days: u64,
     pub redirects: RedirectHosts,
-    /// The capability that verifies phone numbers. It publishes that an agent was added to a person.
+    /// The capability that verifies phone numbers. Its action `adopted` publishes the event that an agent was
+    /// added to a person.
     pub phone_verification: Option<String>,
 }
 

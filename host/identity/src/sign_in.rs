@@ -1,21 +1,21 @@
-//! Agents that carry the code of a person who signs in with a browser.
+//! Agents that exist only to verify the phone number of a person who signs in with a browser.
 
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{commit, write},
+    records::{commit, commit_new, write},
     register::Registration,
     secret,
 };
 use portolan_store::Expectation;
 use portolan_vocabulary::{AgentCaller, new_identifier};
 
-/// The time after which an agent that carries the code of a sign-in expires.
+/// The life of an agent of a sign-in.
 const SIGN_IN_LIFE_MS: u64 = 3_600_000;
 
 impl Identity {
-    /// Registers the agent in whose name a person who signs in gets a code by phone. Nobody has its
-    /// secrets, and it does not become one of the person's agents.
+    /// Registers the agent that requests and verifies a code for a person who signs in. It has no
+    /// client, and it is never bound to an owner.
     pub async fn register_sign_in_agent(
         &self,
         client_name: &str,
@@ -32,11 +32,11 @@ impl Identity {
         agent.expires_at = Some(now.as_millis() + SIGN_IN_LIFE_MS);
         agent.signs_in = true;
         write(&mut unit, &self.records.agents, &agent_id, &agent, Expectation::Absent).await?;
-        commit(unit).await?;
+        commit_new(unit).await?;
         self.lookup_caller(&agent_id).await
     }
 
-    /// Revokes an agent whose code has been verified.
+    /// Revokes the agent of a sign-in, whose code has been verified.
     pub async fn revoke_sign_in_agent(&self, agent_id: &str) -> Result<(), IdentityError> {
         let mut unit = self.unit();
         self.revoke_agent(&mut unit, agent_id).await?;

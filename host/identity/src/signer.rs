@@ -1,5 +1,5 @@
-//! Texts that only this host can have made: JSON Web Tokens with keys of the keyring, each for one
-//! purpose.
+//! Texts that only this host can have signed: JSON Web Tokens with keys of the keyring, each for
+//! one purpose.
 
 use crate::error::IdentityError;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};

@@ -10,7 +10,7 @@ use portolan_store::{
     query::{Query, Request},
 };
 
-/// The records that one unit removes.
+/// The maximum number of records that one unit removes.
 const BATCH: u32 = 100;
 
 impl Identity {
@@ -20,7 +20,7 @@ impl Identity {
         for collection in [&records.codes, &records.grants, &records.sessions, &records.revoked] {
             self.remove_expired(collection, |_, _| {}).await?;
         }
-        // The client that was registered with an agent is of no use without it.
+        // The client that was registered with an agent is of no use without the agent.
         let mut clients = Vec::new();
         self.remove_expired(&records.agents, |_, agent| clients.extend(client_of(agent))).await?;
         for clients in clients.chunks(BATCH as usize) {
@@ -33,7 +33,8 @@ impl Identity {
         Ok(())
     }
 
-    /// Removes the expired records of a collection, and calls `removed` with the id and the body of each.
+    /// Removes the expired records of a collection. Calls `removed` with the id and the body of each, before
+    /// the commit that removes it.
     async fn remove_expired(
         &self,
         collection: &Collection,
@@ -56,10 +57,12 @@ impl Identity {
             let found = unit.find(collection, &query, None).await?.hits;
             for hit in &found {
                 unit.delete(collection, &hit.document.id, Expectation::Any).await?;
-                removed(&hit.document.id, &hit.document.body);
             }
-            // A conflict means that a record was prolonged; the next round finds the others.
-            commit(unit).await?;
+            // A conflict means that the expiry of a record was extended; the next round, or the
+            // next sweep, removes the others.
+            if commit(unit).await? {
+                found.iter().for_each(|hit| removed(&hit.document.id, &hit.document.body));
+            }
             if found.len() < BATCH as usize {
                 return Ok(());
             }

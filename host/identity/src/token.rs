@@ -25,8 +25,7 @@ pub(crate) struct Claims {
     pub scope: String,
     pub iat: u64,
     pub exp: u64,
-    /// The time before which the token is not valid. This host issues tokens without this claim, and respects
-    /// it.
+    /// The time before which the token is not valid. This host issues no such claim, but checks it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<u64>,
     pub jti: String,

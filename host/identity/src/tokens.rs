@@ -12,7 +12,8 @@ use portolan_vocabulary::new_identifier;
 use std::sync::Arc;
 
 impl Identity {
-    /// Returns the audience that a resource indicator (RFC 8707) means. Without one it is the REST API.
+    /// Returns the audience that a resource indicator (RFC 8707) names: that of the REST API if there is
+    /// none. An unknown resource is an error.
     pub(crate) fn audience_of(&self, resource: Option<&str>) -> Result<String, IdentityError> {
         let Some(resource) = resource else { return Ok(self.audience.clone()) };
         let wanted = resource.trim_end_matches('/');
@@ -49,7 +50,7 @@ impl Identity {
         Ok(IssuedToken { access_token, expires_in, scope: terms.scope, refresh_token: None })
     }
 
-    /// Verifies a token for any audience, from the cache if that was done before.
+    /// Verifies a token for any audience. The result is cached.
     pub(crate) async fn verify(&self, token: &str) -> Result<Arc<VerifiedToken>, IdentityError> {
         if let Some(verified) = self.verified.get(token) {
             // The cache does not know of expiry.

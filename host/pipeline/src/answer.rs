@@ -7,8 +7,7 @@ use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, one_line};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The maximum number of bytes of what the log says about an invalid answer, which the answer itself can be
-/// part of.
+/// The maximum number of bytes of the log's text about an invalid answer, which can quote the answer.
 const FAULT_BYTES: usize = 1_024;
 
 /// A refusal of a nested call, which the calling action may return without declaring its code.
@@ -29,12 +28,14 @@ impl Answer {
     }
 }
 
-/// Returns whether the answer satisfies the declaration. If it does not, no writes are kept.
+/// Returns whether the answer, if there is one, satisfies the declaration. If it does not, no writes are
+/// kept.
 pub(super) fn keeps_contract(outcome: &Outcome) -> bool {
     outcome.as_ref().err().is_none_or(|failure| !failure.is(ErrorCode::CapabilityAnswerInvalid))
 }
 
-/// Checks the answer of a component against its declaration.
+/// Returns the outcome of a component's answer; `capability_answer_invalid` if the answer does not satisfy
+/// the declaration.
 pub(super) fn check_answer(
     capability: &Capability,
     action: &Action,
@@ -94,7 +95,8 @@ fn passed_on(passed: &[PassedRefusal], code: &str) -> Option<Failure> {
     })
 }
 
-/// Returns the failure for a code that the action declares, or for a common code that components may use.
+/// Returns the failure for a code that the action declares, or for a common code that components may use;
+/// `None` for another code.
 pub(super) fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Failure> {
     if let Some(code) = ErrorCode::from_name(code).filter(|code| code.row().component) {
         return Some(Failure::new(code));

@@ -1,5 +1,5 @@
-//! How many runs of timers and deliveries have rows of their own in the audit log, so that a timer that sets
-//! itself cannot fill the database.
+//! Limits how many runs of timers and deliveries get a row in the audit log, so that a timer that sets itself
+//! again cannot fill the database.
 
 use portolan_vocabulary::{MINUTE, Timestamp};
 use std::{
@@ -7,10 +7,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The maximum number of rows for each action in a minute.
+/// The maximum number of rows in a minute for each action.
 const ROWS: u64 = 60;
 
-/// The runs of each action, by capability and name, in its latest minute.
+/// The runs of each action, by capability and name, in the last minute in which it ran.
 #[derive(Debug, Default)]
 pub(super) struct DueRuns(Mutex<BTreeMap<(String, String), Runs>>);
 
@@ -21,7 +21,7 @@ struct Runs {
 }
 
 impl DueRuns {
-    /// Counts a run, and returns whether it gets a row.
+    /// Counts a run, and returns whether it gets a row in the audit log.
     pub(super) fn add(&self, capability: &str, action: &str, now: Timestamp) -> bool {
         let minute = u128::from(now.as_millis()) / MINUTE.as_millis();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

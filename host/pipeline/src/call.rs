@@ -19,14 +19,14 @@ use std::{sync::Arc, time::Instant};
 pub struct Call<'a> {
     pub caller: AgentCaller,
     pub capability: &'a str,
-    /// The body, or the failure to read it, which is returned only after the capability was found.
+    /// The body, or the failure to read it. An unknown capability is reported before that failure.
     pub body: Result<Map<String, Value>, Failure>,
     /// The key of the header. A key in the body must be the same.
     pub idempotency_key: Option<String>,
     pub request_id: Arc<str>,
 }
 
-/// What a call asks of its capability.
+/// The body and the idempotency key of a call, before its action is selected.
 pub(super) struct Asked {
     pub(super) body: Result<Map<String, Value>, Failure>,
     pub(super) idempotency_key: Option<String>,
@@ -99,7 +99,8 @@ impl Host {
         Ok(Answer { result, meta, next })
     }
 
-    /// Selects the action that a body names, and checks permission and input.
+    /// Selects the action that a body names, checks the permission, counts the call against the caller's
+    /// rates, and validates the input. `spent` becomes what is left of the rates.
     pub(super) async fn admit<'c>(
         &self,
         capability: &'c Arc<Capability>,

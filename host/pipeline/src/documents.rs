@@ -1,11 +1,11 @@
-//! Documents in quarantine, for the operator: what repairs one, and what gives one up.
+//! Repairs or deletes documents in quarantine, for the operator.
 
 use crate::host::Host;
 use portolan_store::{Attachments, Expectation, StateError, Unit, Verdict};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::Value;
 
-/// How often a document that others change meanwhile is tried again.
+/// The maximum number of attempts to write a document that calls change at the same time.
 const ATTEMPTS: usize = 5;
 
 /// The place of a document.
@@ -27,7 +27,7 @@ impl Host {
         self.change_document(place, Some(document)).await
     }
 
-    /// Deletes a document in quarantine.
+    /// Deletes a document in quarantine, and ends its quarantine.
     pub async fn drop_document(&self, place: &DocumentPlace) -> Result<(), Failure> {
         self.change_document(place, None).await
     }

@@ -2,7 +2,9 @@
 
 use crate::{host::Host, system::SystemCall, workers::Workers};
 use portolan_outgoing::sms::SmsError;
-use portolan_store::{Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit};
+use portolan_store::{
+    Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit, Verdict,
+};
 use portolan_vocabulary::{
     Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE,
     TextMessage, Timestamp,
@@ -29,7 +31,8 @@ impl Host {
         let mut workers = Workers::default();
         while !*stop.borrow() {
             workers.remove_ended();
-            // One reading of the clock for the look and the wait: time that passes in between counts.
+            // The clock is read once, for taking work and for the wait, so that work which becomes due
+            // in between does not wait.
             let now = self.clock.now();
             let next_look = match self.take_due(now, &workers).await {
                 Ok(work) if work.is_empty() => self.next_look(now).await,
@@ -44,8 +47,7 @@ impl Host {
                     now.plus(DATABASE_BACKOFF)
                 }
             };
-            // Work that has ended may have been the first of its lane, or the last that fits; then the next
-            // one is due now.
+            // When work ends, a delivery that waited for it may be taken, and there is room for more.
             tokio::select! {
                 () = self.clock.sleep_until(next_look) => {}
                 () = self.store.wait_for_work() => {}
@@ -64,7 +66,7 @@ impl Host {
         let Retention { audit_days, event_days } = retention;
         loop {
             let now = self.clock.now();
-            // Events are removed only after their gap was announced to the agent.
+            // Events are removed only after the gap that they leave was announced to the agent.
             let swept = match self.events.announce_gaps(now, event_days).await {
                 Ok(()) => self.store.sweep(now, event_days, audit_days).await,
                 Err(error) => Err(error),
@@ -82,7 +84,7 @@ impl Host {
     /// Takes due work of every capability in turn, as much as there is room for, so that no capability's
     /// work delays that of others.
     async fn take_due(&self, now: Timestamp, workers: &Workers) -> Result<Vec<DueWork>, DbError> {
-        // This read spares the others if nothing is due.
+        // If nothing is due, this read saves the others.
         if self.store.next_due().await?.is_none_or(|due| due > now) {
             return Ok(Vec::new());
         }
@@ -104,7 +106,7 @@ impl Host {
     /// Returns when to look for work again, after nothing could be taken at `now`.
     async fn next_look(&self, now: Timestamp) -> Timestamp {
         let due = self.store.next_due().await.ok().flatten();
-        // Due work that was not taken waits for earlier work of its lane.
+        // Work that is due but was not taken waits for other work, so its due time says nothing.
         let due = due.filter(|due| *due > now);
         due.map_or(now.plus(POLL_INTERVAL), |due| due.min(now.plus(POLL_INTERVAL)))
     }
@@ -132,7 +134,8 @@ impl Host {
         }
     }
 
-    /// Sends a text message, and removes it when it was sent or has failed for good.
+    /// Sends a text message, and removes it when it was sent or has failed for good. The latter is published
+    /// as an event.
     async fn send(&self, work: &DueWork) -> Result<(), Failure> {
         let (id, message) = TextMessage::open(&work.input, self.store.keys())
             .ok_or_else(|| Failure::new(ErrorCode::MalformedJson))?;
@@ -152,9 +155,9 @@ impl Host {
         }
         let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
         match unit.commit(done).await {
-            Ok(_) => Ok(()),
-            // The message is sent again when its lease has expired.
-            Err(_) => Err(Failure::new(ErrorCode::DependencyUnavailable)),
+            Ok(Verdict::Committed | Verdict::Superseded) => Ok(()),
+            // The message is still due, so it is sent again.
+            Ok(_) | Err(_) => Err(Failure::new(ErrorCode::DependencyUnavailable)),
         }
     }
 
@@ -197,7 +200,7 @@ impl Host {
     }
 }
 
-/// Returns the capability that has requested this look-up, if the work is one.
+/// Returns the capability that has requested a look-up; `None` if the work is not a look-up.
 fn lookup_capability(work: &DueWork) -> Option<&str> {
     work.capability.strip_prefix(LOOKUPS_OF)
 }

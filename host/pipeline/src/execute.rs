@@ -17,7 +17,8 @@ use std::sync::Arc;
 const LARGE_ANSWER: usize = 32 << 10;
 
 impl Host {
-    /// Runs an action once. `read_only` forbids writes, because the calling action may not write.
+    /// Runs an action once. `read_only` forbids writes even if the action's access class allows them: an
+    /// action that may not write makes the call.
     pub(super) async fn execute(
         self: &Arc<Self>,
         execution: Execution<'_>,
@@ -36,7 +37,7 @@ impl Host {
         Frame::new(Arc::clone(self), Arc::clone(snapshot), Arc::clone(capability), name)
     }
 
-    /// Runs an action once with these services around its frame.
+    /// Runs an action once with `services`, which are its frame or wrap it.
     pub(super) async fn execute_with(
         self: &Arc<Self>,
         execution: Execution<'_>,

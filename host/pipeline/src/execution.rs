@@ -22,13 +22,14 @@ pub(super) struct Execution<'a> {
 /// The outcome of a run.
 pub(super) struct Executed {
     pub(super) outcome: Outcome,
-    /// Whether the writes of a refused run are kept, for example its count of attempts.
+    /// Whether the writes of a refused run are kept, for example a count of failed attempts.
     pub(super) keep_writes: bool,
-    /// None if a nested call timed out, because the unit of work is dropped with its sandbox.
+    /// `None` if a nested call timed out, because the unit of work is dropped with its sandbox.
     pub(super) unit: Option<Unit>,
 }
 
-/// Finds an action of the snapshot.
+/// Returns an action of the snapshot; a failure if the capability or the action is unknown, or the
+/// capability does not answer at `now`.
 pub(super) fn find<'a>(
     snapshot: &'a Snapshot,
     (capability, action): (&str, &str),

@@ -84,7 +84,7 @@ impl Host {
         })
     }
 
-    /// Takes the bytes of a text from what a capability may log; false if the text must be left out.
+    /// Takes the bytes of a text from a capability's log quota, and returns whether the text may be logged.
     pub(crate) fn may_log(&self, capability: &str, bytes: usize) -> bool {
         match self.logs.admit(capability, bytes, self.store.quotas(), self.clock.now()) {
             Admission::Logged => true,

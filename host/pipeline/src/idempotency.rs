@@ -17,7 +17,7 @@ use std::{
 
 /// The retention of an answer: 24 hours.
 const RETENTION_MS: u64 = 24 * 3600 * 1000;
-/// The maximum number of bytes of a stored answer. Of a larger one, only that there was one is stored.
+/// The maximum number of bytes of a stored answer. In place of a larger answer, an empty one is stored.
 const KEPT_BYTES: usize = 64 << 10;
 /// The seconds after which the first call has probably ended.
 const RETRY_AFTER_S: u32 = 1;
@@ -34,7 +34,7 @@ pub(super) struct KeyedCall {
     running: Running,
 }
 
-/// The stored form of an answer. Without a result and a refusal, the answer was too large.
+/// The stored form of an answer. If it has neither a result nor a refusal, the answer was too large.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     result: Option<Value>,
@@ -50,7 +50,8 @@ struct KeptRefusal {
 }
 
 impl Running {
-    /// Registers a call. `body` is its body without the key.
+    /// Registers a call; `idempotency_in_progress` if another call with this key is running. `body` is the
+    /// call's body without the key.
     pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<KeyedCall, Failure> {
         let body_hash = Digest::of_value(body);
         let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
@@ -68,7 +69,8 @@ impl Drop for KeyedCall {
 }
 
 impl KeyedCall {
-    /// Returns the stored answer of the first call with this key, if there is one.
+    /// Returns the stored answer of the first call with this key, if there is one. Fails if the bodies of
+    /// the two calls differ, or if the answer was too large to be stored.
     pub(super) async fn lookup(
         &self,
         store: &Store,

@@ -12,10 +12,12 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
-//! - `audited`: which runs of timers the audit log has; `logs`: how much capabilities may log; `unreadable`: the documents that they cannot read
-//! - `documents`: documents in quarantine, for the operator
-//! - `people`: the erasure of a person
-//! - `rehearse`: one action as an author's test describes it
+//! - `audited`: which runs of timers and deliveries get a row in the audit log
+//! - `logs`: how much capabilities may log
+//! - `unreadable`: the documents that capabilities cannot read
+//! - `documents`: the repair of documents in quarantine, for the operator
+//! - `people`: the export and the erasure of a person's data
+//! - `rehearse`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
 //! - `meters`: counters for the operator
 //!

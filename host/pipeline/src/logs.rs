@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The bytes that each capability has logged lately.
+/// How much of its log quota each capability has used up.
 #[derive(Debug, Default)]
 pub(super) struct LogBudgets(Mutex<BTreeMap<String, Budget>>);
 
@@ -21,14 +21,14 @@ struct Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
     Logged,
-    /// The first message that is left out, or a later one.
+    /// `first` is whether this is the first message that is left out since one was logged.
     LeftOut {
         first: bool,
     },
 }
 
 impl LogBudgets {
-    /// Takes the bytes of a message from the budget of a capability.
+    /// Takes the bytes of a message from the budget of a capability, if it has as many left.
     pub(super) fn admit(
         &self,
         capability: &str,

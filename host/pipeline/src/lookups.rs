@@ -1,7 +1,8 @@
 //! Look-ups for components. A component's own internal action gets the result.
 //!
-//! A look-up is a timer of the host. So it is made after its call has committed, outside of any
-//! transaction, and again after a crash; it is removed in the commit of the action that gets the result.
+//! A look-up is a timer of the host. So it is made after the call that requested it has committed, outside
+//! of any transaction, and again after a crash; it is removed in the commit of the action that gets the
+//! result.
 
 use crate::{host::Host, system::SystemCall};
 use portolan_outgoing::lookups::LookupRequest;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The attempts after which a retryable error is the result.
+/// The number of attempts after which the action gets a retryable error as the result.
 const MAX_LOOKUPS: u32 = 3;
 
 /// The stored form of a look-up.
@@ -24,7 +25,8 @@ struct StoredLookup {
 }
 
 impl Host {
-    /// Makes a look-up, and runs the component's action with the result.
+    /// Makes a look-up, and runs the component's action with the result. The result is dropped if the action
+    /// has failed in every attempt.
     pub(super) async fn look_up(
         self: &Arc<Self>,
         capability: &str,

@@ -80,7 +80,7 @@ impl Meters {
         self.refusals.get_or_create(&RefusalLabels { error_code: error_code.to_owned() }).inc();
     }
 
-    /// Counts a refusal because of a quota.
+    /// Counts a run that was refused, or a log message that was left out, because of a quota.
     pub(super) fn count_exceeded(&self, capability: &str, quota: Quota) {
         let (capability, quota) = (capability.to_owned(), quota.name());
         self.exceeded.get_or_create(&QuotaLabels { capability, quota }).inc();

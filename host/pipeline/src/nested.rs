@@ -34,7 +34,7 @@ pub(super) struct Frame {
     snapshot: Arc<Snapshot>,
     capability: Arc<Capability>,
     action: String,
-    /// Failures of nested calls, which the action may return as its own.
+    /// The refusals of nested calls, which the action may return as its own.
     passed: Mutex<Vec<PassedRefusal>>,
 }
 
@@ -53,7 +53,7 @@ impl Frame {
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ensures that the running action may call this action with this input.
+    /// Ensures that the running action may call the action of `execution` with its input.
     fn ensure_callable(&self, execution: Execution<'_>, read_only: bool) -> Result<(), Failure> {
         let Execution { capability, action, context, input, .. } = execution;
         self.snapshot.ensure_reachable(&self.capability, capability, action)?;
@@ -114,7 +114,8 @@ impl Frame {
         (self.ending(outcome, keep_writes), Some(work))
     }
 
-    /// Ensures that the running action may make a nested call, as far as its own capability decides.
+    /// Ensures that the running capability declares a nested call, which is neither in a cycle nor nested
+    /// too deeply. The callee need not exist.
     pub(super) fn ensure_declared(
         &self,
         via: &[String],

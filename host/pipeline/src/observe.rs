@@ -1,4 +1,4 @@
-//! Tells an author who watches a host about each call that it has run.
+//! Reports each call of a host to the author who observes it.
 
 use crate::{host::Host, observed::Observed, outcome::Answer};
 use portolan_sandbox::People;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use std::{sync::Arc, time::Instant};
 use tokio::sync::mpsc;
 
-/// A call that is being run.
+/// An observed call that is being run.
 pub(crate) struct Watched {
     capability: String,
     sent: Option<(AgentCaller, Map<String, Value>)>,
@@ -16,13 +16,13 @@ pub(crate) struct Watched {
 }
 
 impl Host {
-    /// Returns a receiver of all calls from now on; none if there is a receiver already.
+    /// Returns a receiver of all calls from now on; `None` if there was one before.
     pub fn observe(&self) -> Option<mpsc::UnboundedReceiver<Observed>> {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.observer.set(sender).is_ok().then_some(receiver)
     }
 
-    /// Begins to watch a call; none if nobody observes.
+    /// Begins to observe a call; `None` if there is no observer.
     pub(crate) fn watch(
         &self,
         capability: &str,
@@ -33,7 +33,8 @@ impl Host {
         Some(Watched { capability: capability.to_owned(), sent, started: Instant::now() })
     }
 
-    /// Tells the observer how a call ended. `action` is the one that was run, if it is known.
+    /// Reports to the observer how a call ended. `action` is the name of the action that was run, if it is
+    /// known.
     pub(crate) fn tell(
         &self,
         watched: Option<Watched>,
@@ -52,12 +53,13 @@ impl Host {
         let _sent = observer.send(Observed { capability, action, sent, failure, took });
     }
 
-    /// Binds an agent to a person without asking them, on a host of its author.
+    /// Binds an agent to the owner with this key, without a code, and returns the owner's id. It is for an
+    /// author's own host.
     pub async fn bind_agent(&self, agent_id: &str, person_key: &str) -> Result<String, String> {
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
         let agent_id: Arc<str> = Arc::from(agent_id);
         let person_key = person_key.to_owned();
-        // The only person of a new database, so that no other id can be the same.
+        // An author's database has no other owner, so an id made of a constant is unique.
         let claimed = People::claim(&self.identity, &mut unit, agent_id, person_key, 1);
         let claimed = claimed.await.map_err(|error| error.to_string())?;
         match unit.commit(Attachments::default()).await {

@@ -8,9 +8,9 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Observed {
     pub capability: String,
-    /// The action's name; none if the body names no action.
+    /// The action's name; `None` if the call was refused and its body names no action.
     pub action: Option<String>,
-    /// What an agent sent; none for a timer, a subscription or the operator.
+    /// What an agent sent; `None` for a call by the host itself, or if the body could not be read.
     pub sent: Option<(AgentCaller, Map<String, Value>)>,
     /// The failure, if the call was refused.
     pub failure: Option<Failure>,

@@ -1,5 +1,5 @@
-//! Operator calls: internal actions that an operator runs, such as the removal of a listing. And reads by
-//! the pages of the host, which have no caller.
+//! Operator calls, which are internal actions that an operator runs, such as the removal of a listing; and
+//! reads for the pages of the host, which have no agent as caller.
 
 use crate::{host::Host, system::SystemCall};
 use portolan_vocabulary::{Access, Failure};

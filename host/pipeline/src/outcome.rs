@@ -36,7 +36,7 @@ pub struct Meta {
     pub cost_credits: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// The events of a dry run.
+    /// The events that a dry run would have published; `None` if the call was no dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub would_emit: Option<Vec<Emitted>>,
 }

@@ -1,8 +1,8 @@
-//! The export and the erasure of a person while the host serves, as the operator or a component has
+//! The export and the erasure of a person's data while the host serves, as the operator or a component has
 //! requested them.
 //!
-//! A component's request is a timer of the host. It is removed when everything is done, so it is
-//! answered again after a crash.
+//! A component's request is a timer of the host. It is removed when everything is done, so it is run again
+//! after a crash.
 
 use crate::{host::Host, system::SystemCall};
 use portolan_store::{DueWork, ErasureCounts, MAX_ATTEMPTS, StateError};
@@ -18,11 +18,11 @@ const STANDING_AGE: Duration = Duration::from_millis(1_500);
 const PART_BYTES: usize = 64 << 10;
 
 impl Host {
-    /// Erases a person, and then what their agents have written meanwhile.
+    /// Erases a person's data, and then what their agents have written meanwhile.
     pub async fn erase_person(&self, owner_id: &str) -> Result<ErasureCounts, StateError> {
         let ids = self.store.person_ids(owner_id).await?;
         let counts = self.store.erase_person(&ids, self.clock.now()).await?;
-        // Other nodes know an agent for up to a second longer, and it may write meanwhile.
+        // Other nodes may still use the cached standing of an agent, so the agent may still write.
         self.identity.invalidate_standings();
         tokio::time::sleep(STANDING_AGE).await;
         self.store.erase_person(&ids, self.clock.now()).await?;
@@ -30,14 +30,14 @@ impl Host {
         Ok(counts)
     }
 
-    /// Does what a component has requested for a person.
+    /// Runs the erasure or the export that a component has requested for a person.
     pub(super) async fn answer_request(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
         let request = serde_json::from_str(&work.input);
         match request.map_err(|_| Failure::new(ErrorCode::MalformedJson))? {
             PeopleRequest::Erase { owner_id } => {
                 self.erase_person(&owner_id).await?;
                 self.remove(work).await?;
-                // The request names the person too.
+                // The removed request named the person, so it must not stay in the write-ahead log.
                 self.store.merge_log().await?;
                 return Ok(());
             }
@@ -62,7 +62,7 @@ impl Host {
         self.remove(work).await
     }
 
-    /// Exports a person with these ids to the component, part by part.
+    /// Sends the data of the person with these ids to the component's action, part by part.
     async fn send_export(
         self: &Arc<Self>,
         work: &DueWork,
@@ -119,7 +119,8 @@ struct Part {
 }
 
 impl Part {
-    /// Adds an item. Returns the items before it if it does not fit.
+    /// Adds an item. If it does not fit, returns the items of the full part, and the item begins the next
+    /// part.
     fn add(&mut self, item: Value) -> Option<Vec<Value>> {
         let bytes = item.to_string().len();
         let is_full = self.bytes > 0 && self.bytes + bytes > PART_BYTES;

@@ -14,7 +14,7 @@ impl Host {
 }
 
 /// Ensures that a caller's claim and scopes allow an access class. The claim is checked before the
-/// scope: any write of an unclaimed agent is answered with the step that claims it.
+/// scope, so that any write of an unclaimed agent is answered with the next step that claims the agent.
 pub fn ensure_permitted(
     caller: &AgentCaller,
     access: Access,

@@ -29,7 +29,7 @@ pub struct Spent {
     pub limit: u32,
     pub window_s: u32,
     pub remaining: u32,
-    /// The seconds until the limit is whole again.
+    /// The seconds until the whole limit is available again.
     pub reset_s: u32,
 }
 
@@ -53,7 +53,7 @@ impl Meter {
             name,
             limit: NonZeroU32::new(limit).unwrap_or(NonZeroU32::MIN),
             window_s,
-            // After a whole window without calls, the limit is whole again.
+            // After a window without calls the whole limit is available again, as for a new caller.
             callers: Cache::builder().max_capacity(MAX_CALLERS).time_to_idle(window).build(),
         }
     }
@@ -61,7 +61,7 @@ impl Meter {
     fn spend(&self, caller: &str) -> Result<Spent, Failure> {
         let pause = Duration::from_secs(u64::from(self.window_s)) / self.limit.get();
         let limiter = self.callers.get_with_by_ref(caller, || {
-            // None only for a period of 0.
+            // `with_period` returns `None` only for a period of 0.
             let quota = Quota::with_period(pause).unwrap_or(Quota::per_second(self.limit));
             let limiter = RateLimiter::direct(quota.allow_burst(self.limit));
             Arc::new(limiter.with_middleware())
@@ -100,7 +100,7 @@ struct Meters {
     messages: Meter,
 }
 
-/// The rate limits, or none if they are off.
+/// The rate limits; `None` if they are off.
 #[derive(Debug)]
 pub struct Rates(Option<Meters>);
 
@@ -129,7 +129,8 @@ impl Rates {
         Self(None)
     }
 
-    /// Counts a call of an action.
+    /// Counts a call against the caller's limits and returns what is left of them; `rate_limited` if one of
+    /// them is used up.
     pub fn call(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
         let Some(meters) = &self.0 else { return Ok(Vec::new()) };
         let calls = if caller.owner_id.is_some() { &meters.claimed } else { &meters.anonymous };

@@ -1,5 +1,5 @@
-//! A rehearsal: one action runs as an author's test describes it, in the sandbox and on the store of every
-//! call, with the answers of other capabilities given.
+//! A rehearsal: one run of an action as an author's test describes it. The sandbox and the store are those
+//! of any call, but nested calls get the answers that the test gives.
 
 use crate::{
     call::Asked,
@@ -24,10 +24,10 @@ use portolan_vocabulary::{
 use serde_json::{Map, Value};
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
-/// The documents of a page.
+/// The maximum number of documents of a page.
 const PAGE: u32 = 1_000;
 
-/// The answers of other capabilities to nested calls.
+/// The answers that a test gives to nested calls.
 pub trait Callees: std::fmt::Debug + Send + Sync {
     /// Returns the output of an action for this input, or its refusal.
     fn answer(&self, callee: &Invocation, input: &Value) -> Result<Value, Failure>;
@@ -132,7 +132,8 @@ impl Host {
         outcome
     }
 
-    /// Stores documents of a capability, as they are before a rehearsal: their ids and bodies.
+    /// Stores new documents of a capability before a rehearsal, given as ids and bodies; an error if one of
+    /// them exists already.
     pub async fn put_documents(
         &self,
         (capability, test_mode): (&str, bool),
@@ -208,7 +209,7 @@ impl Effects {
     }
 }
 
-/// The services of a run whose nested calls are answered as the test says.
+/// The services of a run, of which nested calls are answered by the test.
 #[derive(Debug)]
 struct Scripted {
     frame: Arc<Frame>,

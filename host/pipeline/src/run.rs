@@ -56,7 +56,7 @@ pub(super) enum Attempt {
     Done(Outcome, Option<Vec<Emitted>>),
     /// The read set changed before the commit.
     Conflict(ConflictKey),
-    /// A newer version of a capability keeps its documents elsewhere.
+    /// A collection that the attempt has used was replaced by that of a newer version of a capability.
     Replaced,
 }
 
@@ -73,7 +73,8 @@ impl Run<'_> {
 }
 
 impl Host {
-    /// Runs until the commit has no conflict, at most `MAX_ATTEMPTS` times, and counts the call.
+    /// Runs a call until it is committed, and counts it. The call is retried after conflicts and, for at
+    /// most `call_queue_time_ms`, with the newest version of its capability after a collection was replaced.
     pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
         let mut changes = self.catalog.changes();
         let deadline = Instant::now() + self.sandbox.limits().call_queue_time();
@@ -95,12 +96,13 @@ impl Host {
         done
     }
 
-    /// Runs the call with the newest version of its capability, after a version was replaced.
+    /// Runs the call with the newest version of its capability, after a collection was replaced; `None` if
+    /// one was replaced again.
     async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<Done> {
         let snapshot = self.catalog.snapshot();
         let name = (&*run.capability.id, run.action.descriptor.name.as_str());
         let found = find(&snapshot, name, run.context.now).and_then(|(capability, action)| {
-            // The permission was checked for the former version.
+            // The permission was checked for the access class in the former version.
             if action.descriptor.access != run.action.descriptor.access {
                 return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));
             }
@@ -124,7 +126,8 @@ impl Host {
         self.retry(&newest).await
     }
 
-    /// Runs the call until it has an outcome; none if a newer version must run it.
+    /// Runs the call until it has an outcome, at most [`MAX_ATTEMPTS`] times; `None` if a newer version must
+    /// run it.
     async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Option<Done> {
         let done = |outcome, replayed, emitted| Some(Done { outcome, replayed, emitted });
         let mut retry_lock = None;
@@ -221,8 +224,8 @@ impl Host {
         }
     }
 
-    /// Refuses a call whose writes must not be kept. What its callees keep in any case is written, unless
-    /// that too must not.
+    /// Refuses a call whose writes the store has rejected. The writes that nested calls keep in any case are
+    /// still written, unless the store rejects them too.
     async fn refuse(&self, run: &Run<'_>, remainder: Unit, failure: Failure) -> Attempt {
         let outcome = Err(failure);
         let nothing = Unit::new(self.store.clone(), run.context.now);

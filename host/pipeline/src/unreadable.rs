@@ -7,8 +7,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The maximum number of reports of one collection that a node remembers. It records no more until it starts
-/// again.
+/// The maximum number of reports of one collection that a node remembers. After that, the node records no
+/// more reports of the collection until it starts again.
 const REMEMBERED: usize = 1_000;
 
 /// The reported documents of each collection, with their revisions.
@@ -16,7 +16,7 @@ const REMEMBERED: usize = 1_000;
 pub(super) struct Unreadable(Mutex<BTreeMap<CollectionId, BTreeSet<(String, u64)>>>);
 
 impl Unreadable {
-    /// Returns whether the report is new.
+    /// Returns whether the report is new and could be remembered.
     fn add(&self, collection: CollectionId, id: &str, revision: u64) -> bool {
         let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reported = reported.entry(collection).or_default();

@@ -1,7 +1,8 @@
-//! The due work that runs at once, and the room for more.
+//! The due work that runs at once, and how much more may start.
 //!
-//! Text messages, look-ups and actions have room of their own, so that a slow server or a component with
-//! much due work does not delay the host's messages. Within it, every capability gets a share.
+//! A lane is the due work of one capability, its look-ups, its requests for people's data, or the text
+//! messages of the host. Text messages, look-ups and actions each have a limit of their own, so that a slow
+//! server or a component with much due work does not delay the host's messages. The lanes share each limit.
 
 use crate::host::Host;
 use portolan_store::DueWork;
@@ -29,7 +30,7 @@ impl Kind {
         }
     }
 
-    /// Returns how much of this kind runs at once on this node, and how much of one capability.
+    /// Returns how many items of this kind run at once on this node, and how many of one lane.
     const fn room(self) -> (usize, usize) {
         match self {
             Self::Message => (16, 16),
@@ -85,7 +86,7 @@ impl Workers {
         }
     }
 
-    /// Returns the lanes in the order of their turns: those after the one that was served last come first.
+    /// Returns the lanes in the order of their turns, which begins after the lane that was served last.
     pub(super) fn in_turn<'a>(&self, lanes: &'a BTreeSet<String>) -> Vec<&'a str> {
         let (served, next): (Vec<&str>, Vec<&str>) =
             lanes.iter().map(String::as_str).partition(|lane| *lane <= self.last.as_str());
@@ -137,13 +138,13 @@ mod tests {
         assert_eq!(workers.in_turn(&names), ["a", "b", "c"]);
         workers.last = "a".into();
         assert_eq!(workers.in_turn(&names), ["b", "c", "a"]);
-        // Alone, a capability gets half of the room; of three, each gets a third.
+        // Alone, a capability gets half of the limit; of three, each gets a third.
         assert_eq!(workers.room("a", &[], &lanes(&["a"])), 8);
         assert_eq!(workers.room("a", &[], &names), 5);
         workers.running = BTreeMap::from([("a".to_owned(), 8)]);
         assert_eq!(workers.room("a", &[], &names), 0);
         assert_eq!(workers.room("b", &[work("b"), work("b")], &names), 3);
-        // Two that fill the room leave the next free place to the third.
+        // If two lanes run all but one of the items, the third may run the last one.
         workers.running.insert("b".to_owned(), 7);
         assert_eq!(workers.room("c", &[], &names), 1);
         assert_eq!(workers.room("c", &[work("c")], &names), 0);

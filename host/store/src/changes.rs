@@ -10,8 +10,8 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The changes of a unit of work that has ended: its read set must still hold, its write set is
-/// written.
+/// What is committed of a unit of work that has ended: its read set, which must still be current, and its
+/// write set.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) reads: BTreeMap<DocumentKey, u64>,
@@ -23,16 +23,16 @@ pub(crate) struct Changes {
     pub(crate) task: Option<Task>,
     pub(crate) kept: Option<KeptAnswer>,
     pub(crate) audit: Vec<AuditRecord>,
-    /// By how much the writes change what each collection takes.
+    /// By how much the writes change the usage of each collection.
     pub(crate) growth: BTreeMap<CollectionId, Usage>,
-    /// The owners whom its documents, events and timers name, unless it is an erasure.
+    /// The owners whom the written documents, events and timers name; empty for an erasure.
     pub(crate) owners: BTreeSet<String>,
-    /// Whether it may also change documents of replaced generations, as an erasure does.
+    /// Whether the unit may also change documents of replaced generations, as an erasure does.
     pub(crate) in_any_generation: bool,
 }
 
 impl Changes {
-    /// Counts the documents that are read or written.
+    /// Returns the number of reads and writes of documents.
     pub(crate) fn documents(&self) -> usize {
         self.reads.len() + self.writes.len()
     }
@@ -49,7 +49,8 @@ impl Changes {
         self.reads.keys().map(|key| &key.collection).chain(self.growth.keys()).collect()
     }
 
-    /// Returns whether it reads or writes documents of a replaced generation although it must not.
+    /// Returns whether the unit reads or writes documents of one of these replaced generations although it
+    /// may not.
     pub(crate) fn uses_any(&self, replaced: &BTreeSet<CollectionId>) -> bool {
         let mut used = self.collections().into_iter();
         !self.in_any_generation && used.any(|collection| replaced.contains(collection))
@@ -80,7 +81,8 @@ impl Write {
         self.entry.iter().flat_map(move |entry| UniqueKey::of(entry, collection))
     }
 
-    /// Returns by how much it changes what its collection takes.
+    /// Returns by how much the write changes the usage of its collection. `replaced` is the document before
+    /// the write.
     pub(crate) fn growth(&self, id: &str, replaced: Option<&Stored>) -> Usage {
         let mut growth = usage(id, self.body.as_deref());
         if let Some(replaced) = replaced.filter(|replaced| replaced.revision > 0) {
@@ -95,7 +97,7 @@ impl Write {
     }
 }
 
-/// Returns what a document takes, or a tombstone if there is no body.
+/// Returns the usage of a document, or of a tombstone if there is no body.
 fn usage(id: &str, body: Option<&str>) -> Usage {
     let bytes = |body: &str| signed((id.len() + body.len()) as u64);
     Usage {

@@ -17,7 +17,7 @@ pub(crate) struct DocumentKey {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UniqueKey {
     pub(crate) collection: CollectionId,
-    /// The position of the unique index among those of the collection.
+    /// The position of the index among the unique indexes of the collection.
     pub(crate) place: usize,
     pub(crate) key: String,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Returns the bytes that it takes in memory under this id.
+    /// Returns the bytes of memory that the document takes together with its id.
     pub(crate) fn bytes(&self, id: &str) -> usize {
         size_of::<Self>() + id.len() + self.body.as_ref().map_or(0, String::len)
     }

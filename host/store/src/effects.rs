@@ -12,7 +12,7 @@ pub enum Audience {
     Owner(String),
     /// Only subscribed capabilities receive the event.
     Capabilities,
-    /// Every agent that has polled in the last days or has a webhook.
+    /// Every agent that has polled in the last 30 days or has an active or paused webhook.
     Listeners,
     /// One webhook; a challenge asks it to confirm that it wants events.
     Webhook {
@@ -37,12 +37,12 @@ pub struct NewEvent {
     pub test_mode: bool,
     /// The capability and the internal action of each subscriber.
     pub subscribers: Vec<(String, String)>,
-    /// The agents of the owner in the audience, when the call ended.
+    /// The agents of the owner when the call ended, if the audience is an owner.
     pub agents: Vec<String>,
 }
 
 impl NewEvent {
-    /// Returns the owner in the audience, if it is one.
+    /// Returns the owner's id if the audience is an owner.
     pub fn owner(&self) -> Option<&String> {
         match &self.audience {
             Audience::Owner(id) => Some(id),
@@ -78,39 +78,19 @@ impl NewEvent {
 #[derive(Debug, Clone)]
 pub enum OutboxCommand {
     /// Records that an agent has polled.
-    Polled {
-        agent_id: String,
-        at: Timestamp,
-    },
+    Polled { agent_id: String, at: Timestamp },
     /// Marks an event of an inbox as acknowledged or not.
-    Mark {
-        agent_id: String,
-        seq: u64,
-        acknowledged: bool,
-    },
-    /// Adds a webhook, if the agent has exactly this number of others.
-    AddWebhook {
-        webhook: Box<Webhook>,
-        beside: u64,
-    },
+    Mark { agent_id: String, seq: u64, acknowledged: bool },
+    /// Adds a webhook, if the agent has exactly this number of other webhooks.
+    AddWebhook { webhook: Box<Webhook>, beside: u64 },
     /// Replaces a webhook, if it has this version.
-    PutWebhook {
-        webhook: Box<Webhook>,
-        replaces: u64,
-    },
-    DropWebhook {
-        id: String,
-        version: u64,
-    },
-    /// Deletes all webhooks of an agent.
-    DropWebhooksOf {
-        agent_id: String,
-    },
-    /// Makes a delivery due again.
-    Redeliver {
-        delivery_id: String,
-        at: Timestamp,
-    },
+    PutWebhook { webhook: Box<Webhook>, replaces: u64 },
+    /// Deletes a webhook with its deliveries, if it has this version.
+    DropWebhook { id: String, version: u64 },
+    /// Deletes all webhooks of an agent with their deliveries.
+    DropWebhooksOf { agent_id: String },
+    /// Makes a delivery to a webhook due again, with no attempts counted.
+    Redeliver { delivery_id: String, at: Timestamp },
 }
 
 /// The key of a timer: its capability, its name and its mode.
@@ -168,7 +148,7 @@ pub struct AuditRecord {
     /// `None` for the host itself.
     pub agent_id: Option<String>,
     pub owner_id: Option<String>,
-    /// The capabilities that called it, outermost first.
+    /// The capabilities that called this one, outermost first.
     pub via: Vec<String>,
     pub capability: String,
     pub version: String,
@@ -181,7 +161,8 @@ pub struct AuditRecord {
 }
 
 impl OutboxCommand {
-    /// Returns the webhook that the command changes, and the version that it must have.
+    /// Returns the id of the webhook that the command replaces or deletes, and the version that the webhook
+    /// must have. Returns `None` for other commands.
     pub(crate) fn webhook(&self) -> Option<(&str, u64)> {
         match self {
             Self::PutWebhook { webhook, replaces } => Some((&webhook.id, *replaces)),

@@ -68,7 +68,8 @@ pub enum DbError {
     TooOld(String),
 }
 
-// Their texts are part of this error's text; as its sources they would be printed twice.
+// `#[from]` would make these errors sources of `DbError`. Their texts are part of its text already, so a
+// report of the error with its sources would print them twice.
 impl From<sqlx::Error> for DbError {
     fn from(error: sqlx::Error) -> Self {
         Self::Sqlx(error)

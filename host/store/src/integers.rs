@@ -2,12 +2,12 @@
 
 use portolan_vocabulary::Timestamp;
 
-/// Returns the largest signed number in place of a number that is too large.
+/// Converts a number to a signed one. A number that is too large becomes the largest signed number.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Returns 0 in place of a negative number.
+/// Converts a number to an unsigned one. A negative number becomes 0.
 pub(crate) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

@@ -8,7 +8,7 @@
 //!
 //! - `error`, `url`, `integers`: errors, the database's URL, and numbers in their stored form.
 //! - `document`, `webhook`, `effects`: the types of documents, webhooks, and all other effects.
-//! - `usage`: what documents and timers take, and the quotas of that.
+//! - `usage`: how much documents and timers take of the quotas, and whether a quota would be exceeded.
 //! - `connection`: the open database, its transactions and prepared statements, batched reads of
 //!   single documents, and backups.
 //! - [`query`]: declarations, the tables of indexes, and the statements that queries become.
@@ -18,17 +18,17 @@
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
-//!   work, generations of collections, idempotency keys, inboxes, people, quarantined documents, signing
-//!   keys, webhooks and their deliveries, usage, versions of
-//!   components, and the sweep.
+//!   work, generations of collections, idempotency keys, inboxes, people, publishers, quarantined
+//!   documents, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
+//!   sweep.
 //! - `open`: opens the store from all of these.
 //!
 //! Three libraries speak to the databases:
 //!
-//! - rusqlite is used in `connection` alone, by the one writer, the reader of single documents, and
-//!   backups: it needs no thread switch for each statement. `error` wraps its error.
-//! - sea-query builds statements whose conditions vary: in `query::select` and `query::many`, and in the filters of
-//!   `records::audit` and `records::inbox`. `connection` renders them for the database.
+//! - rusqlite is used in `connection` alone, by the one writer, the readers of single documents and of
+//!   read sets, and backups: it needs no thread switch for each statement. `error` wraps its error.
+//! - sea-query builds statements whose conditions vary: in `query::select` and `query::many`, and in the
+//!   filters of `records::audit` and `records::inbox`. `connection` renders them for the database.
 //! - sqlx opens both databases in `connection` and runs all other statements. Modules with fixed
 //!   statements call it through the macros `read!` and `transact!`; `url` checks URLs with it, and
 //!   `commit::signals` listens to PostgreSQL with it.
@@ -36,10 +36,11 @@
 //! Invariants:
 //!
 //! - Units of work are never committed at the same time, on any number of nodes.
-//! - A unit never commits if its read set has changed; queries that ask for it are left out of the
-//!   read set.
+//! - A unit never commits if its read set has changed. The results of `unchecked` queries are left out of
+//!   the read set.
 //! - Sequences of inboxes never have gaps.
-//! - No value from a caller ever becomes SQL text: values are bound, and names come from numbers.
+//! - No value from a caller ever becomes SQL text: values are bound, and the names of tables and columns
+//!   are made from numbers.
 //! - The store never reads the time: it gets a clock, and functions get the time as an argument.
 
 mod changes;

@@ -34,10 +34,9 @@ pub(crate) struct Inner {
     pub(crate) cursor_keys: Vec<[u8; 32]>,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
-    /// The right to search all rows of a table: one at a time, because such a search holds a connection for
-    /// long.
+    /// The single permit to search all rows of a table: such a search holds a connection for long.
     pub(crate) searches: Semaphore,
-    /// The file that lists the erased people, once it is known.
+    /// The file that lists the erased people, once `use_erasure_list` has set it.
     pub(crate) erasure_list: OnceLock<PathBuf>,
 }
 
@@ -62,7 +61,8 @@ impl Store {
         self.inner.searches.acquire().await.map_err(|_| DbError::Closed)
     }
 
-    /// Waits until a commit, on this node or another one, has made new work.
+    /// Waits until a commit, on this node or another one, may have made timers or deliveries to capabilities
+    /// due.
     pub async fn wait_for_work(&self) {
         self.inner.signals.work.notified().await;
     }
@@ -72,12 +72,12 @@ impl Store {
         self.inner.signals.sending.notified().await;
     }
 
-    /// Subscribes to the ids of agents with new events in their inboxes.
+    /// Subscribes to the signals that name agents with new events in their inboxes.
     pub fn inbox_signals(&self) -> broadcast::Receiver<InboxSignal> {
         self.inner.signals.inboxes.subscribe()
     }
 
-    /// Writes everything to disk and closes the files.
+    /// Closes the database. On SQLite, the write-ahead log is merged into the file first.
     pub async fn close(&self) {
         self.inner.backend.close().await;
     }

@@ -1,4 +1,4 @@
-//! What a capability's documents and timers take, and the limit that a unit of work would exceed.
+//! The usage of a capability: how much its documents and timers take of its quotas.
 
 use portolan_vocabulary::{Quota, Quotas};
 use std::{
@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-/// What a capability's documents and timers take in one mode, or by how much that changes.
+/// How much a capability's documents and timers take in one mode, or by how much that changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     pub documents: i64,
@@ -22,13 +22,13 @@ pub struct ExceededQuota {
     pub capability: String,
     pub quota: Quota,
     pub limit: u64,
-    /// The time until the same unit is within a limit for each minute or day.
+    /// For a limit per minute or day, the time until the same unit is within the limit.
     pub wait: Option<Duration>,
 }
 
-/// Returns the name under which the database keeps what a capability has in this mode.
+/// Returns the scope: the name under which the database keeps what a capability has in this mode.
 pub(crate) fn scope(capability: &str, test_mode: bool) -> String {
-    // No capability's id has a space.
+    // No capability's id has a space, so no scope equals the id of another capability.
     let mode = if test_mode { TEST_MODE } else { "" };
     format!("{capability}{mode}")
 }
@@ -41,11 +41,11 @@ pub(crate) fn capability_of(scope: &str) -> &str {
 const TEST_MODE: &str = " (test)";
 
 impl Usage {
-    /// The quotas of what is stored.
+    /// The quotas that limit what is stored.
     pub const QUOTAS: [Quota; 4] =
         [Quota::Documents, Quota::DocumentsAndTombstones, Quota::Bytes, Quota::Timers];
 
-    /// Returns what counts for a quota.
+    /// Returns the amount that counts towards a quota; 0 for a quota that does not limit what is stored.
     pub fn of(&self, quota: Quota) -> i64 {
         match quota {
             Quota::Documents => self.documents,
@@ -61,7 +61,8 @@ impl Usage {
         }
     }
 
-    /// Returns the quota that this much more would exceed. What takes less is permitted in any case.
+    /// Returns a quota that this usage would exceed if it grew by `more`. An amount that does not grow never
+    /// exceeds its quota, even if it is above the limit already.
     pub(crate) fn exceeds(
         &self,
         more: &Self,

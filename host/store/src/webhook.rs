@@ -56,7 +56,7 @@ pub struct Health {
     pub failures: u64,
     pub failing_since: Option<Timestamp>,
     pub last_success_at: Option<Timestamp>,
-    /// Nothing is sent before this time.
+    /// No event is sent before this time; challenges are.
     pub rest_until: Timestamp,
 }
 

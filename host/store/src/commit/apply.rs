@@ -90,7 +90,7 @@ impl<'a> Applied<'a> {
 
     /// Returns whether timers or deliveries may have become due.
     fn makes_work(&self) -> bool {
-        // A finished delivery makes the next one of its lane due.
+        // A finished delivery may make the next delivery of its lane due.
         !self.timers.is_empty()
             || !self.done.is_empty()
             || self.events.iter().any(|event| !event.subscribers.is_empty())
@@ -136,7 +136,8 @@ impl<'a> Applied<'a> {
         self.writes.iter().map(row).collect()
     }
 
-    /// Returns rows of the documents whose unique keys are removed, and of their new unique keys.
+    /// Returns the rows of the documents whose unique keys are removed, and the rows of their new unique
+    /// keys.
     fn unique_keys(&self) -> (Vec<Value>, Vec<Value>) {
         let unique =
             |write: &Write| write.entry.as_ref().is_none_or(|entry| !entry.uniques.is_empty());
@@ -193,8 +194,8 @@ fn event(event: &NewEvent) -> Value {
     ])
 }
 
-/// Returns a delivery for each subscriber. Deliveries of one lane, a subscriber and a subject, keep
-/// their order.
+/// Returns the row of a delivery for each subscriber. Deliveries with the same subscriber and subject form a
+/// lane and keep their order.
 fn deliveries(event: &NewEvent) -> Vec<Value> {
     let row = |(capability, action): &(String, String)| {
         json!([event.id, capability, action, format!("{capability} {}", event.subject)])

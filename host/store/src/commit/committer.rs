@@ -1,9 +1,9 @@
-//! Group commit: one task takes all waiting units of work, validates them one after the other
-//! against one reading of the database, and writes the valid ones in one transaction.
+//! Group commit: one task takes all waiting units of work, reads the state that they depend on once,
+//! validates them one after the other against it, and writes the valid ones in one transaction.
 //!
 //! Units gather while a transaction is written to disk, so many units share one sync. Nodes on one
 //! PostgreSQL commit under a lock. So units are committed one after the other everywhere, and the
-//! state that a unit was validated against cannot change before it is written.
+//! state that a unit was validated against cannot change before the unit is written.
 
 use super::{
     apply::Applied, quotas::QuotaState, rates::Rates, signals::Signals,
@@ -34,7 +34,8 @@ const BATCH_DOCUMENTS: usize = 4_096;
 /// The linger: the time for which a group commit waits for as many units as last time, where a transaction
 /// costs several round trips to a server. It is shorter than one round trip.
 const LINGER: Duration = Duration::from_micros(300);
-/// The time-out of one transaction; it is longer than the wait for another node's commit.
+/// The time-out of one transaction; it is longer than `lock_timeout`, the longest wait for the commit of
+/// another node.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 /// The queue's capacity; further callers wait to enqueue.
 const WAITING: usize = 4_096;
@@ -99,7 +100,8 @@ async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
 }
 
 /// Gathers a batch. Callers whose units were just committed enqueue their next ones at about the
-/// same time, so it lingers until the batch is as large as the last one.
+/// same time, so this waits until the batch is as large as the last one, at most for `linger`. A job that
+/// would make the batch too large is put into `left`.
 async fn gather(
     first: Job,
     left: &mut Option<Job>,
@@ -150,7 +152,7 @@ async fn commit_batch(database: &Database, batch: Vec<Job>) {
         }
     };
     for (job, verdict) in batch.into_iter().zip(verdicts) {
-        // The caller may have timed out; the commit stands.
+        // The send fails if the caller has timed out; its unit is committed all the same.
         let _sent = job.answer.send(verdict);
     }
 }
@@ -162,8 +164,8 @@ async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>,
     committed.map_err(|_| DbError::Silent)?
 }
 
-/// A collection's id, generation, shape and scope; until when nothing commits to it; and what the scope
-/// takes.
+/// A collection's id, generation, shape and scope; the time until which nothing is committed to it; and the
+/// usage of the scope.
 type LayoutRow = (i64, i64, String, String, i64, i64, i64, i64, i64);
 
 async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {

@@ -16,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An agent that has polled within this time is a listener.
 const LISTENER_AGE_MS: u64 = 30 * 24 * 3600 * 1000;
 
-/// Adds each event to the inboxes of its audience, with a delivery for each of their webhooks.
+/// Adds each event to the inboxes of its audience, with a delivery for each webhook of these agents that
+/// wants events of its type.
 pub(crate) async fn fan_out(
     transaction: &mut Transaction,
     statements: &Statements,

@@ -11,11 +11,11 @@ use crate::{
 use portolan_vocabulary::{Bucket, DAY, MINUTE, Quota, Quotas, Timestamp};
 use std::{collections::BTreeMap, time::Duration};
 
-/// What each capability takes, first as the database has it, then with the writes of each valid unit.
+/// The usage of each capability: first that in the database, then with the writes of each valid unit added.
 #[derive(Debug)]
 pub(super) struct QuotaState<'a> {
     quotas: &'a Quotas,
-    /// By scope: a capability in one mode.
+    /// The usage by scope, which is a capability in one mode.
     usage: BTreeMap<String, Usage>,
     scopes: BTreeMap<CollectionId, String>,
     /// The bytes of each timer that exists.
@@ -38,13 +38,14 @@ impl<'a> QuotaState<'a> {
         self.scopes.insert(id, scope);
     }
 
-    /// Adds a timer that a unit may change; `bytes` is none if it does not exist.
+    /// Adds a timer that a unit may change, and the usage of its capability. `bytes` is `None` if the timer
+    /// does not exist.
     pub(super) fn add_timer(&mut self, key: &TimerKey, bytes: Option<i64>, usage: Usage) {
         self.usage.insert(scope(&key.capability, key.test_mode), usage);
         self.timers.extend(bytes.map(|bytes| (key.clone(), bytes)));
     }
 
-    /// Returns a quota that the unit would exceed.
+    /// Returns a quota that the unit would exceed, if there is one.
     pub(super) fn exceeded(&self, changes: &Changes) -> Option<ExceededQuota> {
         let stored = self.growth(changes).iter().find_map(|(scope, growth)| {
             let usage = self.usage.get(scope).copied().unwrap_or_default();
@@ -70,12 +71,13 @@ impl<'a> QuotaState<'a> {
         self.now = changes.audit.iter().map(|record| record.at).fold(self.now, Timestamp::max);
     }
 
-    /// Keeps what was taken for the next transactions, after this one is committed.
+    /// Keeps the buckets for the next transactions. To be called after this transaction is committed.
     pub(super) fn keep_rates(self) {
         self.rates.keep(self.buckets, self.now);
     }
 
-    /// Takes from their buckets the unit's events, in all and to each inbox, and what its caller's owner adds.
+    /// Returns the buckets after the unit's amounts are taken out: its events, in all and for each inbox, and
+    /// what the caller's owner adds. The error is a quota of which too little is left.
     fn take(&self, changes: &Changes) -> Result<BTreeMap<RateKey, Bucket>, ExceededQuota> {
         let mut taken = BTreeMap::new();
         for ((key, period), (amount, at)) in self.amounts(changes) {
@@ -95,7 +97,7 @@ impl<'a> QuotaState<'a> {
         Ok(taken)
     }
 
-    /// Returns how much the unit takes of each quota for a period, and when.
+    /// Returns the amount that the unit takes of each quota per minute or day, with the time of taking.
     fn amounts(&self, changes: &Changes) -> BTreeMap<(RateKey, Duration), (u64, Timestamp)> {
         let mut amounts = BTreeMap::new();
         let mut add = |quota, period, capability: &str, whose: &str, amount: u64, at: Timestamp| {
@@ -138,7 +140,7 @@ impl<'a> QuotaState<'a> {
         amounts
     }
 
-    /// Returns by how much the unit changes what each scope takes.
+    /// Returns by how much the unit changes the usage of each scope.
     fn growth(&self, changes: &Changes) -> BTreeMap<String, Usage> {
         let mut all: BTreeMap<String, Usage> = BTreeMap::new();
         for (collection, growth) in &changes.growth {
@@ -159,7 +161,7 @@ impl<'a> QuotaState<'a> {
     }
 }
 
-/// Returns the bytes of each timer after the unit; none if it then does not exist.
+/// Returns the bytes of each timer that the unit changes; `None` if the unit removes the timer.
 fn timers(changes: &Changes) -> BTreeMap<&TimerKey, Option<i64>> {
     let mut after = BTreeMap::new();
     if let Some(Task::Timer { key, .. }) = &changes.task {

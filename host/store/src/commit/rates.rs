@@ -1,4 +1,4 @@
-//! What was lately taken of quotas for a minute or a day. Each node counts by itself.
+//! The amounts that were taken lately of the quotas per minute and per day. Each node counts by itself.
 
 use portolan_vocabulary::{Bucket, Quota, Timestamp};
 use std::{
@@ -6,10 +6,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// From this number on, the buckets that are full again are removed.
+/// Above this number of buckets, those that are full again are removed.
 const BUCKETS: usize = 4_096;
 
-/// A quota of a capability: the last part is the inbox or the owner, or empty for the whole capability.
+/// A quota, a capability, and the agent of an inbox or the owner; the last part is empty for a quota of the
+/// whole capability.
 pub(super) type RateKey = (Quota, String, String);
 
 #[derive(Debug, Clone, Default)]
@@ -18,7 +19,7 @@ pub(crate) struct Rates(Arc<Mutex<Buckets>>);
 #[derive(Debug, Default)]
 struct Buckets {
     by_key: HashMap<RateKey, Bucket>,
-    /// The number of buckets after the last removal.
+    /// The number of buckets that the last removal left.
     remaining: usize,
 }
 

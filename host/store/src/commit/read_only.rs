@@ -58,7 +58,7 @@ impl ReadValidator {
                         Ok(state) => Ok(state.validate(&job.changes, &replaced)),
                         Err(error) => Err(Arc::clone(error)),
                     };
-                    // The call may have timed out.
+                    // The send fails if the call has timed out.
                     let _sent = job.answer.send(verdict);
                 }
             }
@@ -66,7 +66,8 @@ impl ReadValidator {
         Ok(Self { jobs })
     }
 
-    /// Returns whether all that a unit has read is current. The unit must write nothing.
+    /// Validates a unit, which must write nothing. The verdict is `Committed` if all that the unit has read
+    /// is current.
     pub(crate) async fn validate(&self, changes: Changes) -> Answer {
         let (answer, validated) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
@@ -75,12 +76,12 @@ impl ReadValidator {
     }
 }
 
-/// What the units of a batch have read, as one snapshot has it.
+/// The current state, from one snapshot, of what the units of a batch have read.
 #[derive(Debug, Default)]
 struct ReadState {
     revisions: BTreeMap<DocumentKey, u64>,
     holders: BTreeMap<UniqueKey, String>,
-    /// Until when nothing commits to a collection.
+    /// The time until which nothing is committed to a collection, in milliseconds.
     fences: BTreeMap<CollectionId, i64>,
 }
 
@@ -125,7 +126,7 @@ impl ReadState {
         }
     }
 
-    /// Returns the collections to which nothing commits now.
+    /// Returns the collections to which nothing is committed now: they are fenced or retired.
     fn replaced(&self, now: i64) -> BTreeSet<CollectionId> {
         let fenced = self.fences.iter().filter(|(_, until)| **until > now);
         fenced.map(|(collection, _)| *collection).collect()

@@ -9,19 +9,19 @@ use tokio::sync::{Notify, broadcast};
 /// inboxes.
 const WORK: &str = "portolan_work";
 const INBOXES: &str = "portolan_inboxes";
-/// The size of one notification's payload, below PostgreSQL's limit of 8000 bytes.
+/// The maximum size of one notification's payload, below PostgreSQL's limit of 8000 bytes.
 const PAYLOAD_BYTES: usize = 7_000;
 /// The capacity of the channel; a receiver that is further behind learns that it has lagged.
 const NEWS: usize = 1_024;
 /// The wait before the node listens again after the connection was lost.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 
-/// The new things after a commit.
+/// What a commit has made available to waiting tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Announcement {
-    /// Whether there are new timers, or events for capabilities.
+    /// Whether timers or deliveries to capabilities may be due.
     pub(crate) work: bool,
-    /// Whether there are new deliveries to webhooks.
+    /// Whether deliveries to webhooks may be due.
     pub(crate) sending: bool,
     /// The agents whose inboxes have new events.
     pub(crate) agents: Vec<String>,

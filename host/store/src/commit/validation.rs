@@ -1,4 +1,5 @@
-//! Validates units of work, one after the other, against one reading of the database.
+//! Validates units of work, one after the other, against the state that was read at the start of the
+//! transaction.
 
 use super::{
     quotas::QuotaState,
@@ -16,8 +17,8 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The state of everything that a batch names, first as the database has it, then with the writes
-/// of each valid unit.
+/// The state of everything that the units of a batch depend on: first that in the database, then with the
+/// writes of each valid unit applied.
 #[derive(Debug)]
 pub(super) struct ValidationState<'a> {
     quotas: QuotaState<'a>,
@@ -28,11 +29,11 @@ pub(super) struct ValidationState<'a> {
     answered: BTreeSet<(String, String, String, String)>,
     /// The version of each webhook.
     webhooks: BTreeMap<String, u64>,
-    /// The number of webhooks of each agent.
+    /// The number of webhooks of each agent that adds one.
     webhook_counts: BTreeMap<String, u64>,
 }
 
-/// A timer's capability, name and mode; its setting and bytes if it exists; what the capability takes.
+/// A timer's capability, name and mode; its setting and bytes if it exists; the usage of the capability.
 type TimerRow = (String, String, i64, Option<String>, Option<i64>, i64, i64, i64, i64);
 
 impl<'a> ValidationState<'a> {
@@ -151,7 +152,8 @@ impl<'a> ValidationState<'a> {
         self.quotas.exceeded(changes).map_or(Verdict::Committed, Verdict::QuotaExceeded)
     }
 
-    /// Keeps the rates with which the next transactions are compared, after this transaction is committed.
+    /// Keeps the rates with which the next transactions are compared. To be called after this transaction is
+    /// committed.
     pub(super) fn keep_rates(self) {
         self.quotas.keep_rates();
     }
@@ -207,7 +209,8 @@ impl<'a> ValidationState<'a> {
     }
 }
 
-/// Returns a document or a unique key that is not as the unit has read it.
+/// Returns the conflict key of a document or a unique key that has changed since the unit read it, if there
+/// is one.
 pub(super) fn read_conflict(
     changes: &Changes,
     revisions: &BTreeMap<DocumentKey, u64>,

@@ -10,7 +10,8 @@ pub enum Verdict {
     Committed,
     /// The read set has changed; nothing was written. The call can be run again.
     Conflict(ConflictKey),
-    /// The timer or the delivery that it ran for is no longer due; nothing was written.
+    /// The timer or the delivery that the unit ran for was done, changed or removed meanwhile; nothing was
+    /// written.
     Superseded,
     /// A newer version of a capability has its documents in another generation of the collection, or soon
     /// will; nothing was written. The call can be run again by that version.

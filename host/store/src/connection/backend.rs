@@ -13,7 +13,7 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use std::sync::Arc;
 
-/// The SQL types of the columns that both databases have.
+/// SQL types that both databases have.
 pub(crate) const TEXT: &str = "TEXT";
 pub(crate) const NUMBER: &str = "BIGINT";
 
@@ -46,7 +46,8 @@ macro_rules! transact {
         match &*$backend {
             $crate::connection::Backend::Sqlite(sqlite) => {
                 let _guard = sqlite.lock_writer().await?;
-                // A read lock cannot become a write lock once another writer was in between.
+                // `IMMEDIATE` takes the write lock at once: a read lock cannot become a write lock if another
+                // transaction has written in between.
                 let mut $transaction = sqlite.others.begin_with("BEGIN IMMEDIATE").await?;
                 let result = $body;
                 $transaction.commit().await?;
@@ -63,8 +64,8 @@ macro_rules! transact {
 }
 
 /// Runs the same code in a transaction while nothing is committed on any node. Code that removes documents or
-/// timers runs in this way: concurrently with a commit, either could wait for a count that the other has
-/// changed.
+/// timers runs in this way: concurrently with a commit, each could wait for the other, because both change
+/// the rows that count usage.
 macro_rules! transact_alone {
     ($backend:expr, |$transaction:ident| $body:expr) => {
         $crate::connection::transact!($backend, |$transaction| {
@@ -88,7 +89,7 @@ pub struct Steps {
 
 /// Brings the schema of a database up to date, creating the database if there is none.
 pub async fn migrate(url: &DatabaseUrl) -> Result<Steps, DbError> {
-    // The table does not exist where there is no schema or no database.
+    // The query fails if there is no schema or no database yet.
     const STEP: &str = "SELECT max(version) FROM _sqlx_migrations";
     let (before, after) = match url {
         DatabaseUrl::Sqlite(path) => {
@@ -134,7 +135,7 @@ impl Backend {
         })
     }
 
-    /// Returns the statement that waits until no other node commits; none on SQLite, where the writer's
+    /// Returns the statement that waits until no other node commits; `None` on SQLite, where the writer's
     /// lock does that.
     pub(crate) fn commit_lock(&self) -> Option<String> {
         match self {
@@ -143,7 +144,7 @@ impl Backend {
         }
     }
 
-    /// Runs a task that uses the database all the time. SQLite blocks, so it gets its own thread.
+    /// Runs a task that uses the database. On SQLite the task gets its own thread, because statements block.
     pub(crate) fn spawn(
         &self,
         name: &str,
@@ -176,7 +177,7 @@ impl Backend {
         }
     }
 
-    /// Returns the expression for an element of a row of `row_source`, cast to this type.
+    /// Returns the expression for an element of a row of `row_source`, of this type.
     pub(crate) fn part(&self, place: usize, kind: &str) -> String {
         match self {
             Self::Sqlite(_) => format!("?{}", place + 1),

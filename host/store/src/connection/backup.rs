@@ -32,7 +32,8 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
     Ok(fs::metadata(to).map_err(at(to))?.len())
 }
 
-/// Replaces a database that no host uses with a backup. Returns the new path of the old database.
+/// Replaces a database that no host uses with a backup. Returns the new path of the old database, or `None`
+/// if there was none.
 pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     let backup = open(from)?;
     check(from)?;
@@ -49,12 +50,13 @@ pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     Ok(replaced)
 }
 
-/// Links the database under another name too, so that a database exists under its own name until
-/// the end. Its log must not be applied to the new database.
+/// Links the database under a second name too, and returns that name: a database exists under the first name
+/// until the new one replaces it. The old log is moved away, because it must not be applied to the new
+/// database.
 fn move_aside(database: &Path) -> Result<PathBuf, DbError> {
     let number = (1..).find(|number| !with_suffix(database, &format!(".before-{number}")).exists());
     let aside = with_suffix(database, &format!(".before-{}", number.unwrap_or(0)));
-    // The log of a damaged database may not be merged; then the log is moved too.
+    // If the log of a damaged database cannot be merged, it is moved too.
     let _merged = Connection::open(database)
         .and_then(|database| database.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)"));
     for suffix in ["-wal", "-shm"] {
@@ -78,13 +80,14 @@ fn copy(database: &Connection, to: &Path) -> Result<(), DbError> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
     let file = file.map_err(at(to))?;
     let name = to.to_str().ok_or_else(|| at(to)(io::Error::from(io::ErrorKind::InvalidInput)))?;
-    // The copy inherits this: otherwise its pages keep parts of documents that moved to other pages.
+    // The copy inherits this setting. Without it, pages of the copy would keep parts of documents that were
+    // moved to other pages.
     database.execute_batch("PRAGMA secure_delete = ON")?;
     database.execute("VACUUM INTO ?1", [name])?;
     file.sync_all().map_err(at(to))
 }
 
-/// Ensures that a file is a sound database of this version of Portolan or an earlier one.
+/// Ensures that a file is an undamaged database of this version of Portolan or an earlier one.
 fn check(path: &Path) -> Result<(), DbError> {
     let not_ours = |_| DbError::NotADatabase(path.to_owned());
     let database = open(path)?;
@@ -112,7 +115,8 @@ pub fn pg_restore(url: &str, from: &Path) -> Result<String, DbError> {
     Ok(format!("pg_restore {} {how} {file}", connection(url)?))
 }
 
-/// Returns the options without the password, which the tool asks for or reads from PGPASSWORD.
+/// Returns the options of `pg_dump` and `pg_restore` for a URL, without the password, which the tools ask for
+/// or read from PGPASSWORD.
 fn connection(url: &str) -> Result<String, DbError> {
     let options = PgConnectOptions::from_str(url)?;
     let socket = options.get_socket().map(|path| path.to_string_lossy().into_owned());

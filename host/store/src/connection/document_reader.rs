@@ -26,7 +26,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of documents of one statement; a single request may ask for more.
 const BATCH: usize = 1_024;
 
-/// The documents that exist or existed; none if they are larger than the request allows.
+/// The documents that exist or existed; `None` if they are larger than the request allows.
 type Found = Option<HashMap<DocumentKey, Stored>>;
 type Answer = Result<Found, Arc<DbError>>;
 
@@ -56,8 +56,8 @@ impl DocumentReader {
         Ok(Self { requests })
     }
 
-    /// Returns the documents that exist or existed, all from one snapshot, or none if they are larger than
-    /// `room` bytes together.
+    /// Returns the documents that exist or existed, all from one snapshot. Returns `None` if they are larger
+    /// than `room` bytes together.
     pub(crate) async fn find(&self, keys: BTreeSet<DocumentKey>, room: usize) -> Answer {
         let (answer, answered) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
@@ -75,7 +75,7 @@ async fn answer(connection: &mut ReadConnection, statements: &Statements, reques
     match found.unwrap_or(Err(DbError::Silent)) {
         Ok(shares) => {
             for (request, share) in requests.into_iter().zip(shares) {
-                // The call may have timed out.
+                // The send fails if the call has timed out.
                 let _sent = request.answer.send(Ok(share));
             }
         }
@@ -88,10 +88,12 @@ async fn answer(connection: &mut ReadConnection, statements: &Statements, reques
     }
 }
 
-/// The documents of each request, handed out as they are read: no more is held than the requests allow.
+/// The documents of each request, added as they are read, so that no more memory is used than the requests
+/// allow.
 struct Shares<'a> {
     /// The indexes of the requests that want each document.
     wanted: HashMap<&'a DocumentKey, Vec<usize>>,
+    /// For each request, the bytes that are left and the documents.
     shares: Vec<(usize, Found)>,
 }
 

@@ -1,5 +1,5 @@
 //! SQLite without a thread switch for each statement: for the one writer, and for reads of single
-//! documents. These functions block, so they run on threads of their own.
+//! documents and of read sets. These functions block, so they run on threads of their own.
 
 use crate::error::DbError;
 use rusqlite::{
@@ -15,12 +15,12 @@ const STATEMENTS: usize = 512;
 /// The time-out for locks of other processes, such as a backup.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time-out for the writer's connection. Only the making of an index over many documents
-/// holds it for long.
+/// The time-out of the wait for the writer's connection. Only the making of an index over many documents
+/// keeps the connection for long.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The connection that writes, until it is closed. Its holder may begin a transaction; all others
-/// wait in a queue.
+/// The connection that writes; `None` after it is closed. One task at a time can lock it and begin a
+/// transaction; all others wait in a queue.
 #[derive(Debug)]
 pub(crate) struct Writer(Arc<Mutex<Option<Connection>>>);
 
@@ -45,19 +45,20 @@ impl Writer {
     /// Waits for the connection and begins a transaction. The statement blocks the thread.
     pub(crate) async fn begin(&self) -> Result<NativeTransaction, DbError> {
         let connection = self.lock().await?;
-        // A read lock cannot become a write lock once another writer was in between.
+        // `IMMEDIATE` takes the write lock at once: a read lock cannot become a write lock if another
+        // transaction has written in between.
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         Ok(NativeTransaction(connection))
     }
 
-    /// Waits for the connection.
+    /// Waits for the connection. The error is `Busy` after the time-out, and `Closed` if it was closed.
     pub(crate) async fn lock(&self) -> Result<ConnectionGuard, DbError> {
         let connection = tokio::time::timeout(WRITER_TIMEOUT, Arc::clone(&self.0).lock_owned());
         let connection = connection.await.map_err(|_| DbError::Busy)?;
         OwnedMutexGuard::try_map(connection, Option::as_mut).map_err(|_| DbError::Closed)
     }
 
-    /// Merges the log into the database and closes the file.
+    /// Merges the write-ahead log into the database and closes the file.
     pub(crate) async fn close(&self) {
         if let Some(connection) = self.0.lock().await.take()
             && let Err(error) = connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -114,14 +115,15 @@ impl Reader {
         Ok(Self(connection))
     }
 
-    /// Finds the rows in one snapshot, although each row is a query of its own.
+    /// Runs a query once for each row of parameters, all in one snapshot, and returns the found rows.
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
         let mut all = Vec::with_capacity(rows.len());
         self.each(sql, rows, |row| all.push(row))?;
         Ok(all)
     }
 
-    /// Hands over one row after the other, all from one snapshot.
+    /// Runs a query once for each row of parameters, all in one snapshot, and calls `take` with each found
+    /// row.
     pub(crate) fn each<T: FromNative>(
         &self,
         sql: &str,

@@ -32,7 +32,7 @@ pub(super) fn newest_step() -> i64 {
     MIGRATIONS.iter().map(|step| step.version).max().unwrap_or(0)
 }
 
-/// Returns the statement that takes the lock until the end of the transaction.
+/// Returns the statement that waits for the commit lock and keeps it until the end of the transaction.
 pub(super) fn commit_lock() -> String {
     format!("SELECT pg_advisory_xact_lock({COMMIT_LOCK})")
 }
@@ -43,7 +43,7 @@ pub(crate) struct PostgresServer {
     /// For components' queries.
     pub(super) queries: PgPool,
     pub(super) shares: Shares,
-    /// The connection of the last commit. A pool would test it before and after each use.
+    /// The connection of the last commit, for the next one. A pool would test it before and after each use.
     pub(crate) last: Arc<Mutex<Option<PgConnection>>>,
 }
 
@@ -59,7 +59,7 @@ impl PostgresServer {
             ("idle_in_transaction_session_timeout", "10s"),
             ("lock_timeout", "10s"),
         ]);
-        // The pool would hide the reason of a failure to connect.
+        // Opened outside a pool, which would hide the reason of a failure to connect.
         let mut first = connect_with_retries(&options).await.map_err(|error| {
             let server = format!("{}:{}", options.get_host(), options.get_port());
             DbError::NotConnected { server, error }
@@ -107,8 +107,8 @@ impl PostgresServer {
             return Err(DbError::Closed);
         }
         let options = self.pool.connect_options();
-        // These connections find all rows by keys. Fresh tables have no statistics yet that would
-        // tell the planner so.
+        // The statements on these connections find all rows by keys. New tables have no statistics from
+        // which the planner could see that an index is best.
         let options = PgConnectOptions::clone(&options).options([
             ("plan_cache_mode", "force_generic_plan"),
             ("enable_seqscan", "off"),
@@ -144,7 +144,7 @@ impl PostgresTransaction {
     }
 }
 
-/// Returns how long a component's query may take where the operator sets nothing else.
+/// Returns how long a component's query may take if the operator has set no other time.
 pub(super) fn default_query_time() -> Duration {
     Quotas::default().time("", Quota::QueryMs)
 }

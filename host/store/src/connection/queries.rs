@@ -20,25 +20,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The instructions of SQLite between two looks at the clock: some tens of microseconds.
+/// The number of SQLite's instructions between two checks of the clock: some tens of microseconds.
 const INSTRUCTIONS: i32 = 4_000;
 
-/// The longest time-out of a statement that PostgreSQL knows.
+/// The longest time-out of a statement that PostgreSQL accepts.
 const LONGEST_MS: u128 = i32::MAX as u128;
 
 /// The statements of one query. On SQLite, a component's running statement is cancelled when this is dropped;
-/// on PostgreSQL it runs on, at most until its time-out.
+/// on PostgreSQL it continues, at most until its time-out.
 #[derive(Debug)]
 pub(crate) struct Queries {
     backend: Arc<Backend>,
     running: Arc<Running>,
 }
 
-/// What the statements of a query share. A statement that nobody waits for any more holds it until its
-/// connection is free again.
+/// What the statements of a query share. A statement keeps this until its connection is free again, even if
+/// its call has ended.
 #[derive(Debug)]
 struct Running {
-    /// None for a query of the host itself, which has no budget.
+    /// `None` for a query of the host itself, whose statements are not cancelled.
     share: Option<Share>,
     budget: Arc<Budget>,
 }
@@ -47,8 +47,8 @@ struct Running {
 #[derive(Debug)]
 struct Budget {
     limit: Duration,
-    /// The time that its statements have taken, in microseconds. On SQLite this is time of the processor, which a
-    /// busy machine does not lengthen.
+    /// The time that the query's statements have taken, in microseconds. On SQLite this is processor time,
+    /// which a busy machine does not lengthen.
     taken_us: AtomicU64,
     cancelled: AtomicBool,
 }
@@ -60,8 +60,8 @@ impl Drop for Queries {
 }
 
 impl Queries {
-    /// Waits until a capability may run one more query. Its statements together may take `limit`. Without a
-    /// capability, it is a query of the host.
+    /// Waits until a capability may run one more query. The query's statements together may take `limit`. An
+    /// empty capability means the host, which does not wait.
     pub(crate) async fn begin(
         backend: &Arc<Backend>,
         capability: &str,
@@ -89,7 +89,8 @@ impl Queries {
         self.fetch_while(statement, |_| true).await.map(|(fetched, _)| fetched)
     }
 
-    /// Fetches rows one by one as long as they are wanted. Returns those, and whether there are more.
+    /// Fetches rows one by one as long as they are wanted. Returns the wanted rows, and whether an unwanted
+    /// one has ended the fetch.
     pub(crate) async fn fetch_while<T>(
         &self,
         statement: &SelectStatement,
@@ -102,7 +103,7 @@ impl Queries {
         let limit = self.running.budget.limit.as_millis();
         let limit_ms = u64::try_from(limit).unwrap_or(u64::MAX);
         let statement = statement.clone();
-        // The call may end while the statement runs, which then still occupies its connection.
+        // A task of its own, because the statement occupies its connection even if the call ends meanwhile.
         let fetched = tokio::spawn(async move {
             match &*backend {
                 Backend::Sqlite(sqlite) => {
@@ -138,7 +139,7 @@ where
         None => sqlite.readers.acquire().await?,
     };
     if running.share.is_some() {
-        // The connection keeps this until its next query, so it must not hold the share.
+        // The connection keeps the handler until its next query, so the handler must not hold the share.
         let goes_on = Arc::clone(&running.budget).watch();
         connection.lock_handle().await?.set_progress_handler(INSTRUCTIONS, goes_on);
     }
@@ -147,8 +148,8 @@ where
     take_while(rows, is_wanted).await
 }
 
-/// Fetches the rows of a statement, which may take the whole time of the query. Returns none if the
-/// statements before it have used up this time.
+/// Fetches the rows of a statement, which may take as long as the whole query. Returns `None` if the
+/// statements before it have used up the query's time.
 async fn fetch_from_postgres<T>(
     server: &PostgresServer,
     statement: &SelectStatement,
@@ -201,7 +202,8 @@ impl Budget {
         Duration::from_micros(self.taken_us.load(Ordering::Relaxed))
     }
 
-    /// Returns whether the next statement may go on, for the thread that runs it.
+    /// Returns the progress handler of the next statement. The thread that runs the statement calls it; it
+    /// returns whether the statement may continue.
     fn watch(self: Arc<Self>) -> impl FnMut() -> bool + Send + 'static {
         let before = self.taken();
         let mut begun = None;
@@ -214,7 +216,7 @@ impl Budget {
     }
 }
 
-/// Returns the time of the processor that this thread has taken.
+/// Returns the processor time that this thread has used.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let whole = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
@@ -225,8 +227,8 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Whether the database ended a statement because it took too long: `SQLITE_INTERRUPT`, or `query_canceled`
-/// of PostgreSQL.
+/// Returns whether the database has cancelled a statement: `SQLITE_INTERRUPT`, or `query_canceled` of
+/// PostgreSQL.
 fn is_cancellation(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     matches!(code.as_deref(), Some("9" | "57014"))

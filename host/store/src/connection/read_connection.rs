@@ -1,4 +1,4 @@
-//! A dedicated connection for reads: each is one statement, and so reads one snapshot.
+//! A dedicated connection for reads. Each read is one statement, and so sees one snapshot.
 
 use super::{
     backend::Backend,
@@ -12,10 +12,10 @@ use sqlx::{FromRow, PgConnection, SqlStr, postgres::PgRow};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// A connection of one task. On SQLite it blocks the thread.
+/// A connection of one task. On SQLite a read blocks the thread.
 pub(crate) enum ReadConnection {
     Sqlite(Reader),
-    /// None before the first read, and after a read that failed.
+    /// The connection is `None` before the first read, and after a read that failed.
     Postgres(Arc<PostgresServer>, Option<PgConnection>),
 }
 
@@ -27,7 +27,8 @@ impl ReadConnection {
         })
     }
 
-    /// Runs a statement over rows that are JSON arrays, and adds one found row after the other to a state.
+    /// Runs a statement over rows that are JSON arrays, adds the found rows one by one to a state, and
+    /// returns the state. `begin` creates the empty state, once for each attempt.
     pub(crate) async fn fold<T, S>(
         &mut self,
         sql: &SqlStr,
@@ -81,8 +82,8 @@ where
     Ok((connection, state))
 }
 
-/// Waits for a request, and takes it with those that wait too, until they have this size together. Returns
-/// none after the last request.
+/// Waits for a request, and returns it with further waiting requests, until their sizes add up to `limit`.
+/// Returns `None` when the channel is closed.
 pub(crate) async fn next_batch<R>(
     waiting: &mut mpsc::Receiver<R>,
     size: impl Fn(&R) -> usize,

@@ -14,8 +14,8 @@ const CAPABILITIES: usize = 4;
 const LEAST: usize = 2;
 const MOST: usize = 8;
 
-/// The permits to run queries. A capability's waiting queries wait for its own permits first, so that at most
-/// its share waits for a connection, before or after those of others.
+/// The permits to run queries. A query waits for a permit of its capability first and then for a connection,
+/// so no more queries of one capability than its share wait for connections.
 #[derive(Debug)]
 pub(super) struct Shares {
     each: usize,
@@ -31,13 +31,14 @@ pub(super) struct Share {
 }
 
 impl Shares {
-    /// Shares of a database that uses the processors of this process: half of them for each capability.
+    /// Returns the shares for a database that runs in this process: for each capability one query for every
+    /// two processors, between `LEAST` and `MOST`.
     pub(super) fn of_processors() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::new((processors / 2).clamp(LEAST, MOST))
     }
 
-    /// Shares of a database behind a network, whose queries mostly wait.
+    /// Returns the shares for a database behind a network, whose queries mostly wait.
     pub(super) fn of_network() -> Self {
         Self::new(LEAST * 2)
     }
@@ -85,7 +86,7 @@ mod tests {
             }
             assert!(shares.acquire(capability).now_or_never().is_none(), "{capability}");
         }
-        // The connections are taken, and the next one to end is for whoever waits first.
+        // All connections are in use; the next free one is given to the query that has waited longest.
         let mut waiting = Box::pin(shares.acquire("e"));
         assert!((&mut waiting).now_or_never().is_none());
         let mut more = Box::pin(shares.acquire("a"));

@@ -34,7 +34,8 @@ pub(crate) struct Sqlite {
     pub(super) queries: SqlitePool,
     pub(super) shares: Shares,
     pub(crate) path: PathBuf,
-    /// Held while the database is open, because two hosts on one file would overwrite each other.
+    /// The lock file, which is locked while the database is open, because two hosts on one file would
+    /// overwrite each other.
     lock: File,
 }
 
@@ -64,7 +65,7 @@ impl Sqlite {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(true)
-            // What is deleted is overwritten, because it may be about a person.
+            // Deleted content is overwritten, because it may be about a person.
             .pragma("secure_delete", "ON")
             .busy_timeout(Duration::from_secs(5));
         let pool =
@@ -80,7 +81,7 @@ impl Sqlite {
         Ok(Self { writer, others, readers, queries, shares, path: path.to_owned(), lock })
     }
 
-    /// Waits until nothing else of this host writes, and blocks others until the guard is dropped.
+    /// Waits until nothing else in this host writes, and blocks all other writes until the guard is dropped.
     pub(crate) async fn lock_writer(&self) -> Result<impl Sized, DbError> {
         self.writer.lock().await
     }
@@ -90,7 +91,7 @@ impl Sqlite {
         self.readers.close().await;
         self.others.close().await;
         self.writer.close().await;
-        // Closing the file would unlock it too, but others may hold on to this value.
+        // Dropping the file would unlock it too, but clones of the store may still own this value.
         let _unlocked = self.lock.unlock();
     }
 }
@@ -109,7 +110,8 @@ async fn open_pool(
     }
 }
 
-/// Takes the lock file next to the database; the system releases it when the process ends.
+/// Locks the file `…-lock` next to the database; the system releases the lock when the process ends. The
+/// error is `InUse` if another process has the lock.
 pub(super) fn lock(path: &Path) -> Result<File, DbError> {
     let mut name = path.as_os_str().to_owned();
     name.push("-lock");

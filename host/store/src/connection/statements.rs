@@ -6,11 +6,11 @@
 use super::backend::{Backend, NUMBER, TEXT};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// What a capability takes, from the joined rows of `collection_usage u`, one for each serving collection,
-/// and of `timer_usage m`. Rows may be missing.
+/// The columns of a capability's usage, from the joined rows of `collection_usage u`, one for each serving
+/// collection, and of `timer_usage m`. Rows may be missing.
 const USAGE: &str = "CAST(coalesce(sum(u.documents), 0) AS BIGINT), CAST(coalesce(sum(u.tombstones), 0) AS BIGINT), CAST(coalesce(sum(u.bytes), 0) + coalesce(max(m.bytes), 0) AS BIGINT), CAST(coalesce(max(m.timers), 0) AS BIGINT)";
 
-/// Returns the joins for `USAGE` of the capability that this SQL names.
+/// Returns the joins that `USAGE` needs. `capability` is an SQL expression for the scope.
 fn usage_of(capability: &str) -> String {
     format!(
         "LEFT JOIN collections c ON c.capability = {capability} AND c.state = 'serving'
@@ -20,7 +20,7 @@ fn usage_of(capability: &str) -> String {
 }
 
 /// The kinds of the rows of `Statements::read_set`: the revision of a document, the holder of a unique key,
-/// and until when nothing commits to a collection.
+/// and the time until which nothing is committed to a collection.
 pub(crate) const REVISION: i64 = 0;
 pub(crate) const HOLDER: i64 = 1;
 pub(crate) const FENCE: i64 = 2;
@@ -133,7 +133,7 @@ impl Statements {
                 place = backend.part(2, NUMBER),
                 key = backend.part(3, TEXT),
             )),
-            // Each row ends with the name under which the usage is kept.
+            // The last element of each row is the scope, under which the usage is kept.
             timers: sql(format!(
                 "SELECT {capability}, {name}, {mode}, t.setting,
                  CAST(octet_length(t.name) + octet_length(t.action) + octet_length(t.input) AS BIGINT),
@@ -235,7 +235,7 @@ impl Statements {
             ),
             erasures: find("t.owner_digest", "erasures", &[("owner_digest", TEXT)], ""),
             inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
-            // Listeners have polled lately or have a webhook.
+            // Listeners have polled lately or have an active or paused webhook.
             listeners: sql(format!(
                 "SELECT t.agent_id FROM {rows} JOIN inboxes t ON t.polled_at > {}
                  UNION SELECT w.agent_id FROM webhooks w WHERE w.state IN ('active', 'paused')",

@@ -1,4 +1,4 @@
-//! The declaration of a collection: its kept text, and its shape.
+//! The declaration of a collection: its stored text, and its shape.
 
 use super::{Path, Shape, ShapeError};
 use portolan_vocabulary::{self as vocabulary, Geo, Index};

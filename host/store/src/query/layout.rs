@@ -1,10 +1,10 @@
 //! The index of a collection: tables of keys that the host computes, so that both databases order
 //! and compare alike.
 //!
-//! `x<collection>_<generation>` has a row for each document: a key for each single path, and its
-//! position. `…m` has the keys of paths with `[]`. Texts are in an FTS5 table `…t` on SQLite, and
-//! in a `tsvector` on PostgreSQL. A declaration that changes makes new tables in one transaction;
-//! the ones before stay for the calls that still read them, until the next change.
+//! `x<collection>_<generation>` has a row for each document, with a key for each path with one value, and the
+//! geographic position if the collection declares one. `…m` has the keys of paths with `[]`. Texts are in an
+//! FTS5 table `…t` on SQLite, and in a `tsvector` on PostgreSQL. A changed declaration gets new tables in one
+//! transaction; the former tables stay until the next change, for the calls that still read them.
 
 use super::{
     Entry, Path, Shape,
@@ -20,7 +20,7 @@ use portolan_vocabulary::Index;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// Documents that are indexed with one statement.
+/// The number of documents that are indexed with one statement.
 const CHUNK: usize = 500;
 
 /// The tables and statements of a collection's index.
@@ -30,7 +30,7 @@ pub(crate) struct Layout {
     /// Counts the changes of the declaration.
     pub(crate) generation: i64,
     pub(crate) shape: Shape,
-    /// The paths of each index over columns.
+    /// The positions of the paths of each index all of whose paths have one value.
     indexes: Vec<Vec<usize>>,
     sqlite: bool,
     statements: Option<IndexStatements>,
@@ -81,7 +81,8 @@ impl Layout {
         !shape.paths().is_empty() || !shape.text().is_empty() || shape.geo().is_some()
     }
 
-    /// Returns the name of the table of rows, with which the other names begin.
+    /// Returns the name of the table with a row for each document; the names of the other tables begin with
+    /// it.
     pub(crate) fn table(&self) -> String {
         format!("x{}_{}", self.collection.0, self.generation)
     }
@@ -92,7 +93,7 @@ impl Layout {
         paths.filter(|(_, path)| !path.is_multiple()).map(|(place, _)| place)
     }
 
-    /// Returns the position of a path among the declared ones.
+    /// Returns the position of a path among the declared ones; `usize::MAX` if it is not declared.
     pub(crate) fn place(&self, path: &Path) -> usize {
         self.shape.paths().iter().position(|declared| declared == path).unwrap_or(usize::MAX)
     }
@@ -220,7 +221,7 @@ impl Layout {
                     .await
             }
             (false, false) => {
-                // Every search scans the list of pending entries, so it is limited to some
+                // Every search scans the list of pending entries, so that list is limited to 256
                 // kilobytes.
                 let indexed = recent::indexed("words", "seq");
                 let index = format!(
@@ -296,8 +297,8 @@ fn words(id: &str, entry: &Entry) -> Value {
     Value::Array(std::iter::once(json!(id)).chain(texts).collect())
 }
 
-/// Returns the texts as the text of a `tsvector`: each word with its positions and its text's
-/// weight.
+/// Returns the texts as the text of a `tsvector`: each word with its position and the weight of its
+/// text.
 fn vector(entry: &Entry) -> String {
     const WEIGHTS: [char; 4] = ['A', 'B', 'C', 'D'];
     const LAST_PLACE: usize = 16_383;
@@ -307,7 +308,7 @@ fn vector(entry: &Entry) -> String {
         let weight = WEIGHTS.get(number).unwrap_or(&'D');
         for word in words {
             place = LAST_PLACE.min(place + 1);
-            // Words have no quotes and no backslashes in them: they are letters and digits.
+            // Words consist of letters and digits, so no quote or backslash is escaped.
             text.push_str(&format!("'{word}':{place}{weight} "));
         }
     }

@@ -1,4 +1,4 @@
-//! Many documents by their ids. They are read like a query, because they can take as long as one.
+//! Reads many documents by their ids. Such a read counts as a query, because it can take as long.
 
 use crate::{
     connection::Queries,
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 type Row = (String, i64, Option<String>, i64, i64);
 
-/// Returns the documents that exist or existed, all from one snapshot, or none if they are larger than `room`
-/// bytes together.
+/// Returns the documents that exist or existed, all from one snapshot. Returns `None` if they are larger than
+/// `room` bytes together.
 pub(crate) async fn find_many(
     queries: &Queries,
     collection: CollectionId,

@@ -1,5 +1,5 @@
-//! Queries over the documents of both databases: declarations, tables and statements. What a query means is
-//! in `portolan_query`, which also answers it in memory, for documents that a call has written.
+//! Queries over the documents of both databases: declarations, tables and statements. `portolan_query`
+//! defines what a query means, and answers it in memory over the documents that a call has written.
 
 mod collection;
 mod declaration;

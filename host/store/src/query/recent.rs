@@ -1,12 +1,12 @@
-//! The blocks of recently written documents, which alone are ranked on PostgreSQL.
+//! The blocks of recently written documents: PostgreSQL ranks only the documents in them.
 //!
 //! A GIN index has no order. Documents are therefore grouped into blocks in the order of writing. The index
 //! has each document's words and the names of the two blocks that contain it, and a query searches for words
 //! and blocks together.
 
-/// The number of documents that are ranked, because ranking takes longer than finding. Of more
-/// documents the last written are ranked, and the others have the relevance 0. On PostgreSQL the
-/// number is approximate, because it ranks whole blocks.
+/// The maximum number of documents that are ranked, because ranking takes longer than finding. If more
+/// documents match, those written last are ranked, and the others have the relevance 0. On PostgreSQL
+/// the number is approximate, because whole blocks are ranked.
 pub(crate) const RANKED: u64 = 1_000;
 
 /// The sizes of small and large blocks, as powers of two.
@@ -15,7 +15,7 @@ const LARGE: u32 = 14;
 /// The number of small blocks that are sampled for the frequency of the words.
 pub(super) const SAMPLE: u64 = 5;
 
-/// Returns the column of the order of writing, for a table.
+/// Returns the definition of the column that numbers a table's documents in the order of writing.
 pub(crate) fn sequence_column(table: &str) -> String {
     format!("seq BIGINT GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME {table}_seq)")
 }
@@ -31,15 +31,16 @@ pub(crate) fn indexed(words: &str, sequence: &str) -> String {
 /// The documents from one block on, up to the block that is being written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recent {
-    /// The size of the blocks. The index scans whole blocks, so few large blocks are better than
-    /// many small ones.
+    /// The size of the blocks, as a power of two. The index scans whole blocks, so few large blocks are
+    /// better than many small ones.
     power: u32,
     since: u64,
     now: u64,
 }
 
 impl Recent {
-    /// Returns at least this many of the newest small blocks; `None` if they contain everything.
+    /// Returns at least this many of the newest small blocks; `None` if they contain all documents. `last`
+    /// is the last position in the order of writing.
     pub(super) fn new(last: u64, small_blocks: u64) -> Option<Self> {
         let large = small_blocks >= 2 << (LARGE - SMALL);
         let power = if large { LARGE } else { SMALL };
@@ -54,12 +55,12 @@ impl Recent {
         self.power == SMALL
     }
 
-    /// Returns its first position in the order of writing.
+    /// Returns the first position of these blocks in the order of writing.
     pub(crate) fn first(self) -> u64 {
         self.since << self.power
     }
 
-    /// Returns its blocks as a condition of a `tsquery`.
+    /// Returns the names of the blocks as a condition of a `tsquery`.
     pub(crate) fn blocks(self) -> String {
         let size = if self.power == LARGE { 'l' } else { 's' };
         let blocks = (self.since..=self.now).map(|number| format!("'/{size}{number}'"));

@@ -1,4 +1,4 @@
-//! Queries over the documents that the database has.
+//! Queries over the documents in the database.
 
 use super::{
     Collection, Filter, Layout, OrderBy, Path, Placed, Query, is_counted,
@@ -12,10 +12,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// A page ends early rather than holding more than this.
+/// The maximum number of bytes of the documents of a page, unless its first document has more. A page that
+/// would have more ends early.
 const PAGE_BYTES: usize = 1 << 20;
 
-/// A row of a query: the keys that were found, and the document if it still exists.
+/// A row of a query: the id and the sort keys of a match, and the document if it still exists.
 #[derive(Debug, sqlx::FromRow)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -32,7 +33,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Returns the bytes of its document.
+    /// Returns the bytes of memory that the row takes with its document.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + self.id.len() + self.body.as_ref().map_or(0, String::len)
     }
@@ -61,7 +62,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns rows after the cursor, one more than the limit if there are more, and whether the
-    /// page was cut because of its size.
+    /// page was cut because of its size. The documents with the ids in `written` are left out.
     pub(crate) async fn page(
         &self,
         query: &Query,
@@ -103,7 +104,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns for each path the keys of its values, with the number of documents that have each.
-    /// One statement counts all paths that have one value.
+    /// All paths with one value share one statement; a path with several values has its own.
     pub(crate) async fn count_by(
         &self,
         query: &Query,
@@ -131,19 +132,19 @@ impl<'a> Search<'a> {
         Ok(all)
     }
 
-    /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` where there
-    /// are so few documents that all are ranked.
+    /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` if all
+    /// documents with the words are ranked.
     async fn recent(&self, select: &Select<'_>, query: &Query) -> Result<Option<Recent>, DbError> {
         let last: Vec<(i64,)> = self.queries.fetch(&select.last_written()).await?;
         let last = last.first().map_or(0, |(last,)| unsigned(*last));
         let Some(sample) = Recent::new(last, SAMPLE) else { return Ok(None) };
         let counted: Vec<(i64,)> = self.queries.fetch(&select.sample(query, sample)).await?;
         let have = counted.first().map_or(0, |(count,)| unsigned(*count));
-        // The newest block may be almost empty.
+        // One more block is added, because the newest may be almost empty.
         let blocks = (SAMPLE * RANKED).checked_div(have).map(|blocks| blocks + 1);
         let recent = blocks.and_then(|blocks| Recent::new(last, blocks));
-        // For several words the index scans the blocks: with many documents, ranking all that have
-        // the words is faster.
+        // For several words the index scans whole blocks. If these are large, ranking all documents
+        // that have the words is faster.
         Ok(recent.filter(|recent| query.words.len() == 1 || recent.is_of_small_blocks()))
     }
 }

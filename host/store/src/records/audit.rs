@@ -20,7 +20,7 @@ pub struct AuditQuery {
     pub action: Option<String>,
     pub request_id: Option<String>,
     pub outcome: Option<Outcome>,
-    /// The `seq` of the last row of the page before: only rows with a lower one are returned.
+    /// The `seq` of the last row of the page before: only rows with a lower `seq` are returned.
     pub before: Option<i64>,
     pub limit: u64,
 }

@@ -4,21 +4,21 @@ use crate::{connection::read, error::DbError, integers::signed, integers::unsign
 use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
-/// The numbers of waiting timers and deliveries.
+/// The numbers of timers and deliveries that are due, and of dead letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backlog {
-    /// Timers that are due.
+    /// The number of due timers.
     pub timers: u64,
-    /// Events on their way to capabilities.
+    /// The number of due deliveries to capabilities.
     pub deliveries: u64,
-    /// Events on their way to webhooks.
+    /// The number of due deliveries to webhooks.
     pub webhooks: u64,
-    /// Dead letters.
+    /// The number of dead letters.
     pub dead_letters: u64,
 }
 
 impl Store {
-    /// Counts the due work of all nodes.
+    /// Returns the backlog of all nodes together.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog, DbError> {
         let (alive, dead) = (self.inner.backend.alive(), self.inner.backend.dead());
         let sql = format!(

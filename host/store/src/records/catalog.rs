@@ -19,7 +19,7 @@ pub struct CatalogState {
 /// A capability that is or was served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Served {
-    /// The time when it was first served.
+    /// The time when the capability was first served.
     pub since: Timestamp,
     /// Its version and the digest of its component; `None` if it is not served now.
     pub version: Option<String>,
@@ -52,7 +52,7 @@ impl Store {
         Ok(rows.into_iter().map(served).collect())
     }
 
-    /// Records a change of the catalog and the capabilities that are now served.
+    /// Records a change of the catalog, and which capabilities are served now.
     pub async fn put_catalog_state(
         &self,
         state: &CatalogState,

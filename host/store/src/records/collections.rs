@@ -12,17 +12,17 @@ use portolan_vocabulary::{self as vocabulary, People, Person, add_people};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The number of documents that are read at once while an index is made.
+/// The number of documents that one statement reads while an index is made.
 const CHUNK: usize = 1_000;
 
 type Row = (i64, i64, String);
 
-/// A collection as it is stored: its row, its people as JSON, its version, and the generation that is being
-/// filled to replace it.
+/// A collection as it is stored: its id, generation and shape, its people as JSON, its version, and the
+/// generation that is being filled to replace it.
 type Declared = (i64, i64, String, Option<String>, i64, Option<i64>);
 
 impl Store {
-    /// Makes the collections of a capability ready, for both modes.
+    /// Declares the collections of a capability for both modes.
     pub async fn declare_for_both(
         &self,
         capability: &str,
@@ -35,8 +35,9 @@ impl Store {
         })
     }
 
-    /// Makes collections ready. Where a declaration has changed, all documents are indexed again in one
-    /// transaction, and writes wait meanwhile: for many documents, a generation is filled before.
+    /// Declares collections: creates the missing ones and changes those whose declaration has changed. All
+    /// documents of a collection with another index are indexed again in one transaction, and writes wait
+    /// meanwhile. So a collection of many documents is replaced by a filled generation before this.
     pub async fn declare(
         &self,
         capability: &str,
@@ -49,7 +50,7 @@ impl Store {
             let known =
                 row.as_ref().map(|(_, _, _, people, version, _)| (people.clone(), *version));
             if let Some((id, .., Some(filling))) = &row {
-                // The version that it was filled for is gone.
+                // The generation is for another version than the one that declares the collection now.
                 let (store, name) = (self.clone(), name.clone());
                 let (from, to) = (CollectionId(*id), CollectionId(*filling));
                 self.exclusively(async move {

@@ -1,4 +1,4 @@
-//! Dead letters: deliveries of events that failed too often. The operator may replay them.
+//! Dead letters: deliveries of events that failed too often. The operator may make them due again.
 
 use crate::{
     connection::read, connection::transact, error::DbError, integers::signed, integers::unsigned,
@@ -29,7 +29,7 @@ pub struct DeadLetter {
 type Row = (i64, String, String, i64, Option<String>, String, String, String, i64, String);
 
 impl Store {
-    /// Returns dead letters with a number above `after`, the oldest first.
+    /// Returns dead letters with an id above `after`, the oldest first.
     pub async fn dead_letters(&self, after: i64, limit: u32) -> Result<Vec<DeadLetter>, DbError> {
         let dead = self.inner.backend.dead();
         let sql = format!(
@@ -48,7 +48,7 @@ impl Store {
         Ok(rows.into_iter().map(letter).collect())
     }
 
-    /// Makes these dead letters due again, or all of them, and returns their number.
+    /// Makes these dead letters due again, or all if `ids` is `None`. Returns their number.
     pub async fn replay(&self, ids: Option<&[i64]>, now: Timestamp) -> Result<u64, DbError> {
         let dead = self.inner.backend.dead();
         let again = format!(

@@ -1,6 +1,6 @@
 //! Due work: timers, and deliveries of events to subscribed capabilities.
 //!
-//! A node that takes work delays its due time by a lease, and deletes it in the transaction of the
+//! A node that takes work delays its due time by a lease, and deletes the work in the transaction of the
 //! call's writes. The leases of a node that dies expire, and another node takes the work.
 
 use crate::{
@@ -46,8 +46,8 @@ impl Store {
         Ok(due.map(|due| Timestamp::from_millis(unsigned(due))))
     }
 
-    /// Returns the capabilities that have due work, ordered by id. It skips from one capability to the next
-    /// in an index, so its cost does not depend on the amount of work.
+    /// Returns the capabilities that have due work, ordered by id. The query skips from one capability to the
+    /// next in an index, so its cost does not depend on the amount of work.
     pub async fn due_capabilities(&self, now: Timestamp) -> Result<BTreeSet<String>, DbError> {
         let alive = self.inner.backend.alive();
         let due = |table: &str, only: &str| {
@@ -170,7 +170,8 @@ impl Store {
         Ok(work)
     }
 
-    /// Ends the leases of a host that has stopped; on SQLite there is no other host.
+    /// Ends the leases that a stopped host has left on SQLite, where no other host runs. Failed work keeps
+    /// its backoff. Does nothing on PostgreSQL, where other nodes may have leases.
     pub(crate) async fn free_leases(&self) -> Result<(), DbError> {
         let Backend::Sqlite(_) = &*self.inner.backend else { return Ok(()) };
         for sql in [
@@ -185,7 +186,8 @@ impl Store {
         Ok(())
     }
 
-    /// Reschedules work after a failure; a delivery that failed too often becomes a dead letter.
+    /// Reschedules work to `until` after a failure. A delivery that has failed `MAX_ATTEMPTS` times becomes a
+    /// dead letter.
     pub async fn reschedule(
         &self,
         work: &DueWork,

@@ -6,8 +6,8 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 
 impl Store {
-    /// Returns the digest of the input, in hexadecimal digits, and the answer, unless it has
-    /// expired.
+    /// Returns the digest of the input, in hexadecimal digits, and the stored answer; `None` if there is no
+    /// answer or if it has expired.
     pub async fn find_answer(
         &self,
         key: &IdempotencyKey,

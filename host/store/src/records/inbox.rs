@@ -12,7 +12,7 @@ use sea_query::{Alias, Expr, ExprTrait as _, JoinType, Order as SortOrder, Selec
 use sqlx::FromRow;
 use std::collections::BTreeMap;
 
-/// The range of events that an agent has not acknowledged in time.
+/// The first and the last sequence of the events that an agent has not acknowledged in time.
 #[derive(Debug)]
 pub struct Gap {
     pub agent_id: String,
@@ -32,7 +32,7 @@ pub struct InboxEntry {
     pub occurred_at: Timestamp,
 }
 
-/// The columns of an event.
+/// The columns of the table of events that an inbox entry needs.
 pub(crate) const EVENT: [&str; 5] = ["id", "event_type", "subject", "data", "occurred_at"];
 
 fn column(table: &str, name: &str) -> Expr {
@@ -78,7 +78,8 @@ impl From<Row> for InboxEntry {
 }
 
 impl Store {
-    /// Returns the newest sequence of an inbox and the time of the last poll.
+    /// Returns the newest sequence of an inbox and the time of the last poll; `None` if the agent has no
+    /// inbox yet.
     pub async fn inbox_head(
         &self,
         agent_id: &str,
@@ -94,7 +95,7 @@ impl Store {
     }
 
     /// Returns events after this sequence that are not acknowledged, in order; of these types, or
-    /// of all types if there are none.
+    /// of all types if `types` is empty.
     pub async fn unacknowledged(
         &self,
         agent_id: &str,
@@ -117,7 +118,7 @@ impl Store {
         Ok(rows.into_iter().map(InboxEntry::from).collect())
     }
 
-    /// Returns the sequences of these events in an inbox.
+    /// Returns the sequences in an inbox of those of these events that it contains, by event id.
     pub async fn inbox_sequences(
         &self,
         agent_id: &str,
@@ -135,30 +136,31 @@ impl Store {
         Ok(rows.into_iter().map(|(id, seq)| (id, unsigned(seq))).collect())
     }
 
-    /// Returns the sequences and types of the events that an agent has acknowledged and that occurred at or
-    /// after `since`.
+    /// Returns the sequences of the first `limit` events of these types that an agent has acknowledged and that
+    /// occurred at or after `since`. No types means any type.
     pub async fn acknowledged_since(
         &self,
         agent_id: &str,
         since: Timestamp,
+        types: &[String],
         limit: usize,
-    ) -> Result<Vec<(u64, String)>, DbError> {
-        let rows: Vec<(i64, String)> = read!(self.inner.backend, |pool| {
-            sqlx::query_as(
-                "SELECT i.seq, e.event_type FROM inbox i JOIN events e ON e.seq = i.event_seq
-                 WHERE i.agent_id = $1 AND i.acknowledged = 1 AND e.occurred_at >= $2
-                 ORDER BY i.seq LIMIT $3",
-            )
-            .bind(agent_id)
-            .bind(signed(since.as_millis()))
-            .bind(signed(limit as u64))
-            .fetch_all(pool)
-            .await?
-        });
-        Ok(rows.into_iter().map(|(seq, event_type)| (unsigned(seq), event_type)).collect())
+    ) -> Result<Vec<u64>, DbError> {
+        let mut statement = events_of(agent_id);
+        statement
+            .expr(column("i", "seq"))
+            .and_where(column("i", "acknowledged").eq(1))
+            .and_where(column("e", "occurred_at").gte(signed(since.as_millis())))
+            .order_by_expr(column("i", "seq"), SortOrder::Asc)
+            .limit(limit as u64);
+        if !types.is_empty() {
+            statement.and_where(column("e", "event_type").is_in(types.iter().cloned()));
+        }
+        let rows: Vec<(i64,)> = self.inner.backend.fetch(&statement).await?;
+        Ok(rows.into_iter().map(|(seq,)| unsigned(seq)).collect())
     }
 
-    /// Returns the ranges of events older than `days` that agents have not acknowledged.
+    /// Returns the ranges of events older than `days` that agents have not acknowledged, of at most 100
+    /// agents.
     pub async fn gaps(&self, now: Timestamp, days: u64) -> Result<Vec<Gap>, DbError> {
         let before = older_than(now, days);
         let rows: Vec<(String, i64, i64)> = read!(self.inner.backend, |pool| {
@@ -177,7 +179,8 @@ impl Store {
         Ok(rows.into_iter().map(gap).collect())
     }
 
-    /// Deletes the events of gaps that were announced to the agents.
+    /// Deletes the events older than `days` in these gaps from the inboxes. To be called after the gaps were
+    /// announced to the agents.
     pub async fn delete_gaps(
         &self,
         gaps: &[Gap],

@@ -6,7 +6,7 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 use std::collections::BTreeMap;
 
-/// The owner of a capability's id.
+/// The publisher that a capability's id belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The publisher, as its text form.
@@ -16,7 +16,7 @@ pub struct Installed {
 }
 
 impl Store {
-    /// Records the publisher of an id that has none, and returns whose the id is.
+    /// Records the publisher of an id that has none, and returns the publisher that the id belongs to.
     pub async fn claim_id(
         &self,
         id: &str,
@@ -46,7 +46,8 @@ impl Store {
         Ok(Installed { publisher: owner, highest_version })
     }
 
-    /// Records the publisher of a namespace of events that has none, and returns whose it is.
+    /// Records the publisher of a namespace of events that has none, and returns the publisher that the
+    /// namespace belongs to.
     pub async fn claim_namespace(
         &self,
         namespace: &str,
@@ -91,8 +92,8 @@ impl Store {
         Ok(rows.into_iter().collect())
     }
 
-    /// Changes the highest version of an id that was served; `None` permits any next version. It has no
-    /// effect if another node has changed `from` in the meantime.
+    /// Changes the highest version of an id that was served; `None` permits any next version. Has no effect
+    /// if the stored version is no longer `from`, because another node has changed it.
     pub async fn put_highest_version(
         &self,
         id: &str,
@@ -113,8 +114,8 @@ impl Store {
         Ok(())
     }
 
-    /// Gives an id with its permissions to another key of its publisher. It has no effect if the id is no
-    /// longer the previous key's.
+    /// Transfers an id with its permission grants from one key of a publisher to the next. Does not transfer
+    /// the id if it no longer belongs to the previous key.
     pub async fn succeed(&self, id: &str, previous: &str, next: &str) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query(
@@ -141,8 +142,8 @@ impl Store {
         Ok(())
     }
 
-    /// Gives an id, and namespaces of events that are not the host publisher's, to another publisher. What
-    /// was permitted to the previous one is no longer permitted.
+    /// Transfers an id, and those of the namespaces of events that do not belong to the publisher `host`, to
+    /// another publisher. Deletes the id's permission grants, and permits any next version.
     pub async fn adopt(
         &self,
         id: &str,
@@ -179,7 +180,7 @@ impl Store {
         Ok(())
     }
 
-    /// Permits a publisher's capability to do something.
+    /// Grants permissions to a publisher's capability.
     pub async fn grant(
         &self,
         id: &str,
@@ -205,7 +206,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns what is permitted to the publisher that each id belongs to: pairs of id and permission.
+    /// Returns pairs of id and permission: what is granted to each id for the publisher that it belongs to.
     pub async fn granted(&self) -> Result<Vec<(String, String)>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(

@@ -26,12 +26,12 @@ pub struct Quarantined {
     pub test_mode: bool,
     pub collection: String,
     pub id: String,
-    /// The version of the form of the document.
+    /// The version of the document's form.
     pub version: u32,
     pub reason: String,
     pub quarantined_at: Timestamp,
-    /// Whether it could not be migrated: then it is in no collection. Otherwise it is in its collection, and
-    /// the version that could not read it leaves it out.
+    /// Whether the document was removed from its collection, because it could not be migrated. Otherwise it
+    /// is still in its collection, and the version that could not read it ignores it.
     pub removed: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct QuarantinedDocument {
     pub revision: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// None if the document was deleted meanwhile.
+    /// `None` if the document was deleted meanwhile.
     pub document: Option<Value>,
 }
 
@@ -66,8 +66,8 @@ impl From<Row> for Quarantined {
     }
 }
 
-/// Returns the reason as it is stored with its document: bounded, and without the ids of people, because
-/// exports and erasures read only the document.
+/// Returns the reason as it is stored with its document: of limited length, and without the ids of people,
+/// because exports and erasures search only the document for ids.
 pub(super) fn kept_reason(reason: &str) -> String {
     let reason: String = reason.chars().take(REASON).collect();
     let people: Vec<String> = person_ids(&reason).map(str::to_owned).collect();
@@ -169,8 +169,8 @@ impl Store {
         }))
     }
 
-    /// Ends the quarantine of a document. Returns false if it is in none. A document that could not be
-    /// migrated is deleted by this.
+    /// Ends the quarantine of a document. Returns false if the document is not in quarantine. A document that
+    /// could not be migrated is in no collection, so this deletes it.
     pub async fn end_quarantine(&self, collection: &Collection, id: &str) -> Result<bool, DbError> {
         let removed = transact_alone!(self.inner.backend, |transaction| {
             let sql = "DELETE FROM quarantined_documents WHERE collection = $1 AND id = $2";

@@ -1,7 +1,7 @@
 //! Leases of webhooks, and the results of deliveries to them.
 //!
-//! A node leases a webhook and sends what is due there; the other nodes leave it alone until the
-//! lease expires. The lease of a node that dies expires, and another node takes the webhook.
+//! A node leases a webhook and sends its due deliveries; no other node sends to this webhook until the
+//! lease has expired. The lease of a node that dies expires, and another node takes the webhook.
 
 use super::inbox::{EVENT, InboxEntry};
 use crate::{
@@ -20,7 +20,7 @@ pub struct DueDelivery {
     pub id: String,
     pub challenge: bool,
     pub attempts: u32,
-    /// Its sequence is that of the agent's inbox; 0 if it is in no inbox.
+    /// The event. Its sequence is that in the agent's inbox, or 0 if the event is in no inbox.
     pub event: InboxEntry,
 }
 
@@ -53,13 +53,13 @@ struct DueRow {
     occurred_at: i64,
 }
 
-/// The condition that no earlier delivery of the same subject as `d` is pending.
+/// The condition that no earlier delivery of the same subject as `d` is pending, challenges aside.
 const FIRST: &str =
     "NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = d.webhook_id
      AND p.outcome = 'pending' AND p.challenge = 0 AND p.subject = d.subject AND p.seq < d.seq)";
 
 impl Store {
-    /// Leases webhooks with due deliveries until `until`. `lease` names the holder.
+    /// Leases webhooks with due deliveries until `until`, and returns their ids. `lease` names the holder.
     pub async fn take_webhooks(
         &self,
         now: Timestamp,
@@ -103,8 +103,9 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 
-    /// Returns the due deliveries of a webhook, the oldest first. Challenges are always due. Of the events,
-    /// only the first pending delivery of each subject is, while the webhook is active and not backing off.
+    /// Returns the due deliveries of a webhook, the oldest first. A challenge is due in every state of the
+    /// webhook. An event is due only while the webhook is active and not backing off, and only the first
+    /// pending one of each subject.
     pub async fn due_deliveries(
         &self,
         webhook: &Webhook,
@@ -146,9 +147,9 @@ impl Store {
     }
 
     /// Records the results of attempts and renews the lease until `until`. A delivered event is
-    /// acknowledged. The state is changed if the webhook still has the version that was read; the
-    /// pending deliveries of a disabled webhook become dead. Returns false if another node has the
-    /// lease by now and so has sent the same again.
+    /// acknowledged. A new `state` is written if the webhook still has the version that was read; the
+    /// pending deliveries of a webhook that this disables become dead. Returns false if another node has
+    /// taken the lease and so may have sent the same deliveries again.
     pub async fn record_attempts(
         &self,
         webhook: &Webhook,
@@ -242,7 +243,7 @@ impl Store {
         Ok(())
     }
 
-    /// Releases all leases of a node.
+    /// Releases all leases of a node, whose names begin with the node's name and a slash.
     pub async fn release_webhooks(&self, node: &str) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query("UPDATE webhooks SET leased_until = 0 WHERE lease LIKE $1")

@@ -6,7 +6,7 @@ use crate::{
 };
 use portolan_vocabulary::Timestamp;
 
-/// A signing key. Its private part leaves this crate only to sign.
+/// A signing key. It has no `Debug`, so that its private part is not written to logs.
 #[derive(Clone)]
 pub struct SigningKeyRecord {
     /// The `kid` of tokens signed with it.

@@ -10,15 +10,17 @@ use portolan_vocabulary::Timestamp;
 use sqlx::AssertSqlSafe;
 
 pub(crate) const DAY_MS: u64 = 24 * 3600 * 1000;
-/// The retention of tombstones. While one exists, a document that is created again continues its revisions.
+/// The retention of tombstones. While the tombstone of a document exists, a document that is created again
+/// under its id continues its revisions.
 const TOMBSTONE_DAYS: u64 = 30;
 
-/// The number of rows deleted in one transaction, because calls wait meanwhile.
+/// The maximum number of rows deleted in one transaction, because calls wait meanwhile.
 const CHUNK: u64 = 1_000;
 
 impl Store {
-    /// Deletes expired answers, old tombstones, events older than `event_days` that have no pending
-    /// delivery, audit rows older than `audit_days`, and replaced generations of collections.
+    /// Deletes expired answers; deliveries to webhooks and entries of inboxes older than `event_days`, and
+    /// events of this age that have no delivery to a capability left; audit rows older than `audit_days`; old
+    /// tombstones; and replaced generations of collections.
     pub async fn sweep(
         &self,
         now: Timestamp,

@@ -47,7 +47,7 @@ impl Store {
         Ok(rows.into_iter().map(pending).collect())
     }
 
-    /// Removes every pending timer of a capability, and returns their number.
+    /// Removes every pending timer of a capability in both modes, and returns their number.
     pub async fn drop_timers(&self, capability: &str) -> Result<u64, DbError> {
         Ok(transact_alone!(self.inner.backend, |transaction| {
             sqlx::query("DELETE FROM timers WHERE capability = $1")

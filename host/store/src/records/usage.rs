@@ -1,4 +1,4 @@
-//! What the documents and timers of every capability take, for the operator.
+//! How much the documents and timers of every capability take of its quotas, for the operator.
 
 use crate::{
     connection::read,
@@ -20,8 +20,8 @@ pub struct QuotaUse {
 }
 
 impl Store {
-    /// Returns what each capability uses of each quota of what is stored, ordered by id, live mode first.
-    /// Quotas of which nothing is used, and the host's own records, are left out.
+    /// Returns how much each capability uses of each quota that limits what is stored, ordered by id, live
+    /// mode first. Quotas of which nothing is used, and the host's own records, are left out.
     pub async fn quota_uses(&self) -> Result<Vec<QuotaUse>, DbError> {
         let rows: Vec<(String, i64, i64, i64, i64)> = read!(self.inner.backend, |pool| {
             sqlx::query_as(

@@ -12,9 +12,9 @@ use std::{
     io::{self, Read as _, Write as _},
 };
 
-/// The most entries that are kept of one capability.
+/// The maximum number of entries in the history of one capability.
 const ENTRIES: i64 = 200;
-/// The newest entry by which a version is desired on every node.
+/// Selects the entry of the desired version: the newest publication or rollback.
 const DESIRED: &str =
     "SELECT max(seq) FROM component_versions WHERE capability_id = $1 AND arrival <> 'dropped'";
 
@@ -48,9 +48,9 @@ pub struct VersionRecord {
     pub arrival: Arrival,
     /// The name of its file in a catalog folder.
     pub file: String,
-    /// Where it came from.
+    /// Where the component came from.
     pub source: String,
-    /// The operator who decided it, as named by the command.
+    /// The operator who published it or rolled back to it, as named by the command.
     pub decided_by: Option<String>,
     pub at: Timestamp,
     /// What breaks callers of the version before it, one sentence each.
@@ -117,9 +117,9 @@ impl VersionState {
 }
 
 impl Store {
-    /// Records that a version arrived, with its content unless that is kept already, and returns the number
-    /// of the entry. The contents of the capability's newest `keep` versions and of the desired version are
-    /// kept; those of all others are deleted.
+    /// Records that a version arrived, with its content unless that is kept already, and returns the `seq` of
+    /// the entry. The contents of the capability's newest `keep` versions and of the desired version are
+    /// kept; those of all others are deleted, as are the oldest entries of a history that is too long.
     pub async fn add_version(
         &self,
         record: &VersionRecord,
@@ -249,7 +249,7 @@ impl Store {
         Ok(rows.into_iter().map(desired).collect())
     }
 
-    /// Returns the content of a component, if it is kept and undamaged.
+    /// Returns the content of a component; `None` if it is not kept, or if it is damaged.
     pub async fn component_content(&self, digest: &str) -> Result<Option<Vec<u8>>, DbError> {
         let row: Option<(Vec<u8>,)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT content FROM component_contents WHERE digest = $1")
@@ -274,7 +274,7 @@ impl Store {
         Ok(row.is_some())
     }
 
-    /// Records that a version that waited for approval may serve.
+    /// Records that a version that has waited for approval may serve.
     pub async fn accept_version(&self, seq: i64) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query("UPDATE component_versions SET state = 'accepted' WHERE seq = $1")
@@ -306,7 +306,8 @@ fn entry(id: &str, row: Row, kept: bool) -> VersionEntry {
     VersionEntry { seq, record, kept }
 }
 
-/// Compresses a component, beside the threads that serve. Components take half the space.
+/// Compresses a component to about half its size. Runs on a thread for blocking work, so that calls do not
+/// wait.
 async fn compressed(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
     let Some(content) = content.map(<[u8]>::to_vec) else { return Ok(None) };
     let packed = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {

@@ -124,7 +124,8 @@ impl Store {
         Ok(rows.into_iter().map(Webhook::from).collect())
     }
 
-    /// Returns entries of a webhook's delivery log before this number, the newest first.
+    /// Returns entries of a webhook's delivery log with a `seq` below `before`, of this outcome or of all,
+    /// the newest first.
     pub async fn webhook_log(
         &self,
         webhook_id: &str,

@@ -16,10 +16,11 @@ use std::collections::{BTreeSet, btree_map::Entry};
 const ID_BYTES: usize = 128;
 /// The largest size of a document.
 pub(crate) const DOCUMENT_BYTES: usize = 256 << 10;
-/// The maximum number of documents that one call may read, and that it may write.
+/// The maximum number of documents that one call may read.
 const READS: usize = 10_000;
 /// The most documents of a read that shares a statement with the reads of other calls.
 const BATCHED: usize = 16;
+/// The maximum number of documents that one call may write.
 const WRITES: usize = 1_000;
 
 impl Unit {
@@ -32,7 +33,8 @@ impl Unit {
         Ok(found.pop().flatten())
     }
 
-    /// Returns one answer for each id, in their order, all from one snapshot.
+    /// Returns the document, or `None`, for each id in order. A document that this call has written or read
+    /// before is returned as it was then; all others are read from one snapshot.
     pub async fn get_many(
         &mut self,
         collection: &Collection,
@@ -71,7 +73,8 @@ impl Unit {
         Ok(ids.iter().map(document).collect())
     }
 
-    /// Writes the whole document and returns its new revision.
+    /// Writes the whole document and returns its new revision. The error is `Conflict` if the expectation
+    /// is not met.
     pub async fn put(
         &mut self,
         collection: &Collection,
@@ -135,8 +138,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Checks the expectation. Returns the current revision, and the creation time if the document
-    /// exists.
+    /// Returns the current revision, and the creation time if the document exists. The error is `Conflict` if
+    /// the expectation is not met, and `Limit` if the call may write no further document.
     async fn expect(
         &mut self,
         collection: &Collection,
@@ -196,7 +199,8 @@ impl Unit {
         Ok(())
     }
 
-    /// Adds a document to the read set. One that is already there keeps its first revision.
+    /// Adds a document to the read set. If the unit has already read the document, the read set keeps the
+    /// first revision, so that a change in between is a conflict at the commit.
     pub(super) fn add_read(&mut self, key: DocumentKey, stored: Stored) {
         if let Entry::Vacant(vacant) = self.reads.entry(key) {
             let bytes = stored.bytes(&vacant.key().id);
@@ -211,7 +215,7 @@ impl Unit {
         if bytes > self.room { Err(no_room()) } else { Ok(()) }
     }
 
-    /// Returns the bytes of a document that was read or written.
+    /// Returns the bytes of memory that a document of the read set or the write set takes.
     fn bytes_of(&self, key: &DocumentKey) -> usize {
         let body = match self.written(key) {
             Some(write) => write.body.as_ref(),
@@ -244,8 +248,8 @@ impl Unit {
                 }
             };
             let Some(holder) = holder.filter(|holder| holder != id) else { continue };
-            // A holder that this call has written has given up the value, else `claimed` had found
-            // it.
+            // If this call has written the holder, the holder no longer has the value: otherwise
+            // `claimed` would have returned it.
             let document = DocumentKey { collection, id: holder };
             if self.written(&document).is_none() {
                 return Err(StateError::Duplicate(document.id));

@@ -53,24 +53,25 @@ impl Unit {
         self.written_bytes.saturating_mul(3).saturating_add(self.read_bytes)
     }
 
-    /// Sets the most bytes that further reads may take, before they end with `Limit`.
+    /// Sets the maximum number of bytes that further reads may take. A read beyond it fails with `Limit`.
     pub fn set_room(&mut self, bytes: usize) {
         self.room = bytes;
     }
 
-    /// Sets the capability that reads next: its queries run within its share, and its quota of time.
+    /// Sets the capability that the next queries count for: they run within its share of the connections and
+    /// its quota of time.
     pub fn set_reader(&mut self, capability: &Arc<str>) {
         self.reader = Arc::clone(capability);
     }
 
-    /// Counts a nested call, and returns how many there were in the whole call.
+    /// Counts a nested call, and returns how many nested calls there have been in the whole call.
     pub fn count_nested_call(&mut self) -> usize {
         self.nested_calls += 1;
         self.nested_calls
     }
 
-    /// Records a nested call for the audit log. The record is discarded with the call's writes,
-    /// unless `in_any_case` keeps both.
+    /// Records a nested call for the audit log. If the call is refused, the record is discarded with the
+    /// call's writes, unless `in_any_case` is set.
     pub fn record_nested_call(&mut self, record: AuditRecord, in_any_case: bool) {
         self.kept_audit.extend(in_any_case.then(|| record.clone()));
         self.audit.push(record);
@@ -84,7 +85,7 @@ impl Unit {
         self.layers.iter().map(|layer| layer.timers.len()).sum()
     }
 
-    /// Counts the timers of a capability that this call changes.
+    /// Returns the number of changes of a capability's timers, cancellations included.
     pub fn timers_set_for(&self, capability: &str) -> usize {
         let keys = self.layers.iter().flat_map(|layer| layer.timers.keys());
         keys.filter(|key| key.capability == capability).count()

@@ -17,16 +17,17 @@ use portolan_vocabulary::{Quota, Timestamp};
 #[derive(Debug, Clone)]
 pub struct Hit {
     pub document: Document,
-    /// 0 for a document that this call has written.
+    /// The relevance for the words of the query; 0 for a document that this call has written. `None` if the
+    /// query has no words.
     pub relevance: Option<f64>,
-    /// The distance in metres.
+    /// The distance in metres from the centre of the query's circle; `None` if the query has no circle.
     pub distance_m: Option<f64>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Page {
     pub hits: Vec<Hit>,
-    /// The cursor of the next page.
+    /// The cursor of the next page; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -70,7 +71,8 @@ impl Unit {
             if !query.unchecked {
                 let id = candidate.placed.id.clone();
                 let key = DocumentKey { collection: collection.id(), id };
-                // Validation finds a later change of a document that was read before.
+                // If the document was read before, the read set keeps that revision, and validation finds
+                // a change in between.
                 self.add_read(key, candidate.stored.clone());
             }
             candidates.push(candidate);
@@ -78,7 +80,8 @@ impl Unit {
         candidates.sort_by(|one, other| one.placed.compare(&other.placed, &query.order));
         let more = candidates.len() > limit || full;
         if let (true, Some(end)) = (cut, end) {
-            // Documents that were cut off come before all candidates after the last row.
+            // The documents that were cut off follow the last row, so own writes after that row belong to a
+            // later page.
             candidates.retain(|candidate| candidate.placed.compare(&end, &query.order).is_le());
         }
         candidates.truncate(limit);
@@ -149,14 +152,14 @@ impl Unit {
         Ok(Search::new(&self.store.inner.backend, self.queries().await?, collection))
     }
 
-    /// Waits until the capability that reads may run one more query.
+    /// Waits until the unit's reader may run one more query.
     pub(super) async fn queries(&self) -> Result<Queries, DbError> {
         let inner = &self.store.inner;
         let limit = inner.quotas.time(&self.reader, Quota::QueryMs);
         Queries::begin(&inner.backend, &self.reader, limit).await
     }
 
-    /// Returns this call's own writes that match and come after the cursor.
+    /// Returns this call's own writes that match and follow the cursor in the query's order.
     fn own(
         &self,
         collection: &Collection,

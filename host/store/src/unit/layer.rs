@@ -7,11 +7,12 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The writes since one savepoint, which a refusal rolls back.
+/// The writes of one layer. The rollback to a savepoint discards the layer above it.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Layer {
     pub(super) writes: BTreeMap<DocumentKey, Write>,
-    /// The unique values that documents of this layer have now.
+    /// The unique values that the writes of this layer have claimed, with the ids of their documents. A
+    /// later write of the same document may have given up a value.
     pub(super) claims: BTreeMap<UniqueKey, String>,
     pub(super) events: Vec<NewEvent>,
     pub(super) timers: BTreeMap<TimerKey, TimerChange>,

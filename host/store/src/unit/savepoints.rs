@@ -34,7 +34,8 @@ impl Unit {
         }
     }
 
-    /// Returns a unit of work with only what is kept even if the call is refused.
+    /// Returns a unit of work with only the writes and the audit records that are committed even if the call
+    /// is refused.
     pub fn remainder(&self) -> Self {
         let mut remainder = Self::new(self.store.clone(), self.now);
         if !self.kept.is_empty() {
@@ -46,15 +47,15 @@ impl Unit {
         remainder
     }
 
-    /// Discards every write.
+    /// Discards every write, also those that are committed even if the call is refused.
     pub fn discard_all(&mut self) {
         self.kept = Layer::default();
         self.kept_audit.clear();
         self.discard();
     }
 
-    /// Discards every write but those that are kept in any case. The read set stays, because it is
-    /// still validated.
+    /// Discards every write but those that are committed even if the call is refused. The read set stays,
+    /// because it is still validated.
     pub fn discard(&mut self) {
         self.audit = std::mem::take(&mut self.kept_audit);
         self.layers = vec![std::mem::take(&mut self.kept)];

@@ -1,4 +1,4 @@
-//! Reads the timers in the database. Those that the call itself has set are not among them.
+//! Reads the timers in the database, without the changes that the call itself has made.
 
 use super::unit_of_work::Unit;
 use crate::{

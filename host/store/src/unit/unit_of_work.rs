@@ -46,9 +46,9 @@ pub struct Unit {
     pub(super) read_bytes: usize,
     /// The maximum number of bytes that further reads may take.
     pub(super) room: usize,
-    /// The capability that reads next.
+    /// The capability within whose share and quota of time queries run; empty for the host.
     pub(super) reader: Arc<str>,
-    /// Whether it may also change documents of replaced generations.
+    /// Whether the unit may also change documents of replaced generations.
     in_any_generation: bool,
 }
 
@@ -84,7 +84,7 @@ impl Unit {
         self.layers.iter().rev().find_map(|layer| layer.writes.get(key))
     }
 
-    /// Returns the document that this call has given a unique value.
+    /// Returns the id of the document that has a unique value by a write of this call.
     pub(crate) fn claimed(&self, key: &UniqueKey) -> Option<&str> {
         let holder = self.layers.iter().rev().find_map(|layer| layer.claims.get(key))?;
         let document = DocumentKey { collection: key.collection, id: holder.clone() };
@@ -152,7 +152,7 @@ impl Unit {
         let layer = self.layers.pop().unwrap_or_default();
         let mut growth: BTreeMap<CollectionId, Usage> = BTreeMap::new();
         for (key, write) in &layer.writes {
-            // Whatever is written was read before.
+            // Every document is read before it is written, so `reads` has its former state.
             let growth = growth.entry(key.collection).or_default();
             *growth += write.growth(&key.id, self.reads.get(key));
         }
@@ -188,8 +188,8 @@ impl Unit {
     }
 }
 
-/// Returns the owners whom documents, events and timers name. Those of the host's own timers are requests
-/// for their data.
+/// Returns the owners whom documents, events and timers name. Timers for exports and erasures are left out:
+/// each names the person whose data was requested.
 fn named_owners(layer: &Layer) -> BTreeSet<String> {
     let documents = layer.writes.values().flat_map(|write| write.owners.iter().cloned());
     let events = layer.events.iter().flat_map(|event| {

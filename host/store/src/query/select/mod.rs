@@ -16,7 +16,8 @@ use parts::column;
 pub(crate) use parts::{Part, Select};
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
-/// A region of more bands than this is searched by its latitudes alone.
+/// A region of more bands than this is searched as one range of bands, in which the index does not find the
+/// longitudes.
 const BANDS: i64 = 400;
 /// The nearest documents are searched in a small circle first, and then in wider ones.
 const LEAST_RADIUS_M: f64 = 250.0;
@@ -59,8 +60,8 @@ impl<'a> Select<'a> {
         if let (None, Some((OrderBy::Path(_), key))) =
             (after, query.order.first().map(|order| &order.by).zip(keys.first()))
         {
-            // This is always true. With it SQLite's planner prefers the index in this order where
-            // no index helps with the other conditions.
+            // This condition is always true. It makes SQLite's planner prefer an index in this order
+            // if no index helps with the other conditions.
             found.and_where(key.clone().gte(key::MISSING));
         }
         order(&mut found, query, keys, after);
@@ -130,7 +131,7 @@ impl<'a> Select<'a> {
 
     fn from(&self, statement: &mut SelectStatement, query: &Query) {
         match self.backend {
-            // The order of tables matters: SQLite's planner would search for the words last.
+            // `CROSS JOIN` fixes the order of the tables: SQLite's planner would search for the words last.
             Backend::Sqlite(_) if !query.words.is_empty() => {
                 let words = format!("{}t", self.layout.table());
                 let mut last = SelectStatement::new();
@@ -226,7 +227,8 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Returns a condition on a key of this path, or on any one of several keys.
+    /// Returns the condition that the key of this path fits or, for a path with several keys, that at least
+    /// one of them fits.
     fn keys(&self, path: &Path, fits: impl FnOnce(Expr) -> Expr) -> Expr {
         if !path.is_multiple() {
             return fits(self.key(path));
@@ -278,8 +280,7 @@ fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after:
     }
 }
 
-/// Returns the condition of rows after these values: a later key decides where all earlier are
-/// equal.
+/// Returns the condition of rows after these values: a key decides if all keys before it are equal.
 fn rows_after(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
     let mut any = Cond::any();
     for (place, ((key, direction), value)) in keys.iter().zip(values).enumerate() {
@@ -304,8 +305,8 @@ fn nothing() -> Expr {
     Expr::cust("CAST(NULL AS DOUBLE PRECISION)")
 }
 
-/// Returns the squared chord, summed in the same order as in memory, so that both results are
-/// equal.
+/// Returns the squared chord between a document's position and the centre of the query's circle, or NULL
+/// if the query has no circle. It is summed in the same order as in memory, so that both results are equal.
 fn squared_chord(query: &Query) -> Expr {
     let Some(near) = &query.near else { return nothing() };
     let [x, y, z] = earth_centred(near.centre());

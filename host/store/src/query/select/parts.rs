@@ -7,7 +7,7 @@ use sea_query::{Alias, Expr};
 /// The part of the matching documents that is searched.
 pub(crate) enum Part {
     Within(Circle),
-    /// The documents that are ranked, which are those written last.
+    /// The documents that are ranked: those written last.
     Ranked,
     All,
 }

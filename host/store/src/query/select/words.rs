@@ -8,7 +8,7 @@ use super::parts::{Part, Select, column};
 use crate::connection::Backend;
 use sea_query::{Alias, Expr, ExprTrait as _, SelectStatement};
 
-/// The weights of the texts, the first one the highest.
+/// The weights of the texts, the first the highest; further texts have the last weight.
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl Select<'_> {
@@ -78,7 +78,7 @@ impl Select<'_> {
             }
             Backend::Postgres(_) => {
                 let relevance = Expr::cust_with_values(
-                    // The weights go from the lowest to the highest.
+                    // `ts_rank` expects the weights from the lowest to the highest.
                     "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
                     [wanted(query)],
                 );
@@ -93,7 +93,8 @@ impl Select<'_> {
     }
 }
 
-/// Returns the condition that a document has the words and is recent, on PostgreSQL.
+/// Returns the condition that a document has the words and is in the recent blocks, if some are given. For
+/// PostgreSQL.
 fn has(query: &Query, recent: Option<Recent>) -> Expr {
     let indexed = recent::indexed("x.words", "x.seq");
     let wanted = match recent {

@@ -14,8 +14,8 @@ use crate::{
 use serde_json::json;
 
 impl Store {
-    /// Begins to fill a generation with documents of the declared version, or goes on with the one that the
-    /// same component (`migrated_by`) has begun. None if the collection was replaced meanwhile.
+    /// Begins to fill a generation with documents of the declared version, or continues the generation that
+    /// the same component (`migrated_by`) has begun. Returns `None` if the collection was replaced meanwhile.
     pub async fn begin_generation(
         &self,
         outdated: &Outdated,
@@ -58,7 +58,7 @@ impl Store {
         }
         let people = declared.people.as_ref().map(|people| json!(people).to_string());
         let kept_people = match outdated.reindexes {
-            // Documents may name people as an earlier declaration said.
+            // The documents stay as they are, so they may name people where an earlier version declared them.
             true => format!("(SELECT people FROM collections WHERE id = {})", from.0),
             false => backend.part(3, TEXT),
         };

@@ -16,8 +16,9 @@ use sqlx::AssertSqlSafe;
 use std::collections::BTreeMap;
 
 impl Store {
-    /// Returns the next documents to copy and the id after which they begin; none if all documents are
-    /// copied. The documents have at most `bytes` bytes in total; the first one may have more.
+    /// Returns the next documents to copy and the id that they follow; `None` if all documents are copied.
+    /// The documents have at most `bytes` bytes in total; the first one may have more. The error is
+    /// `GenerationReplaced` if the generation is no longer being filled.
     pub async fn next_documents(
         &self,
         generation: &Generation,
@@ -66,7 +67,8 @@ impl Store {
         Ok(at_most(rows.into_iter().map(document), bytes))
     }
 
-    /// Returns a sample of the documents: the first and the last ones by their ids.
+    /// Returns a sample of the documents: the first and the last ones by their ids, of at most `bytes` bytes
+    /// in total.
     pub async fn sample_documents(
         &self,
         outdated: &Outdated,
@@ -93,7 +95,8 @@ impl Store {
     }
 
     /// Writes migrated documents whose ids follow `after`. An empty list means that all documents are copied.
-    /// Returns false, and writes nothing, if other documents have been copied since `after` was read.
+    /// Returns false, and writes nothing, if other documents have been copied since `after` was read, or if
+    /// the generation is no longer being filled.
     pub async fn copy_documents(
         &self,
         generation: &Generation,

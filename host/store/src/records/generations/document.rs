@@ -20,7 +20,7 @@ pub struct OldDocument {
 pub type Migrated = (OldDocument, Result<Value, String>);
 
 impl OldDocument {
-    /// Returns the body; none if the document was deleted.
+    /// Returns the body; `None` if the document was deleted.
     pub fn body(&self) -> Option<&str> {
         self.stored.body.as_deref()
     }

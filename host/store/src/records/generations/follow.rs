@@ -51,7 +51,8 @@ impl Store {
 
     /// Writes changed documents after their migration. If the serving generation is fenced (`fenced`), these
     /// are the last changes, and a document is quarantined if another one has its unique value. Otherwise the
-    /// id of such a document is returned, and its change has to be followed again.
+    /// id of such a document is returned, and its change has to be followed again. Writes nothing if the
+    /// generation is no longer being filled.
     pub async fn follow_changes(
         &self,
         generation: &Generation,

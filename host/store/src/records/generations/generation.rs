@@ -26,9 +26,9 @@ pub struct Generation {
     pub test_mode: bool,
     pub from_version: u32,
     pub to_version: u32,
-    /// The number of documents when it began.
+    /// The number of documents of the serving generation when the collection was found to be outdated.
     pub documents: u64,
-    /// Whether it is the retired generation before the serving one, which needs no copies.
+    /// Whether this is the retired generation before the serving one, which needs no copies.
     pub revived: bool,
     /// Whether the documents stay as they are, and only their indexes differ.
     pub reindexes: bool,

@@ -1,20 +1,20 @@
 //! Generations of a collection: how its documents get the form of another version, or other indexes, while
-//! calls go on.
+//! calls continue.
 //!
-//! A collection is a row of `collections`. A version with another form of the documents, or with other indexes
-//! over many of them, gets a second row, which is filled while the first one serves:
+//! A collection is a row of `collections`. A version with another form of the documents, or with other
+//! indexes over many of them, gets a second row, which is filled while the first one serves:
 //!
 //! 1. `Store::begin_generation` makes the second row. From then on, the database notes the id of every
 //!    document of the first row that changes.
 //! 2. `Store::copy_documents` writes migrated documents, in the order of their ids.
-//! 3. `Store::follow_changes` does the same for the noted ones.
-//! 4. `Store::fence` ends commits to the first row for some seconds, and the last changes are followed.
+//! 3. `Store::follow_changes` does the same for the noted documents.
+//! 4. `Store::fence` prevents commits to the first row for some seconds, and the last changes are followed.
 //! 5. `Store::switch` lets the second row serve, and retires the first one.
 //!
-//! Every step is one short transaction that checks what it was computed from, so that a crash at any time,
-//! or another node that does the same, loses nothing and does no harm. A document that cannot be migrated
-//! is quarantined with its old body. Documents that are only indexed anew stay as they are; one that does not fit
-//! its index, or has a unique value that another one has, is an error.
+//! Every step is one short transaction that checks that its input is still current, so that nothing is lost
+//! after a crash at any time, or if another node does the same. A document that cannot be migrated is
+//! quarantined with its old body. Documents that are only indexed anew stay as they are; a document that
+//! does not fit its index, or has the same unique value as another one, is an error.
 //!
 //! The modules in reading order; a module uses only modules above it:
 //!

@@ -23,7 +23,7 @@ pub(super) enum Outcome {
     },
     Quarantined(String),
     Deleted,
-    /// It is written again later.
+    /// The document is written again later, because another one has its unique value.
     Deferred,
 }
 
@@ -60,7 +60,7 @@ impl Generation {
         }
     }
 
-    /// Returns the entry of a document that stays as it is.
+    /// Returns the body and the index entry of a document that stays as it is.
     fn index(&self, body: &str) -> Result<(String, Entry), String> {
         let value: Value = serde_json::from_str(body).unwrap_or_default();
         let entry = self.layout.shape.entry(&value).map_err(|error| error.to_string())?;
@@ -86,7 +86,7 @@ impl Outdated {
     }
 }
 
-/// Ensures that documents that are indexed anew fit their indexes.
+/// Ensures that documents that are indexed anew fit their indexes. The error is `Unindexable`.
 pub(super) fn ensure_indexed(
     collection: &str,
     outcomes: &[(OldDocument, Outcome)],

@@ -8,9 +8,9 @@ use crate::{
 use sqlx::AssertSqlSafe;
 
 impl Store {
-    /// Returns the retired generation that the serving one has replaced, if it is as declared; or the
-    /// number of documents that were written since, which it lacks. None if there is no such
-    /// generation.
+    /// Returns the retired generation that the serving one has replaced. The inner error is the number of
+    /// documents that were written since and that it lacks. Returns `None` if there is no such generation, or
+    /// if its declaration is another one.
     pub async fn revivable(
         &self,
         outdated: &Outdated,
@@ -44,9 +44,10 @@ impl Store {
     }
 }
 
-/// Returns the rows, for a count, of the documents of the serving generation that were written since it
-/// replaced the retired one. Revisions tell, not times: a call that began before may commit after. A document
-/// without a body is quarantined if the retired one has the same revision with a body.
+/// Returns the SQL to count the documents of the serving generation that were written since it replaced the
+/// retired one. It compares revisions and not times, because a call that began before the replacement may
+/// commit after it. A document without a body whose revision the retired generation has with a body was not
+/// written but quarantined.
 pub(super) fn written_since(serving: CollectionId, retired: CollectionId) -> String {
     format!(
         "documents d LEFT JOIN documents r ON r.collection = {} AND r.id = d.id

@@ -9,8 +9,8 @@ use crate::{
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, SqlSafeStr as _, SqlStr};
 
-/// The row of a collection: state, version, shape, generation, what follows it, until when it is fenced,
-/// what migrates it, what was copied.
+/// The row of a collection: state, version, shape, generation; the collection that follows its changes, if
+/// there is one; the end of its fence; the component that fills it; the last id that was copied.
 pub(super) type Row = (String, i64, String, i64, Option<i64>, i64, Option<String>, Option<String>);
 
 impl Store {
@@ -53,7 +53,7 @@ impl Store {
         transaction.run(&sql_text(sql), vec![Value::Array(row)]).await
     }
 
-    /// Counts the rows of a join with a condition, both of which consist of names and numbers.
+    /// Counts rows. `of` is a table with joins and a condition as SQL, made of names and numbers only.
     pub(super) async fn count(
         &self,
         transaction: &mut Transaction,
@@ -65,7 +65,7 @@ impl Store {
         Ok(counts.first().map_or(0, |(count,)| *count))
     }
 
-    /// Returns the statement that deletes the rows whose columns equal the elements.
+    /// Returns the statement that deletes the rows whose columns equal the elements of a given row.
     pub(super) fn removal(&self, table: &str, columns: &[(&str, &str)]) -> SqlStr {
         let backend = &self.inner.backend;
         let parts = columns.iter().enumerate().map(|(place, (_, kind))| backend.part(place, kind));

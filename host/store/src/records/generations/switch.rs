@@ -11,8 +11,8 @@ use crate::{
 use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 
-/// How long a replaced generation is kept whose documents the next one has unchanged: for the calls that
-/// still read it.
+/// How long a replaced generation is kept, for the calls that still read it, if the next one has the same
+/// documents with other indexes.
 const REINDEXED_MS: u64 = 60 * 60 * 1000;
 
 impl Store {
@@ -32,8 +32,8 @@ impl Store {
         .await
     }
 
-    /// Lets the filled generations serve, all at once. Returns false, and changes nothing, if one is not
-    /// filled or not fenced.
+    /// Lets the filled generations serve, all at once. Returns false, and changes nothing, if one of them is
+    /// not complete, or if the generation that it replaces is not fenced.
     pub async fn switch(
         &self,
         generations: &[Generation],
@@ -97,7 +97,8 @@ impl Store {
         Ok(fenced && to == ("filling".to_owned(), None) && changes == 0)
     }
 
-    /// Keeps the documents in quarantine that this migration could not try.
+    /// Moves the documents that an earlier migration has quarantined to the new generation. This migration
+    /// could not try them, because they are in no collection.
     async fn keep_quarantined(
         &self,
         transaction: &mut Transaction,
@@ -120,7 +121,8 @@ impl Store {
 }
 
 impl Generation {
-    /// Returns the time from which the replaced generation counts as retired.
+    /// Returns the time from which the replaced generation counts as retired. If only the indexes differ, the
+    /// time is in the past, so that the generation is deleted after `REINDEXED_MS`.
     fn retired_at(&self, now: Timestamp) -> u64 {
         let now = now.as_millis();
         match self.reindexes && !self.revived {

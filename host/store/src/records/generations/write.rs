@@ -40,8 +40,9 @@ const CHANGES: Columns =
     ("generation_changes", &[("collection", NUMBER), ("id", TEXT), ("revision", NUMBER)]);
 
 impl Store {
-    /// Writes the outcome of the migration of documents that have not changed since they were read. Returns
-    /// the ids of those that are to be written again.
+    /// Writes the outcomes of the migration of documents. Skips documents that have changed since they were
+    /// read: their changes are followed later. Returns the ids of the deferred documents, which are to be
+    /// written again.
     pub(super) async fn write(
         &self,
         transaction: &mut Transaction,
@@ -137,9 +138,9 @@ impl Store {
         Ok(deferred.map(|(document, _)| document.id).collect())
     }
 
-    /// Finds documents whose unique values other documents have. A value may have passed from one document
-    /// to another while they were copied, so such a document is written again later, unless the serving
-    /// generation is fenced.
+    /// Finds documents with a unique value that another document has. A value may have moved from one
+    /// document to another while they were copied, so such a document is deferred. If the serving generation
+    /// is fenced, the document is quarantined.
     async fn resolve_duplicates(
         &self,
         transaction: &mut Transaction,
@@ -175,7 +176,7 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the statement that adds rows to a table, or replaces those with the same key.
+    /// Returns the statement that upserts rows of a table.
     fn insertion(&self, (table, columns): (&str, &[(&str, &str)])) -> SqlStr {
         let backend = &self.inner.backend;
         let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();

@@ -18,31 +18,34 @@ use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// How often a document that others change meanwhile is tried again.
+/// The maximum number of attempts to erase a document that is changed concurrently.
 const ATTEMPTS: usize = 20;
 
-/// The events that are redacted in one transaction.
+/// The number of events that are redacted in one transaction.
 const COMMITTED: usize = 200;
 
 /// The length of the ULID in an identifier.
 const ULID_LENGTH: usize = 26;
 
-/// What an erasure did.
+/// How much an erasure has deleted and redacted.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct ErasureCounts {
+    /// The number of deleted documents.
     pub deleted: u64,
+    /// The number of redacted documents.
     pub redacted: u64,
-    /// Events whose data was removed.
+    /// The number of events whose data was removed.
     pub events: u64,
-    /// Stored answers of calls with an idempotency key that were removed.
+    /// The number of removed answers of calls with an idempotency key.
     pub answers: u64,
 }
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
-/// pattern that contains it. The timer that may have requested the erasure stays until its end.
+/// pattern that contains it. The timer that may have requested the erasure stays until the erasure is done.
 const REMOVALS: [&str; 9] = [
     "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
-    // A reason can repeat what a document contained before the erasure.
+    // A reason can repeat what a document contained before the erasure. `$1 <> $2` is always true; it uses
+    // the parameters.
     "DELETE FROM quarantined_documents WHERE body IS NULL AND $1 <> $2 AND NOT EXISTS
      (SELECT 1 FROM documents d WHERE d.collection = quarantined_documents.collection
       AND d.id = quarantined_documents.id AND d.revision = quarantined_documents.revision)",
@@ -71,7 +74,7 @@ struct Erasure<'e> {
     counts: ErasureCounts,
     /// The collections whose documents were changed.
     collections: BTreeSet<i64>,
-    /// The identifiers of the documents that were changed, such as those of messages.
+    /// The identifiers in the ids of the documents that were changed, such as those of messages.
     documents: BTreeSet<String>,
 }
 
@@ -86,8 +89,8 @@ impl Store {
     }
 
     /// Erases a person: deletes or redacts all that is stored about them, and records the digest of the
-    /// owner's id. The records of the agents and the owner go last: a second erasure, or the next start
-    /// of the host, continues one that was cut off.
+    /// owner's id. The records of the agents and the owner are erased last, so that a second erasure, or the
+    /// next start of the host, can continue an erasure that was interrupted.
     pub async fn erase_person(
         &self,
         ids: &[String],
@@ -125,7 +128,7 @@ impl Store {
         Ok(erasure.counts)
     }
 
-    /// Runs one of the statements for an id.
+    /// Runs a statement of `REMOVALS`, or `TOMBSTONES`, for an id.
     async fn remove(&self, sql: &'static str, id: &str) -> Result<(), DbError> {
         transact_alone!(self.inner.backend, |transaction| {
             sqlx::query(sql)
@@ -238,9 +241,13 @@ impl Erasure<'_> {
                 Erased::Deleted => Err(StateError::Conflict),
                 Erased::Changed => unit.put(&stored, id, value.to_string(), expect).await,
             };
+            if let Err(StateError::Db(error)) = written {
+                return Err(StateError::Db(error));
+            }
             let is_deleted = written.is_err();
             if is_deleted {
-                // Also what cannot be written without the person, such as a second unique value.
+                // A redacted document that cannot be written is deleted too, for example because it would
+                // have the same unique value as another one.
                 unit = Unit::new(self.store.clone(), self.now).in_any_generation();
                 unit.delete(&stored, id, Expectation::Any).await?;
             }
@@ -260,8 +267,8 @@ impl Erasure<'_> {
         Err(StateError::Conflict)
     }
 
-    /// Removes the data of the events that name the person or were sent to them. Capabilities that have
-    /// not received such an event no longer do: they could not read it.
+    /// Removes the data of the events that name the person or were sent to them. Also removes their pending
+    /// deliveries to capabilities, which could not read an event without its data.
     async fn redact_events(&mut self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
         for person in self.ids {
@@ -372,8 +379,8 @@ impl Erasure<'_> {
         Ok(())
     }
 
-    /// Removes deleted words from the indexes of SQLite, and the write-ahead log. PostgreSQL removes
-    /// both by itself, and neither is in a dump.
+    /// Removes deleted words from the indexes of SQLite, and empties the write-ahead log. PostgreSQL removes
+    /// such remains by itself, and its dumps contain neither indexes nor the log.
     async fn forget_words(&self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
         let Backend::Sqlite(_) = backend else { return Ok(()) };

@@ -1,5 +1,5 @@
-//! The list of erased people, as digests: a list of their ids would be the record that they asked to end. It
-//! is kept in the database, and in a file next to it, with which a restored database is compared.
+//! The list of erased people, as digests of their ids: the ids would be a record of the people who were to be
+//! erased. The list is kept in the database, and in a file with which a restored database is compared.
 
 use crate::{
     connection::{read, transact},
@@ -17,15 +17,16 @@ use std::{
 };
 
 impl Store {
-    /// Uses this file for the list: erases everybody on it again who is in the database, because a
-    /// backup was restored or an erasure was cut off, and returns their number. To be called when the
-    /// collections are declared, before the host serves. Every later erasure is added to the file.
+    /// Uses this file for the list, and merges it with the list in the database. Erases again all listed
+    /// people who are still in the database, because a backup was restored or an erasure was interrupted, and
+    /// returns their number. To be called after the collections are declared and before the host serves.
+    /// Every later erasure is added to the file.
     pub async fn use_erasure_list(&self, file: &Path, now: Timestamp) -> Result<u64, StateError> {
         let listed = read_list(file)?;
         let recorded = self.recorded_erasures().await?;
         let missing: Vec<&String> = recorded.difference(&listed).collect();
         add_to_list(file, &missing)?;
-        // It is set once; a second call means the same file.
+        // This fails only on a second call, which names the same file.
         let _set = self.inner.erasure_list.set(file.to_owned());
         let mut erased = 0;
         if !(listed.is_empty() && recorded.is_empty()) {
@@ -43,7 +44,7 @@ impl Store {
         Ok(erased)
     }
 
-    /// Records that an owner is erased, in the file first.
+    /// Records the erasure of an owner, in the file first.
     pub(super) async fn record_erasure(
         &self,
         owner_id: &str,
@@ -98,7 +99,7 @@ fn digest(owner_id: &str) -> String {
     Digest::of(owner_id.as_bytes()).hex()
 }
 
-/// Returns the digests in the file; none if there is no file.
+/// Returns the digests in the file; an empty set if there is no file.
 fn read_list(file: &Path) -> Result<BTreeSet<String>, DbError> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(text.lines().map(str::to_owned).collect()),

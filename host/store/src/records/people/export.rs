@@ -26,12 +26,12 @@ pub struct PersonalDocument {
     pub id: String,
     /// The personal fields of other people are empty.
     pub document: Value,
-    /// What its capability said of it, if it is in quarantine.
+    /// Why the document is in quarantine, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quarantine_reason: Option<String>,
 }
 
-/// An event about a person, or one that was sent to them.
+/// An event that names a person or was sent to them.
 #[derive(Debug, Clone, Serialize)]
 pub struct PersonalEvent {
     pub id: String,
@@ -59,7 +59,7 @@ pub struct PersonalAnswer {
     pub answer: Value,
 }
 
-/// The receiver of an export that was given up.
+/// The error of an export whose receiver was dropped.
 struct GivenUp;
 
 /// An export in progress.
@@ -71,7 +71,8 @@ struct Export<'e> {
 }
 
 impl Store {
-    /// Sends all that is stored about a person with these ids. It ends early if nobody receives it.
+    /// Sends all that is stored about a person with these ids. Ends early, without an error, if the receiver
+    /// is dropped.
     pub async fn export_person(
         &self,
         ids: &[String],
@@ -82,8 +83,9 @@ impl Store {
         ended.map(|_received| ())
     }
 
-    /// Returns a document as the person with these ids may see it; none if its collection declares people and
-    /// the document does not name this person there.
+    /// Returns a document as the person with these ids may see it. Returns `None` if its collection declares
+    /// people and the document does not name this person at a declared path, if its collection was deleted,
+    /// or if its body cannot be parsed.
     async fn personal_document(
         &self,
         (collection, id, body, quarantine_reason): Row,
@@ -104,7 +106,7 @@ impl Store {
 
 type Sent = Result<Result<(), GivenUp>, DbError>;
 
-/// Sends an item, or ends the export.
+/// Sends an item, or ends the export if the receiver was dropped.
 macro_rules! send {
     ($export:expr, $item:expr) => {
         if $export.items.send($item).await.is_err() {
@@ -139,7 +141,8 @@ impl Export<'_> {
         }
     }
 
-    /// Sends the documents that name an id, unless they name an earlier one too.
+    /// Sends the documents that name an id, without those that name an earlier id too: these were sent with
+    /// that id.
     async fn send_documents(&self, person: &str, earlier: &[String], quarantined: bool) -> Sent {
         let mut after = None;
         loop {

@@ -1,7 +1,7 @@
 //! What is stored about a person: its export, and its erasure.
 //!
-//! Documents are found by the person's ids in their text and handled as their collection declares;
-//! those of a collection that declares nothing are deleted. Everything else that names the person is
+//! Documents are found by the person's ids in their text and handled as their collection declares; an
+//! erasure deletes those of a collection that declares nothing. Everything else that names the person is
 //! deleted or redacted here.
 //!
 //! A person is given as their ids: the owner's first, then those of their agents.
@@ -17,7 +17,7 @@ use crate::{connection::read, error::DbError, store::Store};
 use portolan_vocabulary::{HOST, People, Person};
 use sqlx::AssertSqlSafe;
 
-/// Rows that are read at once: documents have up to 256 KiB each.
+/// The number of rows that are read at once: documents have up to 256 KiB each.
 const CHUNK: i64 = 20;
 
 /// A document as it is stored: its collection's number, its id, its body, and why it is in quarantine.
@@ -34,7 +34,7 @@ struct Declared {
 }
 
 impl Declared {
-    /// Returns the declared people; `None` if the collection declares nothing.
+    /// Returns the declared people; `None` if the collection declares nothing, or nothing valid.
     fn people(&self) -> Option<People> {
         let people: Vec<Person> = serde_json::from_str(self.people.as_deref()?).ok()?;
         People::new(&people).ok()
@@ -127,8 +127,8 @@ impl Store {
     }
 }
 
-/// Returns the pattern of texts that contain this id. Its underscore stands for any character, which
-/// finds no more.
+/// Returns the `LIKE` pattern of texts that contain this id. The underscore of the id matches any character,
+/// but that finds no other texts, because nothing else contains the ULID after it.
 fn pattern(id: &str) -> String {
     format!("%{id}%")
 }
