@@ -1,5 +1,5 @@
 //! Turns the files of `listing_taxonomy` into the tables that comparisons read, and checks that
-//! every rule names attributes and values that there are.
+//! every rule names attributes and values that exist.
 
 mod prices;
 mod rules;

@@ -41,7 +41,10 @@ pub(crate) fn tables(file: &File, attributes: &Attributes) -> Result<String> {
     text.push_str("pub(crate) static PRICES: &[Price] = &[\n");
     for price in &file.price {
         price.kinds.iter().try_for_each(|kind| attributes.check_kind(kind))?;
-        ensure!(["min", "max", "both"].contains(&price.part.as_str()), "a part of a price");
+        ensure!(
+            ["min", "max", "both"].contains(&price.part.as_str()),
+            "`part` must be min, max or both"
+        );
         writeln!(
             text,
             "Price {{ kinds: &{:?}, part: {:?}, unit: {:?}, least: {:?}, least_with_currency: {:?} }},",

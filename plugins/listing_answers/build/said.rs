@@ -94,18 +94,21 @@ fn check(said: &Said, attributes: &Attributes) -> Result<()> {
         attributes.check_values(kind, &said.attribute, &values)?;
         if let Some(value) = &said.value {
             let is_list = attributes.is_list(kind, &said.attribute);
-            ensure!(is_list == value.is_array(), "a list for an attribute that is one");
+            ensure!(
+                is_list == value.is_array(),
+                "the value must be a list if, and only if, the attribute is one"
+            );
         }
     }
     ensure!(
         said.value.is_some() || said.number || said.amount || said.month || said.part.is_some(),
-        "a value, a number, a month or a part of an amount"
+        "there must be a value, a number, an amount, a month or a part of an amount"
     );
     Ok(())
 }
 
-/// Returns the words of a phrase, as texts are split. A phrase of Japanese is one token: it is found
-/// anywhere in a text.
+/// Returns the words of a phrase, split as texts are. A Japanese phrase, or one with a Japanese
+/// number of rooms such as `{n}ldk`, is a single token, which is found anywhere in a text.
 fn tokens(phrase: &str) -> Vec<String> {
     if phrase.chars().any(words::is_cjk) || phrase.contains("ldk") || phrase.contains("}dk") {
         return vec![words::folded(phrase)];

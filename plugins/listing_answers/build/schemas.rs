@@ -34,7 +34,7 @@ pub(crate) struct Topic {
     below: Vec<String>,
     pub(crate) topic: String,
     pub(crate) synonyms: Vec<String>,
-    /// The relation to an occupation, its code and its title.
+    /// Occupations: the relation of the topic to each, its code and its title.
     #[serde(default)]
     pub(crate) isco08: Vec<(String, String, String)>,
     #[serde(default)]
@@ -48,7 +48,7 @@ struct Variation {
     attributes: Option<String>,
 }
 
-/// Writes each category that can have listings.
+/// Returns the table of the categories that can have listings, as Rust source.
 pub(crate) fn categories(roots: &[Root]) -> Result<String> {
     let mut text = String::from("pub(crate) static CATEGORIES: &[Category] = &[\n");
     for root in roots {

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Words by language; those of one language are separated by spaces, and `_` joins the words of one.
+/// Words by language; those of one language are separated by spaces, and `_` joins the words of a
+/// phrase.
 type Words = BTreeMap<String, String>;
 
 #[derive(Deserialize)]
@@ -67,7 +68,7 @@ struct Says {
     #[serde(rename = "in", default)]
     kinds: Vec<String>,
     stance: String,
-    /// Whether the words say nothing after a negation.
+    /// Whether the words show no stance after a negation.
     #[serde(default)]
     negatable: bool,
     words: Words,
@@ -142,7 +143,10 @@ pub(crate) fn tables(file: File, attributes: &Attributes) -> Result<String> {
 }
 
 fn check(topic: &Topic, names: &[&String], attributes: &Attributes) -> Result<()> {
-    ensure!(topic.parts.iter().all(|part| names.contains(&part)), "a part that is no topic");
+    ensure!(
+        topic.parts.iter().all(|part| names.contains(&part)),
+        "a part is not the name of a topic"
+    );
     let says = topic.says.iter().flat_map(|says| &says.kinds);
     for kind in
         [&topic.had_in, &topic.needed_in, &topic.refused_in].into_iter().flatten().chain(says)
@@ -189,11 +193,14 @@ fn cues(cues: &Cues) -> Result<String> {
     Ok(text)
 }
 
-/// Returns each word as a pattern.
+/// Returns each word or phrase as a pattern, as Rust source.
 fn patterns(words: &Words) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (language, words) in words {
-        ensure!(["en", "de", "es", "fr", "ja", "any"].contains(&language.as_str()), "a language");
+        ensure!(
+            ["en", "de", "es", "fr", "ja", "any"].contains(&language.as_str()),
+            "there is no language {language}"
+        );
         let tag = if language == "any" { "" } else { language };
         for word in words.split_whitespace() {
             let parts = parts(word);

@@ -50,8 +50,8 @@ pub(crate) fn table(
     Ok(text)
 }
 
-/// Returns the tag of the language and the stems of a phrase, as they are looked up. Stop words count
-/// in a phrase.
+/// Returns the key under which a phrase is looked up: the tag of the language and the stems of the
+/// words, stop words included.
 fn key(phrase: &str, language: Language) -> String {
     let forms = words::forms(phrase);
     let stems: Vec<String> = forms.iter().map(|(_, form)| language.stem(form)).collect();

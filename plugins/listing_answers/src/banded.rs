@@ -1,13 +1,13 @@
-//! A listing whose numbers and dates are only known roughly, for comparisons with those whom nobody
-//! knows yet: however often they are repeated, they tell no more than the band.
+//! Rounds the numbers and dates of a listing, for comparisons of people who are not connected yet:
+//! however often a comparison is repeated, it reveals only the rounded values.
 
 use people_kit::listings::{Compensation, Profile};
 use serde_json::Value;
 
-/// Numbers below this are shown as they are.
+/// Numbers below this are not rounded.
 const SMALL: f64 = 20.0;
 
-/// Returns a listing with its numbers and dates in bands.
+/// Returns a listing with its numbers and dates rounded, and without the age of its owner.
 #[must_use]
 pub fn banded(mut profile: Profile) -> Profile {
     for value in profile.attributes.values_mut().chain(profile.said.values_mut()) {
@@ -39,7 +39,7 @@ fn band(value: &Value) -> Value {
     }
 }
 
-/// Rounds a number to a step of a twentieth to a tenth of its size.
+/// Rounds a number to a multiple of a step, which is a fiftieth to a tenth of its size.
 fn number(given: f64) -> f64 {
     if given.abs() < SMALL {
         return given;
@@ -49,7 +49,7 @@ fn number(given: f64) -> f64 {
     (given / step).round() * step
 }
 
-/// Returns the first or the fifteenth day of a date's month, whichever is before it.
+/// Rounds a date down to the first or the fifteenth day of its month.
 fn half_month(date: &str) -> String {
     let (month, day) = date.split_at(date.len().min(8));
     format!("{month}{}", if day < "15" { "01" } else { "15" })

@@ -1,4 +1,5 @@
-//! Splits a text into words that know their sentence and clause, and finds patterns in them.
+//! Splits a text into words, each with the numbers of its sentence and clause, and finds patterns
+//! in them.
 
 use people_kit::words;
 
@@ -12,7 +13,8 @@ pub(crate) struct Word {
 
 /// The quotation marks that open and close the words of somebody else.
 const QUOTES: [(char, char); 5] = [('„', '“'), ('“', '”'), ('«', '»'), ('「', '」'), ('"', '"')];
-/// The most letters of a name or a single word in quotation marks, which is no quotation.
+/// The maximum number of letters in quotation marks that count as a name or a single word, and not
+/// as a quotation.
 const LONGEST_NAME: usize = 12;
 
 /// Splits a text into words. Quotations are left out: they say what others think.
@@ -72,8 +74,9 @@ fn without_quotations(text: &str) -> String {
     })
 }
 
-/// Returns how many words a pattern takes if it begins at a place; the words are of one sentence. A
-/// word of a pattern that begins or ends with `*` is any word that ends or begins so.
+/// Returns the number of words of a pattern if it matches at a place, within one sentence; `None`
+/// if it does not. `*dackel` matches every word that ends in `dackel`, and `dackel*` every word
+/// that begins with it.
 pub(crate) fn matches(pattern: &[&str], words: &[Word], at: usize) -> Option<usize> {
     let found = words.get(at..at + pattern.len())?;
     let sentence = found.first()?.sentence;

@@ -99,20 +99,21 @@ impl Values<'_> {
             Comparison::WithinBudget => self.budget(true)?,
             Comparison::PaysEnough => self.budget(false)?,
             Comparison::PaysEither => self.budget(self.asker.side == Side::Demand)?,
-            // The place is no value.
+            // A listing's place is not among the compared values; `lines` compares the distance.
             Comparison::WithinKm => return None,
         };
         Some(held)
     }
 
-    /// Returns how well tags meet the asked ones; in another language they may be the same under
-    /// other names.
+    /// Returns how well tags meet the asked ones; `None` if they have nothing in common and the
+    /// listings are in different languages, because the tags may be translations of each other.
     fn tags(&self, share: f64) -> Option<Held> {
         let language = |profile: &Profile| tags::language(&profile.title, &profile.excerpt);
         (share > 0.0 || language(self.asker) == language(self.other)).then_some(Held::at(share))
     }
 
-    /// Compares numbers or dates; `missing` returns how much is missing.
+    /// Compares numbers or dates; `missing` returns how much is missing. Returns `None` for amounts
+    /// in different currencies, and if a value is neither a number nor a date.
     fn number(&self, missing: impl Fn(f64, f64) -> f64) -> Option<Held> {
         let currency = |profile: &Profile| profile.attributes.get("currency").cloned();
         if self.rule.in_currency && currency(self.asker) != currency(self.other) {
@@ -149,7 +150,8 @@ impl Values<'_> {
         })
     }
 
-    /// Compares what one pays with what the other asks.
+    /// Compares what one side pays with what the other side asks; returns `None` if currencies or
+    /// periods differ and cannot be converted.
     fn budget(&self, asker_pays: bool) -> Option<Held> {
         let (asked, had) = (pay(self.asked, self.had)?, pay(self.had, self.asked)?);
         let (payer, payee) = if asker_pays { (&asked, &had) } else { (&had, &asked) };
@@ -169,14 +171,14 @@ impl Values<'_> {
                 price - most,
                 self.rule.slack * most.abs().max(f64::MIN_POSITIVE),
             )),
-            // Only the least that is paid is known.
+            // Only a minimum of what is paid is known.
             (None, Some(least)) if price <= least => Some(Held::at(1.0)),
             _ => None,
         }
     }
 }
 
-/// Reads an amount; without a period it is for that of the other one.
+/// Parses an amount; without a unit, it has the unit of the other amount.
 fn pay(value: &Value, other: &Value) -> Option<Compensation> {
     let mut members = value.as_object()?.clone();
     if let (false, Some(unit)) = (members.contains_key("unit"), other.get("unit")) {
@@ -185,7 +187,8 @@ fn pay(value: &Value, other: &Value) -> Option<Compensation> {
     serde_json::from_value(Value::Object(members)).ok()
 }
 
-/// Returns how many of these periods a year has: of work, or of living somewhere.
+/// Returns the number of these periods in a year: for homes in calendar time, otherwise in working
+/// time. `None` for a single payment, and for an hour of a home.
 fn per_year(unit: Unit, is_home: bool) -> Option<f64> {
     let weeks = 52.0;
     match unit {
@@ -239,7 +242,8 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// Whether a text is among others; a language also with another region.
+/// Whether a text is in the list. Only the parts before a hyphen are compared, because a language
+/// may be stated with or without its region.
 fn contains(list: &[String], text: &str) -> bool {
     let language = |text: &str| text.split('-').next().unwrap_or_default().to_lowercase();
     list.iter().any(|listed| language(listed) == language(text))
@@ -257,12 +261,13 @@ pub fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns a number, or the number of days until a date.
+/// Returns a number, or a date as the number of days since 1970-01-01.
 fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| days(value.as_str()?).map(|days| days as f64))
 }
 
-/// Returns the days from 1970-01-01 to a date of the form `YYYY-MM-DD`.
+/// Returns the number of days from 1970-01-01 to a date of the form `YYYY-MM-DD`; `None` if it has
+/// no numbers at these positions.
 pub fn days(date: &str) -> Option<i64> {
     let part = |range: std::ops::Range<usize>| date.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (part(0..4)?, part(5..7)?, part(8..10)?);

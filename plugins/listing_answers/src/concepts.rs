@@ -1,4 +1,4 @@
-//! The content of a text as a set of words, in which synonyms of five languages are one word.
+//! The content of a text as a set of words, in which synonyms in five languages count as one word.
 
 use crate::tables::{PIECES, WORDS};
 use people_kit::words::{self, Language};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// The maximum number of words of a phrase that is looked up.
 const LONGEST_PHRASE: usize = 3;
 /// The minimum number of letters of the last part of a German compound, and of what is before it.
-/// The second number is for the last part in a text that is not known to be German.
+/// In a text of another language, the last part needs `SHORTEST_PART_ELSEWHERE` letters.
 const SHORTEST_PART: usize = 4;
 const SHORTEST_PART_ELSEWHERE: usize = 6;
 /// The maximum number of words of a gist.
@@ -79,8 +79,8 @@ fn without_pieces(text: &str, concepts: &mut BTreeSet<String>) -> String {
     rest
 }
 
-/// Returns the concepts of the longest known phrase that begins with a word, and its length. English
-/// words stand in texts of every language.
+/// Returns the concepts of the longest known phrase that begins at a word, and its number of words.
+/// English phrases are known in texts of every language.
 fn phrase(
     forms: &[String],
     at: usize,
@@ -100,7 +100,8 @@ fn phrase(
     })
 }
 
-/// Returns the concepts of the last part of a German compound, which says what it is.
+/// Returns the concepts of the longest known last part of a German compound: that part says what
+/// the compound is.
 fn compound(form: &str, language: Language) -> Option<&'static [&'static str]> {
     let shortest =
         if language == Language::German { SHORTEST_PART } else { SHORTEST_PART_ELSEWHERE };

@@ -8,18 +8,18 @@ use crate::{
 use people_kit::listings::Profile;
 use serde_json::{Value, json};
 
-/// The part of a rule's weight that a value from a text has.
+/// The factor for the weight of a rule if one of the values was only found in a text.
 const OF_TEXT: f64 = 0.5;
 /// The factor for the weight of a contradiction that is known from a text only, and that would
 /// exclude the other listing if attributes stated it.
 const CONTRADICTS: f64 = 4.0;
 /// The weight of a topic towards which a text takes a stance.
 const OF_TOPIC: f64 = 1.0;
-/// The value from which a line counts as met.
+/// The share from which a line counts as met.
 const MET: f64 = 0.999;
 /// The score if the attribute contradicts the asked value and the text meets it.
 const SAID_OTHERWISE: f64 = 0.5;
-/// The distances that are shown, in kilometres.
+/// The upper bounds by which distances are shown, in kilometres.
 const BANDS_KM: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
 
 /// One value that a listing asks for, and how well the other listing meets it.
@@ -44,13 +44,14 @@ impl Line {
     }
 }
 
-/// The lines of one side.
+/// The result of comparing what one listing asks for with what the other one offers.
 #[derive(Debug, Default)]
 pub struct Lines {
     pub lines: Vec<Line>,
     /// Whether the listings contradict each other, so that neither is a candidate for the other.
     pub excluded: bool,
-    /// The fields that exclude the other listing if both listings contradict each other in them.
+    /// The fields in which the other listing contradicts the asker, and that exclude it only if the
+    /// asker contradicts the other listing in the same field too.
     pub contradicted: Vec<&'static str>,
 }
 
@@ -84,14 +85,15 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
     lines
 }
 
-/// Whether a contradiction with what a text says is certain. A value of a list may be one of several
-/// that the text does not name.
+/// Whether a contradiction with a value from a text excludes. In lists and scales it does not,
+/// because the text may name only some of several values.
 fn is_certain(by: Comparison) -> bool {
     !matches!(by, Comparison::Overlaps | Comparison::OrderedLevel | Comparison::ContainsAll)
 }
 
 impl Lines {
-    /// Adds what one side needs or refuses and what the text of the other one says of it.
+    /// Adds the line for a topic that the asker needs or refuses, with the stance of the other
+    /// listing.
     fn add(&mut self, compared: Compared) {
         let Compared { topic, asked, found, from_text } = compared;
         let fails = found.is_some_and(|found| asked.contradicts(found, topic));
@@ -114,8 +116,9 @@ impl Lines {
     }
 }
 
-/// Returns facts of listings of a category that are no contradiction: such a listing has one of each
-/// list. Facts are texts as `listing_taxonomy` makes them.
+/// Returns lists of facts for listings of the category `code`: a listing that has none of the facts
+/// of one list is excluded, because it contradicts `mine`. Facts are texts as `listing_taxonomy`
+/// makes them.
 pub fn required_facts(mine: &Profile, code: &str) -> Vec<Vec<String>> {
     let kind = |code: &str| tables::category(code).map(|known| known.kind);
     let (Some(own), Some(other)) = (kind(&mine.category), kind(code)) else { return Vec::new() };
@@ -150,7 +153,7 @@ pub fn value_of(profile: &Profile, name: &str) -> Option<(Value, bool)> {
 /// they have reached for certain.
 fn known_age(profile: &Profile, stated: &Value) -> Value {
     match (profile.age_at_least.map(u64::from), stated.as_u64()) {
-        // The birthday may have been this year already.
+        // Only the year of birth is known: the person may be one year older than `known`.
         (Some(known), Some(stated)) if stated < known || stated > known + 1 => known.into(),
         _ => stated.clone(),
     }
@@ -188,7 +191,7 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         }
     }
     if rule.by == Comparison::OrderedLevel && found.is_some() && held.is_none() {
-        // One of the two values is on another scale.
+        // One of the two values is not on the rule's scale.
         return None;
     }
     let asked = match &upto {
@@ -196,7 +199,7 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         None => asked.clone(),
     };
     let contradicts = held.is_some_and(|held| held.fails) && rule.excludes == Excludes::One;
-    // A year of birth is compared, and never shown.
+    // The age by the year of birth is only compared; the stated age is shown.
     let stated = match rule.have {
         "age" => other.attributes.get("age").cloned(),
         _ => found.map(|(had, _)| had),
@@ -215,7 +218,7 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
     Some((line, held))
 }
 
-/// Adds the values of the attribute that counts with the compared one.
+/// Adds the values of the rule's attribute `with`, if both attributes are lists.
 fn with(rule: &Rule, profile: &Profile, value: Value) -> Value {
     let more = rule.with.and_then(|name| value_of(profile, name));
     match (value, more) {
@@ -227,7 +230,8 @@ fn with(rule: &Rule, profile: &Profile, value: Value) -> Value {
     }
 }
 
-/// Returns the line about the distance; `None` if it does not matter.
+/// Returns the line about the distance; `None` if the distance does not matter or the asker has no
+/// place.
 fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
     let works_anywhere = |profile: &Profile| {
         let says = |name: &str, value: &str| {

@@ -3,7 +3,8 @@
 
 use people_kit::words::Language;
 
-/// The words for small numbers, from zero on, and for some larger ones with their value.
+/// The words for small numbers by language: the position of a word in its line is its value, and
+/// `_` skips a value. `LARGE` has further words with their values.
 const SMALL: [(&str, &str); 8] = [
     (
         "en",
@@ -104,13 +105,13 @@ const LARGE: [(&str, &str, f64); 74] = [
 ];
 const HUNDRED: f64 = 100.0;
 const THOUSAND: f64 = 1000.0;
-/// Articles that are numbers at the beginning of one alone.
+/// Articles that are numbers only as the first word of a number.
 const ARTICLES: [&str; 6] = ["a", "eine", "einem", "einen", "una", "une"];
 /// Words between the words of one number.
 const BETWEEN: [&str; 3] = ["and", "y", "et"];
 
-/// Returns the number that a word in lower case without accents is in a language. English numbers
-/// are in texts of every language, unless the language has that word itself.
+/// Returns the number that a word means in a language or, if it is no number there, in English;
+/// `None` if it means none. The word is in lower case without accents.
 pub(crate) fn number(word: &str, language: Language) -> Option<f64> {
     [language.tag(), "en"].into_iter().find_map(|tag| {
         let small = SMALL.iter().filter(|(of, _)| *of == tag).find_map(|(_, line)| {
@@ -124,7 +125,7 @@ pub(crate) fn number(word: &str, language: Language) -> Option<f64> {
     })
 }
 
-/// Reads a German number that is one word, such as `zweihundertvierzig`.
+/// Parses a German number that is one word, such as `zweihundertvierzig`.
 fn german(word: &str) -> Option<f64> {
     let part = |word: &str| number(word, Language::German);
     let of = |whole: &str, unit: &str, size: f64| {
@@ -141,7 +142,8 @@ fn german(word: &str) -> Option<f64> {
     of(word, "tausend", THOUSAND).or_else(|| of(word, "hundert", HUNDRED)).or_else(tens)
 }
 
-/// Returns the number with which a list of words begins, and of how many words it is.
+/// Returns the number with which a list of words begins, and how many words it has; `None` if the
+/// list does not begin with a number.
 pub(crate) fn longest(words: &[&str], language: Language) -> Option<(f64, usize)> {
     let (mut sum, mut current, mut length) = (0.0, 0.0, 0);
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Finds what a text says somebody pays or asks, with the costs that come on top.
+//! Finds the price, rent, wage or budget that a text states, with its extra costs.
 
 use crate::{
     compare::NO_CURRENCY,
@@ -8,17 +8,20 @@ use crate::{
 use people_kit::words;
 use serde_json::Value;
 
-/// How many words away from an amount the words may be that say what the amount is.
+/// How many words away from an amount one of `PRICE_WORDS` may be, which says that the amount is a
+/// price.
 const REACH: usize = 4;
-/// How many words away from an amount the words may be that say that the amount is no price.
+/// How many words away from an amount one of `NO_PRICES` may be, which says that the amount is no
+/// price.
 const OTHER_WITHIN: usize = 2;
-/// How many words before an amount the words may be that say that it is an extra cost.
+/// How many words before an amount one of `EXTRA_COSTS` may be, which says that the amount is an
+/// extra cost.
 const EXTRA_WITHIN: usize = 6;
-/// Words between extra costs.
+/// Words that join extra costs.
 const AND: [&str; 4] = ["und", "and", "y", "et"];
 /// How many words after an amount its period may be.
 const PERIOD_WITHIN: usize = 3;
-/// Figures that are years unless a currency stands beside them.
+/// Numbers that count as years unless they have a currency.
 const YEARS: std::ops::Range<f64> = 1900.0..2101.0;
 
 /// The largest number that does not count as another amount.
@@ -77,7 +80,7 @@ pub(crate) fn price(
     Some(pay.map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect())
 }
 
-/// Returns the amount at a place, if it is an amount of money that is asked for or paid.
+/// Returns the amount at a place, if it is a price or an extra cost.
 fn amount(
     price: &Price,
     tokens: &[Token],
@@ -105,14 +108,15 @@ fn amount(
     })
 }
 
-/// Whether one of some words stands just before a place.
+/// Whether one of the wanted words is at most `EXTRA_WITHIN` words before a place, in the same
+/// sentence and after any other amount.
 fn is_before(tokens: &[Token], at: usize, wanted: &[&str]) -> bool {
     let before = tokens.get(..at).unwrap_or_default().iter().rev().take(EXTRA_WITHIN);
     let mut before = before.take_while(|token| is_within(token));
     before.any(|token| wanted.iter().any(|wanted| fits(&token.word, wanted)))
 }
 
-/// Whether one of some words is the next one.
+/// Whether the next word is one of the wanted ones.
 fn follows(tokens: &[Token], at: usize, wanted: &[&str]) -> bool {
     let next = tokens.get(at + 1).filter(|next| !next.word.chars().any(words::is_cjk));
     next.is_some_and(|next| wanted.iter().any(|wanted| fits(&next.word, wanted)))
@@ -131,8 +135,8 @@ fn fits(word: &str, wanted: &str) -> bool {
     }
 }
 
-/// Whether one of some words stands near a place, in the same sentence and not beyond another
-/// amount.
+/// Whether one of the wanted words is at most `reach` words away from a place, in the same sentence
+/// and not beyond another amount.
 fn is_near(tokens: &[Token], at: usize, reach: usize, wanted: &[&str]) -> bool {
     let before = tokens.get(..at).unwrap_or_default().iter().rev().take(reach);
     let after = tokens.iter().skip(at + 1).take(reach);

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 
 /// The maximum number of words for which `*` stands.
 const GAP: usize = 3;
-/// The words before a phrase in which a negation makes it say the opposite.
+/// The number of words before a phrase in which a negation may be, after which the phrase does not
+/// count.
 const NEGATED_WITHIN: usize = 2;
 const NEGATIONS: [&str; 18] = [
     "no", "not", "never", "without", "t", "kein", "keine", "keinen", "nicht", "ohne", "sin", "ni",
@@ -64,20 +65,21 @@ fn period(word: &str) -> Option<&'static str> {
     PERIODS.iter().find(|(known, _)| *known == word).map(|(_, unit)| *unit)
 }
 
-/// Returns the fewest units of a currency that are a salary of a year.
+/// Returns the lowest amount in a currency that counts as a salary for a year.
 fn yearly(currency: Option<&str>) -> f64 {
     if currency == Some("JPY") { 1_500_000.0 } else { 15_000.0 }
 }
 
-/// Returns the values that a text says about a listing of this category. A month is the next one
-/// after `today`, an RFC 3339 date.
+/// Returns the values that a text says about a listing of this category. The name of a month that
+/// is over this year means that month of the next year; `today` is an RFC 3339 date.
 pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
     let mut values = Map::new();
     let Some(category) = category(code) else { return values };
     let split = Text::new(text);
     let price = prices::price(category.kind, &split.tokens, period, yearly);
     if let Some(price) = &price {
-        // A total of several costs counts, instead of one of the costs.
+        // A price with its extra costs, which has `min` and `max`, replaces what a phrase says of
+        // one of the costs.
         if price.get("min").is_some() && price.get("max").is_some() {
             values.insert("compensation".into(), price.clone());
         }
@@ -98,7 +100,7 @@ pub fn said(code: &str, text: &str, today: &str) -> Map<String, Value> {
         }
     }
     if let Some(Value::Array(spoken)) = values.get_mut("languages") {
-        // Who writes in a language speaks it too.
+        // A person who writes in a language speaks it too.
         let written = Value::from(words::language(text).tag());
         if !spoken.contains(&written) {
             spoken.push(written);
@@ -157,7 +159,7 @@ fn found(entry: &Said, text: &Text, today: &str) -> Option<Value> {
     })
 }
 
-/// What a phrase has found: the number or amount in it, and the words that follow.
+/// A match of a phrase: the number or amount in it, and the words that follow.
 #[derive(Default)]
 struct Hit {
     number: Option<f64>,
@@ -166,7 +168,7 @@ struct Hit {
     after: Vec<String>,
 }
 
-/// Returns the first day of a month, in the year in which it is next.
+/// Returns the first day of a month of this year or, if the month is over, of the next year.
 fn first_day(month: usize, today: &str) -> Option<String> {
     let year: usize = today.get(..4)?.parse().ok()?;
     let this: usize = today.get(5..7)?.parse().ok()?;
@@ -195,7 +197,7 @@ fn value(entry: &Said, hit: &Hit, today: &str) -> Option<Value> {
     }
     if entry.number {
         let number = hit.number? * entry.times + entry.plus;
-        // Half a room of what is no bedroom counts as a whole one.
+        // `plus` turns rooms into bedrooms, for example; half a bedroom counts as a whole one.
         let number = if entry.plus == 0.0 { number } else { number.round() };
         if !(entry.least..=entry.most).contains(&number) {
             return None;
@@ -212,7 +214,7 @@ fn is_piece(phrase: &str) -> bool {
     phrase.chars().any(words::is_cjk) || phrase.contains("ldk") || phrase.contains("}dk")
 }
 
-/// Finds a phrase of words.
+/// Finds a phrase among the words of a text; one after a negation only if `negated`.
 fn in_words(phrase: &[&str], tokens: &[Token], negated: bool) -> Option<Hit> {
     (0..tokens.len()).find_map(|start| {
         let mut hit = Hit::default();

@@ -45,12 +45,12 @@ pub(crate) const STANCES: &str = "stances";
 /// How far a cue may be from what it is about: in words, and in letters of Japanese.
 const REACH: usize = 10;
 const REACH_OF_LETTERS: usize = 16;
-/// What a clause between a cue and a topic counts as.
+/// The number of words as which each clause between a cue and a topic counts.
 const CLAUSE: usize = 3;
 /// How far before a topic a negation may stand, and how far after it in the same clause.
 const NEGATES_BEFORE: usize = 3;
 const NEGATES_AFTER: usize = 8;
-/// How far before another cue a negation turns it around.
+/// A negation reverses another cue if fewer than this many words are between the two.
 const TURNS: usize = 2;
 
 /// A cue of a text.
@@ -95,7 +95,7 @@ impl Text {
         applies(pattern.language, self.language) && pattern.words.iter().all(|word| is_there(word))
     }
 
-    /// Returns the cues of the text; of those that begin with the same word the longest.
+    /// Returns the cues of the text; of those that begin at the same word, the longest.
     fn cues(&self, patterns: &[(Cue, Pattern)]) -> Vec<Found> {
         let patterns: Vec<&(Cue, Pattern)> =
             patterns.iter().filter(|(_, pattern)| self.can_have(pattern)).collect();
@@ -124,8 +124,8 @@ impl Says {
     }
 }
 
-/// Whether words of a language are looked for in a text of another one: English ones are in texts of
-/// every language.
+/// Whether words with a language tag are looked for in a text of a language. English and Japanese
+/// words, and those without a tag, are looked for in every text.
 fn applies(tag: &str, language: Language) -> bool {
     tag == language.tag() || matches!(tag, "" | "en" | "ja")
 }
@@ -223,16 +223,16 @@ fn of_mention(
     };
     match nearest.map(|(_, cue)| cue) {
         Some(Cue::Refuses) if topic.is_given => Some(Stance::Lacks),
-        // What has ended may be the aversion.
+        // What has ended may be the refusal.
         Some(Cue::Refuses) if is_over() => None,
         Some(Cue::Refuses) => Some(Stance::Refuses),
         Some(Cue::Accepts) => Some(Stance::Accepts),
         Some(Cue::Needs) if topic.had_in.contains(&kind) => Some(Stance::Has),
         Some(Cue::Needs) => Some(Stance::Needs),
-        // A negation of the past says nothing of today.
+        // A negated statement about the past says nothing about the present.
         Some(Cue::Past) if is_negated(at, length, words, cues) => None,
         Some(Cue::Past) => Some(Stance::Lacks),
-        // An aversion is the reason of the negation.
+        // A refusal in the same sentence is the reason for the negation.
         Some(Cue::Not) if is_refused() || topic.refused_in.contains(&kind) => Some(Stance::Refuses),
         Some(Cue::Not) => Some(Stance::Lacks),
         None if topic.had_in.contains(&kind) => Some(Stance::Has),
@@ -249,7 +249,7 @@ fn is_negated(at: usize, length: usize, words: &[Word], cues: &[Found]) -> bool 
     })
 }
 
-/// Returns how far a cue is from a mention; `None` if it is not about it.
+/// Returns how far a cue is from a mention; `None` if the cue is not about the mention.
 fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Option<usize> {
     let (topic, cue) = (words.get(at)?, words.get(found.at)?);
     if topic.sentence != cue.sentence {
@@ -272,8 +272,9 @@ fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Opti
 }
 
 /// Returns the stance of a whole text. A topic that is refused in one place and accepted in another
-/// one counts as accepted, because the refusal is not certain. If the text both has and lacks the
-/// topic's thing, the stance is not known.
+/// one counts as accepted, because the refusal is not certain. Without a refusal, that the author
+/// has or needs it counts before that they accept it. If the text both has and lacks the topic's
+/// thing, the stance is not known.
 fn strongest(stances: &[Stance]) -> Option<Stance> {
     let order = [Stance::Accepts, Stance::Refuses, Stance::Needs, Stance::Has, Stance::Lacks];
     let is_said = |stance: &Stance| stances.contains(stance);

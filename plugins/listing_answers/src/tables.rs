@@ -45,7 +45,8 @@ pub(crate) enum Excludes {
     Both,
 }
 
-/// Whose being remote makes the distance irrelevant.
+/// Which listing makes the distance irrelevant if its field `remote` or its attributes say that it
+/// is remote. With `Never`, either listing does so, but only by its field `remote`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remote {
     Never,
@@ -118,7 +119,7 @@ pub(crate) enum Stance {
     Accepts,
 }
 
-/// Words that show a stance.
+/// What a word or phrase shows about a topic in its sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
     Not,
@@ -128,7 +129,7 @@ pub(crate) enum Cue {
     Past,
 }
 
-/// A word or phrase of a language, or of any if it is empty.
+/// A word or phrase of a language; of any language if `language` is empty.
 pub(crate) struct Pattern {
     pub(crate) language: &'static str,
     pub(crate) words: &'static [&'static str],
@@ -167,7 +168,7 @@ pub(crate) struct OfAttribute {
 
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// Returns a category.
+/// Returns the category with this code; `None` if there is none, or if it cannot have listings.
 pub fn category(code: &str) -> Option<&'static Category> {
     CATEGORIES.iter().find(|category| category.code == code)
 }

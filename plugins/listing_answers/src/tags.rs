@@ -11,12 +11,13 @@ use std::{
 type Words = Rc<BTreeSet<String>>;
 
 thread_local! {
-    /// The words of tags: one listing is compared with many, and many have the same tags.
+    /// A cache of the words of tags, because one listing is compared with many, and many have the
+    /// same tags.
     static KNOWN: RefCell<BTreeMap<String, Words>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 thread_local! {
-    /// The languages of texts, by the text: one listing is compared with many.
+    /// A cache of the languages of texts, by the text, because one listing is compared with many.
     static LANGUAGES: RefCell<BTreeMap<String, Language>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -46,7 +47,7 @@ fn words_of(tag: &str) -> Words {
 
 fn split(tag: &str) -> BTreeSet<String> {
     let mut words = concepts(&tag.replace('_', " "), words::language(tag));
-    // The subject's category says less than the word itself, and is no word of a tag.
+    // `#@` is followed by the category of a subject, which says less than the word itself.
     words.retain(|word| !word.starts_with("#@"));
     if words.is_empty() {
         words.insert(words::folded(tag));
@@ -60,7 +61,7 @@ fn dice(one: &Words, other: &Words) -> f64 {
     2.0 * common / (one.len() + other.len()) as f64
 }
 
-/// The score of a tag that only the text says.
+/// The score of a tag whose words are only in the text.
 const IN_TEXT: f64 = 0.8;
 
 /// Returns for each tag in `asked` how similar the most similar tag in `had` is, or `IN_TEXT` if
@@ -76,7 +77,7 @@ fn nearest(asked: &[String], had: &[String], gist: &[String]) -> Vec<f64> {
     asked.iter().map(nearest).collect()
 }
 
-/// Returns how far two of the tags in `asked`, or the only one, are met.
+/// Returns how far those two tags in `asked` that are met best, or the only one, are met.
 pub(crate) fn shares(asked: &[String], had: &[String], gist: &[String]) -> f64 {
     let enough = asked.len().clamp(1, 2) as f64;
     let mut found = nearest(asked, had, gist);
@@ -109,8 +110,8 @@ pub(crate) fn holds(asked: &[String], names: &[String]) -> f64 {
     asked.iter().filter(is_held).count() as f64 / asked.len().max(1) as f64
 }
 
-/// Whether two lists of tags are written in one language, so that a tag that is missing is not only
-/// named otherwise.
+/// Whether two lists of tags are written in one language, so that a missing tag is not merely the
+/// same tag in another language.
 pub(crate) fn in_one_language(one: &[String], other: &[String]) -> bool {
     words::language(&one.join(" ")) == words::language(&other.join(" "))
 }

@@ -29,7 +29,8 @@ const CURRENCIES: [(&str, &str); 23] = [
     ("chf", "CHF"),
     ("franken", "CHF"),
 ];
-/// Names of months, from January on, in each language.
+/// Names of the months from January on: a line for each language, and one for abbreviations, in
+/// which `_` skips a month.
 const MONTHS: [&str; 5] = [
     "january february march april may june july august september october november december",
     "januar februar marz april mai juni juli august september oktober november dezember",
@@ -45,7 +46,7 @@ pub(crate) struct Token {
     pub(crate) word: String,
     pub(crate) number: Option<f64>,
     pub(crate) currency: Option<&'static str>,
-    /// The place of a month in the year, from 1.
+    /// The number of the month that the word names, from 1.
     pub(crate) month: Option<usize>,
 }
 
@@ -55,7 +56,7 @@ impl Token {
     }
 }
 
-/// The most words of one number.
+/// The maximum number of words of one number.
 const LONGEST_NUMBER: usize = 7;
 
 /// Splits a text into words, numbers and amounts.
@@ -85,7 +86,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     amounts(figures(tokens, language))
 }
 
-/// Writes Japanese amounts of money in figures.
+/// Returns the text with Japanese amounts of money written in digits.
 fn with_figures(text: &str) -> String {
     let mut rest: String = text.to_owned();
     let mut written = String::new();
@@ -105,12 +106,13 @@ fn with_figures(text: &str) -> String {
     written + &rest
 }
 
-/// Joins numbers of several words to one figure.
+/// Replaces each number that is written in several words, or is above 20, by one token with its
+/// digits.
 fn figures(tokens: Vec<Token>, language: Language) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
-        // After a figure, `thousand` belongs to it.
+        // A word such as `thousand` after digits belongs to them; `amounts` joins the two.
         let is_scale = joined.last().is_some_and(Token::is_figure) && token.number >= Some(1000.0);
         let is_word = token.number.is_some() && !token.is_figure() && !is_scale;
         let words = || -> Vec<&str> {
@@ -137,18 +139,21 @@ fn run(letters: &[char], from: usize, inside: impl Fn(char) -> bool) -> usize {
     from + rest.iter().position(|letter| !inside(*letter)).unwrap_or(rest.len())
 }
 
-/// Returns the end of a number: digits with points, commas or spaces between groups of three.
+/// Returns the end of a number: digits, followed by points or commas with one to three digits each,
+/// or of at most three digits, followed by groups of a space with three digits.
 fn number_end(letters: &[char], from: usize) -> usize {
     let digits = |from: usize| run(letters, from, |letter| letter.is_ascii_digit());
     let mut end = digits(from);
+    let mut is_grouped_by_spaces = end - from <= 3;
     while let Some(separator) = letters.get(end) {
         let next = digits(end + 1);
         let group = next - (end + 1);
         let is_space = [' ', '\u{a0}', '\u{202f}', '\u{2009}'].contains(separator);
         let continues = match separator {
             '.' | ',' => group == 3 || group == 1 || group == 2,
-            _ => is_space && group == 3 && end - from <= 3,
+            _ => is_space && group == 3 && is_grouped_by_spaces,
         };
+        is_grouped_by_spaces &= is_space;
         if !continues {
             break;
         }
@@ -192,7 +197,7 @@ fn amounts(tokens: Vec<Token>) -> Vec<Token> {
         let before = joined.last().filter(|token| is_sign(token)).and_then(|token| token.currency);
         let scale = tokens.peek().and_then(|next| match next.word.as_str() {
             "k" | "mil" | "tsd" | "tausend" | "thousand" | "grand" | "t" => Some(1e3),
-            // A metre otherwise.
+            // Without a currency, `m` stands for metres.
             "m" if before.is_some() => Some(1e6),
             "million" | "millionen" | "millones" | "millions" => Some(1e6),
             _ => None,
@@ -211,7 +216,7 @@ fn amounts(tokens: Vec<Token>) -> Vec<Token> {
                 tokens.next();
                 Some(currency)
             }
-            // Thousands are mostly money.
+            // A number with such a factor is mostly an amount of money.
             (None, None) => scale.map(|_| NO_CURRENCY),
         };
         joined.push(amount);
@@ -229,6 +234,7 @@ mod tests {
             ("$1,500", 1500.0, "USD"),
             ("1.500 €", 1500.0, "EUR"),
             ("2 300 €", 2300.0, "EUR"),
+            ("1 200 000 €", 1_200_000.0, "EUR"),
             ("$85k", 85_000.0, "USD"),
             ("€ 12,50", 12.5, "EUR"),
             ("$1.5M", 1_500_000.0, "USD"),

@@ -7,7 +7,7 @@ use crate::{
 use people_kit::listings::Profile;
 use serde_json::Value;
 
-/// A topic towards which one listing has a need or an aversion, and what the other one says.
+/// A topic that one listing needs or refuses, and the stance of the other listing.
 pub(crate) struct Compared {
     pub(crate) topic: &'static Topic,
     pub(crate) asked: Stance,
@@ -17,6 +17,8 @@ pub(crate) struct Compared {
 }
 
 /// Returns the topics that the asker's listing needs or refuses, with the other listing's stance.
+/// Topics about which only attributes say something are omitted, because the rules compare
+/// attributes.
 pub(crate) fn compared(asker: &Profile, other: &Profile) -> Vec<Compared> {
     let kind = |profile: &Profile| tables::category(&profile.category).map(|known| known.kind);
     let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Vec::new() };
@@ -33,8 +35,8 @@ pub(crate) fn compared(asker: &Profile, other: &Profile) -> Vec<Compared> {
         .collect()
 }
 
-/// Returns the stance of a listing towards a topic, and whether a text says it. Who refuses a whole
-/// refuses its parts.
+/// Returns the stance of a listing towards a topic, and whether a text says it. A listing that
+/// refuses a topic also refuses its parts.
 fn stance_of(profile: &Profile, kind: &str, topic: &Topic) -> Option<(Stance, bool)> {
     own_stance(profile, kind, topic).or_else(|| {
         let whole = TOPICS.iter().filter(|whole| whole.parts.contains(&topic.name));
