@@ -7,7 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
-/// The one of the binary: the host runs within this process.
+/// The allocator of `portolan`, because most hosts run within this process.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

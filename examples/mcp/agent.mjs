@@ -6,14 +6,14 @@
 //     npm install --prefix examples/mcp @modelcontextprotocol/client@2.4.0
 //     node examples/mcp/agent.mjs [http://127.0.0.1:8080]
 //
-// The agent is one of test mode, which whoever gives +1 415 555 0100 and 424242 claims.
+// The agent is in test mode, where the phone number +1 415 555 0100 and the code 424242 claim it.
 
 import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 const url = (process.argv[2] ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
 const profile = { action: "update_profile", display_name: "Ada", city: "San Francisco" };
 
-/** Credentials for one agent; one that lasts keeps them. */
+/** Registers an agent and returns its credentials, which a lasting agent stores. */
 async function register() {
   const reply = await fetch(`${url}/v1/agents/register`, {
     method: "POST",
@@ -24,7 +24,7 @@ async function register() {
   return reply.json();
 }
 
-/** The result, or the end: a refusal says why, and which step helps. */
+/** Returns the result, or throws the refusal, which says why and which next step helps. */
 async function call(client, name, input) {
   const answer = await client.callTool({ name, arguments: input });
   console.log(`${name} ${input.action}: ${answer.isError ? "refused" : "done"}`);
@@ -32,7 +32,7 @@ async function call(client, name, input) {
   return answer.structuredContent.result;
 }
 
-/** Takes the step that a refusal has named; a person would be asked for what is missing. */
+/** Takes the next step of a refusal. A real agent asks its person for the number and the code. */
 async function claim(client, step) {
   const tool = step.capability.replaceAll(".", "_");
   await call(client, tool, { ...step.input, phone: "+14155550100" });

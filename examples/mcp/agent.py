@@ -6,7 +6,7 @@ Run it against a host (`cargo xtask serve`):
     python3 -m pip install mcp==2.3.0
     python3 examples/mcp/agent.py [http://127.0.0.1:8080]
 
-The agent is one of test mode, which whoever gives +1 415 555 0100 and 424242 claims.
+The agent is in test mode, where the phone number +1 415 555 0100 and the code 424242 claim it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ PROFILE = {"action": "update_profile", "display_name": "Ada", "city": "San Franc
 
 
 class Memory:
-    """Where the client keeps its tokens."""
+    """Keeps the client's tokens in memory."""
 
     tokens = client = None
 
@@ -42,7 +42,7 @@ class Memory:
 
 
 async def register():
-    """Credentials for one agent; one that lasts keeps them."""
+    """Registers an agent and returns its credentials, which a lasting agent stores."""
     async with httpx2.AsyncClient() as http:
         body = {"type": "client", "agent_name": "agent.py", "mode": "test"}
         reply = await http.post(f"{URL}/v1/agents/register", json=body)
@@ -51,7 +51,7 @@ async def register():
 
 
 async def call(client, tool, **arguments):
-    """The result, or the end: a refusal says why, and which step helps."""
+    """Returns the result, or exits with the refusal, which says why and which next step helps."""
     answer = await client.call_tool(tool, arguments)
     print(f"{tool} {arguments.get('action', '')}: {'refused' if answer.is_error else 'done'}")
     if answer.is_error:
@@ -60,7 +60,7 @@ async def call(client, tool, **arguments):
 
 
 async def claim(client, step):
-    """Takes the step that a refusal has named; a person would be asked for what is missing."""
+    """Takes the next step of a refusal. A real agent asks its person for number and code."""
     tool = step["capability"].replace(".", "_")
     await call(client, tool, **step["input"], phone="+14155550100")
     await call(client, tool, action="verify", code="424242")

@@ -4,7 +4,7 @@
 //
 //     node examples/story/story.mts [http://127.0.0.1:8080]
 //
-// It is all in test mode, where every agent that claims +1 415 555 0100 is another person's.
+// All calls are in test mode, where each agent that claims +1 415 555 0100 has its own person.
 
 const url = (process.argv[2] ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
 
@@ -66,7 +66,7 @@ class Agent {
     return this.send("POST", `/v1/capabilities/${capability}/call`, { action, ...fields });
   }
 
-  /** The result; a refusal that says when to come back is waited for. */
+  /** Returns the result. After `rate_limited`, waits as long as it says and calls again. */
   async call(capability: string, action: string, fields: Json = {}): Promise<Json> {
     let answer = await this.tryCall(capability, action, fields);
     for (let round = 0; round < 5 && answer.body.error_code === "rate_limited"; round += 1) {
@@ -81,7 +81,7 @@ class Agent {
     return answer.body.result;
   }
 
-  /** Reads events until one of this type has come, and acknowledges them. */
+  /** Reads and acknowledges events until the newest has this type, and returns that one. */
   async hears(last: string): Promise<Json> {
     while (this.events.at(-1)?.type !== last) {
       const query = new URLSearchParams({ wait: "20" });
@@ -104,7 +104,7 @@ class Agent {
   }
 }
 
-/** An instant some days ahead. */
+/** Returns the instant that many days and hours after today's midnight in UTC. */
 function hour(days: number, hours: number): string {
   const day = new Date();
   day.setUTCHours(24 * days + hours, 0, 0, 0);
@@ -121,7 +121,7 @@ function expect(condition: boolean, what: unknown): void {
   }
 }
 
-/** An agent whose person has claimed it: before that, it can only read. */
+/** Registers an agent and claims it; until it is claimed, it can only read. */
 async function claimed(name: string): Promise<Agent> {
   const agent = await Agent.register(name);
   const refused = await agent.tryCall("owners", "update_profile", { display_name: name });

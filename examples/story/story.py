@@ -4,7 +4,7 @@ Run it against a host (`cargo xtask serve`), with nothing but Python:
 
     python3 examples/story/story.py [http://127.0.0.1:8080]
 
-It is all in test mode, where every agent that claims +1 415 555 0100 is another person's.
+All calls are in test mode, where each agent that claims +1 415 555 0100 gets a person of its own.
 """
 
 import json
@@ -19,7 +19,7 @@ URL = (sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8080").rstrip("/"
 
 
 def request(method, path, token=None, body=None, form=None):
-    """Status and JSON of an answer."""
+    """Sends a request and returns the status and the JSON of the answer."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
     data = None
     if body is not None:
@@ -56,7 +56,7 @@ class Agent:
         return request("POST", path, self.token, {"action": action, **fields})
 
     def call(self, capability, action, **fields):
-        """The result; a refusal that says when to come back is waited for."""
+        """Returns the result. After `rate_limited`, waits as long as it says and calls again."""
         for _ in range(5):
             status, answer = self.try_call(capability, action, **fields)
             if status == 200:
@@ -69,7 +69,7 @@ class Agent:
         sys.exit(f"{self.name}: {capability} {action} is refused: {json.dumps(answer, indent=2)}")
 
     def hears(self, last):
-        """Reads events until one of this type has come, and acknowledges them."""
+        """Reads and acknowledges events until the newest has this type, and returns that one."""
         while not self.events or self.events[-1]["type"] != last:
             path = "/v1/agent-events/stream?wait=20"
             path += f"&cursor={self.cursor}" if self.cursor else ""
@@ -86,7 +86,7 @@ class Agent:
 
 
 def hour(days, hours):
-    """An instant some days ahead."""
+    """Returns the instant that many days and hours after today's midnight in UTC."""
     day = datetime.now(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
     return (day + timedelta(days=days, hours=hours)).isoformat().replace("+00:00", "Z")
 
@@ -96,7 +96,7 @@ def slot(days, hours):
 
 
 def claimed(name):
-    """An agent whose person has claimed it: before that, it can only read."""
+    """Registers an agent and claims it; until it is claimed, it can only read."""
     agent = Agent(name)
     status, refused = agent.try_call("owners", "update_profile", display_name=name)
     assert (status, refused["error_code"]) == (403, "phone_binding_required"), refused

@@ -19,7 +19,7 @@ const MOST: usize = 50;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub document: String,
-    /// JSON Pointer.
+    /// The JSON Pointer (RFC 6901) of the wrong value.
     pub pointer: String,
     pub what: String,
 }
@@ -34,7 +34,7 @@ static IDENTIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:tgt|sig|rol|per|evn|soc|qst|hof|src)_[0-9A-HJKMNP-TV-Z]{26}$").ok()
 });
 
-/// Fields that hold identifiers and digests, in which digits are not taken for contact data.
+/// Fields that hold identifiers and digests; what looks like contact data in them is none.
 const MACHINE: [&str; 7] =
     ["id", "sha256", "etag", "external_id", "board_token", "value", "pattern"];
 /// Fields with HTML, of which only the text is searched for contact data.

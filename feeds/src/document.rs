@@ -271,7 +271,7 @@ fn timeless(value: &Value) -> Value {
     }
 }
 
-/// Whether a document is the same as its former version, but for its date.
+/// Returns whether a document is the same as its former version, but for its date.
 fn same(feed: &Feed, head: &Value, records: &[Record<'_>], former: &Parts<'_>) -> bool {
     let without = |head: &Value| {
         let mut head = head.clone();

@@ -102,7 +102,7 @@ fn cleaned(organisation: Organisation, bbox: [f64; 4]) -> Result<Organisation, &
     })
 }
 
-/// Whether a text is a range such as "11-50" or "500+".
+/// Returns whether a text is a range such as "11-50" or "500+".
 fn is_band(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.strip_suffix('+') {

@@ -8,7 +8,7 @@ use std::{borrow::Cow, fmt, str::FromStr, time::Duration};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// A text that is no instant.
+/// A text that cannot be parsed as an instant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is neither a date nor a time")]
 pub struct NoInstant(String);

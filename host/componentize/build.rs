@@ -1,4 +1,4 @@
-//! Assembles the adapter for components of WASI 0.1.
+//! Assembles the adapter for modules that import WASI 0.1.
 
 use std::{env, error::Error, fs, path::PathBuf};
 

@@ -6,7 +6,7 @@ use std::{collections::HashMap, env, error::Error, fs, path::Path};
 
 const PAGES: &str = "pages";
 
-/// The characters of the digest in an entity tag.
+/// The number of hexadecimal digits of the digest in an entity tag.
 const ETAG_LENGTH: usize = 16;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,7 +1,8 @@
-//! Which addresses may be connected to, where others name them: public ones, and those the operator
-//! opened. Judged when the connection is made, so that a name cannot mean another address by then.
+//! Decides which addresses may be connected to, if they come from outside: public ones, and those
+//! in ranges that the operator allows. The decision is made when the connection is made, so that a
+//! name cannot resolve to another address afterwards.
 //!
-//! The system resolves names; what it answers is filtered before anything is connected to.
+//! The system resolves names, and its answers are filtered before a connection is made.
 
 use ipnet::IpNet;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -11,7 +12,8 @@ use std::{
 };
 use url::{Host, Url};
 
-/// What is no address of the public Internet (IANA's registries of special-purpose addresses).
+/// The ranges that are not part of the public Internet (IANA's registries of special-purpose
+/// addresses).
 const NOT_PUBLIC: [&str; 31] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -49,7 +51,7 @@ const NOT_PUBLIC: [&str; 31] = [
 static RANGES: LazyLock<Vec<IpNet>> =
     LazyLock::new(|| NOT_PUBLIC.iter().filter_map(|range| range.parse().ok()).collect());
 
-/// Why an address is not asked.
+/// The reason why an address may not be connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     #[error("the address is not a URL of a host without user, password and fragment")]
@@ -60,29 +62,29 @@ pub enum Refused {
     NotPublic,
 }
 
-/// The ranges that the operator opened, for one way of asking.
+/// The ranges that the operator allows, and whether public addresses are allowed too.
 #[derive(Debug, Clone)]
 pub struct Reach {
     opened: Arc<[IpNet]>,
-    /// Public addresses too: over TLS.
+    /// Whether public addresses are allowed too, over TLS only.
     public: bool,
 }
 
 impl Reach {
-    /// With `public` only those that were opened and public ones over TLS; without it, only those that
-    /// were opened.
+    /// Allows the ranges in `opened` and, with `public`, all public addresses. A client with `public` must
+    /// use TLS.
     pub fn new(opened: &[IpNet], public: bool) -> Self {
         Self { opened: Arc::from(opened), public }
     }
 
-    /// Whether this address may be connected to.
+    /// Returns whether this address may be connected to.
     pub fn lets(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let within = |range: &IpNet| range.contains(&address);
         self.opened.iter().any(within) || (self.public && !RANGES.iter().any(within))
     }
 
-    /// What of these addresses may be connected to; an error if nothing is left.
+    /// Returns those of these addresses that may be connected to. Fails if there are none.
     pub fn filter(&self, found: impl Iterator<Item = SocketAddr>) -> Result<Addrs, Refused> {
         let left: Vec<SocketAddr> = found.filter(|it| self.lets(it.ip())).collect();
         match left.is_empty() {
@@ -91,7 +93,9 @@ impl Reach {
         }
     }
 
-    /// Whether it may be asked, as far as it shows. A name is judged when it is resolved.
+    /// Refuses a URL with another scheme than `https`, or `http` for allowed ranges, one with a
+    /// user, a password or a fragment, and one with an IP address that may not be connected to. The
+    /// addresses of a name are checked when it is resolved.
     pub fn check(&self, url: &Url) -> Result<(), Refused> {
         let secure = url.scheme() == "https";
         if !secure && (url.scheme() != "http" || self.opened.is_empty()) {
@@ -100,7 +104,7 @@ impl Reach {
         if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
             return Err(Refused::NotAnAddress);
         }
-        // A number does not pass the resolver on its way.
+        // An IP address is not resolved, so it is checked here.
         let number = match url.host().ok_or(Refused::NotAnAddress)? {
             Host::Ipv4(address) => Some(IpAddr::V4(address)),
             Host::Ipv6(address) => Some(IpAddr::V6(Ipv6Addr::from(address.octets()))),
@@ -115,7 +119,7 @@ impl Reach {
 }
 
 impl Resolve for Reach {
-    /// What is answered here is what is connected to.
+    /// Returns the addresses of a name that may be connected to. The client connects to no others.
     fn resolve(&self, name: Name) -> Resolving {
         let reach = self.clone();
         Box::pin(async move {
@@ -196,11 +200,11 @@ mod tests {
         let reach = Reach::new(&[], true);
         let address = |text: &str| -> SocketAddr { text.parse().unwrap() };
         let public = address("93.184.216.34:443");
-        // A name that meant a public address a moment ago and a private one now is not connected to.
+        // A name that resolved to a public address before and resolves to a private one now is refused.
         assert!(reach.filter([public].into_iter()).is_ok());
         let changed = reach.filter([address("10.0.0.7:443")].into_iter());
         assert_eq!(changed.err(), Some(Refused::NotPublic));
-        // Of several, only what is public is left.
+        // Of several addresses, only the public ones are left.
         let mixed = reach.filter([address("10.0.0.7:443"), public].into_iter()).unwrap();
         assert_eq!(mixed.collect::<Vec<_>>(), [public]);
     }

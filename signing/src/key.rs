@@ -11,7 +11,7 @@ use std::{
 /// The public part of an Ed25519 key.
 pub type PublicKey = [u8; 32];
 
-/// Why a key cannot be used.
+/// The reason why a key or its succession cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error("{file}: {1}", file = .0.display())]
@@ -33,7 +33,7 @@ pub enum KeyError {
     NoHome,
 }
 
-/// Creates a key in a new file with mode 0600.
+/// Creates a key in a new file with mode 0600. Fails if the file exists.
 pub fn create_key(path: &Path) -> Result<SigningKey, KeyError> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(KeyError::NoRandomness)?;
@@ -42,7 +42,7 @@ pub fn create_key(path: &Path) -> Result<SigningKey, KeyError> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // Written whole under another name first, so that nobody reads half a key.
+    // The key is written under another name first, so that a partial key is never read.
     let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
     let written = options.open(&unfinished).and_then(|mut file| {
         writeln!(file, "{}", hex(&seed))?;
@@ -108,7 +108,7 @@ fn parse(text: &str) -> Option<SigningKey> {
     Some(SigningKey::from_bytes(seed.as_slice().try_into().ok()?))
 }
 
-/// Reads pairs of hexadecimal digits.
+/// Parses pairs of hexadecimal digits. Returns `None` for any other text.
 pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let digit = |byte: u8| char::from(byte).to_digit(16);

@@ -1,9 +1,9 @@
 //! Signatures of components: the custom section that holds one, and the keys that make them.
 //!
-//! A signature is the last section of a component, a custom section named `portolan-signature`. Its
-//! content is a version (one byte, 1), the public key (32 bytes) and an Ed25519 signature (64 bytes) of the
-//! text `portolan component signature v1`, a zero byte, and the SHA-256 of everything before the section.
-//! The section before it, named `portolan-succession`, says which keys the signing one succeeds.
+//! A signature is the last section of a component, a custom section named `portolan-signature`. Its content
+//! is a version (one byte, 1), the public key (32 bytes) and an Ed25519 signature (64 bytes) of the text
+//! `portolan component signature v1`, a zero byte, and the SHA-256 of everything before the section. If the
+//! signing key succeeds other keys, the section before it, named `portolan-succession`, proves that.
 
 mod key;
 mod succession;
@@ -22,7 +22,7 @@ const VERSION: u8 = 1;
 /// The bytes before the first section: `\0asm` and the version.
 const PREAMBLE: usize = 8;
 
-/// Why a signature proves nothing.
+/// The reason why a signature cannot be read or is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     #[error("its sections cannot be read")]
@@ -39,11 +39,11 @@ pub enum SignatureError {
     InvalidSuccession,
 }
 
-/// Who signed a component.
+/// The signer of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signer {
     pub key: PublicKey,
-    /// The keys that it succeeds, the oldest first.
+    /// The keys that the signing key succeeds, the oldest first.
     pub predecessors: Vec<PublicKey>,
 }
 
@@ -65,7 +65,8 @@ pub fn sign(
     Ok(signed)
 }
 
-/// Returns who signed a component, if it is signed.
+/// Returns the signer of a component, or `None` if it has no signature. Fails if the signature is
+/// not valid.
 pub fn signer(bytes: &[u8]) -> Result<Option<Signer>, SignatureError> {
     let Parts { succession, signed, signature, .. } = split(bytes)?;
     let Some(signature) = signature else { return Ok(None) };
@@ -90,9 +91,9 @@ fn message(content: &[u8]) -> Vec<u8> {
 
 /// The parts of a component's bytes.
 struct Parts<'a> {
-    /// Without both sections.
+    /// The component without the signature's section and the succession's.
     component: &'a [u8],
-    /// The content of the section with the succession.
+    /// The content of the succession's section.
     succession: Option<&'a [u8]>,
     /// Everything before the signature's section.
     signed: &'a [u8],
@@ -133,7 +134,7 @@ fn split(bytes: &[u8]) -> Result<Parts<'_>, SignatureError> {
     }
 }
 
-/// Returns the content of a custom section with this name.
+/// Returns the content of a custom section, if it has this name. `body` begins with the name.
 fn custom_content<'a>(mut body: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
     let length = leb128(&mut body)?;
     let (name, content) = body.split_at_checked(length)?;
@@ -155,7 +156,8 @@ fn custom_section(name: &str, content: &[u8]) -> Vec<u8> {
     section
 }
 
-/// Reads an unsigned number of at most 32 bits.
+/// Reads an unsigned LEB128 number of at most five bytes, and advances `bytes` beyond it. Returns
+/// `None` if the number is longer or incomplete.
 fn leb128(bytes: &mut &[u8]) -> Option<usize> {
     let mut value: u64 = 0;
     for shift in (0..35).step_by(7) {
@@ -244,11 +246,11 @@ mod tests {
         assert_eq!(signer(&signed), Ok(Some(expected)));
         // Signing again replaces both sections.
         assert_eq!(alone(&signed, 1), alone(&component(), 1));
-        // The statements are of no use to another key, and in no other order.
+        // The statements are not valid for another key, nor if one of them is missing.
         let invalid = Err(SignatureError::InvalidSuccession);
         assert_eq!(sign(&component(), &key(4), &second), invalid);
         assert_eq!(sign(&component(), &key(3), &first), invalid);
-        // A succession that nobody signed for, and one that is not beside the signature.
+        // A succession without a signature, as the last section and before another one.
         let section = custom_section(SUCCESSION, &first.encode());
         let unsigned = [component(), section.clone()].concat();
         assert_eq!(signer(&unsigned), Err(SignatureError::Misplaced));

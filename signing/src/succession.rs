@@ -15,19 +15,20 @@ use std::{
 
 const CONTEXT: &[u8] = b"portolan key succession v1\0";
 const VERSION: u8 = 1;
-/// The most statements of a succession.
+/// The maximum number of statements of a succession.
 const STATEMENTS: usize = 16;
 
 /// The statement of a key that another key succeeds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Statement {
     previous: PublicKey,
-    /// Of the text `portolan key succession v1`, a zero byte, the previous key and the next one.
+    /// The previous key's signature of the text `portolan key succession v1`, a zero byte, the
+    /// previous key and the next one.
     signature: [u8; 64],
 }
 
-/// The statements of a publisher's earlier keys, the oldest first. Each names the key of the next statement;
-/// the last one names the key that signs the component.
+/// The statements of a publisher's earlier keys, the oldest first. Each is about the key of the next
+/// statement; the last one is about the key that signs the component.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Succession(Vec<Statement>);
 
@@ -69,7 +70,7 @@ impl Succession {
         self.0.is_empty()
     }
 
-    /// Returns the keys that a signer succeeds, the oldest first.
+    /// Verifies the statements, and returns the keys that a signer succeeds, the oldest first.
     pub(super) fn predecessors(
         &self,
         signer: &PublicKey,

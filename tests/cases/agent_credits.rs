@@ -1,4 +1,4 @@
-//! Credits: where they come from, what becomes of them, and who is told.
+//! Credits: how they are granted, held, spent and released, and the events about them.
 
 use crate::harness::time::{DAY, MINUTE};
 use crate::harness::{Reply, credits::*, futures};
@@ -18,7 +18,7 @@ async fn the_welcome_credits_are_given_once_for_a_person() {
     }
 
     let owner_id = reader.agent.claim(OWN_NUMBER).await;
-    // Whether or not the ledger has heard of it already.
+    // The welcome credits count even if the event of the claim is not delivered to the ledger yet.
     assert_eq!(funds(&reader).await, (20, 0));
     let welcome = told(&reader, 1).await.remove(0);
     assert_eq!(welcome.0, "credits.granted");
@@ -34,7 +34,7 @@ async fn the_welcome_credits_are_given_once_for_a_person() {
     reader.agent.result("svc.phone-binding", unbind).await;
     assert_eq!(funds(&reader).await, (0, 0), "credits stay with the person");
     // Another person claims the agent, and then the first one again.
-    // The pause between two codes.
+    // A minute must pass between two codes.
     host.advance(MINUTE).await;
     let other_id = reader.agent.claim("+14155550101").await;
     assert_ne!(other_id, owner_id);
@@ -42,10 +42,10 @@ async fn the_welcome_credits_are_given_once_for_a_person() {
     assert_eq!(funds(&reader).await, (19, 1));
     let unbind = json!({ "action": "unbind", "confirm": true });
     reader.agent.result("svc.phone-binding", unbind).await;
-    // The pause between two codes.
+    // A minute must pass between two codes.
     host.advance(MINUTE).await;
     assert_eq!(reader.agent.claim(OWN_NUMBER).await, owner_id);
-    // The record changes with every claim that the ledger hears of.
+    // Each event of a claim that the ledger handles raises the version of the account.
     let heard = async |claims: u64| {
         until(async || balance(&reader).await["version"].as_u64().unwrap() >= claims).await;
     };
@@ -67,7 +67,7 @@ async fn a_hold_is_spent_or_released() {
         (&first["state"], &first["amount"], &first["ref"], &first["allowed_actions"]),
         (&json!("held"), &json!(12), &json!("pairing:1"), &json!([]))
     );
-    assert_eq!(hold(&reader, 12, "pairing:1").await, first, "the same again");
+    assert_eq!(hold(&reader, 12, "pairing:1").await, first, "the same hold again");
     assert_ne!(hold(&stranger, 1, "pairing:1").await["hold_id"], first["hold_id"]);
     let second = hold(&reader, 7, "pairing:2").await;
     let account = balance(&reader).await;
@@ -81,21 +81,21 @@ async fn a_hold_is_spent_or_released() {
     assert_eq!(refused.body["conflict"], expected);
     assert_eq!(follow(&reader, &refused).await, account);
 
-    // What another capability takes back was never held.
+    // If the calling capability refuses, its hold is rolled back.
     let rehearsal = json!({ "amount": 1, "ref": "c", "ttl_s": 60 });
     let rehearsal = json!({ "action": "hold", "input": rehearsal, "then_refuse": true });
     reader.agent.call("spender", rehearsal).await.refused(409, "changed_mind");
 
     let end = |id: &Value| json!({ "hold_id": id });
     let release = |id: &Value| json!({ "hold_id": id, "reason": "accepted" });
-    // By whoever calls: the one that was asked.
+    // The hold is found by its id, whichever agent makes the call that ends it.
     let captured = passed(&stranger, "capture", end(&first["hold_id"])).await;
     assert_eq!((&captured["state"], &captured["version"]), (&json!("captured"), &json!(2)));
     assert_eq!(passed(&stranger, "capture", end(&first["hold_id"])).await, captured);
     let released = passed(&stranger, "release", release(&second["hold_id"])).await;
     assert_eq!(released["state"], "released");
     assert_eq!(passed(&stranger, "release", release(&second["hold_id"])).await, released);
-    assert_eq!(hold(&reader, 7, "pairing:2").await, released, "whatever became of it");
+    assert_eq!(hold(&reader, 7, "pairing:2").await, released, "the same hold, also after its end");
 
     let refused = pass(&reader, "release", release(&first["hold_id"])).await;
     refused.refused(409, "invalid_transition");
@@ -132,7 +132,7 @@ async fn a_hold_is_spent_or_released() {
         (&json!(7), &json!("accepted"), &json!(8))
     );
     assert_eq!(events[2].1["actor"], json!({ "kind": "system" }), "nobody learns who released it");
-    // Low again, and told again, because it was above in between.
+    // The balance was not low in between, so the event is published again.
     hold(&reader, 6, "pairing:3").await;
     hold(&reader, 1, "pairing:4").await;
     hold(&reader, 1, "pairing:5").await;
@@ -161,7 +161,7 @@ async fn a_hold_is_released_when_it_expires() {
     let held = passed(&reader, "hold", input).await;
     let id = json!({ "hold_id": held["hold_id"] });
     passed(&reader, "expire", id.clone()).await;
-    assert_eq!(funds(&reader).await, (15, 5), "not before its time");
+    assert_eq!(funds(&reader).await, (15, 5), "a hold does not expire early");
     until(async || funds(&reader).await == (20, 0)).await;
     let refunded = told(&reader, 2).await.remove(1).1;
     assert_eq!((&refunded["reason"], &refunded["hold_id"]), (&json!("timed_out"), &id["hold_id"]));
@@ -176,25 +176,25 @@ async fn a_person_is_topped_up_a_day_after_they_fell_below() {
     let (one, owner_id) = claimed(&host, SHARED_NUMBER).await;
     let (other, _) = claimed(&host, SHARED_NUMBER).await;
     hold(&one, 10, "a").await;
-    assert_eq!(balance(&one).await["next_grant_at"], Value::Null, "not below yet");
+    assert_eq!(balance(&one).await["next_grant_at"], Value::Null, "no top-up is due yet");
     hold(&one, 3, "b").await;
     let due = balance(&other).await["next_grant_at"].as_str().unwrap().to_owned();
     hold(&one, 1, "c").await;
-    assert_eq!(balance(&one).await["next_grant_at"], json!(due), "once set, it stays");
+    assert_eq!(balance(&one).await["next_grant_at"], json!(due), "the top-up is not moved");
     let owner = json!({ "owner_id": owner_id });
     passed(&one, "top_up", owner.clone()).await;
-    assert_eq!(funds(&one).await, (6, 14), "not before its time");
+    assert_eq!(funds(&one).await, (6, 14), "a top-up does not run early");
 
     host.advance(DAY).await;
     assert_eq!(funds(&one).await, (10, 14));
-    assert_eq!(funds(&other).await, (0, 0), "one for a person, however many agents they have");
+    assert_eq!(funds(&other).await, (0, 0), "one top-up for each person, not each agent");
     passed(&one, "top_up", owner).await;
     let account = balance(&one).await;
     assert_eq!((&account["available"], &account["next_grant_at"]), (&json!(10), &Value::Null));
     assert_eq!(kinds(&one).await[0], "top_up");
     let granted = told(&one, 2).await.remove(1).1;
     assert_eq!((&granted["kind"], &granted["amount"]), (&json!("top_up"), &json!(4)));
-    // The next one is set only when it is needed.
+    // The next top-up is set only when the balance is below it.
     hold(&one, 1, "d").await;
     assert!(balance(&one).await["next_grant_at"].as_str().unwrap() > due.as_str());
 }
@@ -224,7 +224,7 @@ async fn a_frozen_account_spends_nothing() {
     other.agent.call(CREDITS, give.clone()).await.refused(403, "account_frozen");
     let redeem = json!({ "action": "redeem", "code": "7K2M-QX4D-9HTV-3B8N" });
     reader.agent.call(CREDITS, redeem).await.refused(403, "account_frozen");
-    // What was held before still ends.
+    // Holds from before the freeze can still be released.
     assert_eq!(hold(&reader, 4, "pairing:1").await, held);
     let release = json!({ "hold_id": held["hold_id"], "reason": "accepted" });
     passed(&operator, "release", release).await;

@@ -21,7 +21,7 @@ use std::{
 const SIBLINGS: usize = 5;
 const SINGLES: usize = 5;
 
-/// With `cargo xtask test --full`.
+/// Returns the number of rounds, which is higher with `cargo xtask test --full`.
 fn rounds() -> usize {
     if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { 40 } else { 2 }
 }
@@ -42,7 +42,7 @@ struct Player {
     id: String,
     token: String,
     siblings: Vec<String>,
-    /// Whether their end was acknowledged, by the holds' ids.
+    /// The holds by their ids, each with the end that an answer has confirmed.
     holds: BTreeMap<String, Option<&'static str>>,
 }
 
@@ -61,7 +61,7 @@ impl Line {
         Self { client, url: host.url.clone(), calls: Arc::default(), over: Arc::default() }
     }
 
-    /// `None` if the connection broke before the whole answer had arrived.
+    /// Makes a call. Returns `None` if the connection broke before the whole answer had arrived.
     async fn call(&self, token: &str, capability: &str, body: Value) -> Option<(u16, Value)> {
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
         let response = self.client.post(url).bearer_auth(token).json(&body).send().await.ok()?;
@@ -100,7 +100,7 @@ impl Line {
                     ("agent_credits", give, None)
                 }
                 _ => {
-                    // Now and then for the same thing again, and now and then for a moment only.
+                    // Some holds repeat a reference, and some last only a second.
                     let reference = format!("pairing:{}", random.random_range(0..1_000));
                     let ttl_s = if random.random_bool(0.2) { 1 } else { 3_600 };
                     let amount = random.random_range(1..4);
@@ -125,7 +125,7 @@ impl Line {
                     }
                 }
                 (402, Some("insufficient_credits")) | (409, Some("version_conflict")) => {}
-                // It has timed out, or was ended by a call whose answer nobody heard.
+                // The hold has expired, or was ended by a call whose answer was lost.
                 (409, Some("invalid_transition")) => {
                     let (id, _) = end.unwrap();
                     player.holds.insert(id, Some("ended"));
@@ -190,10 +190,10 @@ async fn rush(options: Options) {
         }
     }
     let line = Line::to(&host);
-    // What was held for a moment comes back meanwhile, but for what the last kill has cut off.
+    // Holds of one second expire meanwhile, except those whose timer the last kill has interrupted.
     tokio::time::sleep(Duration::from_millis(1_200)).await;
     check(&line, &players).await;
-    // Whatever is still held is given back, and then nothing is.
+    // All open holds are released, and then no account of a hold has credits.
     for player in &players {
         for hold in statement(&line, player).await.open() {
             let input = json!({ "hold_id": hold, "reason": "cancelled" });
@@ -238,7 +238,7 @@ async fn statement(line: &Line, player: &Player) -> Statement {
     }
 }
 
-/// Recomputes every account from the statements, and answers those that are not empty.
+/// Recomputes every account from the statements, and returns the balances that are not zero.
 async fn check(line: &Line, players: &[Player]) -> BTreeMap<String, i64> {
     let mut transactions: BTreeMap<String, (Value, usize)> = BTreeMap::new();
     let mut balances: BTreeMap<String, i64> = BTreeMap::new();
@@ -293,7 +293,7 @@ async fn check(line: &Line, players: &[Player]) -> BTreeMap<String, i64> {
     assert_eq!(balances.values().sum::<i64>(), 0);
     let system = ["grants", "promo"];
     assert!(balances.iter().all(|(name, sum)| *sum >= 0 || system.contains(&name.as_str())));
-    // Of one person, and of one with an account alone.
+    // A person with several accounts, and one with a single account.
     for player in [&players[0], &players[SIBLINGS]] {
         let balance =
             line.result(&player.token, "agent_credits", json!({ "action": "balance" })).await;

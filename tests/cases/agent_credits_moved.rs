@@ -29,7 +29,7 @@ async fn credits_move_between_the_agents_of_one_person_only() {
     assert_eq!(account["person"], json!({ "available": 20, "held": 0 }));
     assert_eq!(account["accounts"].as_array().unwrap().len(), 2);
 
-    // An agent is as good as its person: it may take, too.
+    // An agent may also take credits from another agent of its person.
     let mut take = give(&other.id, 2);
     take["from_agent_id"] = json!(one.id);
     take["expected_version"] = json!(1);
@@ -58,7 +58,7 @@ async fn credits_move_between_the_agents_of_one_person_only() {
     stranger.agent.call(CREDITS, steal).await.refused(403, "not_permitted");
     assert_eq!((funds(&one).await, funds(&stranger).await), ((10, 0), (20, 0)));
 
-    // A revoked agent's credits are not lost, nor do they come to anybody else.
+    // A revoked agent's credits are not lost: another agent of the person can take them.
     let revoke = json!({ "action": "revoke_agent", "agent_id": one.id });
     other.agent.result("owners", revoke).await;
     let mut take = give(&other.id, 10);
@@ -86,7 +86,7 @@ async fn a_code_is_redeemed_once_by_each_person() {
     let (third, _) = claimed(&host, OWN_NUMBER).await;
     let code = issue(&one, 50, 2).await;
     assert_eq!(code.len(), 19, "{code}");
-    // However it is written.
+    // A code may be written in lower case and with spaces.
     let line = redeem(&one, &code.to_lowercase().replace('-', " ")).await.body["result"].clone();
     assert_eq!(
         (&line["kind"], &line["debit_account"], &line["amount"], &line["balance_after"]),
@@ -102,7 +102,7 @@ async fn a_code_is_redeemed_once_by_each_person() {
     let used_up = redeem(&third, &code).await;
     used_up.refused(404, "code_not_redeemable");
     let wrong = redeem(&third, "0000-0000-0000-0000").await;
-    assert_eq!(used_up.body, wrong.body, "nobody learns why");
+    assert_eq!(used_up.body, wrong.body, "used-up and wrong codes are refused alike");
     assert_eq!((funds(&other).await, funds(&third).await), ((70, 0), (20, 0)));
 
     let brief = json!({ "amount": 5, "uses": 1, "expires_at": host.later(HOUR) });
@@ -123,7 +123,7 @@ async fn codes_cannot_be_guessed() {
         let reader = if guess % 2 == 0 { &one } else { &same };
         redeem(reader, &format!("GUESS-{guess}")).await.refused(404, "code_not_redeemable");
     }
-    // Not even the right one, and whichever agent the person takes.
+    // Not even the right code is accepted now, from any agent of the person.
     for reader in [&one, &same] {
         let stopped = redeem(reader, &code).await;
         stopped.refused(429, "too_many_attempts");

@@ -1,4 +1,4 @@
-//! Listings, from the draft to the end: what they say, and what they may not.
+//! Listings, from the draft to the end: their states, what viewers see, and what is refused.
 
 use crate::harness::{
     Host, futures,
@@ -29,7 +29,7 @@ async fn a_listing_goes_from_its_draft_to_its_end() {
     let id = draft["listing_id"].as_str().unwrap();
     let other = Lister::new(&host).await;
     other.does("get", id).await.refused(404, "listing_not_found");
-    assert!(other.finds(json!({})).await.is_empty(), "a rehearsal and a draft are not found");
+    assert!(other.finds(json!({})).await.is_empty(), "a dry run and a draft are not found");
 
     let active = ada.does("publish", id).await.body["result"].clone();
     assert_eq!((&active["state"], &active["version"]), (&json!("active"), &json!(2)));
@@ -187,7 +187,7 @@ async fn invalid_listings_are_refused_with_a_next_step() {
     let born = json!({ "action": "update_profile", "birth_year": 1990 });
     ada.agent().result("owners", born).await;
     let listed = ada.result("create", date).await;
-    assert_eq!(listed["visibility"], "network", "never public by default");
+    assert_eq!(listed["visibility"], "network", "a date is not public by default");
     assert_eq!(
         (&listed["place"]["lat"], &listed["place"]["precision"]),
         (&json!(37.76), &json!("neighbourhood")),
@@ -284,7 +284,7 @@ async fn listings_of_a_deactivated_person_are_not_visible() {
     let refused = ada.does("resume", &id).await;
     refused.refused(403, "not_permitted");
     follow(ada.agent(), &refused).await;
-    assert!(bea.finds(json!({})).await.is_empty(), "the person resumes them");
+    assert!(bea.finds(json!({})).await.is_empty(), "listings stay paused until they are resumed");
     ada.does("resume", &id).await;
     assert_eq!(bea.finds(json!({})).await, [id]);
 }
@@ -332,7 +332,7 @@ async fn a_discriminatory_text_is_reviewed_before_it_is_published() {
     assert_eq!(held["state"], "in_review", "{held:#}");
     assert!(bea.finds(json!({})).await.is_empty());
     moderate(&host, "approve", about.clone()).await;
-    // Somebody looked at this text, so it is not held again.
+    // The operator has approved this text, so it is not held for review again.
     ada.does("pause", id).await;
     assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
 

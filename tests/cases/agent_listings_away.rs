@@ -6,7 +6,7 @@ use crate::harness::{
 };
 use serde_json::json;
 
-/// In test mode, everybody's number is the same person's.
+/// The number of test mode with which every agent is claimed for the same person.
 const SHARED_NUMBER: &str = "+14155550115";
 
 /// Unclaims or revokes the agent.
@@ -33,11 +33,11 @@ async fn listings_of_a_person_without_an_agent_are_not_visible() {
         assert_eq!(first.id, second.id);
         let (id, other) = (first.lists(json!({})).await, second.lists(json!({})).await);
         ends(&first, how).await;
-        // One is left, who answers.
+        // The person has one agent left, which can answer.
         second.does("withdraw", &other).await;
         assert_eq!(bea.finds(json!({})).await, [id.as_str()], "{how}");
         ends(&second, how).await;
-        until("it is out of view", async || bea.finds(json!({})).await.is_empty()).await;
+        until("the listing is not found", async || bea.finds(json!({})).await.is_empty()).await;
         let back = Lister::with(&host, SHARED_NUMBER).await;
         assert_eq!(back.id, first.id);
         assert_eq!(back.does("get", &id).await.body["result"]["state"], "paused", "{how}");

@@ -149,7 +149,7 @@ async fn the_visibility_of_a_listing_decides_who_sees_it() {
     assert_eq!(bea.finds(json!({})).await, [network.as_str(), public.as_str()]);
     assert_eq!(bea.does("get", &network).await.status, 200);
     assert_eq!(cem.finds(json!({})).await, [public.as_str()]);
-    // A page does not tell how much of what was found is hidden.
+    // A page does not reveal that other results are not visible to the viewer.
     let search = with("search", &json!({ "limit": 1 }));
     let page = cem.agent().result(LISTINGS, search.clone()).await;
     assert_eq!(

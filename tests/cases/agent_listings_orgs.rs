@@ -1,4 +1,4 @@
-//! Listings in the name of an organisation: those write them who recruit for it, as long as they do.
+//! Listings in the name of an organisation: a person can write them only while they recruit for it.
 
 use crate::harness::{
     Host, Options, Reply,
@@ -22,7 +22,7 @@ async fn org(lister: &Lister<'_>, action: &str, org_id: &Value, fields: Value) -
     lister.agent().result(ORG, body).await
 }
 
-/// An organisation that this person has founded.
+/// Creates an organisation as this person and returns its id.
 async fn founded(ada: &Lister<'_>) -> Value {
     let found = json!({ "action": "create", "name": "Copperleaf", "kind": "landlord" });
     ada.agent().result(ORG, found).await["org_id"].clone()
@@ -69,7 +69,7 @@ async fn a_removed_member_cannot_list_for_the_organisation() {
         bob.does("renew", &shown).await,
         bob.does("renew", &filled).await,
         bob.call("update", patch.clone()).await,
-        // Its recruiters do not bring it back for him either.
+        // The organisation's other recruiters cannot resume or edit his listing either.
         ada.does("resume", &shown).await,
         ada.call("update", patch.clone()).await,
     ];
@@ -79,14 +79,14 @@ async fn a_removed_member_cannot_list_for_the_organisation() {
     let approved = moderate(&host, "approve", json!({ "listing_id": held })).await;
     assert_eq!(approved.body["error_code"], "not_permitted", "{}", approved.text);
     follow(bob.agent(), &refusals[0]).await;
-    // Who recruits for it again goes on where they were.
+    // A person who recruits for the organisation again can use their listings again.
     joins(&ada, &org_id, &bob, "admin").await;
     assert_eq!(state(&bob, &shown).await, "paused");
     let ok = |reply: &Reply| assert_eq!(reply.status, 200, "{}", reply.text);
     ok(&bob.does("resume", &shown).await);
     ok(&bob.call("update", patch).await);
     ok(&bob.does("publish", &draft).await);
-    // What only ends something is always theirs.
+    // A person can always end their own listings.
     org(&bob, "leave", &org_id, json!({})).await;
     for id in [&shown, &draft] {
         is_paused(&bob, id).await;

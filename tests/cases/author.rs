@@ -10,7 +10,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A book on the shelf before a case.
+/// A book that is on the shelf before a case runs.
 const BOOK: &str = r#"{"$id": "book_1", "title": "Solaris", "author": "Stanisław Lem", "isbn": "9780156027601", "deposit": 0}"#;
 
 fn workspace() -> PathBuf {
@@ -54,7 +54,7 @@ fn succeeds(folder: &Path, arguments: &[&str]) -> String {
     out(&output)
 }
 
-/// The standard output and standard error of a command that fails.
+/// Runs a command that must fail, and returns its standard output and standard error.
 fn fails(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}{}", out(&output), err(&output));
@@ -97,7 +97,7 @@ fn componentize_makes_the_same_component_as_the_build() {
 #[test]
 fn a_component_with_an_unknown_import_is_refused_before_it_is_compiled() {
     let folder = TempDir::new().unwrap();
-    // A compiler would refuse this function, which returns nothing.
+    // The compiler would refuse this function, which does not return its result.
     let text = r#"(component
         (import "wasi:http/outgoing-handler@0.2.0" (instance))
         (core module $m (func (export "f") (result i32)))
@@ -282,7 +282,7 @@ fn update_records_what_came_and_keeps_what_matches() {
     assert!(recorded[0].get("after").is_none());
     assert_eq!(recorded[1]["expect"]["output"]["title"], "Eden");
     assert_eq!(recorded[1]["after"]["books"][0]["$id"], recorded[1]["expect"]["output"]["id"]);
-    // Seed and time are the same, so the id is the same.
+    // The seed and the time are the same, so the id is the same.
     let again = run(folder.path(), &["test", "bookshelf.wasm"]);
     assert_contains(&(out(&again) + &err(&again)), &["2 passed, 0 failed"]);
 }

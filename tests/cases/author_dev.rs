@@ -53,7 +53,7 @@ impl Running {
         Self { child, keys, lines, seen: Vec::new() }
     }
 
-    /// Waits for a line with this text.
+    /// Waits for a line with this text, and returns it.
     fn line(&mut self, text: &str) -> String {
         let until = Instant::now() + PATIENCE;
         while let Ok(line) =

@@ -1,4 +1,5 @@
-//! Mistakes of authors in their source: each is told in one sentence with its place and its fix, and without a stack.
+//! Mistakes of authors in their source: each is reported in one sentence with its place and its
+//! fix, without a stack trace.
 
 use crate::{
     cases::clients::installed,
@@ -12,7 +13,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// What no author should have to read: the inside of a tool or of the host.
+/// Texts that no author should have to read: they show the inside of a tool or of the host.
 const INNER: [&str; 7] = [
     "Traceback",
     "node:internal",
@@ -27,7 +28,8 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the command in a folder, with the tools of the tests. Answers whether it succeeded, and what it printed.
+/// Runs the command in a folder, with the tools of the tests. Returns whether it succeeded, and
+/// what it printed.
 pub fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
     let target = binary().parent().unwrap().parent().unwrap();
     let clients = installed();
@@ -62,12 +64,13 @@ pub fn told(what: &str, (succeeded, text): (bool, String), sentence: &str) {
     }
 }
 
-/// A change of the bookshelf: what is wrong, the text, what it becomes, and what the author reads.
+/// A mistake in the bookshelf: its name, the text that is replaced, the replacement, and the
+/// sentence that the author reads.
 type Change = (&'static str, &'static str, &'static str, &'static str);
 
 /// Makes each change in a new project of its own and runs a command on it.
 fn changes(language: &str, source: &str, commands: &str, changes: &[Change]) {
-    // Cargo takes two projects of one name in one target folder for one.
+    // Cargo confuses two projects that have the same name in the same target folder.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = TempDir::new().unwrap();

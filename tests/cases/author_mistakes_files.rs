@@ -1,4 +1,5 @@
-//! Mistakes of authors in components and cases: each is told in one sentence with its place and its fix.
+//! Mistakes of authors in components and cases: each is reported in one sentence with
+//! its place and its fix.
 
 use crate::{
     cases::author_mistakes::{run, told},
@@ -7,7 +8,7 @@ use crate::{
 use std::fs;
 use tempfile::TempDir;
 
-/// A component whose exports do not have the contract's types, with more at its beginning.
+/// Returns a component that begins with `more` and whose exports do not have the contract's types.
 fn written(more: &str) -> Vec<u8> {
     let text = format!(
         r#"(component {more}

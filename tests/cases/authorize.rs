@@ -1,5 +1,5 @@
-//! What a person lets a client do: the page, codes, refresh tokens, clients that are known by a
-//! document. By the rows of the RFCs.
+//! Authorization by a person, as the RFCs define it: the page, codes, refresh tokens, and clients
+//! with a metadata document.
 
 use crate::harness::time::SECOND;
 use crate::harness::{
@@ -25,7 +25,7 @@ async fn after_consent_a_client_can_write_at_once() {
     ] {
         assert!(page.reply.header(name).contains(part), "{name}");
     }
-    // Wrong numbers and codes are told on the page, and the way goes on.
+    // Wrong numbers and codes are reported on the page, and the sign-in continues.
     let page = person.submit(&page, "phone", &[("phone", "12")]).await;
     assert!(page.problem().contains("international"), "{}", page.reply.text);
     let page = person.submit(&page, "phone", &[("phone", "+1 (201) 555-0123")]).await;
@@ -52,7 +52,8 @@ async fn after_consent_a_client_can_write_at_once() {
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(access.split('.').nth(1).unwrap()).unwrap())
             .unwrap();
 
-    // The same person and the same client are the same agent, and nobody is asked for a phone again.
+    // The same person and client have the same agent, and the person is not asked
+    // for the phone again.
     let code = oauth::code(&mut person, &client, ADA).await;
     let again = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
     let again = text(&again.body, "access_token").to_owned();
@@ -61,7 +62,7 @@ async fn after_consent_a_client_can_write_at_once() {
             .unwrap();
     assert_eq!((&claims["sub"], &claims["client_id"]), (&other["sub"], &json!(client)));
 
-    // No is an answer too; and who signs out is asked again.
+    // The client is told of a refusal, and after a sign-out the person must sign in again.
     let page = person.open(&query(&parameters(&client, &challenge()))).await;
     let told = person.submit(&page, "refuse", &[]).await.told();
     assert_eq!((&*told["error"], &told["iss"]), ("access_denied", &host.url));
@@ -88,9 +89,9 @@ async fn a_page_is_valid_in_its_own_browser_only() {
         let reply = ada.post(&[("steps", steps), ("step", "allow")]).await;
         assert_eq!((reply.status.as_u16(), reply.header("location")), (400, ""), "{steps}");
     }
-    // And Ada's in Eve's.
+    // Ada's page in Eve's browser.
     assert_eq!(eve.post(&[("steps", &consent.steps), ("step", "allow")]).await.status, 400);
-    // Eve has not proved a phone: her own page does not let anybody.
+    // Eve has not verified a phone, so her own page cannot allow the client.
     let page = eve.submit(&own, "allow", &[]).await;
     assert_eq!(page.heading, "Sign in with your phone");
     assert_eq!(ada.post(&[("step", "allow")]).await.status, 400);
@@ -136,10 +137,10 @@ async fn invalid_requests_are_redirected_only_to_a_registered_address() {
         assert_eq!((&*told["error"], &told["iss"]), (error, &host.url), "{name} {value:?}");
         assert_eq!((&*told["state"], &*told["kept"]), ("odd &=+ 状態", "1"));
     }
-    // Another port of a loopback address is as good (RFC 8252).
+    // Another port of a loopback address is allowed (RFC 8252).
     let port = with(&good, "redirect_uri", Some("http://127.0.0.1:1/callback?kept=1"));
     assert_eq!(person.open(&query(&port)).await.reply.status, 200);
-    // The address of a page leads nowhere else.
+    // The address of a page cannot redirect to another site.
     let page = person.open("/oauth/authorize/continue?steps=x&next=https://evil.example").await;
     assert_eq!((page.reply.status.as_u16(), page.reply.header("location")), (400, ""));
 }
@@ -176,14 +177,14 @@ async fn a_code_is_valid_once_for_its_client_and_its_verifier() {
     let access = text(&token.body, "access_token").to_owned();
     let refresh = text(&token.body, "refresh_token").to_owned();
     assert_eq!(call(&host, &access, open("ada")).await.status, 200);
-    // The second use ends what the first one gave.
+    // The second use of a code revokes the tokens of the first.
     oauth_error(&post(&host, "/oauth/token", &good, None).await, 400, "invalid_grant");
     call(&host, &access, open("eve")).await.refused(401, "token_invalid");
     let form =
         [("grant_type", "refresh_token"), ("client_id", &client), ("refresh_token", &refresh)];
     oauth_error(&post(&host, "/oauth/token", &form, None).await, 400, "invalid_grant");
 
-    // A code that was not used in its minute.
+    // A code expires after a minute.
     let late = oauth::code(&mut person, &client, ADA).await;
     host.advance(61 * SECOND).await;
     let reply = post(&host, "/oauth/token", &redemption(&client, &late), None).await;
@@ -212,7 +213,7 @@ async fn a_refresh_token_is_valid_once_and_its_scope_never_grows() {
     let access = text(&second, "access_token");
     call(&host, access, balance()).await.refused(404, "account_not_found");
     call(&host, access, open("ada")).await.refused(403, "insufficient_scope");
-    // What was left out once is not lost.
+    // A refresh with fewer scopes does not narrow the grant.
     let third = refresh(text(&second, "refresh_token"), &[]).await.body;
     assert_eq!(third["scope"], "svc.read svc.write");
     oauth_error(&refresh(old, &[]).await, 400, "invalid_grant");
@@ -263,7 +264,7 @@ async fn two_people_and_one_client_are_two_agents() {
         subjects.push(text(&claims, "sub").to_owned());
     }
     assert_ne!(subjects[0], subjects[1]);
-    // The agents that carried the codes are over.
+    // The agents that existed only for the sign-ins are revoked.
     let living = "SELECT id FROM documents WHERE json_extract(body, '$.identity_type') = 'client' AND json_extract(body, '$.revoked_at') IS NULL";
     let mut living = host.database().texts(living).await;
     living.sort();
@@ -271,7 +272,7 @@ async fn two_people_and_one_client_are_two_agents() {
     assert_eq!(living, subjects);
 }
 
-/// A server of client metadata documents.
+/// Starts a server of client metadata documents.
 async fn documents() -> Server {
     Server::with_tls(|request| {
         let path = request.split(' ').nth(1).unwrap().to_owned();
@@ -321,7 +322,7 @@ async fn a_client_is_known_by_the_address_of_its_document() {
     assert_eq!(token.status, 200, "{}", token.text);
     let written = call(&host, text(&token.body, "access_token"), open("ada")).await;
     assert_eq!(written.status, 200, "{}", written.text);
-    // It was read once for all of this.
+    // The client's document was read once for all these requests.
     assert_eq!(server.requests().len(), 1);
     for path in ["moved", "large", "silent", "other"] {
         let id = at(path);
@@ -343,11 +344,11 @@ async fn reads_of_client_documents_are_limited_and_shared() {
         let page = Person::new(&host).open(&query(&parameters(&client, &challenge))).await;
         page.reply.status.as_u16()
     };
-    // Whoever asks while it is read gets what is read.
+    // Concurrent requests for the same client document share one read (single-flight).
     let at_once = crate::harness::futures((0..5).map(|_| open("good.json"))).await;
     assert_eq!(at_once, [200; 5]);
     assert_eq!(server.requests().len(), 1);
-    // What is known costs nothing; what is not is read until it was enough.
+    // Cached documents are not limited; reads of other documents are refused after a few.
     let mut told = Vec::new();
     for at in 0..6 {
         told.push(open(&format!("other.json?{at}")).await);

@@ -1,4 +1,4 @@
-//! Calendars: blocks and hours over changes of the clock, and who sees what of them.
+//! Calendars: blocks and hours across clock changes, and who sees what of them.
 
 use crate::harness::{
     calendars::{and, ask, done, events, host, periods, reserve},
@@ -41,7 +41,7 @@ async fn blocks_keep_their_wall_time_across_daylight_saving_changes() {
         (&spring[0]["title"], &spring[0]["id"], spring[0].get("trust")),
         (&json!("Call +1 415 555 0100"), &block["block_id"], None)
     );
-    // In what the clock skips and what it shows twice; whole days have 23 and 25 hours.
+    // Blocks in the hours that clock changes skip and repeat, and whole days of 23 and 25 hours.
     for (start, end, rrule) in [
         ("2027-03-14T02:30:00", "2027-03-14T02:45:00", None),
         ("2026-11-01T01:30:00", "2026-11-01T01:45:00", None),
@@ -99,7 +99,7 @@ async fn availability_follows_its_time_zone_and_differs_from_busy_times() {
     assert_eq!(stale.body["conflict"]["current"], set);
     assert_eq!(ada.follows(&stale.body["next"]).await, set);
 
-    // Without a zone of its own, a block goes by the zone of the hours.
+    // A block without a time zone has the time zone of the hours.
     for day in ["2026-11-01", "2027-03-14"] {
         let block = json!({ "start": format!("{day}T10:00"), "end": format!("{day}T11:00") });
         let block = done(ada.agent(), "add_block", block).await;
@@ -198,7 +198,7 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
     gone.refused(404, "block_not_found");
     ada.follows(&gone.body["next"]).await;
 
-    // An agent that nobody has claimed has no calendar, and is shown the way to one.
+    // An unclaimed agent has no calendar, and its next step is the claim.
     let nobody = host.test_agent().await;
     for (action, body) in [
         ("list_events", json!({})),
@@ -212,7 +212,8 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
     }
 }
 
-/// The answers that a person gets about another person's calendar, without that person's id.
+/// Returns the answer that a person gets about another person's free and busy time, without that
+/// person's id.
 async fn seen(viewer: &Person<'_>, other: &str) -> String {
     let range = json!({
         "owner_id": other, "start": "2027-01-04T00:00:00Z", "end": "2027-01-05T00:00:00Z",
@@ -247,7 +248,7 @@ async fn busy_times_of_others_need_a_permission() {
     let refused = ask(bo.agent(), "get_freebusy", range).await;
     refused.refused(403, "not_permitted");
     assert_eq!(bo.follows(&refused.body["next"]).await["allowed"], false);
-    // Even a range that is too large tells nothing.
+    // For a range that is too large, the refusal is the same and not about the range.
     let large = json!({
         "owner_id": ada.id, "start": "2027-01-04T00:00:00Z", "end": "2029-01-05T00:00:00Z",
     });
@@ -275,7 +276,7 @@ async fn busy_times_of_others_need_a_permission() {
             "01-04T11:00 01-04T12:00 FREE",
         ]
     );
-    // A block takes it away, in either direction, and looks like nobody.
+    // A block in either direction makes the answer that for a person who does not exist.
     for (blocker, blocked) in [(&ada, &bo), (&bo, &ada)] {
         blocker.done("block", &blocked.id).await;
         assert_eq!(seen(&bo, &ada.id).await, stranger);
@@ -286,7 +287,7 @@ async fn busy_times_of_others_need_a_permission() {
     ada.agent().result("social_permissions", revoked).await;
     assert_eq!(seen(&bo, &ada.id).await, stranger);
 
-    // Who is connected sees it as long as there is a meeting to agree on.
+    // A connected person sees the time while the two have an open meeting.
     let cy = Person::new(&host).await;
     cy.connects_with(&ada).await;
     assert_eq!(seen(&cy, &ada.id).await, stranger);

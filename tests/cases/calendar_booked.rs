@@ -1,4 +1,5 @@
-//! Calendars: nobody's time is given away twice, and others take what the hours allow.
+//! Reservations in calendars: no time is reserved twice, and others reserve
+//! within a person's hours.
 
 use crate::harness::{
     Reply,
@@ -9,14 +10,14 @@ use crate::harness::{
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use serde_json::{Value, json};
 
-/// Midnight in so many days, in UTC.
+/// Returns midnight (UTC) in this number of days.
 fn midnight(days: i64) -> Timestamp {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let day = today.checked_add(days.days()).unwrap();
     day.to_zoned(TimeZone::UTC).unwrap().timestamp()
 }
 
-/// At this hour, so many days from now.
+/// Returns the instant at this hour (UTC) in this number of days, as text.
 fn at(days: i64, hour: i64) -> String {
     format!("{:.3}", midnight(days) + hour.hours())
 }
@@ -38,11 +39,11 @@ async fn firm_reservations_do_not_overlap() {
     let taken = reserve(&ada, slot("mtg_2", &both[1..], 3, 10, 12)).await;
     taken.refused(409, "slot_taken");
     assert_eq!(taken.body["retryable"], true);
-    // No more than of the slot itself is told.
+    // The conflict names only the busy time within the slot.
     let busy = json!({ "kind": "schedule", "busy": [{ "start": at(3, 10), "end": at(3, 11) }] });
     assert_eq!(taken.body["conflict"], busy);
     bo.follows(&taken.body["next"]).await;
-    // What only touches does not meet; what may come is in nobody's way.
+    // Slots that only touch do not conflict, and neither does a tentative reservation.
     ok(reserve(&ada, slot("mtg_2", &both[1..], 3, 11, 12)).await);
     ok(reserve(&ada, tentative(slot("mtg_3", &both, 3, 9, 12))).await);
     ok(reserve(&ada, slot("mtg_4", &both[..1], 3, 11, 12)).await);
@@ -53,21 +54,21 @@ async fn firm_reservations_do_not_overlap() {
         kinds,
         [("meeting", &json!("mtg_1")), ("hold", &json!("mtg_3")), ("meeting", &json!("mtg_4"))]
     );
-    // The same again takes the place of what it was, also where it meets that.
+    // A reservation with the same reference replaces the former one, also if the two overlap.
     ok(reserve(&ada, slot("mtg_1", &both, 3, 8, 10)).await);
     reserve(&ada, slot("mtg_1", &both, 3, 8, 12)).await.refused(409, "slot_taken");
     let hours = ("T08:00", "T10:00");
     let first = &events(ada.agent(), &at(3, 0), &at(4, 0)).await[0];
     assert!(first["start"].as_str().unwrap().contains(hours.0), "{first:#}");
     assert!(first["end"].as_str().unwrap().contains(hours.1), "{first:#}");
-    // Made firm, what may come is in the way.
+    // A tentative reservation that is made firm can conflict.
     reserve(&ada, slot("mtg_3", &both, 3, 9, 12)).await.refused(409, "slot_taken");
     ok(reserve(&ada, slot("mtg_3", &both, 3, 13, 14)).await);
     for _ in 0..2 {
         ada.agent().result("clerk", json!({ "action": "release", "ref": "mtg_3" })).await;
     }
     ok(reserve(&ada, slot("mtg_5", &both, 3, 13, 14)).await);
-    // A block is in the way, and a meeting in nobody's way who does not take part.
+    // A block conflicts with a meeting of its owner, but not with other people's meetings.
     let block = json!({ "start": at(5, 9), "end": at(5, 10), "rrule": "FREQ=DAILY" });
     done(bo.agent(), "add_block", block).await;
     reserve(&ada, slot("mtg_6", &both, 30, 9, 10)).await.refused(409, "slot_taken");
@@ -83,7 +84,7 @@ async fn one_of_two_simultaneous_reservations_wins() {
     for round in 0..6 {
         let (ada, bo, cy) =
             (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
-        // All share one of the people, and overlap in one hour at least.
+        // All reservations share a person and overlap by at least an hour.
         let pairs = [[&ada, &bo], [&ada, &cy], [&bo, &ada], [&cy, &ada]];
         let calls = (0_i64..).zip(pairs).map(|(number, [one, other])| {
             let reference = format!("mtg_{round}_{number}");
@@ -98,7 +99,7 @@ async fn one_of_two_simultaneous_reservations_wins() {
         }
         assert_eq!(events(ada.agent(), &at(3, 0), &at(4, 0)).await.len(), 1);
     }
-    // A block at the same moment comes before, or after; both are there, and nothing is lost.
+    // Of concurrent blocks, all that are accepted are in the calendar.
     let ada = Person::new(&host).await;
     let block = json!({ "start": at(3, 9), "end": at(3, 10) });
     let blocks = futures((0..8).map(|_| ask(ada.agent(), "add_block", block.clone()))).await;
@@ -128,10 +129,10 @@ async fn others_book_within_the_available_hours_only() {
     };
     let slots = [(3, 9, 10), (3, 8, 10), (3, 11, 13), (3, 20, 21), (100, 9, 10)];
     assert_eq!(free(&bo, &slots).await, json!([true, false, false, false, false]));
-    // One's own hours are for others.
+    // A person's hours limit only reservations by others.
     assert_eq!(free(&ada, &slots).await, json!([true, true, true, true, true]));
     let reserved = reserve(&bo, slot("mtg_1", &both, 3, 20, 21)).await;
-    assert_eq!(reserved.status, 200, "real conflicts alone: {}", reserved.text);
+    assert_eq!(reserved.status, 200, "only real conflicts are refused: {}", reserved.text);
     let strict = and(slot("mtg_2", &both, 4, 20, 21), json!({ "within_availability": true }));
     reserve(&bo, strict).await.refused(409, "slot_taken");
     assert_eq!(free(&ada, &slots).await, json!([true, true, true, false, true]));
@@ -159,7 +160,7 @@ async fn others_book_within_the_available_hours_only() {
     done(bo.agent(), "add_block", block).await;
     let one_day = json!({ "to": at(4, 0) });
     assert_eq!(alternatives(one_day.clone()).await, [(3, 540), (3, 660)]);
-    // Around what is in the way of whoever wants it so.
+    // Bo wants ten minutes free around each meeting.
     let buffered = hours(json!({ "buffer_min": 10 }));
     done(bo.agent(), "set_availability", buffered).await;
     assert_eq!(
@@ -168,7 +169,7 @@ async fn others_book_within_the_available_hours_only() {
     );
     assert_eq!(alternatives(one_day.clone()).await, []);
     done(bo.agent(), "set_availability", hours(json!({}))).await;
-    // A day is full with the meeting that is there already.
+    // With at most one meeting a day, a day with a meeting is full.
     done(ada.agent(), "set_availability", hours(json!({ "max_per_day": 1 }))).await;
     assert_eq!(alternatives(one_day.clone()).await, []);
     assert_eq!(alternatives(json!({ "limit": 1 })).await, [(4, 540)]);

@@ -1,4 +1,4 @@
-//! Files of calendars: what is taken over from others, and what hostile ones are told.
+//! Calendar files: what is imported from other programs, and how hostile files are refused.
 
 use crate::harness::{
     Agent,
@@ -165,7 +165,8 @@ async fn events_of_other_calendars_become_blocks() {
         ]
     );
 
-    // The same again changes nothing, and the same UID replaces: also by nothing.
+    // The same file again changes nothing. An event with the same UID replaces the former one, or
+    // removes it if it is cancelled.
     assert_eq!(numbers(&import(ada.agent(), &all).await), [0, 0, 10, 0]);
     let later = event("UID:trip", &["DTSTART;VALUE=DATE:20990302", "SUMMARY:Trip"]);
     let cancelled = event("UID:day", &["DTSTART;VALUE=DATE:20990310", "STATUS:CANCELLED"]);
@@ -203,7 +204,7 @@ async fn parts_that_cannot_be_imported_are_reported() {
         assert!(answer["unsupported"][0]["line"].as_u64().unwrap() >= 4, "{answer:#}");
         assert_eq!(found(ada.agent(), "01-01", "02-20").await, ["01-05T09:00 -"], "{line}");
     }
-    // Rules that together would count for ever, and events beyond what a person may have.
+    // Rules that together would take too long to count, and more events than a person may have.
     let many = |count: usize, more: &str| {
         let event = |number| {
             let [start, end] = times;

@@ -1,4 +1,4 @@
-//! Programs that others wrote read the calendars that are exported, and find the same times in them.
+//! Programs by other authors read exported calendars, and find the same times in them.
 
 use crate::{
     cases::{
@@ -22,7 +22,7 @@ use std::{path::Path, process::Command};
 
 const LA: &str = "America/Los_Angeles";
 
-/// Random blocks in these years; the texts want escapes and folds.
+/// Returns a random block that begins within 500 days; its label needs escapes and folded lines.
 fn random_block(random: &mut StdRng, first: Date) -> Value {
     const ZONES: [&str; 7] = [
         LA,
@@ -35,8 +35,8 @@ fn random_block(random: &mut StdRng, first: Date) -> Value {
     ];
     const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
     let day = first.checked_add(random.random_range(0..500_i64).days()).unwrap();
-    // Clocks are changed in the night to a Sunday. A series that begins in such a night has the exact
-    // length of its first for ical.js, while all others are by the clock.
+    // Clocks are changed in the night to a Sunday. If a series begins in such a night, ical.js
+    // gives every event the exact length of the first, while other programs go by the clock.
     let day = match day.weekday() {
         Weekday::Saturday => day.tomorrow().unwrap(),
         _ => day,
@@ -48,7 +48,8 @@ fn random_block(random: &mut StdRng, first: Date) -> Value {
             (day.to_string(), end.to_string())
         }
         false => {
-            // Not in hours that clocks skip or repeat: programs differ in what they make of those.
+            // No block begins in hours that clocks skip or repeat, because programs treat those
+            // differently.
             let (hour, length) = match random.random_bool(0.3) {
                 true => (random.random_range(20..24), random.random_range(540..660_i64)),
                 false => (random.random_range(4..20), random.random_range(15..300_i64)),
@@ -89,7 +90,7 @@ fn random_block(random: &mut StdRng, first: Date) -> Value {
     block
 }
 
-/// Lets a program that others wrote read the file.
+/// Runs a program by other authors, which compares the calendar file with the expected events.
 fn read_by(language: &str, program: &str, folder: &Path) {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     std::fs::copy(programs.join(program), folder.join(program)).unwrap();
@@ -107,7 +108,8 @@ fn read_by(language: &str, program: &str, folder: &Path) {
     assert!(output.status.success(), "{program}: {tail}");
 }
 
-/// Exports the calendar, and lets others find in it what is listed between these days.
+/// Exports the calendar, and checks that other programs find the events in it that the host lists
+/// between these days.
 async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
     let instant = |day: i64| {
         let date = first.checked_add(day.days()).unwrap();
@@ -131,7 +133,7 @@ async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
         })
         .collect();
     occurrences.sort();
-    // What reaches from one piece into the next is listed in both.
+    // An event that reaches from one range into the next is listed in both.
     occurrences.dedup();
     let exported = done(agent, "export_ics", json!({})).await;
     let titles: Vec<_> = listed
@@ -167,7 +169,7 @@ async fn other_libraries_find_the_same_times_in_an_export() {
         for _ in 0..25 {
             let block = random_block(&mut random, first);
             let reply = ask(ada.agent(), "add_block", block.clone()).await;
-            // An end that is before the first is refused, and all else is taken.
+            // Only a block whose rule ends before its first event is refused.
             if reply.status != 200 {
                 assert_eq!(
                     reply.body["conflict"]["errors"][0]["rule"], "until_after_start",
@@ -180,7 +182,7 @@ async fn other_libraries_find_the_same_times_in_an_export() {
             "start": format!("{year}-12-31T23:30:00Z"), "end": format!("{}-01-01T00:30:00Z", year + 1),
             "title": "Über \"uns\": a, b; c",
         });
-        // Whatever else is at that time: it may come.
+        // A tentative meeting can be reserved whatever else is at that time.
         let meeting = and(meeting, json!({ "kind": "tentative" }));
         ada.agent().result("clerk", meeting).await;
         agrees(ada.agent(), first, 730).await;
@@ -215,7 +217,7 @@ async fn an_import_is_exported_unchanged() {
         "EXDATE;TZID=America/Los_Angeles:20990112T090000",
         "DTSTART;VALUE=DATE:20990107",
         "RRULE:FREQ=WEEKLY;BYDAY=MO",
-        // The zone is first used long from now, and its clocks are changed then too.
+        // The zone is first used in 2099, and its clock changes apply then too.
         "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU",
         "RRULE:FREQ=YEARLY;BYMONTH=11;BYDAY=1SU",
     ] {
@@ -224,7 +226,8 @@ async fn an_import_is_exported_unchanged() {
     assert!(!text.contains("EXDATE;TZID=America/Los_Angeles:20990119"), "{text}");
     let again = done(ada.agent(), "export_ics", json!({})).await;
     assert_eq!(again["ics"], exported["ics"], "it is stable");
-    // One's own comes back as it was; for somebody else it is new, and at the same times.
+    // A person's own export changes nothing when it is imported; another person gets new events at
+    // the same times.
     let own = done(ada.agent(), "import_ics", json!({ "ics": text })).await;
     assert_eq!((numbers(&own), &own["skipped"]["own"]), ([0, 0, 2, 0], &json!(1)), "{own:#}");
     let other = done(bo.agent(), "import_ics", json!({ "ics": text })).await;

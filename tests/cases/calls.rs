@@ -41,7 +41,7 @@ async fn a_components_refusal_is_answered_as_the_error_envelope() {
 async fn a_call_is_checked_in_the_documented_order() {
     let host = Host::with(&["template"]).await;
     let agent = host.agent().await;
-    // The body is not looked at before the capability is found.
+    // The body is not read before the capability is found.
     let path = "/v1/capabilities/nothing/call";
     let token = format!("Bearer {}", agent.token);
     host.send(Method::POST, path, &[], Some("{".into()))
@@ -56,7 +56,8 @@ async fn a_call_is_checked_in_the_documented_order() {
         reply.body["conflict"]["errors"][0]["expected"],
         json!(["alpha", "bravo", "listen"])
     );
-    // A write of an unclaimed identity is told to claim before its scope and its input are judged.
+    // A write of an unclaimed agent is refused for the claim before its scope and
+    // its input are checked.
     let reader = host.token("svc.read").await;
     let body = json!({ "action": "bravo", "wrong": true }).to_string();
     let headers =
@@ -67,7 +68,7 @@ async fn a_call_is_checked_in_the_documented_order() {
     assert_eq!(reply.body["retryable"], true);
     assert_eq!(reply.body["next"]["capability"], "svc.phone-binding");
     assert_eq!(reply.body["next"]["then"], "retry_original");
-    // Then the scope, before the input.
+    // The scope is checked before the input.
     let body = json!({ "action": "listen", "wrong": true }).to_string();
     let reply =
         host.send(Method::POST, "/v1/capabilities/template_000/call", &headers, Some(body)).await;
@@ -131,7 +132,7 @@ async fn violations_are_reported_for_the_chosen_action() {
         &json!({ "pointer": "/color", "rule": "additionalProperties", "expected": ["customer", "lines"] })
     );
     assert_eq!(errors.len(), 5);
-    // The reserved fields belong to writes alone; a read that is sent one is told so.
+    // Only writes have the reserved fields, so a read with one is refused.
     let reply = agent
         .call(
             "template_000",
@@ -139,7 +140,7 @@ async fn violations_are_reported_for_the_chosen_action() {
         )
         .await;
     assert_eq!(reply.body["conflict"]["errors"][0]["pointer"], "/dry_run");
-    // Which action is meant must be said.
+    // The action must be named.
     let reply = agent.call("template_000", json!({})).await;
     assert_eq!(
         reply.body["conflict"]["errors"][0],
@@ -218,7 +219,7 @@ async fn the_catalog_lists_what_can_be_called() {
             "destructive": false, "cost_credits": 0, "emits": [], "errors": ["order_empty"],
         })
     );
-    // The same catalog, the same bytes; a client that has it is told so.
+    // The same catalog has the same bytes, and a client that has it gets 304.
     assert_eq!(host.get("/v1/capabilities").await.text, reply.text);
     let etag = reply.header("etag").to_owned();
     let again = host.send(Method::GET, "/v1/capabilities", &[("if-none-match", &etag)], None).await;
@@ -229,7 +230,7 @@ async fn the_catalog_lists_what_can_be_called() {
     let other =
         host.send(Method::GET, "/v1/capabilities", &[("if-none-match", "W/\"x\"")], None).await;
     assert_eq!(other.status, 200);
-    // Another catalog, another tag.
+    // A changed catalog has another ETag.
     host.drop_in("wasi_probe.wasm", &crate::harness::component("wasi_probe"));
     host.loaded("wasi_probe", "1.0.0").await;
     let changed =
@@ -251,7 +252,7 @@ async fn the_schema_has_a_branch_for_each_action() {
     assert_eq!(branch["required"][0], "action");
     assert!(branch["x-output"]["properties"]["total"].is_object());
     assert!(branch["properties"]["idempotency_key"].is_object());
-    // It accepts the calls that the host accepts, and no others.
+    // The schema accepts the calls that the host accepts, and no others.
     let validator = jsonschema::draft202012::new(schema).unwrap();
     for (body, valid) in [
         (json!({ "action": "alpha", "customer": "x", "lines": [] }), true),

@@ -10,7 +10,7 @@ async fn a_component_is_dropped_in_replaced_and_removed() {
     let agent = host.agent().await;
     let greet = json!({ "action": "greet", "name": "Ada" });
     agent.call("greeter", greet.clone()).await.refused(404, "unknown_capability");
-    // Copied, not renamed.
+    // The file is copied into the folder, not renamed.
     std::fs::write(host.catalog().join("greeter.wasm"), component("greeter")).unwrap();
     host.loaded("greeter", "1.2.0").await;
     assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
@@ -68,7 +68,7 @@ async fn a_restart_with_unchanged_components_compiles_nothing() {
     assert!(status.success());
     let host = Process::start_in(folder);
     assert_eq!(artifacts(host.folder.path()), before);
-    // The same catalog as before: its version, its bytes, its tag.
+    // The catalog is the same as before: its version, its bytes, its ETag.
     let again = host.get("/v1/capabilities").await;
     assert_eq!(again.text, catalog.text);
     assert_eq!(again.header("etag"), catalog.header("etag"));
@@ -108,7 +108,8 @@ async fn an_artifact_with_flipped_bits_is_compiled_again() {
     assert!(host.log().contains("its checksum is wrong"));
 }
 
-/// Starts a host on this folder, and kills it when its own note of the start contains this.
+/// Starts a host on this folder, and kills it when the host's note of this
+/// start contains this text.
 fn killed_while_starting(folder: &std::path::Path, note: &str) {
     let mut command = crate::harness::command(folder);
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"];
@@ -129,7 +130,7 @@ fn killed_while_starting(folder: &std::path::Path, note: &str) {
 async fn a_start_that_ended_twice_over_a_file_leaves_it_out() {
     let options = Options::with(&["greeter", "matching_sessions"]);
     let folder = options.folder();
-    // What takes long to compile is what the host was loading when it was killed.
+    // The host is killed while it loads the component that takes long to compile.
     killed_while_starting(folder.path(), "\"unfinished\":true");
     for _ in 0..2 {
         killed_while_starting(folder.path(), "\"loading\":\"matching_sessions.wasm");
@@ -137,7 +138,7 @@ async fn a_start_that_ended_twice_over_a_file_leaves_it_out() {
     let host = Process::start_in(folder);
     assert_eq!(host.refusal("matching_sessions.wasm").await["reason"], "start_failed");
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
-    // Copied again, it is loaded.
+    // The file is loaded when it is copied again.
     host.drop_in("matching_sessions.wasm", &component("matching_sessions"));
     host.loaded("matching_sessions", "1.0.0").await;
 }
@@ -163,7 +164,7 @@ async fn a_granted_import_is_linked() {
     })
     .await;
     host.loaded("texter", "1.0.0").await;
-    // The permission is that of the id's publisher, not of whatever calls itself so.
+    // The permission grant is for the id's publisher, not for any component that has the id.
     host.drop_in("copy.wasm", &component("texter"));
     let row = host.refusal("copy.wasm").await;
     assert_eq!(row["reason"], "publisher_mismatch");

@@ -1,4 +1,4 @@
-//! The claim: a person proves to hold a phone, and the agent's own token may write.
+//! The claim: a person verifies their phone, and the agent's token may write from then on.
 
 use crate::harness::time::{DAY, SECOND};
 use crate::harness::{
@@ -17,7 +17,7 @@ use std::{
 };
 
 const BINDING: &str = "svc.phone-binding";
-/// North America keeps 555 0100 to 555 0199 of every area for fiction.
+/// North America reserves 555 0100 to 555 0199 of every area for fiction.
 const ADA: &str = "+12015550123";
 const BOB: &str = "+12015550145";
 
@@ -48,7 +48,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     let refused = agent.call("ledger", open("ada")).await;
     refused.refused(403, "phone_binding_required");
 
-    // Nothing but what the answers say is followed.
+    // The claim follows only what the answers say.
     let step = &refused.body["next"];
     let mut input = step["input"].clone();
     input[step["missing"][0].as_str().unwrap()] = json!(ADA);
@@ -70,7 +70,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     );
     agent.result("ledger", open("ada")).await;
 
-    // A code is good once, and the agent cannot be claimed twice.
+    // A code is valid once, and the agent cannot be claimed twice.
     agent.call(BINDING, input).await.refused(409, "no_pending_bind");
     agent.call(BINDING, bind(BOB)).await.refused(409, "already_claimed");
     let message = &messages(&host, 1).await[0];
@@ -232,7 +232,7 @@ async fn wrong_codes_are_counted_even_across_a_crash() {
     for _ in 0..3 {
         agent.call(BINDING, guess.clone()).await.refused(422, "code_invalid");
     }
-    // Another agent's attempt is not this one's.
+    // The code is not valid for another agent's claim.
     let other = host.agent().await;
     other.call(BINDING, verify(&code)).await.refused(409, "no_pending_bind");
     other.result(BINDING, bind(BOB)).await;
@@ -326,11 +326,11 @@ async fn test_mode_has_a_number_for_everything_and_sends_nothing() {
             }
         }
     }
-    // One wrong code locks it.
+    // With this number, one wrong code locks the claim.
     let agent = host.test_agent().await;
     agent.result(BINDING, bind("+14155550116")).await;
     agent.call(BINDING, verify("111111")).await.refused(429, "too_many_attempts");
-    // A number that everybody knows.
+    // With this number, every agent is claimed for the same owner.
     let mut owners = Vec::new();
     for _ in 0..2 {
         let agent = host.test_agent().await;
@@ -343,7 +343,8 @@ async fn test_mode_has_a_number_for_everything_and_sends_nothing() {
     assert_eq!(messages(&host, 0).await.len(), 0);
 }
 
-/// An agent that a person has claimed with this number.
+/// Registers an agent and claims it with this phone number; `message` is the number of messages
+/// sent by then.
 async fn claimed<'a>(host: &'a Host, phone: &str, message: usize) -> Agent<'a> {
     let agent = host.agent().await;
     agent.result(BINDING, bind(phone)).await;

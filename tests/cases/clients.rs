@@ -1,4 +1,4 @@
-//! Clients that others wrote, and a browser, none of which knows this host: the programs in
+//! Clients by other authors and a browser, which know nothing of this host: the programs in
 //! tests/clients.
 
 use crate::{
@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 const LIMIT: Duration = Duration::from_secs(300);
-/// The programs that run at once: a browser beside three others takes minutes.
+/// The number of programs that run at once: a browser beside three others takes minutes.
 static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// The folder of the clients' packages, which the first test that needs it installs.
@@ -40,12 +40,12 @@ async fn succeeds_at(host: &Host, language: &str, program: &str) {
     run(host, language, &programs.join(program)).await;
 }
 
-/// Runs a program with the files beside it, and answers what it prints.
+/// Runs a program with the files beside it, and returns what it prints.
 pub async fn run(host: &Host, language: &str, program: &Path) -> String {
     run_at(host, &host.url, language, program).await
 }
 
-/// The same for another address of the host.
+/// Does the same as `run` at another address of the host.
 pub async fn run_at(host: &Host, address: &str, language: &str, program: &Path) -> String {
     let installed = installed();
     // Node.js looks for modules beside the program.

@@ -232,7 +232,7 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
         assert!(output.status.success(), "{}", err(&output));
         out(&output)
     };
-    // Later attempts are further apart.
+    // Each attempt is after a longer wait than the last.
     for attempt in 1..=8 {
         let made = format!("SELECT lane FROM deliveries WHERE attempts = {attempt}");
         let made = async || !host.database().texts(&made).await.is_empty();
@@ -242,7 +242,7 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
     assert!(letters().contains("capability_trapped"), "{}", letters());
     assert!(letters().contains("notes.on_transferred failed 8 times"), "{}", letters());
 
-    // What came later is not held up.
+    // A later event is delivered although the first one failed for good.
     let later = agent.result("ledger", transfer("fine")).await["transfer"].clone();
     let ask = json!({ "action": "heard", "subject": "accounts/bank" });
     let heard = async || agent.result("notes", ask.clone()).await["transfers"].clone();

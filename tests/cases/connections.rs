@@ -11,7 +11,7 @@ async fn connect(host: &Host) -> BufReader<TcpStream> {
     BufReader::new(TcpStream::connect(address).await.unwrap())
 }
 
-/// The status of the next answer, which is read to its end.
+/// Reads the next answer to its end and returns its status.
 async fn answer(stream: &mut BufReader<TcpStream>) -> u16 {
     let (mut status, mut length) = (None, 0);
     loop {
@@ -88,7 +88,8 @@ async fn a_refused_request_is_not_asked_for_its_body() {
 async fn a_client_that_sends_its_head_too_slowly_is_disconnected() {
     let limits = "[limits]\nrequest_head_time_ms = 300\n";
     let host = Host::start(Options::default().configuration(limits)).await;
-    // The first never says anything, the second begins a head, the third ends one and begins no other.
+    // The first client sends nothing, the second a part of a head, the third a whole request and
+    // nothing else.
     for (said, answered) in
         [("", ""), ("GET /healthz HT", ""), ("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n", "200 OK")]
     {
@@ -107,7 +108,7 @@ async fn a_head_that_is_too_large_is_refused_and_the_host_runs_on() {
     let host = Host::start(Options::default()).await;
     let mut stream = connect(&host).await;
     let head = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "y".repeat(100_000));
-    // It may be refused before it is all there.
+    // The head may be refused before it is sent whole.
     let _written = stream.write_all(head.as_bytes()).await;
     let mut answer = Vec::new();
     let _ended = stream.read_to_end(&mut answer).await;

@@ -73,7 +73,8 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
     ("webhooks", &[Call("svc.webhooks")]),
 ];
 
-/// Refusals of a valid call whose subject does not exist.
+/// Error codes of valid calls in examples whose subject does not exist, beside those that end in
+/// `_not_found`.
 const OF_EXAMPLES_ALONE: [&str; 5] =
     ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found", "slot_in_past"];
 
@@ -121,7 +122,8 @@ impl Reader<'_> {
                 let envelope = [&example["error_code"], &example["message"]];
                 assert!(envelope.iter().all(|text| text.is_string()), "{place}: {example:#}");
                 assert!(example["retryable"].is_boolean(), "{place}: {example:#}");
-                // What is next, is a call as well, though it may lack what is still to be asked for.
+                // The next step is a call too, although fields that the person must
+                // give may be missing.
                 let next = &example["next"];
                 let action = next["input"]["action"].as_str().unwrap().to_owned();
                 let capability = next["capability"].as_str().unwrap().to_owned();
@@ -131,7 +133,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Calls are dry runs, so that examples do not affect each other.
+    /// Asserts that the host accepts a call. Writes are dry runs, so that examples do
+    /// not affect each other.
     async fn is_taken(&self, place: &str, capability: &str, example: &Value) {
         let mut body = example.clone();
         let key = (capability.to_owned(), body["action"].as_str().unwrap().to_owned());
@@ -209,7 +212,7 @@ fn is_of_name(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_.-".contains(letter)
 }
 
-/// The words of a piece of code that consists of names only.
+/// Returns the words of a piece of code; `None` if one of them is not a name.
 fn names(code: &str) -> Option<Vec<&str>> {
     let is_name = |word: &&str| {
         word.starts_with(|letter: char| letter.is_ascii_lowercase()) && word.chars().all(is_of_name)

@@ -27,7 +27,7 @@ async fn a_message_is_sent_announced_delivered_and_read() {
         "participants": [{ "owner_id": ada.id, "agent_id": "agt_1" }, { "owner_id": bo.id }],
     });
     let opened = operated(&host, "open", open.clone()).await;
-    assert_eq!(operated(&host, "open", open).await, opened, "one for each pairing");
+    assert_eq!(operated(&host, "open", open).await, opened, "one conversation for each pairing");
     let thread_id = opened["thread_id"].as_str().unwrap();
     let thread = ada.sees(thread_id).await;
     assert_eq!(
@@ -88,7 +88,7 @@ async fn a_message_is_sent_announced_delivered_and_read() {
     );
     assert_eq!(bo.follows(&data["next"]).await["items"][0]["message_id"], sent["message_id"]);
 
-    // To read it tells nobody.
+    // Reading a message does not change its state for the sender; a receipt does.
     assert_eq!(ada.message(&sent).await["state"], "accepted");
     let receipt = bo.marks("mark_delivered", &sent).await;
     assert_eq!((&receipt["delivered_seq"], &receipt["read_seq"]), (&json!(1), &json!(0)));
@@ -102,7 +102,7 @@ async fn a_message_is_sent_announced_delivered_and_read() {
     assert_eq!((&read["message_id"], &read["seq"]), (&sent["message_id"], &json!(1)));
     ada.follows(&read["next"]).await;
 
-    // A receipt never goes back, and one that says nothing new tells nothing.
+    // A receipt never moves back, and one that changes nothing sends no event.
     bo.marks("mark_read", &answer).await;
     let again = bo.marks("mark_read", &sent).await;
     assert_eq!((&again["read_seq"], &again["delivered_seq"]), (&json!(2), &json!(2)));
@@ -124,7 +124,7 @@ async fn concurrent_messages_are_numbered_without_a_gap() {
     }
     let thread_id = opened(&host, &people.iter().collect::<Vec<_>>()).await;
     let thread_id = thread_id.as_str();
-    // Each message twice, and between them what is refused.
+    // Each message is sent twice, and between the two one that is refused.
     let calls = people.iter().enumerate().flat_map(|(who, person)| {
         (0..EACH).flat_map(move |number| {
             let text = format!("{who} says {number}");
@@ -138,7 +138,7 @@ async fn concurrent_messages_are_numbered_without_a_gap() {
         })
     });
     let replies = futures(calls.map(|(person, input, status)| async move {
-        // A call that met too many others is told so, and sent again.
+        // A call that conflicts with too many others is refused as retryable, and sent again.
         loop {
             let reply = person.talk("send", input.clone()).await;
             let again = ["version_conflict", "capability_unavailable"];
@@ -168,7 +168,8 @@ async fn concurrent_messages_are_numbered_without_a_gap() {
             (&json!(count), &json!(count - EACH as u64)),
             "{thread:#}"
         );
-        // In the order of the numbers, and nothing of one's own.
+        // The events are in the order of the messages' numbers, and none is about the
+        // person's own messages.
         let theirs = all["items"].as_array().unwrap().iter();
         let theirs = theirs.filter(|message| message["sender"]["owner_id"] != json!(person.id));
         let theirs: Vec<_> = theirs.map(|message| message["seq"].clone()).collect();
@@ -186,7 +187,7 @@ async fn a_client_message_id_identifies_one_message() {
     let other_id = opened(&host, &[&ada, &bo]).await;
     let input = |thread_id: &str, text: &str| json!({ "thread_id": thread_id, "text": text, "client_msg_id": "m-1" });
     let sent = ada.talked("send", input(&thread_id, "Hello.")).await;
-    // Everybody's ids are their own, in each conversation.
+    // The same `client_msg_id` of another sender, or in another conversation, is another message.
     let theirs = bo.talked("send", input(&thread_id, "Hello.")).await;
     let elsewhere = ada.talked("send", input(&other_id, "Other words.")).await;
     assert_eq!((&theirs["seq"], &elsewhere["seq"]), (&json!(2), &json!(1)));
@@ -200,7 +201,8 @@ async fn a_client_message_id_identifies_one_message() {
         assert_eq!(refused.body["conflict"]["existing_id"], sent["message_id"]);
         follow(ada.agent(), &refused).await;
     }
-    // It stays the same message, whatever becomes of it and of the conversation.
+    // The id stays that of the message after it was edited and retracted and the
+    // conversation was closed.
     let edit = json!({ "message_id": sent["message_id"], "text": "Good evening." });
     ada.talked("edit", edit).await;
     assert_eq!(ada.talked("send", input(&thread_id, "Hello.")).await["text"], "Good evening.");
@@ -269,7 +271,7 @@ async fn a_message_can_be_edited_for_a_while_and_retracted_for_good() {
         assert_eq!(host.database().texts(words).await, Vec::<String>::new(), "its text is gone");
     }
 
-    // The operator takes one away: both are told, its sender reads why.
+    // The operator removes a message: both people get the event, and the sender reads the reason.
     let bad = bo.says(&thread_id, "Send money first.").await;
     let remove = json!({ "message_id": bad["message_id"], "reason": "a scam" });
     operated(&host, "remove_message", remove.clone()).await;
@@ -315,7 +317,8 @@ async fn contact_data_is_allowed_in_messages_after_its_exchange() {
     let told = bo.heard().await.remove(0).1;
     assert_eq!(bo.follows(&told["next"]).await["items"][0]["message_id"], sent["message_id"]);
 
-    // What another capability writes for somebody is theirs; without an agent, they did it.
+    // A message that another capability posts for a person is theirs; without an agent,
+    // it is `via` a human.
     let posted = operated(&host, "post", post).await;
     let posted = ada.message(&json!({ "thread_id": thread_id, "seq": posted["seq"] })).await;
     assert_eq!(posted["sender"], json!({ "owner_id": bo.id, "via": "human" }));

@@ -1,4 +1,4 @@
-//! Refused messages: a block cannot be told from another reason, and strangers see nothing.
+//! Refused messages: the sender cannot tell a block from another reason, and strangers see nothing.
 
 use crate::harness::{
     Host,
@@ -100,11 +100,11 @@ async fn a_block_cannot_be_told_from_another_reason_for_a_refusal() {
             "paused" => ada.prefers("paused").await,
             _ => drop(ada.agent().result(OWNERS, json!({ "action": "deactivate" })).await),
         }
-        // At once, whenever the event arrives.
+        // Messages are refused at once, before the event of the change is delivered.
         let refused = bo.talk("send", json!({ "thread_id": thread_id, "text": "Now?" })).await;
         refused.refused(409, "recipient_not_accepting");
         follow(bo.agent(), &refused).await;
-        until("it is stated", async || !bo.may_send(&thread_id).await).await;
+        until("`can_send` is revoked", async || !bo.may_send(&thread_id).await).await;
         looks.push(seen(&bo, &ada, &thread_id, &messages).await);
         let them = ada.sees(&thread_id).await["participants"].clone();
         let them = them
@@ -112,11 +112,11 @@ async fn a_block_cannot_be_told_from_another_reason_for_a_refusal() {
             .unwrap()
             .iter()
             .find(|participant| participant["owner_id"] == json!(bo.id));
-        assert_eq!(them.unwrap()["read_seq"], 0, "no sign of life of those who cannot write");
+        assert_eq!(them.unwrap()["read_seq"], 0, "a person who cannot write sends no receipts");
         let heard = ada.heard_types().await;
-        assert_eq!(heard, ["conversation.message"; 2], "what was said, and what was taken back");
+        assert_eq!(heard, ["conversation.message"; 2], "a message and its retraction");
 
-        // And back.
+        // The change is undone.
         match reason {
             "block" => drop(ada.done("unblock", &bo.id).await),
             "paused" => ada.prefers("anyone_matching").await,
@@ -142,12 +142,12 @@ async fn a_block_freezes_a_thread_for_the_two_people_alone() {
     for person in [&ada, &bo] {
         person.talk("send", text.clone()).await.refused(409, "recipient_not_accepting");
         assert_eq!(person.sees(&thread_id).await["state"], "frozen");
-        until("it is stated", async || !person.may_send(&thread_id).await).await;
+        until("`can_send` is revoked", async || !person.may_send(&thread_id).await).await;
     }
     assert_eq!(cy.sees(&thread_id).await["state"], "open");
     cy.says(&thread_id, "Hello, you two.").await;
     assert!(cy.may_send(&thread_id).await);
-    // Whoever pauses contact may still write; whoever is withdrawn from view may not.
+    // A person who has paused contact may still write; a deactivated one may not.
     let (dee, eve, other_id, _) = pair(&host).await;
     dee.prefers("paused").await;
     dee.says(&other_id, "I am busy for a while.").await;
@@ -160,13 +160,13 @@ async fn a_block_freezes_a_thread_for_the_two_people_alone() {
     follow(dee.agent(), &refused).await;
     dee.says(&other_id, "Soon.").await;
 
-    // A conversation that is opened while two are apart begins frozen.
+    // A conversation that is opened while one has blocked the other begins frozen.
     let late = opened(&host, &[&bo, &ada]).await;
     assert_eq!(bo.sees(&late).await["state"], "frozen");
     assert!(!bo.may_send(&late).await);
     let seen = json!({ "thread_id": late, "owner_id": bo.id });
     assert_eq!(operated(&host, "thread", seen).await["state"], "frozen");
-    // By the operator, it looks the same.
+    // A conversation that the operator has suspended looks the same.
     let (fay, gus, stopped, _) = pair(&host).await;
     operated(&host, "suspend", json!({ "thread_id": stopped })).await;
     for person in [&fay, &gus] {
@@ -231,7 +231,7 @@ async fn a_thread_of_others_is_not_found() {
         let post = json!({ "thread_id": thread_id, "owner_id": owner_id, "text": "Mine." });
         operate(&host, "post", post).await.refused(404, "thread_not_found");
     }
-    // A message of another conversation is none of this one.
+    // A message of another conversation is not found in this one.
     let (_, _, _, others) = pair(&host).await;
     let mark = json!({ "thread_id": thread_id, "up_to_message_id": others[0]["message_id"] });
     bo.talk("mark_read", mark).await.refused(404, "message_not_found");
@@ -247,7 +247,7 @@ async fn a_thread_of_others_is_not_found() {
     );
     let get = json!({ "action": "get", "thread_id": thread_id });
     nobody.call(TALKS, get).await.refused(404, "thread_not_found");
-    // Nobody opens one by themselves.
+    // An agent cannot open a conversation itself.
     let open = json!({ "action": "open", "pairing_id": "pair_9", "participants": [] });
     ada.agent().call(TALKS, open).await.refused(400, "unknown_action");
     let twice = json!({

@@ -36,7 +36,7 @@ async fn lists_of_threads_begin_with_the_newest() {
     assert_eq!(ids(&ada.talked("list", json!({ "state": "closed" })).await), [three]);
     assert_eq!(ids(&ada.talked("list", json!({ "state": "open" })).await), [two, one]);
 
-    // One's own archive, until somebody writes.
+    // A person archives a conversation only for themselves, and until somebody writes.
     let archived = ada.talked("archive", json!({ "thread_id": one })).await;
     assert_eq!((&archived["archived"], &archived["state"]), (&json!(true), &json!("open")));
     assert_eq!(ids(&ada.talked("list", json!({})).await), [two, three]);
@@ -80,7 +80,7 @@ async fn a_thread_is_muted_closed_or_archived() {
     bo.says(&thread_id, "One.").await;
     assert_eq!(ada.heard_types().await, Vec::<String>::new());
     assert_eq!((&ada.sees(&thread_id).await["unread"], bo.heard().await.len()), (&json!(1), 0));
-    // It ends by itself.
+    // The mute ends by itself.
     host.advance(HOUR).await;
     assert_eq!(ada.sees(&thread_id).await["muted"], false);
     bo.says(&thread_id, "Two.").await;
@@ -91,7 +91,7 @@ async fn a_thread_is_muted_closed_or_archived() {
     bo.says(&thread_id, "Four.").await;
     assert_eq!(ada.heard().await.len(), 2);
 
-    // Half a year, and the next message opens it again.
+    // After half a year, the conversation is archived, and the next message reopens it.
     host.advance(DAY).await;
     let later = opened(&host, &[&ada, &bo]).await;
     forgotten(&host, &thread_id, &ada).await;
@@ -125,9 +125,9 @@ async fn a_thread_is_muted_closed_or_archived() {
     let end = json!({ "thread_id": thread_id, "reason": "hired" });
     operated(&host, "end", end.clone()).await;
     assert_eq!(bo.sees(&thread_id).await["close_reason"], "closed_by_participant");
-    assert_eq!(bo.heard().await.len(), 1, "once is enough");
+    assert_eq!(bo.heard().await.len(), 1, "a closed conversation sends no second event");
 
-    // Ended from outside, both are told.
+    // If another capability ends the conversation, both people get the event.
     assert!(ada.may_send(&later).await);
     let end = json!({ "thread_id": later, "reason": "hired" });
     operated(&host, "end", end.clone()).await;

@@ -22,7 +22,8 @@ async fn consents(person: &Person<'_>, thread_id: &str, other: &Person<'_>, agre
     person.talked("consent", input).await
 }
 
-/// The last event of somebody: whose membership it was, and what became of it.
+/// Returns the owner and the membership in a person's last event, which must be about
+/// a changed membership.
 async fn last(person: &Person<'_>) -> (Value, Value) {
     let (name, data) = person.heard().await.pop().unwrap();
     assert_eq!(name, "conversation.member_changed");
@@ -53,7 +54,7 @@ async fn every_member_consents_before_a_person_is_invited() {
     let again = bo.talk("invite", about(&thread_id, &cy)).await;
     again.refused(409, "already_member");
     follow(bo.agent(), &again).await;
-    // Who is proposed knows nothing of it.
+    // A proposed person does not see the conversation or get an event.
     cy.talk("get", thread.clone()).await.refused(404, "thread_not_found");
     cy.talk("accept", thread.clone()).await.refused(404, "thread_not_found");
     assert_eq!(cy.heard().await.len(), 0);
@@ -75,7 +76,7 @@ async fn every_member_consents_before_a_person_is_invited() {
     refused.refused(403, "not_participant");
     follow(cy.agent(), &refused).await;
     assert!(!cy.may_send(&thread_id).await);
-    // What is said meanwhile is none of theirs.
+    // An invited person gets no messages before they accept.
     bo.says(&thread_id, "Shall we?").await;
     assert_eq!(cy.heard().await.len(), 1);
 
@@ -93,22 +94,22 @@ async fn every_member_consents_before_a_person_is_invited() {
     cy.talk("message", secret.clone()).await.refused(404, "message_not_found");
     assert_eq!(bo.talked("message", secret.clone()).await["text"], "Between us.");
     ada.talked("retract", secret).await;
-    assert_eq!(cy.heard_types().await.len(), 1, "nothing of what was before");
+    assert_eq!(cy.heard_types().await.len(), 1, "no event about messages before they joined");
     let hello = cy.says(&thread_id, "Hello, you two.").await;
     assert_eq!(hello["seq"], 3);
     ada.marks("mark_read", &hello).await;
-    assert_eq!(cy.message(&hello).await["state"], "accepted", "not all of them");
+    assert_eq!(cy.message(&hello).await["state"], "accepted", "not everybody has read it");
     bo.marks("mark_read", &hello).await;
     assert_eq!(cy.message(&hello).await["state"], "read");
 
-    // Everybody, those who came later too; and one word against it is enough.
+    // Everybody must consent, members who joined later too, and one refusal is enough.
     ada.talked("invite", about(&thread_id, &dee)).await;
     assert_eq!(membership(&consents(&bo, &thread_id, &dee, true).await, &dee), "proposed");
     let refused = consents(&cy, &thread_id, &dee, false).await;
     assert_eq!(membership(&refused, &dee), Value::Null, "{refused:#}");
     assert_eq!(last(&ada).await, (json!(dee.id), json!("removed")));
     assert_eq!(dee.heard().await.len(), 0);
-    // What stands in the way of an invitation may go away.
+    // When the last member who has not consented leaves, the person is invited.
     bo.talked("invite", about(&thread_id, &dee)).await;
     consents(&ada, &thread_id, &dee, true).await;
     cy.talked("leave", thread.clone()).await;
@@ -149,7 +150,7 @@ async fn people_decline_leave_and_are_removed() {
         .await
         .refused(404, "thread_not_found");
     assert!(!dee.may_send(&thread_id).await);
-    // Who was removed may be asked again, and then sees what is new.
+    // A removed person may be invited again, and then sees only new messages.
     ada.says(&thread_id, "Meanwhile.").await;
     invite(&dee).await;
     dee.talked("accept", thread.clone()).await;
@@ -163,7 +164,7 @@ async fn people_decline_leave_and_are_removed() {
         assert_eq!(last(person).await, (json!(bo.id), json!("left")));
     }
     dee.talked("leave", thread.clone()).await;
-    // Alone, it looks like everybody else's silence.
+    // For the last member, the conversation is frozen, as if the others did not accept messages.
     let alone = ada.sees(&thread_id).await;
     assert_eq!(
         (&alone["state"], alone["participants"].as_array().unwrap().len()),
@@ -190,7 +191,7 @@ async fn people_who_accept_no_messages_are_not_invited() {
     none.refused(404, "owner_not_found");
     follow(ada.agent(), &none).await;
     ada.talk("invite", about(&thread_id, &ada)).await.refused(409, "already_member");
-    // Whoever has blocked somebody is as good as not there for them.
+    // A person who has blocked the caller is not found.
     cy.done("block", &ada.id).await;
     let hidden = ada.talk("invite", about(&thread_id, &cy)).await;
     assert_eq!((hidden.status, &hidden.body), (none.status, &none.body));
@@ -201,7 +202,7 @@ async fn people_who_accept_no_messages_are_not_invited() {
     ada.connects_with(&dee).await;
     ada.talked("invite", about(&thread_id, &dee)).await;
 
-    // Contact data does not pass to those who did not exchange theirs.
+    // Contact data is refused in messages while a member has not exchanged theirs.
     let event = json!({
         "id": "evt_1", "event_type": "pairing.contact_exchanged", "subject": "pairings/pair_1",
         "data": { "thread_id": thread_id },
@@ -262,9 +263,9 @@ async fn a_person_who_is_blocked_by_a_member_is_not_invited() {
         assert_eq!(silence(&refused), silence(&paused));
         one.done("unblock", &other.id).await;
     }
-    assert_eq!(cy.heard().await.len(), 0, "there is nothing to tell");
+    assert_eq!(cy.heard().await.len(), 0, "a refused invitation sends no event");
     cy.says(&thread_id, "Still here.").await;
-    // Who was only asked is there too.
+    // A block between two people who are only invited counts too.
     dee.prefers("anyone_matching").await;
     ada.talked("invite", about(&thread_id, &dee)).await;
     bo.done("block", &dee.id).await;
@@ -296,7 +297,7 @@ async fn a_member_cannot_consent_to_a_person_who_is_blocked_by_then() {
     cy.says(&thread_id, "Who is that?").await;
     assert_eq!(membership(&consents(&cy, &thread_id, &bo, false).await, &bo), Value::Null);
 
-    // Nor is somebody invited because the last who had not consented has left.
+    // Nor is the person invited when the last member who had not consented leaves.
     let thread_id = opened(&host, &[&ada, &bo, &cy]).await;
     bo.done("unblock", &cy.id).await;
     dee.prefers("anyone_matching").await;
@@ -339,7 +340,7 @@ async fn an_invited_person_who_is_blocked_by_then_cannot_join() {
     assert_eq!(refusals[0].1, json!(["decline"]));
     assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:#?}");
     assert_eq!(cy.heard().await.len(), told);
-    // Nor beside somebody who was asked too.
+    // Nor can the person join while they block another invited person.
     bo.done("block", &dee.id).await;
     bo.talk("accept", thread.clone()).await.refused(409, "recipient_not_accepting");
     dee.talked("decline", thread.clone()).await;

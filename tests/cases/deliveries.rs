@@ -1,5 +1,5 @@
-//! What is sent to webhooks, however the other side takes it: until it is taken, in order, and by one
-//! node at a time.
+//! Deliveries to webhooks, however the receiver answers: again until they are accepted, in order,
+//! and by one node at a time.
 
 use crate::harness::time::{DAY, HOUR};
 use crate::harness::{
@@ -45,7 +45,7 @@ async fn a_failed_delivery_is_retried_and_later_ones_of_its_subject_wait() {
     assert_eq!(told.iter().filter(|text| *text == "one").count(), 4, "{told:?}");
     assert!(place("one") < place("two"), "{told:?}");
     assert!(place("other") < place("two"), "{told:?}");
-    // Each attempt is signed anew, of the same event.
+    // Each attempt has the same event id and a new signature.
     let requests = server.requests();
     let header = |request: &str, name: &str| -> String {
         let mut lines = request.lines();
@@ -83,14 +83,14 @@ async fn a_dead_delivery_is_kept_and_sent_again_on_demand() {
     let text = dead["response"]["text"].as_str().unwrap();
     assert!(text.starts_with("long long") && text.len() == 1024, "{}", text.len());
     assert_eq!(dead["response"]["trust"], "untrusted_user_content");
-    // It is still in the inbox.
+    // The event of the dead delivery is still in the inbox.
     assert_eq!(texts(&reader.page("wait=0").await), ["one"]);
     broken.store(false, Ordering::SeqCst);
     let again = json!({ "action": "redeliver", "delivery_id": dead["delivery_id"] });
     assert_eq!(reader.webhooks(again.clone()).await["delivery"]["outcome"], "pending");
     until(async || reader.deliveries(&id, "dead").await.is_empty()).await;
     until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
-    // Nobody else may.
+    // No other agent may send it again or read the webhook.
     let stranger = Reader::claimed(&host).await;
     stranger.agent.call("svc.webhooks", again).await.refused(404, "delivery_not_found");
     let get = json!({ "action": "get", "webhook_id": id });
@@ -132,7 +132,7 @@ async fn retry_after_delays_a_delivery_and_410_disables_the_webhook() {
     }
     assert_eq!(reader.deliveries(&ended, "dead").await.len(), 1);
     reader.tell("towns/1", &["two"]).await;
-    // Asked again, it gets what happens from then on, and the rest on demand.
+    // After a new challenge, the webhook gets only later events; earlier ones are sent on demand.
     reader.webhooks(json!({ "action": "verify", "webhook_id": ended })).await;
     reader.reaches(&ended, "active").await;
     assert_eq!(told(&gone), ["one"]);
@@ -155,10 +155,10 @@ async fn waiting_deliveries_cost_no_processor_time() {
     };
     let before = ticks().await;
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // Of 200 or more that a busy host would have had.
+    // A host that looked for due deliveries without a pause would spend 200 ticks or more.
     let spent = ticks().await - before;
     assert!(spent < 60, "{spent} ticks of 10 ms");
-    // Neither does it keep a challenge from being sent.
+    // The waiting deliveries do not delay a challenge.
     reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
     let challenges = || {
         server
@@ -179,7 +179,7 @@ async fn an_address_that_fails_for_days_is_disabled() {
     let (id, _) = reader.subscribe(server.port).await;
     reader.tell("towns/1", &["one"]).await;
     until(async || reader.webhook(&id).await["failing_since"].is_string()).await;
-    // Each time that passes is tried again, until it is given up.
+    // The delivery is attempted again whenever it is due, until it is dead.
     let mut waited = 0;
     while !reader.deliveries(&id, "pending").await.is_empty() {
         host.advance(HOUR).await;
@@ -187,7 +187,7 @@ async fn an_address_that_fails_for_days_is_disabled() {
     }
     assert!(waited < 5 * 24, "{waited}");
     assert_eq!(reader.webhook(&id).await["state"], "active");
-    // A failing that nothing was tried after for days is not the one that begins now.
+    // After days without an attempt, the next failure counts as the first.
     host.advance(3 * DAY).await;
     for day in 0..5 {
         assert_eq!(reader.webhook(&id).await["state"], "active", "{day}");
@@ -214,7 +214,7 @@ async fn a_dead_endpoint_does_not_delay_other_webhooks() {
     }
     until(async || told(&living).len() == all.len()).await;
     assert_eq!(told(&living), all);
-    // A few at a time, whatever waits.
+    // At most eight deliveries are sent at once, however many wait.
     assert!(told(&dead).len() <= 8, "{}", told(&dead).len());
 }
 
@@ -229,7 +229,8 @@ async fn committed_events_are_delivered_after_a_kill() {
     })
     .await;
     reader.subscribe(server.port).await;
-    // The first is on its way when the host dies; what follows on its subject was not even begun.
+    // The first delivery is being sent when the host is killed; the next one of its
+    // subject has not begun.
     reader.tell("towns/1", &["one", "two"]).await;
     until(async || told(&server) == ["one"]).await;
     let (token, id) = (reader.agent.token.clone(), reader.id.clone());
@@ -250,7 +251,7 @@ async fn nodes_share_deliveries_and_take_over_from_a_node_that_dies() {
     let start = || Process::start(options(keys).postgres(&url));
     let (one, other) = (start(), start());
     let reader = Reader::claimed(&one).await;
-    // How many requests of one delivery are open at once.
+    // The event ids of the open requests, to notice two requests of one delivery at once.
     let open: Arc<Mutex<Vec<String>>> = Arc::default();
     let twice = Arc::new(AtomicBool::new(false));
     let (noted, seen_twice) = (Arc::clone(&open), Arc::clone(&twice));
@@ -277,7 +278,7 @@ async fn nodes_share_deliveries_and_take_over_from_a_node_that_dies() {
     assert!(!twice.load(Ordering::SeqCst), "nothing was sent twice at once");
     reader.webhooks(json!({ "action": "delete", "webhook_id": id })).await;
 
-    // A request that hangs is its node's as long as that lives.
+    // While a node waits for an answer, no other node sends the delivery.
     let hanging = receiver(|_| None).await;
     let survivor = Reader::claimed(&one).await;
     survivor.subscribe(hanging.port).await;

@@ -3,10 +3,10 @@
 use crate::harness::{Host, command, person::code};
 use serde_json::json;
 
-/// Far more than can run while a message is sent.
+/// The number of timers, of which only a few can run while a message is sent.
 const MANY: u64 = 20_000;
 
-/// Writes due timers of `ledger` that are older than all others. Each runs, and is refused.
+/// Writes due timers of `ledger` that are older than all others. The action of each refuses.
 async fn flood(host: &Host) {
     let order = json!({ "from": "nobody", "to": "nobody", "amount": 1 });
     let input = json!({ "timer": "flood", "order": order });

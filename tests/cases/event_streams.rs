@@ -7,7 +7,7 @@ use crate::harness::{
 use serde_json::Value;
 use std::time::Duration;
 
-/// The lines of a stream of server-sent events, up to so many events.
+/// Reads a stream up to this number of events, and returns the id and the data of each.
 async fn streamed(
     reader: &Reader<'_>,
     headers: &[(&str, &str)],
@@ -62,7 +62,7 @@ async fn a_stream_resumes_after_the_last_event_that_was_seen() {
         seen.iter().map(|(_, event)| event["data"]["text"].as_str().unwrap()).collect();
     assert_eq!(told, ["one", "two", "three"]);
     reader.tell("towns/1", &["four"]).await;
-    // Back again with what it has seen.
+    // A stream that is opened again with the last id that it has seen continues after that event.
     let seen = streamed(&reader, &[("last-event-id", &seen[1].0)], 2).await;
     let told: Vec<_> =
         seen.iter().map(|(_, event)| event["data"]["text"].as_str().unwrap()).collect();
@@ -88,7 +88,7 @@ async fn a_stream_ends_when_it_is_superseded_or_its_token_ends() {
         reader.page("wait=0").await;
     });
     assert_eq!(body, "");
-    // With a token that is ended while it waits, nothing more is told.
+    // After its token is revoked, a waiting stream sends nothing more.
     let (body, ()) = tokio::join!(async { open().await.text().await.unwrap() }, async {
         while host.waiting().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Inboxes: what happened reaches the agents it is for, at least once and in order.
+//! Inboxes: events are delivered to their agents at least once and in order.
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, futures,
@@ -59,7 +59,7 @@ async fn sequences_have_no_gaps_despite_refusals() {
         let subject = format!("towns/{}", number % 5);
         let long = "x".repeat(21_000);
         match number % 3 {
-            // Refused after its first event, so that nothing of it is left.
+            // This call is refused after its first event, so that none of its events is committed.
             0 => {
                 let told = json!({
                     "action": "proclaim", "agent": reader.id, "subject": subject,
@@ -100,7 +100,7 @@ async fn a_page_continues_at_its_cursor() {
         }
     }
     assert_eq!(found, all);
-    // An answer that was lost is asked for again, at once.
+    // With the earlier cursor, a lost answer is delivered again at once.
     let again = reader.page("wait=0&limit=3&cursor=10").await;
     assert_eq!(texts(&again), ["10", "11", "12"]);
     for wrong in ["26", "x", "-1", "9999999999999999999999"] {
@@ -116,7 +116,7 @@ async fn acknowledged_events_are_not_delivered_again_and_later_ones_wait_for_ear
     reader.tell("towns/2", &["other"]).await;
     let page = reader.page("wait=0&limit=1").await;
     assert_eq!(texts(&page), ["one"]);
-    // As long as `one` is out, what follows on its subject is held back.
+    // Until `one` is acknowledged, the next event of its subject is held back.
     let rest = reader.page("wait=0").await;
     assert_eq!(texts(&rest), ["other"]);
     assert_eq!(texts(&reader.page("wait=0").await), [""; 0]);
@@ -125,7 +125,7 @@ async fn acknowledged_events_are_not_delivered_again_and_later_ones_wait_for_ear
     assert_eq!(reader.acknowledge(&[ids(&page)[0]]).await["acked"], json!([ids(&page)[0]]));
     let next = reader.page("wait=0").await;
     assert_eq!(texts(&next), ["two"]);
-    // Acknowledged with the next poll.
+    // A poll can acknowledge the events of earlier polls.
     let query = format!("wait=0&cursor=0&ack_event_ids={},{}", ids(&rest)[0], ids(&next)[0]);
     let nothing = reader.page(&query).await;
     assert_eq!(texts(&nothing), [""; 0]);
@@ -137,7 +137,7 @@ async fn a_reader_that_has_lost_everything_sees_each_subject_in_its_order() {
     let host = host().await;
     let reader = Reader::new(&host).await;
     reader.tell("towns/1", &["one", "two"]).await;
-    // The answer is lost with the reader, which comes back without a cursor.
+    // The reader loses the answer, and polls again without a cursor.
     reader.page("wait=0").await;
     let page = reader.page("wait=0").await;
     assert_eq!(texts(&page), [""; 0]);
@@ -227,7 +227,7 @@ async fn a_reader_waits_until_something_happens() {
     });
     assert_eq!(texts(&page), ["now"]);
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
-    // In vain, a cursor comes back all the same.
+    // A poll without events returns a cursor too.
     let page = reader.page(&format!("wait=1&cursor={}", page["cursor"].as_str().unwrap())).await;
     assert_eq!((texts(&page), &page["cursor"]), (vec![], &json!("1")));
 }
@@ -379,12 +379,12 @@ async fn events_removed_unread_are_reported_as_a_gap() {
     reader.acknowledge(&ids(&page)[..1]).await;
     host.clock.advance(29 * DAY);
     reader.tell("towns/1", &["new"]).await;
-    // Longer than events are kept, and the hour after which old records are removed.
+    // This is longer than the retention of events and the hour until the next sweep.
     host.clock.advance(DAY + DAY / 12);
     let gap = reader.page("wait=20&types=stream.gap").await;
     let (from, to) = ("00000000000000000002", "00000000000000000003");
     assert_eq!(gap["events"][0]["data"], json!({ "v": 1, "from": from, "to": to }));
-    // They are told of first and removed then.
+    // The gap is announced before the events are removed.
     let started = Instant::now();
     while texts(&reader.page("wait=0&types=herald.told&cursor=0").await) != ["new"] {
         assert!(started.elapsed() < PATIENCE);

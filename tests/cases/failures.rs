@@ -4,10 +4,10 @@ use crate::harness::{Options, Process, hostile::scripted};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// How long `describe` may take.
+/// The time limit of `describe`, in milliseconds.
 const PATIENCE_MS: u64 = 4_000;
 
-/// A component that never ends its `describe`.
+/// Returns a component that never ends its `describe`.
 fn endless() -> Vec<u8> {
     scripted(&json!({ "id": "endless", "describing": [{ "op": "spin" }] }))
 }
@@ -28,7 +28,7 @@ async fn a_component_that_failed_is_not_tried_again_until_the_limits_change() {
     let host = Process::start(options.configuration(&configuration(PATIENCE_MS)));
     assert!(!is_remembered(&host.refusal("endless.wasm").await));
 
-    // The same content under another name, and after a restart.
+    // The same content is refused without an attempt under another name, and after a restart.
     let started = Instant::now();
     host.drop_in("renamed.wasm", &endless());
     assert!(is_remembered(&host.refusal("renamed.wasm").await));
@@ -41,7 +41,7 @@ async fn a_component_that_failed_is_not_tried_again_until_the_limits_change() {
     assert!(message.as_str().unwrap().contains("out of time (found at "), "{message}");
     host.loaded("notes", "1.0.0").await;
 
-    // With other limits it may succeed.
+    // With other limits, the component is tried again, because it may succeed.
     host.signal("TERM");
     let (_, folder) = host.wait();
     let file = folder.path().join("portolan.toml");

@@ -1,5 +1,5 @@
-//! Disks and databases that fail: clear errors, nothing that was answered is lost, and the host goes
-//! on without a restart when they are back.
+//! Disks and databases that fail: errors are clear, no write that was answered is lost, and the
+//! host recovers without a restart.
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, command,
@@ -18,7 +18,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Within this time a call is answered whatever fails, and goes through when nothing does any more.
+/// The time within which a call is answered whatever fails, and within which calls succeed again
+/// when nothing fails any more.
 const SOON: Duration = Duration::from_secs(5);
 
 fn put(id: &str) -> Value {
@@ -29,7 +30,8 @@ fn get(id: &str) -> Value {
     json!({ "action": "get", "id": id })
 }
 
-/// Writes until it is refused as `dependency_unavailable`; answers the ids of what is there.
+/// Writes notes until one is refused as `dependency_unavailable`; returns the ids
+/// of the written ones.
 async fn write_until_refused(agent: &Agent<'_>, prefix: &str) -> Vec<String> {
     let mut written = Vec::new();
     loop {
@@ -69,7 +71,7 @@ async fn until<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
     }
 }
 
-/// The disk fails while the host writes; then it works again.
+/// Checks a host whose disk fails while it writes and then works again.
 async fn disk_that_fails(host: Process, fail: impl Fn(&Process), mend: impl Fn(&Process)) {
     let agent = host.claimed_agent().await;
     agent.result("notes", put("first")).await;
@@ -84,7 +86,7 @@ async fn disk_that_fails(host: Process, fail: impl Fn(&Process), mend: impl Fn(&
     fail(&host);
     let mut written = write_until_refused(&agent, "before").await;
     agent.call("notes", put("refused")).await.refused(503, "dependency_unavailable");
-    // What only reads goes on, and so does the look for due work.
+    // Reads go on, and so does the search for due work.
     agent.result("notes", get("first")).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     agent.result("notes", json!({ "action": "count" })).await;
@@ -114,7 +116,7 @@ fn limit_file_size(host: &Process, bytes: u64) {
     rlimit::prlimit(process, Resource::FSIZE, Some((bytes, rlimit::INFINITY)), None).unwrap();
 }
 
-/// Every write fails, that of the log too.
+/// In this test every write fails, also that of the log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_recovers_when_its_folder_is_writable_again() {
     let host = Process::with(&["ledger", "notes"]);
@@ -151,7 +153,7 @@ impl Disk {
     /// Puts the data folder of a host on this disk before it starts.
     fn hold_data(&self, options: Options) -> TempDir {
         let folder = options.folder();
-        // What was compiled before is compiled again there.
+        // Components that were already compiled are compiled again on this disk.
         let data = folder.path().join("data");
         if data.exists() {
             std::fs::remove_dir_all(&data).unwrap();
@@ -163,7 +165,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Without a mount there is nothing to undo.
+        // This fails if nothing is mounted, and then there is nothing to undo.
         let mut unmount = Command::new("umount");
         let _done = unmount.arg("--lazy").arg(self.folder.path()).stderr(Stdio::null()).status();
     }
@@ -176,7 +178,7 @@ async fn a_host_recovers_when_its_full_disk_has_space_again() {
     disk_that_fails(host, |_| {}, |_| disk.remount("size=64m")).await;
 }
 
-/// The error output of a host that does not start.
+/// Starts a host, which must fail, and returns its error output.
 fn failed_start(folder: &Path) -> String {
     let mut child = command(folder)
         .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
@@ -268,7 +270,7 @@ async fn a_newer_version_is_reported_at_the_start_on_postgres() {
     database_of_a_newer_version(Options::default().postgres(&url)).await;
 }
 
-/// Sixteen calls at once are all answered soon, each as `dependency_unavailable`.
+/// Makes sixteen calls at once, and asserts that each is soon refused as `dependency_unavailable`.
 async fn all_refused(agent: &Agent<'_>) {
     let calls = (0..16).map(|call| async move {
         let asked = Instant::now();

@@ -27,12 +27,12 @@ async fn an_invented_city_is_built_and_validated() {
     let judged = feeds(&["check", text(folder.path())]).await;
     assert!(judged.status.success(), "{}", said(&judged));
 
-    // Another city would not follow from it.
+    // Another invented city must be built in another folder.
     let other = feeds(&["demo", "--seed", "2", "--folder", text(folder.path())]).await;
     assert_eq!(other.status.code(), Some(1), "{}", said(&other));
     assert!(said(&other).contains("choose another folder"), "{}", said(&other));
 
-    // A copy with a hand in it.
+    // A copy of the documents with two errors.
     let copy = tempfile::tempdir().unwrap();
     for file in folder.path().join("current").read_dir().unwrap() {
         let file = file.unwrap();

@@ -1,4 +1,4 @@
-//! How the documents of the feeds may be asked for: codings, conditions, origins, methods.
+//! Requests for the documents of the feeds: codings, conditions, origins, methods.
 
 use crate::harness::{
     Host, Reply,
@@ -45,7 +45,7 @@ async fn every_document_is_the_same_in_every_coding() {
         }
         tags.sort_unstable();
         tags.dedup();
-        assert_eq!(tags.len(), 3, "{path}: each coding has a tag of its own");
+        assert_eq!(tags.len(), 3, "{path}: each coding has an ETag of its own");
     }
 }
 
@@ -100,7 +100,7 @@ async fn a_document_that_the_client_has_is_not_sent_again() {
         (&[("if-none-match", "*")], 304),
         (&[("if-none-match", "\"nothing\"")], 200),
         (&[("if-none-match", packed_tag), br], 304),
-        // It has what is not packed, and takes that as well.
+        // The client has the uncompressed document, which it accepts too.
         (&[("if-none-match", tag), br], 304),
         (&[("if-none-match", packed_tag)], 200),
         (&[("if-modified-since", modified)], 304),

@@ -1,4 +1,4 @@
-//! One publication of the feeds after the other, while others ask for them.
+//! Publications of the feeds that replace each other while clients read them.
 
 use crate::harness::{
     Host, Process,
@@ -13,12 +13,12 @@ use std::sync::{
 
 const FOLDER: &str = "data/feeds";
 
-/// The tag that the index of these documents will have.
+/// Returns the ETag of the index of these documents.
 fn tag(files: &Documents) -> String {
     etag(&files["agent-index.json"])
 }
 
-/// Waits until the index is the one of these documents.
+/// Waits until the host serves these documents, by the ETag of the index.
 async fn in_force(host: &Host, files: &Documents) {
     let started = std::time::Instant::now();
     while host.fetch(INDEX_PATH, &[]).await.header("etag") != tag(files) {
@@ -39,7 +39,7 @@ async fn feeds_that_are_not_published_yet_are_answered_with_retry_after() {
     assert_eq!(host.feeds_status().await, json!({ "in_force": null, "refused": null }));
     assert!(!host.get("/llms.txt").await.text.contains("agent.json"));
 
-    // The folder appears, and then something in it.
+    // The folder is created, and then a publication in it.
     let files = edition("CC0-1.0");
     publish(&host.folder.path().join(FOLDER), &files, 1);
     in_force(&host, &files).await;
@@ -48,7 +48,7 @@ async fn feeds_that_are_not_published_yet_are_answered_with_retry_after() {
     assert_eq!(status["in_force"]["made_for"], Value::Null);
     let before = host.fetch(INDEX_PATH, &[]).await;
 
-    // After a restart it is there at once.
+    // After a restart, the publication is served at once.
     host.signal("TERM");
     let (status, folder) = host.wait();
     assert!(status.success());
@@ -76,7 +76,7 @@ async fn a_publication_replaces_the_last_one_as_a_whole() {
                     for (path, ..) in DOCUMENTS.iter().skip(3 + reader) {
                         let got = host.fetch(path, &[]).await;
                         let file = path.rsplit('/').next().unwrap();
-                        // Of one edition from the first byte to the last, and under its tag.
+                        // The bytes are all of one edition, and so is the ETag.
                         assert!(
                             editions.iter().any(|edition| edition[file] == got.bytes),
                             "{path}"
@@ -93,7 +93,7 @@ async fn a_publication_replaces_the_last_one_as_a_whole() {
         let (before, next) = (&editions[(day - 2) % 3], &editions[(day - 1) % 3]);
         publish(&folder, next, u32::try_from(day).unwrap());
         in_force(&host, next).await;
-        // Where the index is the next one, everything is.
+        // Once the next index is served, every other document is the next one too.
         for (path, ..) in DOCUMENTS.iter().skip(3) {
             let file = path.rsplit('/').next().unwrap();
             let got = host.fetch(path, &[("if-none-match", &etag(&before[file]))]).await;
@@ -143,14 +143,14 @@ async fn an_invalid_publication_never_replaces_a_valid_one() {
         assert_eq!(host.fetch(INDEX_PATH, &[]).await.header("etag"), tag(&sound));
     }
     assert!(host.log().contains("has faults, so the one before stays"), "{}", host.log());
-    assert!(!host.log().contains("0123"), "what is wrong is not repeated");
+    assert!(!host.log().contains("0123"), "the log does not repeat the wrong value");
 
     let next = edition("ODbL-1.0");
     publish(&folder, &next, 9);
     in_force(&host, &next).await;
     assert_eq!(host.feeds_status().await["refused"], Value::Null);
 
-    // A folder that goes away takes nothing along.
+    // After the folder is removed and written again, the feeds are still served.
     std::fs::remove_dir_all(&folder).unwrap();
     publish(&folder, &sound, 10);
     in_force(&host, &sound).await;
@@ -166,7 +166,7 @@ async fn feeds_built_for_another_address_are_reported() {
     let status = host.feeds_status().await;
     assert_eq!(status["in_force"]["made_for"], PUBLIC_URL);
     assert!(host.log().contains("lead to another address"), "{}", host.log());
-    // What the host makes itself leads to where it is.
+    // The documents that the host makes itself link to its own address.
     let manifest = host.fetch("/.well-known/agent.json", &[]).await.json();
     assert_eq!(manifest["feeds_index"], format!("{}{INDEX_PATH}", host.url));
 }

@@ -18,7 +18,7 @@ const ROLES: &str = "/map/data/sf-job-roles.json";
 const ROLES_FILE: &str = "sf-job-roles.json";
 const CODINGS: [&str; 3] = ["identity", "gzip", "br"];
 
-/// A client with a small receive buffer, so that most of a response waits in the host.
+/// Connects with a small receive buffer, so that most of a response waits in the host.
 async fn narrow(host: &Host) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 << 10).unwrap();
@@ -31,7 +31,7 @@ async fn ask(stream: &mut TcpStream, path: &str, coding: &str) {
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
-/// The body of the next answer.
+/// Reads the next answer and returns its body.
 async fn body(stream: &mut TcpStream) -> Vec<u8> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -59,11 +59,11 @@ async fn host_with(files: &Documents, configuration: &str) -> Host {
     publishing(Host::start(Host::serving(configuration)).await, files).await
 }
 
-/// A host with these documents published.
+/// Publishes these documents for a started host, and waits until it serves them.
 async fn publishing<H: Borrow<Host>>(started: H, files: &Documents) -> H {
     let host: &Host = started.borrow();
     publish(&host.folder.path().join("data/feeds"), files, 1);
-    until("the feeds are in force", async || host.get(INDEX_PATH).await.status == 200).await;
+    until("the feeds are served", async || host.get(INDEX_PATH).await.status == 200).await;
     started
 }
 
@@ -78,9 +78,9 @@ async fn a_response_that_has_begun_keeps_its_publication() {
     assert!(first[ROLES_FILE].len() > 1 << 20);
     publish(&host.folder.path().join("data/feeds"), &second, 2);
     let is_next = async || host.fetch(ROLES, &[]).await.bytes == second[ROLES_FILE];
-    until("the next publication is in force", is_next).await;
+    until("the next publication is served", is_next).await;
     assert!(body(&mut slow).await == first[ROLES_FILE]);
-    // The same connection gets what is in force now.
+    // The next answer on the same connection is of the current publication.
     ask(&mut slow, ROLES, "identity").await;
     assert!(body(&mut slow).await == second[ROLES_FILE]);
 }
@@ -114,20 +114,20 @@ async fn a_client_that_reads_nothing_is_disconnected() {
     let mut clients = Vec::new();
     for _ in 0..CLIENTS {
         let mut client = narrow(&host).await;
-        // Far more than systems keep for a connection.
+        // The answers are far larger than the buffers of a connection.
         for _ in 0..16 {
             ask(&mut client, ROLES, "identity").await;
         }
         clients.push(client);
     }
-    until("all are there", async || files() >= before + CLIENTS).await;
-    until("all are let go", async || files() <= before).await;
+    until("all clients are connected", async || files() >= before + CLIENTS).await;
+    until("all clients are disconnected", async || files() <= before).await;
     for client in &mut clients {
         let mut rest = Vec::new();
         let ended = tokio::time::timeout(PATIENCE, client.read_to_end(&mut rest)).await;
         ended.unwrap().unwrap_err();
     }
-    // Whoever reads, however long it takes, gets everything.
+    // A client that keeps reading gets the whole document, however slowly it reads.
     let mut steady = narrow(&host).await;
     ask(&mut steady, ROLES, "br").await;
     let alone = host.fetch(ROLES, &[("accept-encoding", "br")]).await;

@@ -49,7 +49,7 @@ async fn every_document_is_served_as_it_was_published() {
             assert_eq!(head.header(name), got.header(name), "{name} of {path}");
         }
     }
-    // What a build remembers is nobody else's.
+    // The state of the build is not served.
     for path in ["/map/data/state.json", "/map/data/nothing.json", "/map/data/schemas/nothing.json"]
     {
         host.get(path).await.refused(404, "not_found");
@@ -76,7 +76,7 @@ async fn every_document_satisfies_the_schema_that_it_names() {
     }
 }
 
-/// Addresses in a document, of which those with placeholders are no links yet.
+/// Collects the links to the public URL in a document, except templates with placeholders.
 fn links(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::String(text) if text.starts_with(PUBLIC_URL) && !text.contains('{') => {
@@ -95,7 +95,7 @@ async fn every_link_of_the_manifest_and_the_index_leads_somewhere() {
     let mut found = BTreeSet::new();
     links(&manifest, &mut found);
     links(&host.fetch(INDEX_PATH, &[]).await.json(), &mut found);
-    // What is no document: the address of the API as such, and two that take a POST.
+    // These are not documents: the base URL of the API, and two addresses that accept only POST.
     let others = [
         &manifest["capability_api"]["base_url"],
         &manifest["capability_api"]["register"],

@@ -1,5 +1,5 @@
-//! Components that were built for version 2.0.0 of the contract. They are files and not built with the host:
-//! whatever the host becomes, they load and work.
+//! Components that were built for version 2.0.0 of the contract. They are committed as files and
+//! not built with the host, and every later host must load and run them.
 
 use crate::harness::{Host, Options, hostile::stamped};
 use serde_json::{Value, json};

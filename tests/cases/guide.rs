@@ -1,4 +1,4 @@
-//! Every example of the plugin guide is compiled or executed, or compared with what it shows.
+//! Every example of the plugin guide is compiled, executed, or compared with what the host prints.
 
 use crate::{
     cases::clients::installed,
@@ -47,7 +47,8 @@ fn examples() -> Vec<Example> {
     examples
 }
 
-/// The examples in a language, of which there are so many. Another one needs another test.
+/// Returns the examples in a language. Their number is asserted, because another example needs
+/// another test.
 fn in_language(language: &str, count: usize) -> Vec<Example> {
     let found = examples().into_iter().filter(|example| example.language == language);
     let found: Vec<_> = found.collect();
@@ -63,7 +64,8 @@ fn succeeds(command: &mut Command) -> String {
     text
 }
 
-/// Lets a command find `portolan` and the compilers of the tests, and share what other tests have built.
+/// Gives a command the PATH to `portolan` and the compilers of the tests, and the
+/// caches of other tests.
 fn with_tools(command: &mut Command) -> &mut Command {
     let target = binary().parent().unwrap().parent().unwrap();
     let own = [binary().parent().unwrap().to_owned(), installed().join("node_modules/.bin")];
@@ -88,7 +90,8 @@ fn every_language_of_an_example_has_a_test() {
     }
 }
 
-/// `tests/guide/lib.rs` has what the examples in Rust stand in; the manifest is the one of the guide.
+/// The code around the examples in Rust is in `tests/guide/lib.rs`; the manifest
+/// is that of the guide.
 #[test]
 fn the_examples_in_rust_compile_and_their_test_passes() {
     let mut examples = in_language("rust", 11);
@@ -153,10 +156,10 @@ async fn a_component_that_is_copied_into_the_catalog_is_called() {
         })
     };
     let checked = run(copied.to_owned()).await.unwrap();
-    // What the guide shows of the check, without what differs from build to build.
+    // The guide's output of the check, without the lines that differ between builds.
     let shown = in_language("", 1).remove(0).text;
     for line in shown.lines().filter(|line| !line.contains("digest") && !line.contains("size")) {
-        // The guide begins with the first version.
+        // In the guide, the greeter is in its first version.
         let line = &line.replace("greeter 1.0.0", "greeter 1.2.0");
         assert!(line.contains("compiled") || checked.contains(line.as_str()), "{line}: {checked}");
     }

@@ -37,7 +37,7 @@ fn items(file: &str, list: &str) -> Vec<Value> {
     serde_json::from_value(document[list].take()).unwrap()
 }
 
-/// A contract of the manifest and a record that it begins at.
+/// Returns the contract for an intent and a record from which it can start.
 fn contract(intent: &str) -> (Value, Value) {
     let contracts = items("hi-handoff-manifest.json", "items");
     let contract = contracts.into_iter().find(|contract| contract["intent"] == intent).unwrap();
@@ -67,7 +67,7 @@ async fn token(agent: &Agent<'_>, intent: &str) -> String {
     resolve(agent, intent).await.body["result"]["token"].as_str().unwrap().to_owned()
 }
 
-/// The page of a handoff, as a browser gets it.
+/// Requests the page of a handoff as a browser does.
 async fn page(host: &Host, token: &str) -> Reply {
     let request = host.client.get(format!("{}/handoff/{token}", host.url));
     Reply::read(request.header(ACCEPT, "text/html,*/*;q=0.8").send().await.unwrap()).await
@@ -95,7 +95,7 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
         json!(title.chars().take(120).collect::<String>())
     );
 
-    // What the address says of itself: ids, an instant and a number, nothing of a person.
+    // The token contains ids, an instant and a number, but nothing about a person.
     let payload = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
     let payload: Value = serde_json::from_slice(&payload).unwrap();
     let fields: Vec<&str> = payload.as_object().unwrap().keys().map(String::as_str).collect();
@@ -105,7 +105,7 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
     let of_token = |action: &str| json!({ "action": action, "token": token });
     let redeem = || nobody.call("handoff_resolve", of_token("redeem"));
     redeem().await.refused(403, "phone_binding_required");
-    // An address of test mode is one of this host's, but stands for nothing among live agents.
+    // The page of an address of test mode is served, but live agents cannot use its token.
     assert_eq!(page(&host, token).await.status, 200);
     let live = host.agent().await.call("handoff_resolve", of_token("preview")).await;
     live.refused(400, "handoff_signature_invalid");
@@ -119,7 +119,7 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
     nobody.call("handoff_resolve", of_token("preview")).await.refused(409, "handoff_used");
     assert_eq!(page(&host, token).await.status, 409);
 
-    // The step that it answers, with what only the person can say.
+    // The next step of the answer, with the fields that only the person can give.
     let next = &redeemed.body["next"];
     assert_eq!(next["missing"], json!(["description", "attributes"]));
     let mut body = next["input"].clone();
@@ -206,7 +206,7 @@ async fn forged_and_expired_addresses_have_different_errors() {
         assert_eq!(shown.status, 400, "{token}");
         assert!(text(&shown).contains("not made by this host"), "{}", shown.text);
     }
-    // With the host's own keys: as if it had been made a quarter of an hour ago.
+    // A token signed with the host's own key, as if it had been made a quarter of an hour ago.
     let keys = std::fs::read_to_string(host.folder.path().join("data/secret.keys")).unwrap();
     let keys = Keyring::parse(&keys).unwrap();
     let key = keys.derive(&format!("{} of handoff_resolve", Keyring::MAC))[0];

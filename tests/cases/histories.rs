@@ -1,9 +1,10 @@
-//! Isolation: histories of concurrent units, searched for what no order of one unit after the other
-//! could have brought about.
+//! Isolation: histories of concurrent units, searched for anomalies, which no serial order of the
+//! units can explain.
 //!
-//! After Adya: revisions give the order of each document's versions, and with it three kinds of
-//! dependencies. A history is serializable if they have no cycle, and strictly so if there is none
-//! either when a unit that ended before another one began counts as before it.
+//! The method is Adya's: revisions give the order of each document's versions, and the versions
+//! give three kinds of dependencies between units. A history is serializable if the dependencies
+//! have no cycle, and strictly serializable if they have none together with the order in time (a
+//! unit that ended before another one began).
 
 use crate::{cases::store::Opened, on_both};
 use portolan_store::{
@@ -41,36 +42,37 @@ struct Done {
     begun: u64,
     ended: u64,
     reads: Vec<Version>,
-    /// Each is the revision after the one that was read.
+    /// The written versions; each has the revision after the one that the unit read.
     writes: Vec<Version>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
-    /// Wrote the version before.
+    /// The second unit overwrote a version that the first one wrote.
     Overwritten,
-    /// Wrote what the other read.
+    /// The second unit read a version that the first one wrote.
     Read,
-    /// Read the version before.
+    /// The second unit overwrote a version that the first one read.
     Outdated,
-    /// Ended before the other began.
+    /// The first unit ended before the second one began.
     Earlier,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Anomaly {
-    /// Two units made the same version, or one is missing.
+    /// Two units wrote the same version, or nobody wrote a version that was read or overwritten.
     Torn,
     DirtyWrite,
     CircularInformation,
     LostUpdate,
     ReadSkew,
     WriteSkew,
-    /// In order, but not in that of time.
+    /// The units are serializable, but not in their order in time.
     Stale,
 }
 
-/// The first anomaly, and the units that it is among, in their cycle.
+/// Returns an anomaly of the history and the units of its cycle; `None` if the history is strictly
+/// serializable.
 fn anomaly(history: &[Done]) -> Option<(Anomaly, Vec<Done>)> {
     let mut writers: BTreeMap<Version, usize> = BTreeMap::new();
     for (at, unit) in history.iter().enumerate() {
@@ -127,7 +129,8 @@ fn name(kinds: &[Edge], cycle: &[(usize, Edge)], history: &[Done]) -> Anomaly {
         (0, 0) => Anomaly::DirtyWrite,
         (0, _) => Anomaly::CircularInformation,
         (1, _) => {
-            // Whether it wrote over what it had read, not knowing of a version in between.
+            // A lost update is a unit that overwrote a document without knowing a version after the
+            // one it read.
             let over = cycle.iter().find(|(_, edge)| *edge == Edge::Outdated).is_some_and(|step| {
                 let unit = &history[step.0];
                 let next = |(document, revision): &Version| {
@@ -143,9 +146,11 @@ fn name(kinds: &[Edge], cycle: &[(usize, Edge)], history: &[Done]) -> Anomaly {
     }
 }
 
-/// A shortest cycle through one of the units that are on any: each with its edge to the next.
+/// Returns a shortest cycle, as its units, each with the edge to the next one; `None`
+/// if there is no cycle.
 fn cycle(edges: &[Vec<(usize, Edge)>]) -> Option<Vec<(usize, Edge)>> {
-    // What nothing leads to is on no cycle, and neither is what only such units lead to.
+    // A unit without an incoming edge is on no cycle. It is removed with its edges,
+    // until each unit has one.
     let mut leading = vec![0_usize; edges.len()];
     edges.iter().flatten().for_each(|(to, _)| leading[*to] += 1);
     let mut free: Vec<_> = (0..edges.len()).filter(|at| leading[*at] == 0).collect();
@@ -209,7 +214,7 @@ fn the_search_for_anomalies_finds_each_kind() {
     let both = [("x", 1), ("y", 1)];
     let skewed = [unit(at_once, &both, &[("x", 2)]), unit(at_once, &both, &[("y", 2)])];
     assert_eq!(found(&skewed), Some((Anomaly::WriteSkew, 2)));
-    // The three of the anomaly that only a reader sees.
+    // Two writers are serializable without the third unit, which only reads, and not with it.
     let batch = [
         unit(at_once, &[("x", 1)], &[("y", 2)]),
         unit(at_once, &[("x", 1)], &[("x", 2)]),
@@ -251,11 +256,11 @@ async fn commit(unit: Unit) -> Verdict {
     unit.commit(Attachments::default()).await.unwrap()
 }
 
-/// What the tasks have in common.
+/// What the tasks share.
 struct Shared {
     opened: Opened,
     things: Collection,
-    /// Counts on at every beginning and end.
+    /// The logical time, which is raised at every beginning and end of a unit.
     clock: AtomicU64,
     /// The next value that is written.
     value: AtomicU64,
@@ -266,8 +271,9 @@ impl Shared {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Runs one unit: reads some documents, one by one or all at once, and writes some of them, or
-    /// none. Answers what it did, with the values that it read and wrote, if it went through.
+    /// Runs one unit: reads some documents, one by one or all at once, and writes some of them or
+    /// none. Returns its reads and writes and the values of these versions; `None` if the commit
+    /// was a conflict.
     async fn run(&self, random: &mut StdRng) -> Option<(Done, BTreeMap<Version, u64>)> {
         let count = random.random_range(1..=3);
         let documents: Vec<_> = DOCUMENTS.sample(random, count).copied().collect();
@@ -297,7 +303,8 @@ impl Shared {
             done.writes.push((*document, revision));
             values.insert((*document, revision), value);
         }
-        // As the pipeline does: what one statement read is of one moment, and needs no check.
+        // As in the pipeline, a unit that wrote nothing and read with one statement
+        // needs no validation.
         if !unit.writes_nothing() || unit.needs_validation() {
             let verdict = commit(unit).await;
             if verdict != Verdict::Committed {
@@ -352,7 +359,8 @@ async fn concurrent_units_are_serializable(opened: Opened) {
     }
 }
 
-/// Two units that each query for a name, find no document, and add one.
+/// Runs two concurrent units that each query for a name, find no document, and add one; returns
+/// both verdicts.
 async fn two_that_add(opened: &Opened, things: &Collection, ids: [&str; 2]) -> [Verdict; 2] {
     let (mut one, mut other) = (unit(opened), unit(opened));
     for (unit, id) in [(&mut one, ids[0]), (&mut other, ids[1])] {

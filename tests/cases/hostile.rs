@@ -1,4 +1,4 @@
-//! The hostile corpus: what a dropped component can try, and what becomes of it. Each attack is a row of a
+//! The hostile corpus: what a dropped component can try, and the outcome. Each attack is a row of a
 //! table; `docs/security/components.md` has the same rows.
 
 use crate::{
@@ -89,8 +89,8 @@ fn every_attack_has_a_name_of_its_own() {
     assert!(count > 30 && names.len() == count, "{count} attacks, {} names", names.len());
 }
 
-/// Makes the attacks, and fails with every one that does not end as expected, or that a person who has
-/// nothing to do with it can notice.
+/// Makes the attacks. Fails with every attack that does not have the expected outcome, and if a
+/// person who has nothing to do with the attacks notices any.
 async fn make(groups: &[&[Attack]]) {
     let host = Host::start(Options::with(&SHIPPED).configuration(hostile_stored::QUOTAS)).await;
     let witness = Witness::new(&host).await;
@@ -156,7 +156,8 @@ fn file(attack: &Attack) -> String {
     format!("{}.wasm", attack.name)
 }
 
-/// Waits until the attack's file serves; the row of its refusal otherwise.
+/// Waits until the attack's component serves. If its file is refused, the error is
+/// the row of the refusal.
 async fn loaded(host: &Host, attack: &Attack) -> Result<(), Value> {
     let (file, started) = (file(attack), Instant::now());
     loop {
@@ -174,7 +175,7 @@ async fn loaded(host: &Host, attack: &Attack) -> Result<(), Value> {
     }
 }
 
-/// Calls the attacker's component, and looks at what became of it.
+/// Calls the attacker's component, and returns what was seen afterwards.
 async fn see(host: &Host, attacker: &Person<'_>, stranger: &Reader<'_>, attack: &Attack) -> Seen {
     let logged = host.log().len();
     let reply = attacker.agent().call(attack.name, (attack.body)()).await;
@@ -209,7 +210,7 @@ impl<'a> Witness<'a> {
         Self { ada, thread_id }
     }
 
-    /// Her phone number as `svc.phone-binding` has stored it.
+    /// Returns her sealed phone number, as `svc.phone-binding` has stored it.
     async fn sealed_number(&self) -> Vec<u8> {
         let sealed = format!(
             "SELECT json_extract(body, '$.sealed') FROM documents WHERE id = '{}'
@@ -222,7 +223,7 @@ impl<'a> Witness<'a> {
         digits.map(byte).collect()
     }
 
-    /// What she and the operator see of her, with the same token throughout.
+    /// Returns her data as she and the operator see it, read with the same token each time.
     async fn sees(&self) -> Vec<(&'static str, Value)> {
         let agent = self.ada.agent();
         let exported = export(agent.host, &self.ada.id).await;
@@ -237,7 +238,7 @@ impl<'a> Witness<'a> {
         ]
     }
 
-    /// Her events, without what the host tells everybody of its catalog.
+    /// Returns her events except `catalog.changed`, which everybody gets.
     async fn inbox(&self) -> Vec<Value> {
         let page = self.ada.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().into_iter().flatten();

@@ -1,5 +1,5 @@
-//! All hostile components at once, beside all shipped ones: ordinary calls go on, codes leave, both addresses
-//! answer, and the host still stops when it is told to.
+//! All hostile components at once, beside all shipped ones: ordinary calls succeed, codes are sent,
+//! both addresses answer, and the host still stops on its signal.
 
 use crate::{
     cases::{hostile::TABLE, plugins::names},
@@ -16,7 +16,8 @@ use std::{
 };
 use tokio::{sync::watch, task::JoinSet};
 
-/// With `cargo xtask test --full`, every attacker, for longer.
+/// Returns whether to run the long form, with every attacker and for longer:
+/// `cargo xtask test --full`.
 fn is_full() -> bool {
     std::env::var_os("PORTOLAN_TEST_FULL").is_some()
 }
@@ -31,16 +32,16 @@ const FEW: [&str; 7] = [
     "many_reads",
     "timer_chain",
 ];
-/// How many calls of attackers are made at once.
+/// The number of concurrent calls of attackers.
 const AT_ONCE: usize = 56;
 /// The least time from one call of an attacker to its next.
 const PAUSE: Duration = Duration::from_millis(200);
-/// A slow machine must not end ordinary calls.
+/// A long time limit, so that ordinary calls succeed on a slow machine too.
 const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
-/// How many agents make ordinary calls.
+/// The number of agents that make ordinary calls.
 const OTHERS: usize = 4;
 
-/// Prints at once; the test harness would keep the output until the test fails.
+/// Prints at once; `println!` would be captured until the test fails.
 fn say(text: &str) {
     std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
@@ -101,7 +102,7 @@ async fn load(host: &Host) -> Vec<&'static str> {
     serving
 }
 
-/// Agents of test mode, each of a person of its own.
+/// Registers agents of test mode, each claimed for a person of its own.
 async fn claimed(host: &Host, count: usize) -> Vec<Agent<'_>> {
     let mut agents = Vec::new();
     for _ in 0..count {
@@ -112,7 +113,7 @@ async fn claimed(host: &Host, count: usize) -> Vec<Agent<'_>> {
     agents
 }
 
-/// The times of ordinary calls, which all succeed.
+/// Makes ordinary calls for this time, which must all succeed, and returns how long each took.
 async fn ordinary(host: &Host, agents: &[Agent<'_>], time: Duration) -> Vec<Duration> {
     let mut callers = JoinSet::new();
     for agent in agents {
@@ -136,8 +137,8 @@ async fn ordinary(host: &Host, agents: &[Agent<'_>], time: Duration) -> Vec<Dura
     callers.join_all().await.into_iter().flatten().collect()
 }
 
-/// Calls each attacker again and again until it is told to stop, or the host has stopped. Each task answers
-/// how many calls it made.
+/// Starts tasks that call the attackers until `stopped` is true or the host has stopped. Each task
+/// returns the number of its calls.
 async fn attack(
     host: &Host,
     attackers: &[&'static str],
@@ -168,7 +169,7 @@ async fn attack(
     tasks
 }
 
-/// A person asks for a code, and its message leaves.
+/// Asserts that the message with a code that a person asks for is sent.
 async fn code_leaves(host: &Host) {
     let started = Instant::now();
     let bind = json!({ "action": "bind", "phone": "+14155550142" });

@@ -7,7 +7,7 @@ use crate::harness::{
 };
 use serde_json::json;
 
-/// The name of the section that holds a signature, and the bytes of its content.
+/// The name of the section with a signature, and the number of bytes of its content.
 const SIGNATURE_SECTION: &str = "portolan-signature";
 const SIGNATURE_BYTES: usize = 97;
 
@@ -58,7 +58,8 @@ fn plain(id: &str) -> Vec<u8> {
     acting(id, json!([]))
 }
 
-/// A component of ours without its signature, under another id of the same length.
+/// Returns a shipped or fixture component without its signature, under another
+/// id of the same length.
 fn renamed(name: &str, id: &str, other: &str) -> Vec<u8> {
     patched(&unsigned(&component(name)), &[(id, other)])
 }
@@ -198,7 +199,7 @@ fn exporting(count: usize) -> Vec<u8> {
     wat::parse_str(format!("(component (type $t (tuple u32)) {exports})")).unwrap()
 }
 
-/// A component with instances of a further module.
+/// Returns a component with a further module and this number of instances of it.
 fn with_module(id: &str, module: &str, instances: usize) -> Vec<u8> {
     let instance = "(core instance (instantiate $m))".repeat(instances);
     let nested = format!("(component (core module $m {module}) {instance})");

@@ -1,4 +1,5 @@
-//! Attacks by a component's calls: what it takes, what it answers, and whom it calls.
+//! Attacks by a component's calls: by the resources they use, by their answers,
+//! and by nested calls.
 
 use crate::harness::hostile::{Attack, Expected::*, Seen, scripted};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ fn answering(id: &str, text: Value) -> Vec<u8> {
 }
 
 /// The maximum number of bytes that one call may add to the log: 64 messages with their heads, and
-/// what the host itself says.
+/// the host's own lines.
 const LOG_BYTES: usize = 64 * 1_400;
 
 fn logs_little(seen: &Seen) -> Result<(), String> {
@@ -22,14 +23,14 @@ fn logs_little(seen: &Seen) -> Result<(), String> {
     }
 }
 
-/// Whether the log has no line that begins with what the component wrote.
+/// Checks that no line of the log begins with text that the component wrote.
 fn forges_nothing(seen: &Seen) -> Result<(), String> {
     logs_little(seen)?;
     let forged = seen.log.lines().find(|line| line.trim_start().starts_with("forged"));
     forged.map_or(Ok(()), |line| Err(format!("a line of the log is forged: {line}")))
 }
 
-/// Time, memory and the processor.
+/// Attacks by the use of time, memory and the processor.
 pub const TAKEN: &[Attack] = &[
     Attack::new("spins", "never ends", Call(504, "capability_timeout"), |_| {
         reading("spins", json!([{ "op": "spin" }]))
@@ -73,7 +74,7 @@ pub const TAKEN: &[Attack] = &[
     ),
 ];
 
-/// Answers, refusals and logs.
+/// Attacks by answers, refusals and logs.
 pub const ANSWERED: &[Attack] = &[
     Attack::new(
         "answer_too_large",
@@ -190,7 +191,7 @@ fn is_no_circle(seen: &Seen) -> Result<(), String> {
     }
 }
 
-/// Other capabilities.
+/// Attacks by calls of other capabilities.
 pub const INVOKED: &[Attack] = &[
     Attack::new(
         "undeclared_call",

@@ -1,4 +1,4 @@
-//! Attacks by what a component says of itself.
+//! Attacks by a component's descriptor.
 
 use crate::harness::{
     component,
@@ -7,14 +7,15 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// One action for reads, whose input has one field with this schema.
+/// Returns a component with one action with the access `read`, whose input has one
+/// field with this schema.
 fn asking(id: &str, schema: Value, definitions: Value) -> Vec<u8> {
     let input = json!({ "type": "object", "properties": { "x": schema }, "$defs": definitions });
     let action = json!({ "name": "act", "access": "read", "input": input, "operations": [] });
     scripted(&json!({ "id": id, "actions": [action] }))
 }
 
-/// Definitions of which each refers to the next one as often as `refers` says.
+/// Returns definitions, each of which refers to the next one as `refers` makes it.
 fn chain(length: usize, refers: impl Fn(Value) -> Value) -> Value {
     let name = |number: usize| format!("d{number}");
     let next = |number: usize| json!({ "$ref": format!("#/$defs/{}", name(number + 1)) });
@@ -32,7 +33,7 @@ fn titled(id: &str, title: &str) -> Vec<u8> {
     scripted(&json!({ "id": id, "title": title }))
 }
 
-/// Ids: whose they are, and which look like those of others.
+/// Attacks by ids that belong to others or look like those of others.
 pub const IDS: &[Attack] = &[
     Attack::new(
         "takes_an_id",
@@ -102,7 +103,7 @@ pub const IDS: &[Attack] = &[
     }),
 ];
 
-/// What a component declares that it reaches.
+/// Attacks by declarations of what a component calls and hears.
 pub const REACH: &[Attack] = &[
     Attack::new(
         "invokes_internal",
@@ -198,7 +199,7 @@ fn listening(id: &str, event_type: &str) -> Vec<u8> {
     scripted(&json!({ "id": id, "actions": [act, due], "subscriptions": [subscription] }))
 }
 
-/// Work that describing a component, or checking its descriptor, would cost.
+/// Attacks by the work of describing a component or of checking its descriptor.
 pub const COSTS: &[Attack] = &[
     Attack::new("describe_spins", "never ends its `describe`", Refused("describe_failed"), |_| {
         describing("describe_spins", json!({ "op": "spin" }))
@@ -395,7 +396,7 @@ fn describing(id: &str, operation: Value) -> Vec<u8> {
     scripted(&json!({ "id": id, "describing": [operation] }))
 }
 
-/// Texts that would deceive whoever reads them in a catalog, on a page or in a terminal.
+/// Attacks by texts that would deceive readers in a catalog, on a page or in a terminal.
 pub const TEXTS: &[Attack] = &[
     Attack::new(
         "escape_sequence",
@@ -448,7 +449,7 @@ pub const TEXTS: &[Attack] = &[
     }),
 ];
 
-/// Versions and signatures of a file that replaces another one.
+/// Attacks by the version or the signature of a file that replaces another one.
 pub const REPLACED: &[Attack] = &[
     Attack::new(
         "older_version",

@@ -1,9 +1,10 @@
-//! The table of attacks, as `docs/` has it.
+//! The table of attacks in `docs/` has the rows of the tests.
 
 use crate::{cases::hostile::TABLE, harness::hostile::Attack};
 use std::{fs, path::Path};
 
-/// With this variable the rows are written instead of compared: `cargo xtask reference`.
+/// If this variable is set, the rows are written instead of compared, as by
+/// `cargo xtask reference`.
 const WRITE: &str = "PORTOLAN_WRITE_REFERENCE";
 
 /// The line above the rows of the table, and the beginning of each row.

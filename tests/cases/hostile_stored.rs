@@ -3,7 +3,7 @@
 use crate::harness::hostile::{Attack, Expected::*, Scene, Seen, scripted};
 use serde_json::{Value, json};
 
-/// The quotas of the components that use them up.
+/// Small quotas of the components that try to exceed them.
 pub const QUOTAS: &str = "
 [quotas.document_flood]
 documents = 500
@@ -20,7 +20,7 @@ inbox_events_per_minute = 50
 call_wall_time_ms = 15000
 ";
 
-/// A component with a collection of things.
+/// Returns a component with a collection of things and these operations.
 fn storing(id: &str, operations: Value) -> Vec<u8> {
     scripted(&json!({ "id": id, "collections": [things()], "operations": operations }))
 }
@@ -33,7 +33,7 @@ fn put(id: Value, body: Value, times: u64) -> Value {
     json!({ "op": "put", "collection": "things", "id": id, "body": body, "times": times })
 }
 
-/// A text of so many bytes in a document.
+/// Returns a document with a text of this number of bytes.
 fn large(bytes: u64) -> Value {
     json!({ "raw": ["{\"x\":\"", { "repeat": "x", "times": bytes }, "\"}"] })
 }

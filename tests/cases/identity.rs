@@ -52,7 +52,7 @@ async fn registration_gives_credentials_once() {
     let test = Reply::read(reply).await;
     assert!(text(&test.body, "client_key").starts_with("svc_ak_test_"));
     assert_eq!(test.header("cache-control"), "no-store");
-    // What is stored gives nobody the secret.
+    // The secret cannot be read from the database or its log.
     let database = std::fs::read(host.folder.path().join("data/portolan.db")).unwrap();
     let log = std::fs::read(host.folder.path().join("data/portolan.db-wal")).unwrap_or_default();
     for secret in ["client_secret", "client_key"] {
@@ -237,7 +237,7 @@ async fn an_agent_registered_with_an_earlier_version_is_still_known() {
     .unwrap();
     database.close().await.unwrap();
     let host = Process::start_in(folder);
-    // That is the hash of this secret.
+    // The stored hash is that of this secret.
     let form = [
         ("grant_type", "client_credentials"),
         ("client_id", "cli_old"),

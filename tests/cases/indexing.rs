@@ -1,4 +1,5 @@
-//! Existing documents that get other indexes, because a new version of their capability declares them.
+//! Existing documents are indexed anew when a new version of their capability
+//! declares other indexes.
 
 use crate::harness::{Agent, Host, Options, Process, hostile::scripted, postgres};
 use serde_json::{Value, json};
@@ -7,12 +8,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// A slow machine must not end ordinary calls.
+/// A long time limit, so that ordinary calls succeed on a slow machine too.
 const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
-/// The documents of one call that fills.
+/// The number of documents that one call of `fill` writes.
 const FILL: u64 = 1_000;
 
-/// The component, with an index over `shelf` alone, or also with one over `code`, of which each value is unique.
+/// Returns the component with an index over `shelf`, and with a unique one over `code` if
+/// `with_codes`.
 fn shelf(version: &str, with_codes: bool) -> Vec<u8> {
     let mut indexes = vec![json!({ "name": "shelf", "paths": ["shelf"] })];
     if with_codes {
@@ -94,7 +96,7 @@ mod on_postgres {
     }
 }
 
-/// Calls an action, and returns what became of its one operation.
+/// Calls an action, and returns the report of its one operation.
 async fn act(agent: &Agent<'_>, action: &str) -> Value {
     agent.result("shelf", json!({ "action": action })).await["operations"][0].clone()
 }
@@ -115,7 +117,7 @@ async fn documents_are_indexed_anew_while_writes_go_on(host: Host) {
     fill(&agent, 20).await;
     assert_eq!(act(&agent, "find").await["done"], 0, "there is no index over the code yet");
     let stop = AtomicBool::new(false);
-    // After every write, how many documents are indexed.
+    // After each write, the number of documents that are indexed is recorded.
     let writes = async {
         let (mut written, mut indexed) = (0, BTreeSet::new());
         while !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The installer for POSIX shells, as the host serves it, run by the shells that are there.
+//! The installer for POSIX shells, as the host serves it, run by the installed shells.
 
 use crate::harness::{Host, Options, Process, Reply, binary};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The script in a folder that stands for a person's home.
+/// The script, in a folder that serves as a person's home folder.
 struct Installer {
     home: TempDir,
     script: PathBuf,
@@ -38,7 +38,8 @@ impl Installer {
         serde_json::from_str(&fs::read_to_string(self.file()).unwrap()).unwrap()
     }
 
-    /// The script run by a shell such as `sh` or `busybox sh`, with nothing of the environment.
+    /// Returns a command that runs the script by a shell such as `sh` or `busybox sh`, with only
+    /// `PATH` and `HOME` in its environment.
     fn command(&self, shell: &str) -> Command {
         let mut words = shell.split(' ');
         let mut command = Command::new(words.next().unwrap());
@@ -51,14 +52,14 @@ impl Installer {
         self.command("sh").args(arguments).output().unwrap()
     }
 
-    /// Runs it where it must succeed, and answers what it said.
+    /// Runs the script, which must succeed, and returns its output.
     fn succeeds(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs it where it must fail, and answers why it says it did.
+    /// Runs the script, which must fail, and returns its error message.
     fn fails(&self, arguments: &[&str]) -> String {
         failed(&self.run(arguments), 1)
     }
@@ -75,7 +76,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
 }
 
-/// How many agents the host has registered.
+/// Returns the number of agents that the host has registered.
 async fn agents(host: &Host) -> usize {
     host.database().texts("SELECT id FROM documents WHERE id LIKE 'agt_%'").await.len()
 }
@@ -88,7 +89,7 @@ fn mode(path: &Path) -> u32 {
 async fn the_script_registers_an_agent_and_stores_the_client_key() {
     let host = Host::with(&["faq_search"]).await;
     let installer = Installer::of(&host).await;
-    // As it is run from `curl … | sh`.
+    // The script is read from standard input, as with `curl … | sh`.
     let output = Command::new("sh")
         .args(["-s", "--", "--name", "Ada's \"agent\" \\o/ é"])
         .env("HOME", installer.home.path())
@@ -125,7 +126,7 @@ async fn the_first_call_that_the_script_prints_works_unchanged() {
     let host = Host::with(&["faq_search"]).await;
     let installer = Installer::of(&host).await;
     let said = installer.succeeds(&[]);
-    // What is indented by two; the claim, indented by more, asks a person.
+    // The commands are indented by two spaces. The claim is left out, because it needs a person.
     let shown: Vec<_> = said
         .lines()
         .filter(|line| line.starts_with("  ") && !line.contains("svc.phone-binding"))
@@ -224,8 +225,8 @@ async fn the_script_runs_in_the_shells_and_clients_of_small_systems() {
             refused.env("PATH", &tools).args(["--force", "--name", &"long ".repeat(30)]);
             let why = failed(&refused.output().unwrap(), 1);
             assert!(why.contains("refused with status 400"), "{shell}, {client}: {why}");
-            // The wget of busybox, which its shell prefers to any other, keeps nothing of a
-            // refusal but its status.
+            // The wget of busybox, which its shell prefers to any other, shows only the status of a
+            // refusal.
             let bare = client == "busybox" || shell == "busybox sh" && client == "wget";
             assert!(bare || why.contains("(validation_failed)"), "{client}: {why}");
             assert!(why.contains("to fix it:"), "{why}");
@@ -234,7 +235,7 @@ async fn the_script_runs_in_the_shells_and_clients_of_small_systems() {
     assert!(registered > 0);
 }
 
-/// A folder with the programs the script uses, and of the HTTP clients this one alone.
+/// Creates a folder with the programs that the script uses, and this HTTP client as the only one.
 fn with_client(installer: &Installer, client: &str) -> PathBuf {
     let folder = installer.home.path().join("tools");
     fs::create_dir(&folder).unwrap();
@@ -266,7 +267,7 @@ async fn obstacles_are_reported_with_a_fix() {
     }
     assert!(installer.succeeds(&["--help"]).contains("--uninstall"));
 
-    // A home that is a file is one that root cannot write to either.
+    // The home is a file, so that root cannot write into it either.
     let in_the_way = installer.home.path().join("file");
     fs::write(&in_the_way, "").unwrap();
     let output = installer.command("sh").env("HOME", &in_the_way).output().unwrap();
@@ -277,9 +278,9 @@ async fn obstacles_are_reported_with_a_fix() {
     let tools = with_client(&installer, "no-client-at-all");
     let output = installer.command("sh").env("PATH", &tools).output().unwrap();
     assert!(failed(&output, 1).contains("neither curl nor wget"));
-    assert_eq!(agents(&host).await, 0, "nothing was registered in vain");
+    assert_eq!(agents(&host).await, 0, "a script that fails registers no agent");
 
-    // A folder of its own choice, and a host that is away.
+    // A folder from `XDG_CONFIG_HOME`, and then a host that does not answer.
     let elsewhere = installer.home.path().join("else where");
     let output = installer.command("sh").env("XDG_CONFIG_HOME", &elsewhere).output().unwrap();
     assert!(output.status.success() && elsewhere.join("portolan/credentials.json").exists());
@@ -320,7 +321,7 @@ async fn a_refusal_is_reported_in_the_hosts_words() {
     }
 }
 
-/// Reads one request and gives this answer to it.
+/// Reads one request and sends this answer.
 async fn answer_once(listener: tokio::net::TcpListener, answer: String) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let (mut stream, _) = listener.accept().await.unwrap();
@@ -358,7 +359,7 @@ async fn the_hosts_own_address_is_quoted() {
 
 #[test]
 fn the_script_passes_shellcheck() {
-    // Installed by `cargo xtask test`.
+    // `cargo xtask test` installs shellcheck.
     if !is_there("shellcheck") {
         return;
     }

@@ -1,5 +1,5 @@
-//! Whoever has blocked somebody, or was blocked by them, is not there: random walks of a few people,
-//! compared with a model of who may see whom.
+//! A person is not found by those whom they have blocked or who have blocked them: random walks of
+//! a few people, compared with a model of who may see whom.
 
 use crate::harness::{
     Agent, Host, Options, futures,
@@ -14,7 +14,8 @@ use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// With `cargo xtask test --full`, more walks, longer ones, and every question each time.
+/// Returns whether to run the long form (`cargo xtask test --full`): more and longer walks, and
+/// every question each time.
 fn is_full() -> bool {
     std::env::var_os("PORTOLAN_TEST_FULL").is_some()
 }
@@ -23,7 +24,7 @@ fn walks() -> (u64, usize) {
     if is_full() { (4, 140) } else { (2, 21) }
 }
 
-/// A random part of the questions.
+/// Returns a random part of the questions; in the long form, all of them.
 fn some<T>(mut questions: Vec<T>, random: &mut StdRng, count: usize) -> Vec<T> {
     while questions.len() > count && !is_full() {
         questions.swap_remove(random.random_range(0..questions.len()));
@@ -31,7 +32,7 @@ fn some<T>(mut questions: Vec<T>, random: &mut StdRng, count: usize) -> Vec<T> {
     questions
 }
 
-/// How many steps are taken before everything is looked at.
+/// The number of steps between two checks of everything.
 const BETWEEN: usize = 7;
 
 /// Prints the seed of the walk when the test fails.
@@ -45,7 +46,7 @@ impl Drop for Seed {
     }
 }
 
-/// Calls get much time, because the machine may be busy.
+/// Starts a host. The time limit of calls is long, because the machine may be busy.
 async fn host() -> Host {
     let options = Options::with(&[&CAPABILITIES[..], &["social_org"]].concat());
     Host::start(options.configuration("[limits]\ncall_wall_time_ms = 20000\n")).await
@@ -57,7 +58,7 @@ async fn blocked_people_are_not_found_on_any_surface() {
     let mut hidden = 0;
     for seed in 1..=seeds {
         let _told = Seed(seed);
-        // What the people of an earlier walk have listed would be found too.
+        // Each walk has its own host, because searches would find the listings of earlier walks.
         let host = host().await;
         let mut random = StdRng::seed_from_u64(seed);
         let mut world = World::new(&host).await;
@@ -68,7 +69,7 @@ async fn blocked_people_are_not_found_on_any_surface() {
             }
         }
     }
-    assert!(hidden > 12, "the walks say something of {hidden} pairs only");
+    assert!(hidden > 12, "only {hidden} pairs were blocked in the walks");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,13 +120,13 @@ fn counted(value: &str, count: usize) -> Value {
     if count == 0 { json!([]) } else { json!([{ "value": value, "count": count }]) }
 }
 
-/// What a person finds is what there is for them, on pages of any size and in any order, and no
-/// page names anybody whom they must not see.
+/// Asserts that a person's searches find what is visible to them, on pages of any size and in any
+/// order, and that no page names a person from whom they are blocked.
 async fn searches(world: &World<'_>, viewer: usize, mut random: StdRng) {
     let limit = random.random_range(1..7);
     let near = json!({ "lat": 37.76, "lng": -122.41, "radius_km": 50 });
     let bbox = json!({ "south": 37.0, "west": -123.0, "north": 38.0, "east": -122.0 });
-    // And whether it asks for what can be dealt with from anywhere.
+    // Each search, and whether it finds only remote listings.
     let searches = vec![
         (json!({}), false),
         (json!({ "category": "home.let", "facets": true }), false),
@@ -154,18 +155,18 @@ async fn searches(world: &World<'_>, viewer: usize, mut random: StdRng) {
             if search["cursor"].is_null() {
                 break;
             }
-            assert_eq!(items.len(), limit, "how short a page is tells what is hidden: {page:#}");
+            assert_eq!(items.len(), limit, "a short page reveals hidden listings: {page:#}");
         }
         let once: BTreeSet<_> = seen.iter().cloned().collect();
         assert_eq!((once.len(), &once), (seen.len(), &expected), "{search} by {viewer}");
     }
 }
 
-/// What a person reads of their own: no list names anybody whom they must not see, unless they have
-/// written it down themselves.
+/// Asserts that a person's own lists name nobody from whom they are blocked, except in what they
+/// have written themselves.
 async fn lists(world: &World<'_>, viewer: usize, facets: &Value) {
     let agent = world.agent(viewer);
-    assert_eq!(self::facets(agent).await, *facets, "as many for everybody");
+    assert_eq!(self::facets(agent).await, *facets, "facets are the same for everybody");
     let body = json!({ "action": "list", "limit": 100 });
     let listed = agent.result("social_relationships", body).await;
     let listed = listed["items"].as_array().unwrap().iter();
@@ -210,8 +211,8 @@ async fn lists(world: &World<'_>, viewer: usize, facets: &Value) {
     }
 }
 
-/// What one person is told about another one: of who is hidden, to the letter what is told of
-/// somebody who is not there.
+/// Asserts that the answers about a person from whom the viewer is blocked are exactly those about
+/// a person who does not exist.
 async fn cards(world: &World<'_>, pair: Pair, mut random: StdRng) {
     let (viewer, other) = pair;
     let (agent, owner_id) = (world.agent(viewer), world.id(other));
@@ -228,7 +229,7 @@ async fn cards(world: &World<'_>, pair: Pair, mut random: StdRng) {
             assert_eq!(told, world.of_ghost(viewer, &capability, &body, owner_id, GHOST).await);
         }
     }
-    // Somebody who has blocked is told so, and nothing of the other side's.
+    // The viewer reads their own blocks and mutes, and nothing of the other person's.
     let body = json!({ "action": "get", "owner_id": owner_id });
     let bond = agent.result("social_relationships", body).await;
     for tie in bond["relationships"].as_array().unwrap() {
@@ -241,8 +242,8 @@ async fn cards(world: &World<'_>, pair: Pair, mut random: StdRng) {
     assert_eq!((&judged["allowed"], &judged["reason_path"]), (&json!(false), &json!([])));
 }
 
-/// What one person is told about every listing of others: of one that is not for them to see, for
-/// whatever reason, to the letter what is told of a listing that is not there.
+/// Asserts that the answers about a listing that is not visible to the viewer, for whatever reason,
+/// are exactly those about a listing that does not exist.
 async fn listings(world: &World<'_>, viewer: usize, mut random: StdRng) {
     let agent = world.agent(viewer);
     for listing in world.listings.iter().filter(|listing| listing.owner != viewer) {

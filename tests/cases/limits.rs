@@ -19,7 +19,7 @@ async fn host() -> Host {
     Host::start(Options::with(&["svc_phone_binding", "ledger"]).configuration(LIMITS)).await
 }
 
-/// A registration that a proxy forwards for this address.
+/// Sends a registration as a proxy forwards it for this address.
 async fn register(host: &Host, path: &str, address: &str) -> Reply {
     let headers = [("content-type", "application/json"), ("x-forwarded-for", address)];
     let body = json!({ "type": "anonymous", "redirect_uris": ["http://127.0.0.1/cb"] });
@@ -58,7 +58,7 @@ async fn calls_are_counted_and_the_answer_says_what_is_left() {
         (&reply.body["conflict"]["limit"], &reply.body["next"]["after_s"]),
         (&json!(4), &json!(wait))
     );
-    // What is not permitted is told first, and costs nothing.
+    // A call that is not permitted is refused before the rate is checked, and does not count.
     one.call("ledger", json!({ "action": "open", "account": "x" }))
         .await
         .refused(403, "phone_binding_required");
@@ -86,7 +86,7 @@ async fn registrations_from_an_address_are_limited() {
     for path in ["/v1/agents/register", "/oauth/register", "/v1/agents/register"] {
         assert!(register(&host, path, "2001:db8::1").await.status.is_success(), "{path}");
     }
-    // The next one in the same network.
+    // The next registration is from the same network.
     let reply = register(&host, "/v1/agents/register", "2001:db8::2").await;
     reply.refused(429, "rate_limited");
     assert!(!reply.header("retry-after").is_empty());
@@ -96,7 +96,8 @@ async fn registrations_from_an_address_are_limited() {
         (429, &json!("temporarily_unavailable"))
     );
     assert!(!reply.header("retry-after").is_empty());
-    // Whom the client itself names is not believed: the proxy adds whom it sees.
+    // An address in the header that the client itself sent is ignored: only the one that the proxy
+    // added counts.
     let reply = register(&host, "/v1/agents/register", "192.0.2.9, 2001:db8::4").await;
     reply.refused(429, "rate_limited");
     assert_eq!(register(&host, "/v1/agents/register", "192.0.2.9").await.status, 200);
@@ -106,7 +107,7 @@ async fn registrations_from_an_address_are_limited() {
 async fn text_messages_requested_by_an_address_are_limited() {
     let host = host().await;
     for (number, code) in [("0123", 200), ("0124", 200), ("0125", 429)] {
-        // Each another agent, and each at the same address.
+        // The agents were registered at different addresses, and all call from the same one.
         let agent = agent(&host, &format!("192.0.2.{number}", number = &number[2..])).await;
         let body = json!({ "action": "bind", "phone": format!("+1201555{number}") });
         let reply = agent.call("svc.phone-binding", body).await;

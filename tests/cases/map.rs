@@ -18,7 +18,7 @@ fn source() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../map")
 }
 
-/// The addresses that the page names beside itself.
+/// Returns the paths of the assets that the page names.
 fn assets(page: &Answer) -> Vec<String> {
     let text = String::from_utf8(page.bytes.clone()).unwrap();
     let parts = text.split("\"assets/").skip(1);
@@ -105,7 +105,7 @@ fn unpacked(coding: &str, bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// What is committed is what the sources make with the packages that are pinned.
+/// The committed page is the one that the sources make with the pinned packages.
 #[test]
 fn the_committed_page_is_the_build_of_its_sources() {
     let folder = TempDir::new().unwrap();
@@ -137,7 +137,7 @@ fn the_committed_page_is_the_build_of_its_sources() {
     }
 }
 
-/// Sources alone, not what was installed or built.
+/// Copies the sources, without installed packages and built files.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

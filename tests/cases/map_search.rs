@@ -40,7 +40,7 @@ fn ids<'v>(records: impl IntoIterator<Item = &'v Value>) -> BTreeSet<String> {
     records.into_iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Everything that a search finds, page after page, in its order.
+/// Returns everything that a search finds, read page by page, in its order.
 async fn all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
     let mut body = filters;
     body["action"] = json!("search");
@@ -162,7 +162,7 @@ async fn facets_count_the_targets_found() {
     assert_eq!(told("ask"), count(asks));
 }
 
-/// Metres along a great circle of a sphere.
+/// Returns the metres between two places along a great circle of a sphere.
 fn distance(one: &Value, other: &Value) -> f64 {
     let radians = |place: &Value, name: &str| place[name].as_f64().unwrap().to_radians();
     let (south, north) = (radians(one, "lat"), radians(other, "lat"));
@@ -186,7 +186,7 @@ async fn targets_are_found_by_position() {
     assert!(metres.is_sorted(), "{metres:?}");
     for target in &targets {
         let far = distance(at, &target["properties"]["geo"]);
-        // The earth is no sphere: within a hundredth of the edge it may be either.
+        // The earth is not a sphere: within one hundredth of the radius, both results are right.
         if (far - 1500.0).abs() > 15.0 {
             assert_eq!(
                 found.iter().any(|item| item["id"] == target["id"]),
@@ -261,7 +261,7 @@ async fn a_target_comes_with_all_records_that_name_it() {
     agent.call("map_search", nobody).await.refused(404, "target_not_found");
 }
 
-/// Whether a record satisfies a condition of a question; an independent implementation.
+/// Returns whether a record satisfies a condition of a question; an independent implementation.
 fn holds(condition: &Value, record: &Value) -> bool {
     condition.as_object().unwrap().iter().all(|(path, comparison)| {
         let values = values(record, path);
@@ -367,7 +367,7 @@ async fn the_map_is_searchable_once_feeds_are_published() {
     host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
     let found = all(&agent, json!({})).await;
     assert_eq!(found.len(), targets().len());
-    // A page of one publication goes on in the next one.
+    // A cursor from one publication continues in the next one.
     let page = agent.result("map_search", json!({ "action": "search", "limit": 5 })).await;
     let before = host.feeds_status().await;
     publish(&folder, &edition("two"), 22);

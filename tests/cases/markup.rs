@@ -1,4 +1,4 @@
-//! Texts that try to become more than text: in previews, and in listings.
+//! Texts with hostile markup, in previews and in listings.
 
 use crate::harness::{
     Agent, Host,
@@ -10,12 +10,12 @@ use std::collections::BTreeSet;
 
 const CORPUS: &str = include_str!("../corpus/xss.txt");
 
-/// Elements of every profile, and those of some.
+/// The elements that every profile allows, and those that some allow.
 const PLAIN: &str = "a blockquote br code em li ol p pre strong ul";
 const LISTING: &str = "h3 h4 h5 h6 hr";
 const PAGE: &str = "h1 h2 h3 h4 h5 h6 hr img table tbody td th thead tr";
 
-/// Family and text of each.
+/// Returns the family and the text of each entry of the corpus.
 fn corpus() -> Vec<(&'static str, String)> {
     let blocks = CORPUS.split("%% ").filter(|block| !block.is_empty());
     blocks
@@ -26,7 +26,7 @@ fn corpus() -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// `{U+0000}` is that character.
+/// Replaces `{U+0000}` and the like by that character.
 fn unescaped(text: &str) -> String {
     let mut parts = text.split("{U+");
     let mut plain = parts.next().unwrap().to_owned();
@@ -121,7 +121,7 @@ async fn a_listing_is_rendered_as_plain_text() {
             json!({ "description": text, "attributes": { "available_from": "2027-01-01" } });
         let reply = ada.call("update", json!({ "listing_id": id, "patch": patch })).await;
         if reply.status != 200 {
-            // Contact data, and characters that nobody sees, are refused before that.
+            // Contact data and invisible characters are refused before the text is rendered.
             let code = reply.body["error_code"].as_str().unwrap();
             assert!(["contact_in_text", "validation_failed"].contains(&code), "{}", reply.text);
             continue;

@@ -1,4 +1,4 @@
-//! Editors of a listing, who may change it; only its owner may match with it.
+//! Editors of a listing may change it, but only its owner may match with it.
 
 use crate::harness::{
     Host,
@@ -7,7 +7,7 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// Ada, Bo whose listing matches hers, and a third person without a matching listing.
+/// Creates Ada, Bo whose listing matches hers, and a third person without a matching listing.
 async fn three(host: &Host) -> [Seeker<'_>; 3] {
     let ada = Seeker::new(host, "engineering", "sales").await;
     let bo = Seeker::new(host, "sales", "engineering").await;
@@ -23,7 +23,8 @@ async fn grants(ada: &Seeker<'_>, eve: &Seeker<'_>) {
     ada.lister.agent().result("social_permissions", grant).await;
 }
 
-/// Changes a session into one that an editor began with an earlier version, which allowed it.
+/// Changes a session's owner, as if an editor had created it with an earlier
+/// version that allowed it.
 async fn goes_to(host: &Host, session: &str, eve: &Seeker<'_>) {
     let owner_id = &eve.lister.id;
     let is_there = "json_extract(body, '$.owner_id') IS NOT NULL";
@@ -72,7 +73,7 @@ async fn a_session_for_somebody_elses_listing_connects_nobody() {
     for session in [&early, &late] {
         goes_to(&host, session, &eve).await;
     }
-    // What it said is not the listing's owner's word.
+    // A decision in the editor's session does not count as the listing owner's interest.
     let decided = ok(&bo.decides(&theirs, &ada.listing_id, "interested").await);
     assert_eq!((&decided["state"], &decided["mutual"]), (&json!("interested"), &json!(false)));
     for decision in ["interested", "pass", "later"] {
@@ -87,7 +88,7 @@ async fn a_session_for_somebody_elses_listing_connects_nobody() {
     for person in [&ada, &bo] {
         assert_eq!(pairings(person).await, json!([]));
     }
-    // The owner's own word is.
+    // The owner's own decision counts.
     let mine = ada.session(json!({})).await;
     let both = ok(&ada.decides(&mine, &bo.listing_id, "interested").await);
     assert_eq!(both["mutual"], true, "{both:#}");

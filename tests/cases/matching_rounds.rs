@@ -1,5 +1,5 @@
-//! Rounds: who gets whom, and that no two would rather have had each other. What is expected is
-//! worked out from what people said.
+//! Rounds: who is matched with whom, and that there are no blocking pairs. The expected outcome is
+//! computed from the participants' rankings.
 
 use crate::harness::{
     listings::at,
@@ -9,7 +9,7 @@ use crate::harness::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
 use serde_json::{Value, json};
 
-/// All participants, those who seek first.
+/// Returns all participants, those who seek first.
 fn all<'a>(seek: &'a [Seeker<'a>], offer: &'a [Seeker<'a>]) -> Vec<&'a Seeker<'a>> {
     seek.iter().chain(offer).collect()
 }
@@ -19,7 +19,8 @@ async fn the_seeking_side_gets_its_best_stable_matching() {
     let host = host().await;
     let (seek, offer) = (seek(&host, 3).await, offer(&host, 3).await);
     let mut room = Room::of(&host, TWO_SIDES, &all(&seek, &offer)).await;
-    // Either side could have its first choices, and the other one would have its last.
+    // In one stable matching those who seek get their first choices and those who offer their last;
+    // in another it is the reverse.
     let ranks = [[3, 4, 5], [4, 5, 3], [5, 3, 4], [1, 2, 0], [2, 0, 1], [0, 1, 2]];
     for (who, whom) in ranks.iter().enumerate() {
         room.ranks(who, whom, true).await;
@@ -48,17 +49,17 @@ async fn an_offer_may_have_a_capacity_for_several() {
     let mut room = Room::with_seats(&host, TWO_SIDES, &people).await;
     let view = room.guests[6].gets().await;
     assert_eq!(view["capacity"], 3, "{view:#}");
-    // Everybody wants the one with three seats, who likes them the other way round.
+    // Five seekers prefer the one with three seats, who prefers them in the reverse order.
     for who in 0..5 {
         room.ranks(who, &[6, 7], false).await;
     }
-    // One of them wants nobody else.
+    // The sixth seeker accepts only the other one.
     room.ranks(5, &[7], true).await;
     room.ranks(6, &[5, 4, 3, 2, 1, 0], true).await;
-    // The other one ranks nobody, and would have all of them.
+    // The other one ranks nobody and so accepts everybody.
     let matched = room.run().await;
     assert_eq!(matched.blocking_pairs, []);
-    assert_eq!(matched.got[6], [4, 3, 2], "the dearest first");
+    assert_eq!(matched.got[6], [4, 3, 2], "the partners in the order of the ranking");
     assert_eq!(matched.results[6]["rank_achieved"], 2);
     assert_eq!(matched.got[7].len(), 1);
     let without: Vec<_> = (0..8).filter(|who| matched.got[*who].is_empty()).collect();
@@ -90,7 +91,7 @@ async fn the_matching_is_stable_for_random_rankings() {
         }
         let matched = room.run().await;
         assert_eq!(matched.blocking_pairs, [], "{:?}", matched.got);
-        // So that they are free for the next one.
+        // They reject their partners, so that they are free for the next round.
         for guest in &room.guests[..5] {
             if guest.gets().await["state"] == "proposed" {
                 ok(&guest.confirm(false).await);
@@ -124,7 +125,7 @@ async fn participants_who_have_left_or_are_blocked_are_not_matched() {
             "{one} lists {other}: {there:?}"
         );
     }
-    // Whoever has left sees no more of those who take part.
+    // A person who has left the round no longer sees its participants.
     assert_eq!(room.candidates(1).await, []);
     let matched = room.run().await;
     assert_eq!(matched.blocking_pairs, []);
@@ -133,7 +134,7 @@ async fn participants_who_have_left_or_are_blocked_are_not_matched() {
     assert_eq!(matched.results[0]["participants"], 5);
     let left: Vec<_> = (0..6).filter(|who| matched.got[*who].is_empty()).collect();
     assert_eq!((left.len(), left[0]), (2, 1), "one of three has nobody: {:?}", matched.got);
-    // They may come again, as long as it takes listings.
+    // The person may join another open round, leave it, and join it again.
     let round = opened(&host, TWO_SIDES).await;
     let again = seek[1].joins(&round).await;
     ok(&seek[1].call("close", json!({ "session_id": again })).await);
@@ -170,14 +171,15 @@ async fn a_round_of_one_side_says_whether_its_matching_is_stable() {
     }
     let all: Vec<_> = people.iter().collect();
     let mut room = Room::of(&host, ONE_SIDE, &all).await;
-    // Whoever of the first three has the fourth would rather have one of the other two, who agrees.
+    // Whichever of the first three is matched with the fourth forms a blocking pair with
+    // one of the other two.
     for (who, whom) in [[1, 2, 3], [2, 0, 3], [0, 1, 3], [0, 1, 2]].iter().enumerate() {
         room.ranks(who, whom, true).await;
     }
     let matched = room.run().await;
     assert!(!matched.blocking_pairs.is_empty());
     assert_eq!(matched.results[0]["stable"], false);
-    assert_eq!(matched.got[4], Vec::<usize>::new(), "nobody has listed them, and they are odd");
+    assert_eq!(matched.got[4], Vec::<usize>::new(), "nobody ranks this one of five people");
     assert_eq!(matched.results[4]["state"], "unpaired");
 
     let room = Room::of(&host, ONE_SIDE, &all[3..]).await;
@@ -199,7 +201,7 @@ async fn a_round_with_too_few_participants_is_cancelled() {
             assert_eq!(guest.heard_types(1).await, ["match.round_completed"]);
         }
     }
-    // A listing is free again afterwards, as often as it takes.
+    // After a cancelled round, the listing can have as many sessions as before.
     for _ in 0..3 {
         seek[0].session(json!({})).await;
     }
@@ -246,5 +248,5 @@ async fn a_round_has_a_hundred_participants_at_most() {
     let matched = room.run().await;
     assert_eq!(matched.blocking_pairs, []);
     let without = matched.got.iter().filter(|got| got.is_empty()).count();
-    assert_eq!((without, matched.got[0].len()), (1, 0), "all but the one who has left");
+    assert_eq!((without, matched.got[0].len()), (1, 0), "only the one who has left has nobody");
 }

@@ -1,5 +1,5 @@
-//! Rounds from their deadline on: what is refused, who is told what and when, what both sides make
-//! of it, and that a host that dies runs them once.
+//! Rounds from their deadline on: what is refused, who gets which event and when, how both sides
+//! confirm, and that a host that is killed runs each round once.
 
 use crate::harness::{
     Agent, Host, Process,
@@ -13,10 +13,10 @@ use crate::harness::{
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Enough to join a round.
+/// The time until a round's deadline, which is enough to join it.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Two people who look for a cofounder.
+/// Creates two people who look for a cofounder.
 async fn two(host: &Host) -> [Seeker<'_>; 2] {
     let ada = Seeker::new(host, "engineering", "sales").await;
     [ada, Seeker::new(host, "sales", "engineering").await]
@@ -35,7 +35,8 @@ async fn invalid_entries_to_a_round_are_refused() {
     ada.join(&other).await.refused(409, "round_closed");
     let round = opened(&host, ONE_SIDE).await;
     for mode in ["round", "stream"] {
-        // Nobody gets several where all are of one side, or where there is no round.
+        // A capacity of more than one is refused in a category with one side,
+        // and outside of rounds.
         let mut body = json!({ "listing_id": ada.listing_id, "mode": mode, "capacity": 2 });
         if mode == "round" {
             body["round_id"] = json!(round);
@@ -71,7 +72,7 @@ async fn invalid_entries_to_a_round_are_refused() {
     bo.call("rank", rank(&[&candidate])).await.refused(404, "session_not_found");
     bo.confirm(&mine, true).await.refused(404, "session_not_found");
 
-    // From its deadline on, whether it has run by then or not.
+    // These are refused from the deadline on, whether the round has run or not.
     host.clock.advance(HOUR);
     for step in ["due", "run"] {
         if step == "run" {
@@ -99,7 +100,7 @@ async fn participants_learn_their_own_outcome_and_nothing_else() {
     let before = view(&room).await;
     room.ranks(0, &[2], true).await;
     room.ranks(1, &[3], true).await;
-    assert_eq!(view(&room).await, before, "nobody learns how others rank");
+    assert_eq!(view(&room).await, before, "a participant does not see how others rank");
     let matched = room.run().await;
     assert_eq!(matched.got, [[2], [3], [0], [1]]);
     for guest in &room.guests {
@@ -113,7 +114,7 @@ async fn participants_learn_their_own_outcome_and_nothing_else() {
         assert_eq!(result.await["state"], "proposed");
     }
 
-    // Both want it: what the first one said is told to nobody before that.
+    // Both confirm. The first one's answer is not visible to the other one before that.
     let (one, other) = (&room.guests[0], &room.guests[2]);
     let before = (other.gets().await, other.outcome().await);
     let said = ok(&one.confirm(true).await);
@@ -142,7 +143,7 @@ async fn participants_learn_their_own_outcome_and_nothing_else() {
         assert_eq!(connected["origin"], "round", "{connected:#}");
     }
 
-    // One of them does not.
+    // One confirms and the other one rejects.
     let (one, other) = (&room.guests[1], &room.guests[3]);
     ok(&one.confirm(true).await);
     let said = ok(&other.confirm(false).await);
@@ -195,7 +196,7 @@ async fn each_of_several_partners_is_confirmed_separately() {
     ok(&room.guests[0].confirm(false).await);
     assert_eq!(states().await, is("proposed", "unavailable mutual new"));
     confirm(0).await.refused(409, "recipient_not_accepting");
-    // Nobody is waited for longer than two days.
+    // After two days, the partners who have not answered are unavailable.
     host.reach_timer(&format!("end/{}", mentor.session)).await;
     mentor.until("paired").await;
     assert_eq!(states().await, is("paired", "unavailable mutual unavailable"));
@@ -219,7 +220,7 @@ async fn simultaneous_confirmations_connect_both_people() {
     let [one, other] = [&room.guests[0], &room.guests[1]];
     let said = tokio::join!(one.confirm(true), other.confirm(true));
     let paired = [said.0, said.1].iter().filter(|reply| ok(reply)["state"] == "paired").count();
-    assert_eq!(paired, 1, "whoever is second learns of it at once");
+    assert_eq!(paired, 1, "the second answer says that they are paired");
     for guest in [one, other] {
         assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.mutual"]);
         assert_eq!(guest.gets().await["state"], "paired");
@@ -240,7 +241,7 @@ async fn a_match_that_is_not_confirmed_in_time_ends() {
         assert_eq!(guest.heard_types(2).await, ["match.round_completed", "match.session_closed"]);
         let again = json!({ "session_id": guest.session });
         assert_eq!(operate(&host, "end_round", again).await.status, 200);
-        assert_eq!(guest.heard_types(2).await.len(), 2, "it ends once");
+        assert_eq!(guest.heard_types(2).await.len(), 2, "the end sends one event");
     }
 }
 
@@ -270,7 +271,7 @@ async fn a_match_ends_when_a_partner_leaves_before_the_confirmation() {
     }
 }
 
-/// A person at another start of the host.
+/// A person whose agent is used again after the host was started again.
 struct Traveller {
     token: String,
     id: String,
@@ -297,7 +298,8 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
     let [ada, bo] = two(&host).await;
     let travellers = [Traveller::of(&ada), Traveller::of(&bo)];
     drop([ada, bo]);
-    // Before its timer is due, and at different moments of its run.
+    // The host is killed before the round's timer is due (`None`), and at
+    // different moments of its run.
     for wait in [None, Some(1), Some(8), Some(25)] {
         let people = travellers.each_ref().map(|traveller| traveller.at(&host));
         let started = Instant::now();
@@ -325,7 +327,7 @@ async fn a_host_that_dies_at_the_deadline_runs_the_round_once() {
         for (person, session) in people.iter().zip(&sessions) {
             assert_eq!(person.heard_types(session, 1).await, ["match.round_completed"]);
             assert_eq!(person.gets(session).await["state"], "proposed");
-            assert_eq!(timers(&host, session).await.len(), 1, "one to end it by");
+            assert_eq!(timers(&host, session).await.len(), 1, "one timer ends the session");
         }
         ok(&people[0].confirm(&sessions[0], false).await);
     }

@@ -1,4 +1,4 @@
-//! Matching: who is found, in which order, what each side learns, and when.
+//! Matching: which candidates are found, in which order, and what each side sees and when.
 
 use crate::harness::{
     credits::until,
@@ -56,7 +56,7 @@ async fn interest_is_disclosed_only_when_it_is_mutual() {
     assert_eq!((&one_sided["state"], &one_sided["mutual"]), (&json!("interested"), &json!(false)));
     let after =
         (bo.candidates(&theirs).await, bo.result("get", json!({ "session_id": theirs })).await);
-    assert_eq!(before, after, "nobody learns of one-sided interest");
+    assert_eq!(before, after, "one-sided interest is not visible to the other person");
 
     let both = bo.decides(&theirs, &ada.listing_id, "interested").await;
     let result = ok(&both);
@@ -80,7 +80,7 @@ async fn interest_is_disclosed_only_when_it_is_mutual() {
     let capability = next["capability"].as_str().unwrap();
     let messages = bo.lister.agent().result(capability, next["input"].clone()).await;
     assert_eq!(messages["items"], json!([]), "{messages:#}");
-    // What is open is not brought again.
+    // A person with whom a pairing is open is no candidate in a new session.
     ada.result("close", json!({ "session_id": mine })).await;
     let again = ada.session(json!({})).await;
     assert!(ada.candidates(&again).await.is_empty());
@@ -117,7 +117,7 @@ async fn simultaneous_decisions_are_reported_to_both_people() {
         bo.decides(&theirs, &ada.listing_id, "interested"),
     );
     let mutual = [one, other].iter().filter(|reply| ok(reply)["mutual"] == true).count();
-    assert_eq!(mutual, 1, "whoever is second learns of it at once");
+    assert_eq!(mutual, 1, "the second decision says that the interest is mutual");
     for person in [&ada, &bo] {
         person.lister.told("match.mutual", 1).await;
     }
@@ -138,13 +138,14 @@ async fn a_new_listing_reaches_the_sessions_that_it_fits() {
     let view = ada.result("get", json!({ "session_id": session })).await;
     assert_eq!((&view["state"], &view["progress"]["new"]), (&json!("ready"), &json!(1)));
 
-    // One that changes into what is asked for comes too; one that is over goes.
+    // A listing that is changed so that it fits becomes a candidate, and one that is paused is
+    // unavailable.
     let patch = json!({
         "listing_id": other.listing_id, "patch": { "attributes": { "strengths": ["sales"] } },
     });
     other.lister.result("update", patch).await;
     ok(&fits.lister.does("pause", &fits.listing_id).await);
-    // What waits comes when there is nobody else to decide on.
+    // The next candidate is shown when no other one waits for a decision.
     until(async || ada.new_listings(&session).await == [other.listing_id.as_str()]).await;
     let all = ada.candidates(&session).await;
     let gone = all.iter().find(|candidate| candidate["state"] == "unavailable").unwrap();
@@ -178,7 +179,7 @@ async fn a_decided_batch_brings_the_next_and_passed_listings_do_not_return() {
     assert_eq!((&view["state"], &view["progress"]["passed"]), (&json!("exhausted"), &json!(5)));
     ada.result("close", json!({ "session_id": session })).await;
     let again = ada.session(json!({})).await;
-    assert!(ada.candidates(&again).await.is_empty(), "they were passed a moment ago");
+    assert!(ada.candidates(&again).await.is_empty(), "passed candidates are not shown again soon");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! What time does to sessions that look by themselves: they end, they go on looking, they tell what
-//! is new together, and whoever is shown too often comes later.
+//! Sessions over time: they expire, they search again by themselves, they report several new
+//! candidates in one event, and a listing that is shown too often is ranked lower.
 
 use crate::harness::time::HOUR;
 use crate::harness::{
@@ -9,7 +9,7 @@ use crate::harness::{
 };
 use serde_json::{Value, json};
 
-/// A person who looks for one strength, with a session that has no candidate yet.
+/// Creates a person who looks for one strength, and a session that has no candidate yet.
 async fn waits<'a>(host: &'a Host, wished: &str) -> (Seeker<'a>, String) {
     let seeker = Seeker::with(host, "industry", json!({ "must": [wish(wished)] })).await;
     let session = seeker.session(json!({})).await;
@@ -28,7 +28,7 @@ async fn a_session_expires_at_its_time_and_not_before() {
         let before = ada.gets(&session).await;
         let id = json!({ "session_id": session });
         assert_eq!(operate(&host, "expire", id.clone()).await.status, 200);
-        assert_eq!(ada.gets(&session).await, before, "it is not due");
+        assert_eq!(ada.gets(&session).await, before, "a session does not expire early");
         host.reach(&session, "expires_at").await;
         ada.until(&session, "expired").await;
         let view = ada.gets(&session).await;
@@ -47,7 +47,7 @@ async fn a_session_expires_at_its_time_and_not_before() {
             ada.call(action, body).await.refused(409, "invalid_transition");
         }
         assert_eq!(operate(&host, "expire", id).await.status, 200);
-        assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it ends once");
+        assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "the end sends one event");
         for _ in 0..3 {
             ada.session(json!({})).await;
         }
@@ -70,7 +70,7 @@ async fn the_first_new_candidate_is_reported_at_once_and_later_ones_in_a_summary
     let id = json!({ "session_id": session });
     assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
 
-    // Two who come and one who goes, within ten minutes.
+    // Within ten minutes, two listings that fit are published and one is paused.
     let name = format!("tell/{session}");
     for _ in 0..2 {
         brings("sales").await;
@@ -86,7 +86,7 @@ async fn the_first_new_candidate_is_reported_at_once_and_later_ones_in_a_summary
         (counted("new").await, counted("removed").await) == ("2".into(), "1".into())
     })
     .await;
-    // What has left a batch empty looks for the next one by itself, and sets that timer again.
+    // A session whose batch is empty searches for the next one by itself, and sets the timer again.
     until("the next ones are shown", async || {
         let new = ada.new_listings(&session).await;
         !new.is_empty() && !new.contains(&first.listing_id)
@@ -94,18 +94,19 @@ async fn the_first_new_candidate_is_reported_at_once_and_later_ones_in_a_summary
     .await;
     assert!(timers(&host, &session).await.iter().any(|timer| timer.ends_with(&name)));
     assert_eq!(operate(&host, "tell", id.clone()).await.status, 200);
-    assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "it is too early");
+    assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "the next event is not sent early");
     host.reach_timer(&name).await;
     assert_eq!(ada.heard_types(&session, 2).await, ["match.updated", "match.updated"]);
     let data = told(1).await;
     assert_eq!(news(&data), (json!(2), json!(1)), "{data:#}");
-    // There is nothing left to tell.
+    // Nothing new is left to report.
     host.advance(HOUR).await;
     assert_eq!(operate(&host, "tell", id).await.status, 200);
     assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
 }
 
-/// A session's document is written a few times, however many listings are published.
+/// A session stops listening after the first new listing, so that its document is written only a
+/// few times however many are published; all are found later.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_one_of_many_new_candidates_is_reported_and_shown() {
     let host = host().await;
@@ -122,12 +123,12 @@ async fn every_one_of_many_new_candidates_is_reported_and_shown() {
         "SELECT json_extract(body, '$.watch[0]') FROM documents WHERE id = '{session}' AND json_extract(body, '$.watch[0]') IS NOT NULL"
     );
     let listens = async || !host.database().texts(&watches).await.is_empty();
-    until("it has heard enough", async || !listens().await).await;
+    until("the session stops listening", async || !listens().await).await;
     host.reach_timer(&format!("tell/{session}")).await;
     assert_eq!(ada.heard_types(&session, 2).await.len(), 2);
     let (_, data) = ada.heard(&session).await.remove(1);
     assert_eq!(data["new_count"], 12, "{data:#}");
-    assert!(listens().await, "it listens again");
+    assert!(listens().await, "the session listens for new listings again");
     let mut shown = Vec::new();
     while let [next, ..] = ada.new_listings(&session).await.as_slice() {
         ok(&ada.decides(&session, next, "pass").await);
@@ -172,7 +173,7 @@ async fn the_next_batch_comes_when_every_candidate_of_the_last_has_left() {
             until("the next one comes", async || ada.new_listings(&session).await == left).await;
         }
         ada.until(&session, "exhausted").await;
-        // They must not come to the sessions of the others.
+        // Their listings must not become candidates of the next sessions.
         for seeker in there.iter().chain([&ada]) {
             ok(&seeker.lister.does("withdraw", &seeker.listing_id).await);
         }
@@ -223,9 +224,9 @@ async fn a_search_that_was_cut_off_is_continued_later() {
     assert_eq!(
         ada.gets(&session).await["state"],
         "exhausted",
-        "it has looked through all there is"
+        "the session has searched all listings"
     );
-    // As if there had been more than one call can look through.
+    // The session is changed as if there were more listings than one call can search.
     let sql = format!(
         "UPDATE documents SET body = json_set(body, '$.looked', json('false')) WHERE id = '{session}' AND json_extract(body, '$.looked')"
     );
@@ -237,7 +238,7 @@ async fn a_search_that_was_cut_off_is_continued_later() {
     let (_, data) = ada.heard(&session).await.remove(0);
     assert_eq!(data["new_count"], 2, "{data:#}");
     assert_eq!(operate(&host, "look", id).await.status, 200);
-    assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "they are told once");
+    assert_eq!(ada.heard_types(&session, 1).await.len(), 1, "new candidates are reported once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -250,7 +251,7 @@ async fn a_paused_or_closed_session_gets_no_candidates_or_events() {
     closing.result("close", json!({ "session_id": closed })).await;
     assert_eq!(timers(&host, &closed).await, Vec::<String>::new());
     let fits = Seeker::new(&host, "sales", "industry").await;
-    // The one that looks has heard of it, so the others would have.
+    // The active session has its event, so the other two would have theirs by now.
     assert_eq!(looking.heard_types(&looks, 1).await, ["match.updated"]);
     for action in ["look", "tell"] {
         for session in [&rests, &closed] {
@@ -264,7 +265,7 @@ async fn a_paused_or_closed_session_gets_no_candidates_or_events() {
         assert_eq!(kept(&host, session).await, state);
         assert!(seeker.candidates(session).await.is_empty());
     }
-    // Whoever came meanwhile is there when it goes on, and whoever comes then is told of.
+    // A resumed session finds what was published meanwhile, and reports what is published later.
     let resumed = resting.result("resume", json!({ "session_id": rests })).await;
     assert_eq!((&resumed["state"], &resumed["progress"]["new"]), (&json!("ready"), &json!(1)));
     assert_eq!(resting.new_listings(&rests).await, [fits.listing_id.as_str()]);
@@ -272,13 +273,14 @@ async fn a_paused_or_closed_session_gets_no_candidates_or_events() {
     assert_eq!(resting.heard_types(&rests, 1).await, ["match.updated"]);
 }
 
-/// The number that the decision record on matching gives.
+/// How often a listing may be shown in a day before it is ranked lower, by the
+/// decision record on matching.
 const SHOWN_A_DAY: usize = 50;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listing_shown_often_without_a_decision_is_ranked_lower() {
     let host = host().await;
-    // A listing has three sessions at most, and a person has as many listings as this needs.
+    // A listing has three sessions at most, so the person publishes as many listings as this needs.
     let crowd = Seeker::with(&host, "industry", json!({ "must": [wish("design")] })).await;
     let popular = Seeker::new(&host, "design", "industry").await;
     let mut shown = Vec::new();
@@ -301,11 +303,11 @@ async fn a_listing_shown_often_without_a_decision_is_ranked_lower() {
         (ada.new_listings(&session).await, session)
     };
     let (batch, session) = first().await;
-    assert_eq!(batch, [other.listing_id.as_str()], "though the other one fits better");
+    assert_eq!(batch, [other.listing_id.as_str()], "although the popular listing fits better");
     ok(&ada.decides(&session, &other.listing_id, "later").await);
-    assert_eq!(ada.new_listings(&session).await, [popular.listing_id.as_str()], "later, not never");
+    assert_eq!(ada.new_listings(&session).await, [popular.listing_id.as_str()], "shown later");
     ada.result("close", json!({ "session_id": session })).await;
-    // Two decisions: one for the session that has just shown it.
+    // Two decisions make room: the session that has just shown the listing counts too.
     for session in &shown[..2] {
         ok(&crowd.decides(session, &popular.listing_id, "later").await);
     }

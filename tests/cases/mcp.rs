@@ -43,7 +43,7 @@ async fn a_token_is_valid_for_this_endpoint_only() {
     let url = format!("{}/mcp?access_token={mcp}", host.url);
     let reply = host.client.post(url).json(&list).send().await.unwrap();
     refused(reply, 401, "authentication_required").await;
-    // And the other way round.
+    // A token for MCP is refused at the API for REST.
     let bearer = format!("Bearer {mcp}");
     let headers = [("authorization", &*bearer), ("content-type", "application/json")];
     let body = Some(json!({ "action": "balance", "account": "ada" }).to_string());
@@ -69,16 +69,16 @@ async fn a_missing_scope_is_answered_with_every_scope_needed() {
         let challenge = reply.header("www-authenticate");
         assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
         assert!(challenge.contains("error=\"insufficient_scope\", scope=\"svc.read svc.write\""));
-        // What it may do, it does.
+        // Permitted calls are made.
         let balance = json!({ "action": "balance", "account": "ada" });
         assert_eq!(
             client.tool("ledger", balance).await["structuredContent"]["error_code"],
             "account_not_found"
         );
-        // It is told of no tool that it could never call.
+        // Tools that the client can never call are not listed.
         assert_eq!(client.tool_names().await, ["ledger"]);
     }
-    // The claim comes first.
+    // The claim is required before the scope.
     let anonymous = host.mcp("svc.read").await;
     let result = anonymous.tool("ledger", open.clone()).await;
     assert_eq!(
@@ -143,7 +143,7 @@ async fn both_revisions_describe_the_server_and_its_features() {
         (&listed["resultType"], &listed["cacheScope"]),
         (&json!("complete"), &json!("private"))
     );
-    // What the modern revision has no more, and what it wants.
+    // Methods that the modern revision has removed, and headers that it requires.
     for method in ["ping", "initialize", "logging/setLevel", "resources/subscribe", "nonsense"] {
         let parameters = json!({ "uri": "x", "level": "info" });
         let response = client.request(method, parameters).await;
@@ -189,11 +189,11 @@ async fn the_number_of_sessions_is_limited() {
     let parameters = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
     let reply = client.send(&request(1, "initialize", &parameters), &[]).await;
     refused(reply, 503, "capability_unavailable").await;
-    // Who needs none is served.
+    // A client that needs no session is served.
     assert_eq!(client.tool_names().await, Vec::<String>::new());
 }
 
-/// A request without the usual headers, so that a test can make each part invalid.
+/// Sends a request without the usual headers, so that a test can make each part invalid.
 async fn bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let bearer = format!("Bearer {}", client.token);
     let method = Method::from_bytes(method.as_bytes()).unwrap();
@@ -246,7 +246,7 @@ async fn requests_that_are_not_accepted_are_answered_with_the_error_envelope() {
         let reply = bare(&client, "POST", &[json, both, modern], &large).await;
         reply.refused(413, "payload_too_large");
         assert_eq!(reply.body["conflict"]["limit"], 4096);
-        // What is no message at all is answered as the protocol has it.
+        // A body that is not a message is answered with the protocol's own error.
         for (body, code) in [
             ("{", -32700),
             ("", -32700),

@@ -1,5 +1,5 @@
-//! A claim during a call: the client asks the person the questions of the claim, then the write is
-//! made.
+//! A claim during a call: the client asks the person the questions of the claim, and then the host
+//! makes the write.
 
 use crate::harness::{
     Host, Process,
@@ -15,7 +15,7 @@ async fn host() -> Host {
     Host::with(&["svc_phone_binding", "ledger"]).await
 }
 
-/// A client that can show a form.
+/// Returns a client that can show a form.
 async fn asking(host: &Host) -> Mcp<'_> {
     host.mcp(ALL).await.able_to(json!({ "elicitation": {} }))
 }
@@ -36,7 +36,7 @@ async fn again(client: &Mcp<'_>, call: &Value, asked: &Value, responses: Value) 
     client.result("tools/call", call).await
 }
 
-/// The one field that the answer asks for, and the words for it.
+/// Returns the one field that the answer asks for, and the message with the question.
 fn asked_for(result: &Value) -> (String, String) {
     assert_eq!(result["resultType"], "input_required", "{result:#}");
     let request = &result["inputRequests"]["answers"];
@@ -57,7 +57,7 @@ async fn a_modern_client_answers_and_the_write_is_made() {
         asked_for(&asked),
         ("phone".to_owned(), "Which mobile number may I send a code to?".to_owned())
     );
-    // Without an answer it is asked again, and what is wrong is told.
+    // Without an answer, the question is asked again; after a wrong one, with the reason.
     let unanswered = again(&client, &call, &asked, json!({})).await;
     assert_eq!(asked_for(&unanswered).0, "phone");
     let wrong = again(&client, &call, &asked, accept("phone", "12")).await;
@@ -84,7 +84,7 @@ async fn a_modern_client_answers_and_the_write_is_made() {
         "{done:#}"
     );
     assert_eq!(done["structuredContent"]["result"]["account"], "ada");
-    // From then on nothing is asked.
+    // After the claim, nothing is asked.
     assert_eq!(client.result("tools/call", open("bob")).await["isError"], false);
 }
 
@@ -126,7 +126,7 @@ async fn a_person_who_declines_is_not_asked_again() {
             (&json!(true), &json!("retry_original"))
         );
     }
-    // Who cannot ask is told the step.
+    // A client that cannot ask gets the next step.
     let plain = host.mcp(ALL).await.result("tools/call", open("ada")).await;
     assert_eq!(plain["structuredContent"]["next"]["capability"], "svc.phone-binding");
     assert!(crate::harness::person::messages(&host, 0).await.is_empty());
@@ -178,7 +178,7 @@ async fn questions_and_answers_are_not_logged() {
     let code = code(&host, 1).await;
     let done = again(&client, &call, &asked, accept("code", &code)).await;
     assert_eq!(done["isError"], false, "{done:#}");
-    // And what goes wrong.
+    // Requests that fail must not be logged with secrets either.
     client.request("tools/call", json!({ "name": "nobody", "arguments": {} })).await;
     client.request("nonsense", json!({})).await;
     host.signal("TERM");

@@ -37,7 +37,7 @@ async fn every_document_that_is_listed_can_be_read() {
         if resource["mimeType"] == "application/schema+json" {
             assert_eq!(serde_json::from_str::<Value>(text).unwrap()["type"], "object");
         }
-        // What has an address of the host's is there too.
+        // A resource with an address of the host has the same text there.
         if let Some(path) = resource["uri"].as_str().unwrap().strip_prefix(&host.url) {
             assert_eq!(host.get(path).await.text, text);
         }
@@ -95,7 +95,7 @@ async fn prompts_are_listed_only_with_the_capabilities_that_they_need() {
     let prompt = client.result("prompts/get", wanted).await;
     let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
     assert!(text.contains("carpenter") && text.contains("(not given)"), "{text}");
-    // The capabilities that a prompt names are there.
+    // The capabilities that a prompt names are loaded.
     let words =
         text.split('`').skip(1).step_by(2).filter(|word| word.contains('_') && *word != "dry_run");
     let tools = client.tool_names().await;
@@ -143,7 +143,7 @@ async fn a_large_catalog_is_reached_through_three_tools() {
     let unknown =
         client.tool("call_capability", json!({ "capability": "nobody", "input": {} })).await;
     assert_eq!(unknown["structuredContent"]["error_code"], "unknown_capability");
-    // The status that lets a client ask for more is the same.
+    // A missing scope has the same status, by which the client can ask for more.
     let agent = host.register().await;
     host.claim(agent["agent_id"].as_str().unwrap()).await;
     let reader = crate::harness::mcp::Mcp::new(&host, host.mcp_token(&agent, "svc.read").await);

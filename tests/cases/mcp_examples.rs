@@ -1,4 +1,4 @@
-//! The programs and configurations in examples/mcp, run and read as a reader does.
+//! The programs and configurations in examples/mcp, run and read as their readers do.
 
 use crate::{
     cases::{clients::run, plugins::shipped},
@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/mcp")
 }
 
-/// The last line that a program prints is its result.
+/// Runs a program, and checks the result that it prints in its last line.
 async fn succeeds(language: &str, program: &str) {
     let host = shipped().await;
     let printed = run(&host, language, &folder().join(program)).await;
@@ -68,7 +68,7 @@ fn configurations_name_the_endpoint() {
     assert_eq!(names, twice.collect::<Vec<_>>());
 }
 
-/// With the example's settings, and not without them.
+/// Editors can register with the example's settings, and not without them.
 #[tokio::test]
 async fn editors_can_register() {
     let settings = fs::read_to_string(folder().join("portolan.toml")).unwrap();

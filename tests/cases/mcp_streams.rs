@@ -1,4 +1,4 @@
-//! Streams of `/mcp`: who is told of changes, for how long, and what a stop leaves of them.
+//! Streams of `/mcp`: the notifications of changes, and when a stream ends.
 
 use crate::harness::{
     Host, Process, component,
@@ -10,7 +10,7 @@ use reqwest::Response;
 use serde_json::{Value, json};
 
 const ALL: &str = "svc.read svc.write svc.events";
-/// Long enough to open two streams with it.
+/// The lifetime of a token in seconds, long enough to open two streams with it.
 const SHORT_S: u64 = 8;
 
 async fn listening(client: &Mcp<'_>) -> Messages {
@@ -21,7 +21,7 @@ async fn listening(client: &Mcp<'_>) -> Messages {
     messages
 }
 
-/// The stream of a session, opened with any token of its agent.
+/// Opens the stream of a session with any token of its agent.
 async fn standing(session: &Mcp<'_>, token: &str) -> Messages {
     let url = format!("{}/mcp", session.host.url);
     let request = session.host.client.get(url).bearer_auth(token);
@@ -33,7 +33,7 @@ async fn standing(session: &Mcp<'_>, token: &str) -> Messages {
     Messages::of(response)
 }
 
-/// Waits for this notification; others may come before it.
+/// Waits for this notification, and ignores others before it.
 async fn hears(messages: &mut Messages, method: &str) {
     while messages.next().await.unwrap()["method"] != method {}
 }
@@ -61,7 +61,7 @@ async fn a_new_component_appears_in_the_tools_of_a_connected_client() {
         hears(messages, CHANGED).await;
         assert_eq!(client.tool_names().await, ["greeter"]);
     }
-    // A host that stops lets its listeners go.
+    // A host that stops ends its streams.
     host.signal("TERM");
     ends(&mut listening).await;
     ends(&mut standing).await;
@@ -90,7 +90,7 @@ async fn a_stream_ends_when_its_token_does() {
         ends(&mut messages).await;
         assert!(Timestamp::now().as_secs() >= expires_at);
     }
-    // The session goes on with the agent's next token.
+    // The session can be used with another token of the agent.
     let mut again = standing(&session, &host.mcp_token(&agent, ALL).await).await;
     host.drop_in("greeter.wasm", &component("greeter"));
     hears(&mut again, CHANGED).await;

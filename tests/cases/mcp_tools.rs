@@ -9,11 +9,11 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The maximum number of bytes of an instance.
+/// The maximum number of bytes of a value that is validated.
 const MAX_BYTES: u64 = 256 << 10;
 
 const ALL: &str = "svc.read svc.write svc.events";
-/// Inputs for each action.
+/// The number of generated inputs for each action.
 const INPUTS: usize = 60;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,8 +51,8 @@ async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
                 accepted += 1;
                 assert!(schema.accepts(body), "{name} does not take {body}");
             }
-            assert!(accepted > 0, "{name} {action}: none of the inputs is one");
-            // And every field of the action says that it is the action's.
+            assert!(accepted > 0, "{name} {action}: no input satisfies the schema");
+            // The description of every field names the actions that have it.
             for field in
                 branch["properties"].as_object().unwrap().keys().filter(|name| *name != "action")
             {
@@ -123,8 +123,8 @@ impl<'a> Both<'a> {
         Self { reader: Reader { agent: Agent { host, token }, id }, mcp: [modern, legacy], outputs }
     }
 
-    /// The bodies of the same call over HTTP and MCP, without values that differ between any two
-    /// calls.
+    /// Makes the same call over HTTP and both revisions of MCP. Returns whether each failed, and
+    /// its body without the values that differ between any two calls.
     async fn bodies(&self, capability: &str, input: impl Fn(usize) -> Value) -> Vec<(bool, Value)> {
         let mut bodies = Vec::new();
         let reply = self.reader.agent.call(capability, input(0)).await;
@@ -195,14 +195,14 @@ async fn a_call_is_answered_alike_over_http_and_mcp() {
         let (failed, body) = both.same("ledger", input).await;
         assert_eq!((failed, &body["error_code"]), (true, &json!(code)));
     }
-    // A key is the same key by each door.
+    // An idempotency key is the same over HTTP and MCP.
     let keyed = json!({ "action": "open", "account": "bob", "idempotency_key": "once" });
     let bodies = both.bodies("ledger", |_| keyed.clone()).await;
     let replayed: Vec<_> =
         bodies.iter().map(|(_, body)| body["meta"]["replayed"].clone()).collect();
     assert_eq!(replayed, [json!(false), json!(true), json!(true)]);
 
-    // Audit: one row for each write that was tried, alike but for when.
+    // Audit: one row for each attempted write, the same except for the time.
     let rehearsed = json!({ "action": "open", "account": "eve", "dry_run": true });
     both.same("ledger", rehearsed).await;
     let bodies = both
@@ -210,7 +210,7 @@ async fn a_call_is_answered_alike_over_http_and_mcp() {
         .await;
     assert!(bodies.iter().all(|(failed, _)| !failed), "{bodies:?}");
     let rows = audited(&host, id, "open").await;
-    // The first, the three refused, the keyed one, and these three.
+    // The rows are of the first call, the three refused ones, the one with a key, and these three.
     assert_eq!(rows.len(), 8, "{rows:#?}");
     let of =
         |outcome: &str| rows.iter().filter(|row| row["outcome"] == outcome).collect::<Vec<_>>();

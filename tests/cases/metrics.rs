@@ -1,4 +1,4 @@
-//! What the operator's monitoring reads, through a parser that others wrote.
+//! The metrics for the operator's monitoring, read by a parser of other authors.
 
 use crate::{
     cases::clients,
@@ -7,7 +7,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The value of each sample with this name that has these labels.
+/// Returns the value of each sample with this name and these labels.
 fn values(samples: &[Value], name: &str, labels: &Value) -> Vec<f64> {
     let wanted = |sample: &&Value| {
         let own = &sample["labels"];
@@ -31,7 +31,7 @@ async fn the_activity_and_health_of_a_node_can_be_monitored() {
     for _ in 0..2 {
         assert_eq!(call(json!({ "action": "get", "id": "one" })).await.status, 200);
     }
-    // What is refused before anything runs, under names that callers make up.
+    // Calls of actions that callers make up are refused before anything runs.
     for name in ["a", "b", "c"] {
         call(json!({ "action": name })).await.refused(400, "unknown_action");
     }
@@ -62,6 +62,6 @@ async fn the_activity_and_health_of_a_node_can_be_monitored() {
     assert_eq!(one("portolan_dead_letters", none()), 0.0);
     assert!(one("portolan_capabilities", none()) >= 1.0);
     assert!(one("process_resident_memory_bytes", none()) > 1e6);
-    // Nobody but the operator is told.
+    // The metrics are only at the operator's address.
     host.get("/metrics").await.refused(404, "not_found");
 }

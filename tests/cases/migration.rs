@@ -1,4 +1,4 @@
-//! Documents that get another form when a new version of their capability is installed.
+//! The migration of documents to another form when a new version of their capability is installed.
 
 use crate::cases::personal::export;
 use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply, component, postgres};
@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A slow machine must not end ordinary calls.
+/// A long time limit, so that ordinary calls succeed on a slow machine too.
 const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 async fn sqlite_host() -> Host {
@@ -20,7 +20,7 @@ async fn postgres_host() -> Host {
     Host::start(Options::with(&["library"]).postgres(&url).configuration(PATIENT)).await
 }
 
-/// Each case is a test on either database.
+/// Makes each case a test on SQLite and a test on PostgreSQL.
 macro_rules! on_both {
     ($($case:ident)*) => {
         mod on_sqlite {
@@ -74,7 +74,8 @@ async fn install_next(host: &Host) {
     host.loaded("library", "2.0.0").await;
 }
 
-/// The documents in quarantine: id, and whether they are out of their collection.
+/// Returns the ids of the documents in quarantine, each with whether it was removed
+/// from its collection.
 async fn quarantined(host: &Host) -> Vec<(String, bool)> {
     let documents = host.operate("/documents").await.body["documents"].clone();
     let row =
@@ -98,7 +99,7 @@ async fn documents_get_the_new_form_and_no_call_fails_meanwhile(host: Host) {
     let writes = async {
         let mut written = 0;
         while !stop.load(Ordering::Relaxed) {
-            // New documents, changed ones, and a unique code that passes from one to the other.
+            // New documents, changed ones, and a unique code that passes between two documents.
             let (new, other) = (format!("new_{written}"), written % 2);
             put(&agent, &new, "new", &new).await;
             put(&agent, "book_00000001", &format!("changed {written}"), "code 1").await;
@@ -145,13 +146,13 @@ async fn a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired(
     let shown = host.operate(&place("bad")).await.body;
     let document = &shown["document"];
     assert_eq!((&document["title"], &document["code"]), (&json!("broken"), &json!("bad")));
-    // The person whose document it is has it in their export.
+    // The export of the person named in a quarantined document contains it.
     let exported = export(&host, KEEPER).await;
     let has = |id: &str| exported.text.contains(&format!("\"id\":\"{id}\""));
     assert!(has("bad") && has("worse"), "{}", exported.text);
     assert!(exported.text.contains(r#""quarantine_reason":"it is broken""#), "{}", exported.text);
     assert_eq!((&shown["version"], &shown["reason"]), (&json!(1), &json!("it is broken")));
-    // What a call could not write is refused, and the document stays in quarantine.
+    // A repair that a call could not write is refused, and the document stays in quarantine.
     let taken = json!({ "name": "Mended", "code": "code 3" });
     repair(&host, "bad", &taken).await.refused(400, "validation_failed");
     let reply = repair(&host, "bad", &json!({ "name": "Mended", "code": "bad" })).await;
@@ -183,7 +184,7 @@ async fn a_document_that_cannot_be_read_is_left_out_and_reported(host: Host) {
     assert_eq!(quarantined(&host).await, [("strange".to_owned(), false)]);
     let body = json!({ "action": "get", "id": "strange" });
     agent.call("library", body).await.refused(500, "internal_error");
-    // Its text is not in the reason.
+    // The text of the document is not in the reason.
     let reason = host.operate(&place("strange")).await.body["reason"].clone();
     assert!(!reason.as_str().unwrap().contains("number"), "{reason}");
     // A new version of the document ends the quarantine.
@@ -251,7 +252,7 @@ async fn what_was_replaced_serves_again_only_while_nothing_was_written_since(hos
     install_next(&host).await;
     assert_eq!(count(&agent).await, 21);
     put(&agent, "since", "Since", "since").await;
-    // As if its call had begun long before the switch.
+    // The document is changed as if its call had begun long before the switch.
     host.database().execute("UPDATE documents SET updated_at = 0 WHERE id = 'since'").await;
     host.drop_in("library.wasm", &component("library"));
     let refused = host.refusal("library.wasm").await;

@@ -8,7 +8,7 @@ async fn host() -> Host {
     Host::start(Options::with(&["ledger", "notes", "svc_phone_binding"])).await
 }
 
-/// Two agents that people have claimed, of live and of test mode.
+/// Returns two claimed agents, one of live and one of test mode.
 async fn both(host: &Host) -> [Agent<'_>; 2] {
     let test = host.test_agent().await;
     test.claim("+14155550100").await;
@@ -63,7 +63,7 @@ async fn timers_and_events_stay_in_their_mode() {
             agent.result("ledger", json!({ "action": "open", "account": account })).await;
         }
     }
-    // The same name in both: neither replaces nor cancels the other's.
+    // Timers of the same name in both modes do not replace or cancel each other.
     let schedule = |after_ms: u64, amount: u64| {
         let order = json!({ "from": "bank", "to": "ada", "amount": amount, "memo": "timer" });
         json!({ "action": "schedule", "timer": "pay", "after_ms": after_ms, "order": order })
@@ -77,12 +77,12 @@ async fn timers_and_events_stay_in_their_mode() {
     assert_eq!(test.result("ledger", cancelled.clone()).await["was_set"], false);
     assert_eq!(live.result("ledger", cancelled).await["was_set"], true);
 
-    // A subscriber hears of a transfer in the mode that it was made in.
+    // A subscriber handles a transfer only in the mode in which it was made.
     let transfer =
         json!({ "action": "transfer", "from": "bank", "to": "ada", "amount": 1, "memo": "m1" });
     test.result("ledger", transfer).await;
     let heard = json!({ "action": "heard", "subject": "accounts/bank" });
-    until("it is heard of", &test, "notes", heard.clone(), |heard| {
+    until("the event is delivered", &test, "notes", heard.clone(), |heard| {
         heard["transfers"].as_array().is_some_and(|transfers| transfers.len() == 2)
     })
     .await;

@@ -3,7 +3,7 @@
 use crate::harness::{Host, Options, Reply, guests, person};
 use serde_json::{Map, Value, json};
 
-/// The person behind the program, with the names of the values that they were asked for.
+/// The person behind the program, who answers its questions and records them.
 struct Asks<'a> {
     host: &'a Host,
     asked: Vec<String>,
@@ -44,7 +44,7 @@ async fn a_new_agent_gets_from_the_start_page_to_a_claimed_write() {
     };
     let wanted = (call_url("ledger"), json!({ "action": "open", "account": "mine" }));
 
-    // Without a token it is told where to ask for one.
+    // Without a token, the refusal says where to get one.
     let reply = call(&host, None, &wanted.0, &wanted.1).await;
     reply.refused(401, "authentication_required");
     let challenge = reply.header("www-authenticate");
@@ -64,7 +64,7 @@ async fn a_new_agent_gets_from_the_start_page_to_a_claimed_write() {
     let token = Reply::read(token.send().await.unwrap()).await.body;
     let token = token["access_token"].as_str().unwrap();
 
-    // And with one, what is missing, step by step.
+    // With a token, each answer names the next step, until the call succeeds.
     let mut person = Asks { host: &host, asked: Vec::new() };
     let mut reply = call(&host, Some(token), &wanted.0, &wanted.1).await;
     let mut steps = 0;
@@ -95,8 +95,7 @@ async fn no_write_of_any_capability_is_open_to_an_unclaimed_agent() {
     let mut all: Vec<&str> = names.iter().map(String::as_str).collect();
     all.extend(["ledger", "notes"]);
     let host = Host::start(Options::with(&all)).await;
-    // With a token that has every scope, and with one that has only that of reading: the claim is
-    // asked for first.
+    // With every scope and with only that of reading, the missing claim is the first refusal.
     for scope in ["svc.read svc.write svc.events", "svc.read"] {
         let token = host.token(scope).await;
         let kept = "SELECT collection || ' ' || id || ' ' || revision FROM documents UNION ALL SELECT id FROM events UNION ALL SELECT name FROM timers";

@@ -1,5 +1,5 @@
-//! The authorization server as clients meet it, by the rows of the RFCs: discovery, registration,
-//! proofs of clients.
+//! The authorization server as the RFCs define it for clients: discovery, registration, and the
+//! authentication of clients.
 
 use crate::harness::{
     Host, Options,
@@ -206,7 +206,7 @@ async fn a_client_assertion_is_valid_once() {
     assert_eq!(server.requests().len(), 1);
 }
 
-/// Everything about the assertions of one client with this key.
+/// Checks valid and invalid assertions of one client with this key.
 async fn prove(host: &Host, id: &str, key: &ed25519_dalek::SigningKey) {
     let public = URL_SAFE_NO_PAD.encode(key.verifying_key().as_bytes());
     let pkcs8 = ed25519_dalek::pkcs8::EncodePrivateKey::to_pkcs8_der(key).unwrap();
@@ -249,7 +249,7 @@ async fn prove(host: &Host, id: &str, key: &ed25519_dalek::SigningKey) {
     let forged =
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims("2"), &forged).unwrap();
     oauth_error(&send(&forged).await, 401, "invalid_client");
-    // The token is no assertion, and the assertion no token.
+    // An access token is not accepted as an assertion, nor an assertion as a token.
     oauth_error(&send(text(&token.body, "access_token")).await, 401, "invalid_client");
     call(host, &signed(&claims("3")), balance()).await.refused(401, "token_invalid");
 }

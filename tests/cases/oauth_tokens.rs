@@ -1,4 +1,4 @@
-//! The audience, lifetime and end of tokens, and the keys that sign them.
+//! The audience, expiry and revocation of tokens, and the keys that sign them.
 
 use crate::{
     cases::store::{keys, sqlite},
@@ -55,7 +55,7 @@ async fn only_its_own_client_revokes_and_introspects_a_token() {
     call(&host, &token, balance()).await.refused(401, "token_invalid");
     assert_eq!(introspect(&token, &one, &one_secret).await, inactive);
 
-    // With a refresh token ends all that came of it.
+    // When a refresh token is revoked, the access tokens of its grant are too.
     let client = public_client(&host).await;
     let mut person = Person::new(&host);
     let code = code(&mut person, &client, ADA).await;
@@ -66,7 +66,7 @@ async fn only_its_own_client_revokes_and_introspects_a_token() {
     assert_eq!(post(&host, "/oauth/revoke", &form, None).await.status, 200);
     call(&host, access, open("bob")).await.refused(401, "token_invalid");
 
-    // And is nothing any more when its agent is not.
+    // A refresh token is inactive when its agent is revoked.
     let metadata = json!({
         "redirect_uris": [REDIRECT],
         "token_endpoint_auth_method": "client_secret_basic",
@@ -100,7 +100,7 @@ async fn every_claim_of_a_token_is_checked() {
         "scope": "svc.read", "iat": now, "exp": now + 60, "jti": "tok_made_by_hand",
     });
     call(&host, &signed("at+jwt", &claims), balance()).await.refused(404, "account_not_found");
-    // A token of another kind is none, whoever signed it (RFC 9068, section 4).
+    // A token of another type is refused, also with a valid signature (RFC 9068, section 4).
     call(&host, &signed("JWT", &claims), balance()).await.refused(401, "token_invalid");
     for (name, value, code) in [
         ("exp", json!(now - 1), "token_expired"),
@@ -146,7 +146,7 @@ async fn an_unused_agent_expires_and_a_used_one_does_not() {
     host.advance(HOUR).await;
     let (calling, silent) = (host.register().await, host.register().await);
     let sign = signer(&host).await;
-    // Tokens that outlive their agents, as none does that the host has given.
+    // These tokens outlive their agents, unlike those that the host issues.
     let lasting = async |agent: &Value| {
         let token = host.token_of(agent, "svc.read").await;
         let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
@@ -168,13 +168,14 @@ async fn an_unused_agent_expires_and_a_used_one_does_not() {
     };
     host.advance(2 * DAY).await;
     call(&host, &one, balance()).await.refused(404, "account_not_found");
-    // What has expired is removed every hour: now, and not when the next ones expire in 45 minutes.
+    // Expired agents are swept every hour: the first one now, and the next ones only after they
+    // expire in 45 minutes.
     host.advance(88 * DAY - HOUR * 3 / 4).await;
     gone(&swept, text(&swept, "client_id")).await;
     host.advance(HOUR * 5 / 6).await;
     call(&host, &one, balance()).await.refused(404, "account_not_found");
     call(&host, &other, balance()).await.refused(401, "identity_expired");
-    // It is removed then, and its client with it.
+    // The next sweep removes the expired agent and its client.
     host.advance(HOUR).await;
     let (id, secret) = (text(&silent, "client_id"), text(&silent, "client_secret"));
     gone(&silent, id).await;
@@ -215,7 +216,7 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
     let new = one.token("svc.read").await;
     assert_eq!(kid(&new), rotated["keys"][0]["kid"]);
     assert_eq!(kid(&old), rotated["keys"][1]["kid"]);
-    // The other node has not heard of the key yet, and takes its tokens all the same.
+    // The other node has not loaded the key yet, and accepts its tokens all the same.
     for (node, token) in [(&other, &new), (&other, &old), (&one, &old), (&one, &new)] {
         call(node, token, balance()).await.refused(404, "account_not_found");
     }

@@ -31,7 +31,7 @@ async fn the_operator_can_run_internal_actions() {
     assert!(!output.status.success());
     assert!(told(&output.stderr).contains("note_exists"), "{}", told(&output.stderr));
 
-    // Test mode is another world.
+    // The same id is free in test mode.
     let output = run(&host, &["notes", "add_internal", "--test-mode", "--input", input]);
     assert!(output.status.success(), "{}", told(&output.stderr));
 
@@ -48,7 +48,7 @@ async fn invalid_operator_calls_are_refused_with_the_reason() {
     for (arguments, words) in [
         (["nothing", "add_internal", "--input", "{}"], "unknown_capability"),
         (["notes", "nothing", "--input", "{}"], "unknown_action"),
-        // Agents have it: it is theirs alone.
+        // An action of agents is not internal.
         (["notes", "put", "--input", "{}"], "unknown_action"),
         (["notes", "add_internal", "--input", "{}"], "/title"),
         (["notes", "add_internal", "--input", "{"], "--input is not JSON"),
@@ -57,7 +57,7 @@ async fn invalid_operator_calls_are_refused_with_the_reason() {
         assert!(!output.status.success(), "{arguments:?}");
         assert!(told(&output.stderr).contains(words), "{arguments:?}: {}", told(&output.stderr));
     }
-    // A page in a browser cannot send JSON here without asking first.
+    // A page in a browser can send a form without a preflight, but not JSON.
     let url = format!("{}/capabilities/notes/add_internal", host.admin_url);
     let form = host.operator.post(&url).body(r#"{"id":"x","title":"t","body":""}"#);
     let refused = Reply::read(form.send().await.unwrap()).await;

@@ -1,4 +1,5 @@
-//! Who may use the operator's address: a token over TCP, a socket for this user, and no page of another origin.
+//! Who may use the operator's address: clients with the token over TCP, this user over the socket,
+//! and no page of another origin.
 
 use crate::harness::{Host, Options, Process, Reply, command, inbox::Reader};
 use reqwest::{Client, Method, header};
@@ -9,7 +10,7 @@ use std::{
     process::{Output, Stdio},
 };
 
-/// Every route of the operator's address that is no probe.
+/// Every route of the operator's address except the probes.
 const ROUTES: [(Method, &str); 16] = [
     (Method::GET, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
     (Method::DELETE, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
@@ -131,11 +132,11 @@ async fn the_command_needs_no_token_on_the_host_of_its_user() {
     }
     let output = run(folder, &[], &["catalog"]);
     assert!(text(&output.stdout).contains("notes"), "{}", text(&output.stderr));
-    // From another folder, by the data folder.
+    // From another folder, the command finds the socket through the data folder.
     let elsewhere = tempfile::TempDir::new().unwrap();
     let output = run(elsewhere.path(), &[], &["catalog", "--data-dir", data.to_str().unwrap()]);
     assert!(text(&output.stdout).contains("notes"), "{}", text(&output.stderr));
-    // Over the address, with the token of the data folder, or that of the environment.
+    // Over TCP, the command uses the token in the data folder or the environment.
     let address = ["catalog", "--admin-url", &host.admin_url];
     let output = run(folder, &[], &address);
     assert!(text(&output.stdout).contains("notes"), "{}", text(&output.stderr));
@@ -187,7 +188,7 @@ async fn webhooks_never_reach_the_operators_address() {
         let create = json!({ "action": "create", "url": url });
         reader.agent.call("svc.webhooks", create).await.refused(400, "url_not_allowed");
     }
-    // The address of agents is allowed here, so it is the port that is refused.
+    // The same address with the port for agents is allowed.
     let create = json!({ "action": "create", "url": format!("{}/in", host.url) });
     assert_eq!(reader.agent.call("svc.webhooks", create).await.status, 200);
 }
@@ -225,7 +226,7 @@ async fn a_second_host_does_not_take_the_socket_of_the_first() {
     let again = Process::start_in(folder);
     let output = run(again.folder.path(), &[], &["catalog"]);
     assert!(text(&output.stdout).contains("notes"), "{}", text(&output.stderr));
-    // A host that stops removes it.
+    // A host that stops removes its socket.
     again.signal("TERM");
     let (status, folder) = again.wait();
     assert!(status.success());

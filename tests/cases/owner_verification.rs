@@ -1,4 +1,5 @@
-//! Who may speak for a company: proved by a text under its domain, which the host looks for.
+//! Who may speak for a company: a person proves it by a text under the company's domain, which the
+//! host looks up.
 
 use crate::{
     cases::signal_verification::{ADA, BEN, SIGNALS, get, of, person, published, signal},
@@ -18,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A verification is checked once in this time.
+/// The time that must pass between two checks of a verification.
 pub const BETWEEN_CHECKS: Duration = Duration::from_secs(30);
 pub const PROOF: &str = "owner_verification";
 pub const NAMES: [&str; 8] = [
@@ -80,7 +81,7 @@ impl Public {
             "[lookups]\ndns_servers = [\"127.0.0.1:{}\"]\nhttps_port = {}\n",
             self.dns.port, self.server.port
         );
-        // These tests are not about how long a call takes on a busy machine.
+        // The time limit of calls is long, because the machine may be busy.
         let lookups = format!("{lookups}\n[limits]\ncall_wall_time_ms = 20000\n");
         let feeds = format!("feeds_dir = {:?}\n{more}", city().join("feeds"));
         Options::with(&NAMES)
@@ -93,7 +94,8 @@ impl Public {
         Host::start(self.options("reachable_networks = [\"127.0.0.0/8\"]")).await
     }
 
-    /// Speaks of another target from now on; its web server has no certificate for that.
+    /// Makes the DNS stand for another target from now on; the web server has no
+    /// certificate for that one.
     pub fn stand_for(&mut self, target_id: &str) {
         (self.domain, self.target_id) = (domain(target_id), target_id.to_owned());
     }
@@ -102,7 +104,8 @@ impl Public {
         format!("_portolan-challenge.{}", self.domain)
     }
 
-    /// What the company's record answers, one after the other; the last one stays.
+    /// Sets the answers to queries for the company's record, one after the other; the
+    /// last one is repeated.
     pub fn answers(&self, answers: &[Answer]) {
         self.said.lock().unwrap().records.insert(self.place(), answers.to_vec());
     }
@@ -116,22 +119,22 @@ impl Public {
         self.said.lock().unwrap().pages.insert(path.to_owned(), response);
     }
 
-    /// How often the company's record was asked for.
+    /// Returns the number of queries for the company's record.
     pub fn asked(&self) -> usize {
         self.dns.asked(&self.place(), TXT)
     }
 
-    /// Waits until it was asked for.
+    /// Waits for a query for the company's record.
     pub async fn is_asked(&self) {
         let started = Instant::now();
         while self.asked() == 0 {
-            assert!(started.elapsed() < PATIENCE, "nobody asks");
+            assert!(started.elapsed() < PATIENCE, "there is no query for the record");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
 }
 
-/// Under which the website of a target is.
+/// Returns the domain of a target's website.
 fn domain(target_id: &str) -> String {
     let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
     let target = targets.iter().find(|target| target["id"] == target_id).unwrap();
@@ -152,7 +155,7 @@ pub async fn status(agent: &Agent<'_>, verification: &Value) -> Value {
     agent.result(PROOF, on("status", verification)).await["items"][0].clone()
 }
 
-/// Waits until a verification satisfies the condition.
+/// Waits until a verification satisfies the condition, and returns it.
 pub async fn until(
     agent: &Agent<'_>,
     verification: &Value,
@@ -186,7 +189,7 @@ pub fn text(verification: &Value) -> &str {
     verification["challenge"]["text"].as_str().unwrap()
 }
 
-/// The states in the person's events, in their order.
+/// Returns the states in the person's events, in their order.
 pub async fn told(reader: &Reader<'_>) -> Vec<String> {
     let page = reader.page("wait=0&cursor=0&types=verification.updated").await;
     let states = page["events"].as_array().unwrap().iter();
@@ -197,7 +200,7 @@ pub async fn told(reader: &Reader<'_>) -> Vec<String> {
 pub async fn speaks(agent: &Agent<'_>, signal_id: &str, wanted: bool) {
     let started = Instant::now();
     while get(agent, signal_id).await["speaks_for_target"] != wanted {
-        assert!(started.elapsed() < PATIENCE, "{wanted} is not what it becomes");
+        assert!(started.elapsed() < PATIENCE, "`speaks_for_target` does not become {wanted}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -211,7 +214,7 @@ async fn a_dns_record_proves_that_a_person_represents_a_company() {
     let refused = ada.agent.call(SIGNALS, confirm.clone()).await;
     refused.refused(403, "verification_required");
 
-    // As the refusal says.
+    // The next step of the refusal starts a verification.
     let step = &refused.body["next"];
     assert_eq!(step["missing"], json!(["method"]));
     let mut body = step["input"].clone();
@@ -227,7 +230,7 @@ async fn a_dns_record_proves_that_a_person_represents_a_company() {
     );
     assert_eq!(ada.agent.result(PROOF, body).await, begun);
 
-    // Nothing is there, then something else, then the text beside it.
+    // There is no record, then records with other texts, then one with the text.
     let nothing = checked(&ada.agent, &begun).await;
     assert_eq!(nothing["state"], "challenge_issued");
     assert_eq!(nothing["reason"], "The text was not found there.");
@@ -246,7 +249,7 @@ async fn a_dns_record_proves_that_a_person_represents_a_company() {
     ada.agent.result(SIGNALS, confirm.clone()).await;
     assert_eq!(told(&ada).await, ["verified"]);
 
-    // Somebody else's text proves nothing of oneself; several people may speak for a company.
+    // Another person's text verifies nobody else; several people may speak for a company.
     let of_ben = ben.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
     assert_ne!(text(&of_ben), text(&begun));
     ben.agent.call(PROOF, on("check", &begun)).await.refused(404, "not_found");
@@ -260,12 +263,12 @@ async fn a_dns_record_proves_that_a_person_represents_a_company() {
     ada.agent.call(SIGNALS, confirm).await.refused(403, "verification_required");
     assert_eq!(get(&ben.agent, &public.signal_id).await["speaks_for_target"], true);
 
-    // What is over begins anew, with a text of its own.
+    // A revoked verification can be started again, with a new text.
     let anew = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
     assert_eq!(anew["verification_id"], begun["verification_id"]);
     assert_ne!(text(&anew), text(&begun));
     assert_eq!(told(&ada).await, ["verified", "revoked", "challenge_issued"]);
-    // Live and test mode have nothing of each other.
+    // Live and test mode do not see each other's verifications.
     let live = host.claimed_agent().await;
     let none = live.result(PROOF, json!({ "action": "status" })).await;
     assert_eq!(none["items"], json!([]));
@@ -299,7 +302,7 @@ async fn a_domain_is_proved_by_a_file_of_its_own_server() {
         let told = status["reason"].as_str().unwrap();
         assert!(told.starts_with(reason), "{told} is not {reason}");
     }
-    // Within the host a page may move.
+    // A page may redirect within the domain.
     public.page(path, Some(moved(&format!("https://www.{}:{port}/proof", public.domain))));
     public.page("/proof", Some(response("200 OK", plain, &file)));
     assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
@@ -394,7 +397,7 @@ async fn a_handoff_leads_from_the_map_to_a_companys_verification() {
     let status = asked.body["next"]["input"].clone();
     let started = Instant::now();
     while agent.result(PROOF, status.clone()).await["items"][0]["state"] != "verified" {
-        assert!(started.elapsed() < PATIENCE, "it is not verified");
+        assert!(started.elapsed() < PATIENCE, "the domain is not verified");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     speaks(&agent, &public.signal_id, true).await;

@@ -89,10 +89,12 @@ async fn a_proof_is_checked_again_and_ends_when_it_has_disappeared() {
         status["state"] == "verified" && public.asked() > asked
     })
     .await;
-    // That is 90 days later; events are kept for 30.
+    // The recheck is 90 days later, and the first event was kept for only 30. A stale verification
+    // is checked again.
     assert_eq!(told(&ada).await, ["stale", "verified"]);
 
-    // What is gone counts for some days more, and may come back.
+    // After the text is removed, the verification counts for some days more, and it is verified
+    // again if the text is found.
     public.answers(&[Answer::NoName]);
     reach(&host, "recheck", &begun).await;
     let stale = is(&ada.agent, &begun, "stale").await;
@@ -105,7 +107,7 @@ async fn a_proof_is_checked_again_and_ends_when_it_has_disappeared() {
     public.answers(&[Answer::NoName]);
     reach(&host, "recheck", &begun).await;
     is(&ada.agent, &begun, "stale").await;
-    // It is looked at once a day.
+    // A stale verification is checked once a day.
     for _ in 0..7 {
         reach(&host, "recheck", &begun).await;
     }
@@ -117,7 +119,7 @@ async fn a_proof_is_checked_again_and_ends_when_it_has_disappeared() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_survives_a_crash_between_its_commit_and_its_answer() {
     let public = Public::of_a_company().await;
-    // So that the token is good at the next host too.
+    // The public URL is fixed, so that the token is valid at the next host too.
     let host = Process::start(public.options("public_url = \"https://portolan.example\""));
     let (ada, _) = person(&host, ADA).await;
     let begun = ada.agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
@@ -133,7 +135,7 @@ async fn a_check_survives_a_crash_between_its_commit_and_its_answer() {
     is(&ada, &begun, "verified").await;
 }
 
-/// A verification in this state.
+/// Creates a verification in this state.
 async fn in_state(host: &Host, public: &Public, agent: &Agent<'_>, state: &str) -> Value {
     public.answers(&[Answer::NoName]);
     let begun = agent.result(PROOF, start(&public.target_id, "dns_txt")).await;
@@ -160,7 +162,7 @@ async fn in_state(host: &Host, public: &Public, agent: &Agent<'_>, state: &str) 
     is(agent, &begun, state).await
 }
 
-/// Four targets of the map.
+/// Returns the ids of four targets of the map that have a website.
 fn targets() -> Vec<String> {
     let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
     let ids = targets.iter().filter(|target| target["properties"]["website"].is_string());

@@ -1,4 +1,4 @@
-//! Organisations that a member's proof verifies, for their domain only.
+//! Organisations, each verified for its domain by the proof of a member.
 
 use crate::{
     cases::{
@@ -36,7 +36,7 @@ async fn an_organisation_with_a_proved_domain_is_linked_to_its_target() {
     alone.as_object_mut().unwrap().remove("domain");
     let begin =
         |org: &Value| json!({ "action": "start", "org_id": org["org_id"], "method": "dns_txt" });
-    // What is nobody's own is not proved.
+    // A missing domain, a public suffix and a subdomain cannot be verified.
     let without = ada.agent.result(ORG, alone).await;
     ada.agent.call(PROOF, begin(&without)).await.refused(422, "verification_failed");
     let shared = ada.agent.result(ORG, found("Shared", Some("co.uk"))).await;
@@ -68,7 +68,7 @@ async fn an_organisation_with_a_proved_domain_is_linked_to_its_target() {
     let linked = ada.agent.result(ORG, link(&public.target_id)).await;
     assert_eq!(linked["target_id"], public.target_id);
 
-    // Another domain has to be proved anew: nobody's proof of the one before counts for it.
+    // A changed domain must be verified anew: proofs of the former one do not count for it.
     let update =
         |domain: &str| json!({ "action": "update", "org_id": org["org_id"], "domain": domain });
     ada.agent.result(ORG, update("victim.example")).await;
@@ -113,7 +113,7 @@ async fn a_domain_proof_counts_again_when_the_organisation_returns_to_the_domain
     let link = of("link_target", "target_id", &public.target_id);
     let refused = ada.agent.call(ORG, link.clone()).await;
     refused.refused(403, "verification_required");
-    // The step that the refusal names helps.
+    // The next step of the refusal leads to success.
     let mut step = refused.body["next"]["input"].clone();
     step["method"] = json!("dns_txt");
     assert_eq!(ada.agent.result(PROOF, step).await["state"], "verified");
@@ -134,7 +134,7 @@ fn update(org_id: &Value, field: &str, value: &str) -> Value {
     with(of("update", org_id), field, value)
 }
 
-/// Whether the organisation was verified each time that this changed, as its owner was told.
+/// Returns the values of `verified` in the owner's events about the organisation, in their order.
 async fn became(reader: &Reader<'_>) -> Vec<bool> {
     let page = reader.page("wait=0&cursor=0&types=org.verified").await;
     let events = page["events"].as_array().unwrap().iter();
@@ -153,7 +153,7 @@ async fn two_organisations_of_one_domain_each_need_a_proof() {
     assert_ne!(text(&of_ada), text(&of_ben));
     ben.agent.call(PROOF, start(&hers)).await.refused(403, "not_permitted");
 
-    // Her text proves nothing of his, and his proof nothing of hers.
+    // Her text does not verify his organisation, and his does not verify hers.
     public.record(&[text(&of_ada)]);
     assert_eq!(checked(&ben.agent, &of_ben).await["state"], "challenge_issued");
     public.record(&[text(&of_ben)]);
@@ -164,7 +164,7 @@ async fn two_organisations_of_one_domain_each_need_a_proof() {
     assert_eq!(checked_later(&ada.agent, &of_ada).await["state"], "verified");
     is_verified(&ada.agent, &hers, true).await;
 
-    // Both may stand for the target, and one of them does.
+    // Both organisations may be linked to the target, but only one at a time.
     let link = |org_id: &Value| with(of("link_target", org_id), "target_id", &*public.target_id);
     ada.agent.result(ORG, link(&hers)).await;
     let taken = ben.agent.call(ORG, link(&his)).await;
@@ -194,7 +194,7 @@ async fn an_organisation_is_verified_while_one_members_proof_is_valid() {
     assert_eq!(checked(&ben.agent, &of_ben).await["state"], "verified");
     is_verified(&ada.agent, &org_id, true).await;
     ada.agent.result(PROOF, on("revoke", &of_ada)).await;
-    // The text that she is given next is not there; his still is.
+    // Her new text is not in the DNS, and his still is.
     let again = ada.agent.result(PROOF, start(&org_id)).await;
     assert_eq!(checked_later(&ada.agent, &again).await["state"], "challenge_issued");
     assert_eq!(is_verified(&ada.agent, &org_id, true).await["verified"], true);
@@ -220,14 +220,14 @@ async fn a_domain_that_changes_during_its_check_is_not_proved() {
         (&answered["state"], &answered["reason"]),
         (&json!("challenge_issued"), &json!("The record has another domain by now, or none."))
     );
-    // Nor is it asked about any more.
+    // The old domain is not looked up again.
     let asked = public.asked();
     host.advance(BETWEEN_CHECKS).await;
     let again = ada.agent.result(PROOF, on("check", &begun)).await;
     assert_eq!((&again["checking"], &again["reason"]), (&json!(false), &answered["reason"]));
     assert_eq!(public.asked(), asked);
 
-    // When the domain is the same again, what is asked for counts.
+    // When the organisation has its former domain again, the challenge counts again.
     ada.agent.result(ORG, update(&org_id, "domain", &public.domain)).await;
     assert_eq!(checked_later(&ada.agent, &begun).await["state"], "verified");
     is_verified(&ada.agent, &org_id, true).await;

@@ -1,4 +1,4 @@
-//! `pairings` from the proposal to the end: what each side is told, and what is refused.
+//! `pairings` from the proposal to the end: what each person sees, and what is refused.
 
 use crate::harness::{
     Reply,
@@ -75,7 +75,7 @@ async fn a_pairing_from_the_proposal_to_the_end() {
     }
 }
 
-/// A refusal whose next step can be taken.
+/// Asserts that a call is refused, and that the next step of the refusal can be called.
 async fn refused(by: &Party<'_>, reply: Reply, status: u16, code: &str) -> Reply {
     reply.refused(status, code);
     follow(by.lister.agent(), &reply).await;
@@ -103,7 +103,7 @@ async fn invalid_proposals_are_refused() {
     blank["message"] = json!("  ");
     seeker.call("propose", blank).await.refused(400, "validation_failed");
 
-    // Only people who are connected with its owner see it.
+    // Only people who are connected with its owner see this listing.
     let network = landlord.lister.lists(json!({ "visibility": "network" })).await;
     refused(&seeker, seeker.tries_listing(&network).await, 404, "listing_not_found").await;
     landlord.lister.does("pause", &network).await;
@@ -127,7 +127,7 @@ async fn invalid_proposals_are_refused() {
     landlord.replies(&pairing, "decline").await;
     let cooling = refused(&seeker, seeker.tries(&landlord).await, 409, "cooldown_active").await;
     assert_eq!(cooling.body["retryable"], true);
-    assert_eq!(landlord.tries(&seeker).await.status, 200, "who declined may change their mind");
+    assert_eq!(landlord.tries(&seeker).await.status, 200, "the cooldown is one-sided");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +202,7 @@ async fn the_number_of_proposals_is_limited() {
     let reply = landlord.tries(&seekers[10]).await;
     let reply = refused(&landlord, reply, 429, "quota_exceeded").await;
     assert_eq!(reply.body["conflict"]["name"], "open_proposals_of_a_listing");
-    // As soon as one is over, another can be made.
+    // As soon as a proposal is over, another one can be made.
     landlord.did("withdraw", &pairings[0], json!({})).await;
     landlord.proposes(&seekers[10]).await;
 
@@ -265,7 +265,7 @@ async fn a_date_costs_more_and_is_for_adults() {
     let other = Party::with(&host, "+14155550102", date("unlisted")).await;
     one.proposes(&other).await;
     assert_eq!(one.funds().await, (18, 2));
-    // Who says no longer how old they are is not an adult for certain.
+    // A person who has removed their year of birth does not count as an adult.
     let ageless = json!({ "action": "update_profile", "birth_year": null });
     other.lister.agent().result("owners", ageless).await;
     let third = Party::with(&host, "+14155550103", date("unlisted")).await;

@@ -32,7 +32,7 @@ async fn each_kind_of_contact_data_is_exchanged_separately() {
     assert_eq!(contact, json!({ "email": "ada@mail.example", "trust": "untrusted_user_content" }));
     assert_eq!(seeker.gets(&pairing).await["contact"]["email"], "bob@mail.example");
 
-    // What was exchanged stays; what was not is taken back.
+    // Exchanged kinds stay disclosed; the others are withdrawn when they are not named again.
     let taken = seeker.did("disclose", &pairing, json!({ "fields": ["full_name"] })).await;
     assert_eq!(taken["pairing"]["disclosed"]["mine"], json!(["email", "full_name"]));
     let rest = json!({
@@ -53,7 +53,7 @@ async fn each_kind_of_contact_data_is_exchanged_separately() {
         assert_eq!(checked["allowed"], true, "{checked:#}");
     }
     seeker.did("close", &pairing, json!({ "outcome": "met" })).await;
-    assert_eq!(landlord.gets(&pairing).await["contact"], contact, "it is theirs now");
+    assert_eq!(landlord.gets(&pairing).await["contact"], contact, "contact data stays");
     let late = landlord.does("disclose", &pairing, json!({ "fields": [] })).await;
     late.refused(409, "disclosure_not_allowed");
 }
@@ -77,7 +77,7 @@ async fn missing_contact_data_is_asked_for() {
     let next = &reply.body["next"];
     assert_eq!(next["ask_user"], "Which e-mail address may I disclose?");
     assert_eq!(next["missing"], json!(["details"]));
-    // With the answer, the step is a whole call.
+    // With the person's answer, the next step is a complete call.
     let mut step = next["input"].clone();
     step["details"] = json!({ "email": "ada@mail.example", "full_name": "Ada" });
     seeker.lister.agent().result(PAIRINGS, step).await;

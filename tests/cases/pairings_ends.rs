@@ -1,4 +1,5 @@
-//! How pairings end, and what that does to credits: by a side, by time, by listings, by a block.
+//! How pairings end (by a person, by time, by a listing, by a block), and what
+//! that does to credits.
 
 use crate::harness::time::DAY;
 use crate::harness::{
@@ -34,13 +35,13 @@ async fn one_of_two_simultaneous_proposals_wins() {
             assert_eq!(reply.body["conflict"]["existing_id"], *id);
         }
         let held = seeker.funds().await.1 + landlord.funds().await.1;
-        assert_eq!(held, 1, "the other one paid nothing");
+        assert_eq!(held, 1, "the refused proposal holds no credits");
         assert_eq!(seeker.told(0).await.len() + landlord.told(0).await.len(), 1);
     }
 }
 
-/// Every account of the person's journal: together they are zero, the agent's is what the balance
-/// says, and no hold has anything left.
+/// Returns the balances of all accounts in the person's journal. Asserts that their sum is zero,
+/// that the agent's is the answered balance, and that all holds are empty.
 async fn accounts(party: &Party<'_>) -> BTreeMap<String, i64> {
     let agent = party.lister.agent();
     let statement = json!({ "action": "statement", "limit": 100 });
@@ -66,7 +67,8 @@ async fn accounts(party: &Party<'_>) -> BTreeMap<String, i64> {
 async fn each_end_of_a_pairing_spends_or_releases_the_credit() {
     let host = host().await;
     let (kept, spent) = (["hold", "release"], ["hold", "capture"]);
-    // What is done, whether it was asked about before, the state, and the ledger.
+    // How the pairing ends, whether a question was asked before, the state, and the ledger's
+    // transactions.
     for (ending, asked, state, ledger) in [
         ("accept", false, "connected", kept),
         ("decline", false, "declined", spent),
@@ -120,7 +122,7 @@ async fn each_end_of_a_pairing_spends_or_releases_the_credit() {
 async fn a_connected_pairing_outlives_its_listings() {
     let host = host().await;
     let (seeker, landlord, pairing) = connected(&host).await;
-    // A proposal beside it shows that the event was heard.
+    // Another proposal shows that the event of the listing was handled.
     let other = Party::seeks(&host).await;
     let waiting = other.proposes(&landlord).await;
     landlord.lister.does("mark_filled", &landlord.listing).await;
@@ -162,7 +164,7 @@ async fn proposals_and_idle_pairings_expire_only_when_due() {
     assert_eq!(types(&landlord.told(2).await), ["pairing.proposed", "pairing.expired"]);
 
     let (seeker, landlord, pairing) = connected(&host).await;
-    // Somebody writes in time.
+    // A message is sent before the pairing is due.
     host.advance(30 * DAY).await;
     let thread = seeker.gets(&pairing).await["thread_id"].clone();
     let message = json!({ "action": "send", "thread_id": thread, "text": "Still there?" });
@@ -180,10 +182,10 @@ async fn proposals_and_idle_pairings_expire_only_when_due() {
         by.lister.does("renew", &by.listing).await;
     }
     let again = seeker.tries(&landlord).await;
-    assert_eq!(again.status, 200, "what is over may begin again: {}", again.text);
+    assert_eq!(again.status, 200, "after the end, a new proposal is allowed: {}", again.text);
 }
 
-/// The data of an event, without the values that differ each time.
+/// Returns the data of an event, without the values that differ each time.
 fn neutral(event: &Value, ids: &[&str]) -> String {
     let mut data = event["data"].clone();
     data["resource"]["version"] = Value::Null;
@@ -200,7 +202,7 @@ async fn refused_proposals_do_not_disclose_the_reason() {
         reply.refused(status, code);
         reply.text.replace(listing_id, "it")
     };
-    // A listing of somebody who is blocked, or has blocked, is not there: as `get` has it too.
+    // If one of two people has blocked the other, their listings are not found, as with `get`.
     let nothing = told(&seeker, GHOST_LISTING, 404, "listing_not_found").await;
     let mut answers = Vec::new();
     for reason in ["block", "paused", "network", "auto_decline", "deactivated"] {
@@ -219,7 +221,7 @@ async fn refused_proposals_do_not_disclose_the_reason() {
                 let rules = json!([{ "category": "home" }]);
                 landlord.prefers(json!({ "auto_decline_rules": rules })).await;
             }
-            // Whoever is away has no active listings either.
+            // A deactivated person has no active listings either.
             _ => {
                 let away = json!({ "action": "deactivate" });
                 landlord.lister.agent().result("owners", away).await;
@@ -240,7 +242,8 @@ async fn refused_proposals_do_not_disclose_the_reason() {
     answers.dedup();
     assert_eq!(answers.len(), 1, "{answers:#?}");
 
-    // What was open ends, and both are told the same, as if the operator had taken the listing.
+    // An open pairing is cancelled, with the same events as if the operator had
+    // removed the listing.
     let mut told = Vec::new();
     for blocks in [true, false] {
         let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
@@ -275,7 +278,7 @@ async fn a_block_ends_a_connection_and_hides_its_contact_data() {
     }
     assert!(seeker.gets(&pairing).await["contact"]["phone"].is_string());
     landlord.lister.ties("block", &seeker.lister).await;
-    // At once, whether the event has arrived or not.
+    // The contact data is hidden at once, before the event of the block is delivered.
     let gone = seeker.gets(&pairing).await;
     assert!(gone.get("contact").is_none(), "{gone:#}");
     let reply = seeker.does("disclose", &pairing, json!({ "fields": ["links"] })).await;

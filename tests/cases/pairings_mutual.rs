@@ -1,5 +1,5 @@
-//! What other capabilities ask of `pairings`: to connect two who have both said yes, and with whom
-//! nothing new can begin. And every action in every state.
+//! The internal actions of `pairings`: to connect two people with mutual interest, and to list the
+//! listings in cooldown. Also every action in every state.
 
 use crate::harness::{
     Host,
@@ -26,7 +26,7 @@ async fn mutual_interest_connects_two_people_at_once() {
             (&json!("connected"), &json!("mutual_interest"))
         );
         assert_eq!(view["thread_id"], output(&opened.body)["thread_id"]);
-        assert_eq!(by.funds().await, (20, 0), "nobody pays");
+        assert_eq!(by.funds().await, (20, 0), "a mutual pairing costs nothing");
         let told = by.told(1).await;
         assert_eq!(types(&told), ["pairing.connected"]);
         assert_eq!(told[0]["data"]["origin"], "mutual_interest");
@@ -37,7 +37,7 @@ async fn mutual_interest_connects_two_people_at_once() {
             view["thread_id"]
         );
     }
-    // The other way round it is the same one.
+    // With the listings reversed, the answer is the same pairing.
     let again = operate(&host, "open_mutual", mutual(&landlord.listing, &seeker.listing)).await;
     assert_eq!(output(&again.body), output(&opened.body));
 }
@@ -69,7 +69,7 @@ async fn invalid_connections_are_refused() {
     let proposal =
         json!({ "from_listing_id": seeker.listing, "to_listing_id": second, "origin": "proposal" });
     operate(&host, "open_mutual", proposal).await.refused(400, "validation_failed");
-    // Whom somebody wants to hear from does not count: they were asked.
+    // A policy other than `paused` does not count, because both people are interested.
     landlord.prefers(json!({ "contact_policy": "network" })).await;
     assert_eq!(open(&other.listing, &second).await.status, 200);
     landlord.prefers(json!({ "contact_policy": "paused" })).await;
@@ -108,7 +108,7 @@ async fn listings_with_an_open_or_recent_pairing_are_in_cooldown() {
     assert_eq!(cooling.body["result"]["listing_ids"], json!(others[..3]), "{}", cooling.text);
 }
 
-/// A pairing in this state.
+/// Creates a pairing in this state.
 async fn in_state<'a>(host: &'a Host, state: &str) -> (Party<'a>, Party<'a>, String) {
     if ["connected", "closed"].contains(&state) {
         let (seeker, landlord, pairing) = connected(host).await;
@@ -151,7 +151,7 @@ async fn every_action_on_a_pairing_in_every_state_by_either_side() {
     let mut faults = Vec::new();
     for state in machine["states"].as_array().unwrap() {
         let state = state.as_str().unwrap();
-        // What was refused has changed nothing, so the next action is tried on the same one.
+        // A refused action changes nothing, so the next one is tried on the same pairing.
         let mut unchanged = None;
         for (action, fields, to) in &tried {
             for role in ["proposer", "recipient"] {
@@ -185,7 +185,7 @@ async fn every_action_on_a_pairing_in_every_state_by_either_side() {
                 };
                 let allowed = before["allowed_actions"].as_array().unwrap();
                 let listed = allowed.iter().any(|allowed| allowed == action);
-                // To ask again is the one thing of `reply` that a state may not allow.
+                // `reply` can be allowed in a state that does not allow the decision to ask again.
                 let agrees = listed == leads.is_some() || (listed && *to == "clarifying");
                 if !fits || !agrees {
                     let text = &reply.text;

@@ -1,5 +1,5 @@
-//! Agents and the people behind them: who an agent is told to be, what a person says of themselves,
-//! and which agents are theirs.
+//! Agents and the people behind them: what `svc.whoami` answers, profiles and preferences, and the
+//! agents of a person.
 
 use crate::harness::{Agent, Host};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn purposes(me: &Value) -> Vec<&str> {
 async fn an_agent_learns_its_identity_and_can_call_the_next_steps_unchanged() {
     let host = Host::with(&["svc_whoami", "svc_phone_binding", "faq_search"]).await;
     let agent = host.test_agent().await;
-    // Nothing but the token is needed.
+    // The call needs only a token.
     let me = agent.result(WHOAMI, json!({})).await;
     assert_eq!((&me["state"], &me["test_mode"]), (&json!("anonymous"), &json!(true)), "{me:#}");
     assert_eq!(me["may_call"], json!(["open", "read", "events"]));
@@ -110,7 +110,7 @@ async fn a_person_without_a_profile_has_a_card() {
     );
     assert_eq!(card["member_since"], me["owner"]["member_since"]);
     other.call(OWNERS, get(&json!("own_nobody"))).await.refused(404, "owner_not_found");
-    // People of test mode are nobody in live mode.
+    // People of test mode are not found in live mode.
     host.agent().await.call(OWNERS, get(&owner_id)).await.refused(404, "owner_not_found");
 }
 
@@ -146,7 +146,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() 
         json!([{ "event_type": "owner.updated", "subject": format!("owners/{}", owner_id.as_str().unwrap()) }])
     );
     let owner = agent.result(OWNERS, profile.clone()).await;
-    assert_eq!(owner["version"], 1, "the rehearsal left nothing: {owner:#}");
+    assert_eq!(owner["version"], 1, "the dry run has changed nothing: {owner:#}");
     assert_eq!(
         owner["profile"],
         json!({
@@ -155,7 +155,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() 
             "city": "Lisbon", "links": ["https://example.com/ada"], "birth_year": 1990,
         })
     );
-    // The same again is no change; null clears.
+    // The same values again are no change; null clears a field.
     assert_eq!(agent.result(OWNERS, profile).await["version"], 1);
     let cleared = json!({ "action": "update_profile", "headline": null, "expected_version": 1 });
     let owner = agent.result(OWNERS, cleared.clone()).await;
@@ -234,7 +234,7 @@ async fn invalid_fields_of_a_profile_are_named() {
             "/birth_year"
         ]
     );
-    assert!(!refused.text.contains("415"), "what was written is not quoted: {}", refused.text);
+    assert!(!refused.text.contains("415"), "the input is not repeated: {}", refused.text);
     let zone = json!({
         "action": "set_preferences",
         "quiet_hours": { "from": "22:00", "to": "22:00", "time_zone": "Europe/Atlantis" },
@@ -242,7 +242,7 @@ async fn invalid_fields_of_a_profile_are_named() {
     let refused = agent.call(OWNERS, zone).await;
     refused.refused(400, "profile_field_invalid");
     assert_eq!(pointers(&refused.body), ["/quiet_hours/to", "/quiet_hours/time_zone"]);
-    // What the schema can say is refused by it.
+    // Input that violates the schema is refused by the host.
     for body in [
         json!({ "action": "update_profile", "display_name": "a".repeat(61) }),
         json!({ "action": "update_profile", "birth_year": 1899 }),
@@ -274,7 +274,7 @@ async fn a_person_renames_and_revokes_their_agents() {
         (&json!("The other"), &json!(true))
     );
 
-    // Nobody names or ends another person's agent.
+    // Nobody can rename or revoke another person's agent.
     let stranger = host.test_agent().await;
     stranger.claim(OWN_NUMBER).await;
     let revoke = |agent_id: &Value| json!({ "action": "revoke_agent", "agent_id": agent_id });
@@ -289,7 +289,7 @@ async fn a_person_renames_and_revokes_their_agents() {
     let refused = one.call(OWNERS, revoke(own_id)).await;
     refused.refused(409, "last_agent");
     one.result(OWNERS, action("me")).await;
-    // The step that is told ends nothing: who follows it blindly has not confirmed.
+    // The next step of the refusal revokes nothing: the confirmation must be added.
     let listed = one.result(OWNERS, refused.body["next"]["input"].clone()).await;
     assert_eq!(listed["items"].as_array().unwrap().len(), 1, "{listed:#}");
     let mut confirmed = revoke(own_id);

@@ -12,7 +12,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// What one person says, writes and is called; nothing of it may be left.
+/// Parts of the texts that one person leaves; none may be left after the erasure.
 const CANARIES: [&str; 4] = ["canaryname", "canaryheadline", "canarymessage", "canarynote"];
 
 pub async fn export(host: &Host, owner_id: &str) -> Reply {
@@ -41,7 +41,7 @@ pub fn restore(folder: &Path, name: &str) {
     run(folder, "restore", name);
 }
 
-/// Runs a command, and what it prints for PostgreSQL.
+/// Runs a command on a file. For PostgreSQL, also runs the shell commands that it prints.
 fn run(folder: &Path, what: &str, file: &str) {
     let output = command(folder).stderr(Stdio::piped()).args([what, file]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -107,7 +107,7 @@ async fn a_path_without_a_person_is_refused() {
     assert_eq!(erase(&host, "own_01JZX8Q4M2N6P7R8S9T0V1W2X3").await.status, 404);
 }
 
-/// What conversations need, with time for many calls.
+/// Returns options of a host with conversations and a long time limit of calls.
 fn talkers() -> Options {
     let names = [
         "conversations",
@@ -119,14 +119,14 @@ fn talkers() -> Options {
     Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")
 }
 
-/// Leaves traces, and returns the ids of Ada and Bo.
+/// Creates Ada and Bo, leaves traces of Ada, and returns the ids of both.
 async fn two_people(host: &Host) -> [String; 2] {
     let (ada, bo) = (Person::new(host).await, Person::new(host).await);
     leave_traces(host, &ada, &bo).await;
     [ada.id, bo.id]
 }
 
-/// Asserts that nothing of Ada is in the host, and that Bo is.
+/// Asserts that the host has nothing of Ada, and still has Bo.
 async fn has_only(host: &Host, ada: &str, bo: &str) {
     let traces: Vec<&str> = CANARIES.into_iter().chain([ada]).collect();
     assert_eq!(host.database().found(&traces), Vec::<String>::new());
@@ -143,11 +143,12 @@ async fn does_not_come_back(options: Options) {
 
     let folder = stop(host);
     restore(folder.path(), "old");
-    assert_eq!(Database::of(folder.path()).found(&[&ada]), [ada.as_str()], "the backup is older");
+    assert_eq!(Database::of(folder.path()).found(&[&ada]), [ada.as_str()], "the backup has her");
     let host = Process::start_in(folder);
     has_only(&host, &ada, &bo).await;
 
-    // Not after a second time either, when the list is all that is left of the first host.
+    // Nor is she restored a second time, when the list of erased people is all that is
+    // left of the first host.
     let folder = stop(host);
     restore(folder.path(), "old");
     has_only(&Process::start_in(folder), &ada, &bo).await;

@@ -1,5 +1,6 @@
-//! Random texts that one person leaves with every shipped capability: an export names each of them, and
-//! after the erasure the database, its backups and what is restored from older ones have none.
+//! Random texts that one person leaves with every shipped capability: an export contains each of
+//! them. After the erasure, the database, new backups and what is restored from older ones contain
+//! none.
 
 use crate::{
     cases::{
@@ -41,15 +42,15 @@ const CAPABILITIES: [&str; 17] = [
     "thread_meetings",
 ];
 
-/// A number of test mode with which every agent is the same person's.
+/// The number of test mode with which every agent is claimed for the same person.
 const SHARED_NUMBER: &str = "+14155550115";
 
-/// Random words, each with its place.
+/// Random words, each with the place where it was left.
 #[derive(Default)]
 struct Canaries(Vec<(&'static str, String)>);
 
 impl Canaries {
-    /// A new word: letters alone, because texts with digits can be contact data.
+    /// Returns a new word of letters only, because texts with digits can be contact data.
     fn plant(&mut self, place: &'static str) -> String {
         let mut random = rand::rng();
         let letters: String =
@@ -58,14 +59,15 @@ impl Canaries {
         letters
     }
 
-    /// The places whose words are not, or not only, in a text of this kind.
+    /// Returns the places whose words satisfy the condition.
     fn places(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<&'static str> {
         self.0.iter().filter(|(_, word)| is_wanted(word)).map(|(place, _)| *place).collect()
     }
 
-    /// The places whose words the database contains.
+    /// Returns the places whose words the database contains.
     fn found(&self, database: &Database) -> Vec<&'static str> {
-        // An index of words may store a word without what it has in common with the one before.
+        // A full-text index may store a word without the beginning that it shares
+        // with the previous one.
         let ends: Vec<&str> = self.0.iter().map(|(_, word)| &word[4..]).collect();
         let found = database.found(&ends);
         self.places(|word| found.iter().any(|end| end == &word[4..]))
@@ -78,7 +80,7 @@ fn options() -> Options {
     Options::with(&CAPABILITIES).configuration(&settings)
 }
 
-/// An agent of test mode with this name.
+/// Registers an agent of test mode with this name.
 async fn named_agent<'a>(host: &'a Host, name: &str) -> Agent<'a> {
     let body = json!({ "type": "anonymous", "mode": "test", "agent_name": name });
     let reply = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
@@ -93,7 +95,7 @@ async fn agent_id(agent: &Agent<'_>) -> Value {
     own["agent_id"].clone()
 }
 
-/// Ada, with a profile, a named agent, and one that she has revoked.
+/// Creates Ada, with a profile, a named agent, and one that she has revoked.
 async fn ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
     let agent = host.test_agent().await;
     let id = agent.claim(SHARED_NUMBER).await.as_str().unwrap().to_owned();
@@ -130,7 +132,7 @@ async fn bo(host: &Host) -> Person<'_> {
 }
 
 impl Person<'_> {
-    /// A call whose answer is kept for its key.
+    /// Makes a call with an idempotency key, so that its answer is stored.
     async fn keyed(&self, capability: &str, mut body: Value) -> Value {
         let number: u64 = rand::rng().random();
         body["idempotency_key"] = json!(format!("{capability} {number}"));
@@ -143,7 +145,7 @@ impl Person<'_> {
     }
 }
 
-/// Listings, a pairing and what is said in it. Returns the conversation.
+/// Creates listings and a pairing with messages. Returns the id of the conversation.
 async fn pair(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> String {
     let mut offer = room(json!({
         "title": canaries.plant("title of a listing"),
@@ -179,7 +181,7 @@ async fn pair(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> Str
     thread_id.as_str().unwrap().to_owned()
 }
 
-/// Messages, an edited one among them, and meetings in every part of which somebody writes.
+/// Sends messages, edits one, and makes meetings with a text in every field that has one.
 async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut Canaries) {
     let send = json!({
         "thread_id": thread_id, "text": canaries.plant("message"),
@@ -239,7 +241,7 @@ async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut
     ada.met("cancel", decline).await;
 }
 
-/// What a person keeps for themselves, and what they tell the operator and the public.
+/// Leaves what a person keeps for themselves, and what they tell the operator and the public.
 async fn keep(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) {
     let call = async |capability: &str, body: Value| ada.agent().result(capability, body).await;
     let block = json!({
@@ -313,7 +315,7 @@ async fn nothing_is_left(options: Options) {
     let (canaries, ada, bo, org) = planted(&host).await;
     assert!(canaries.0.len() >= 30, "{}", canaries.0.len());
     let everywhere = canaries.places(|_| true);
-    assert_eq!(canaries.found(&host.database()), everywhere, "the search finds what is there");
+    assert_eq!(canaries.found(&host.database()), everywhere, "every word is found at first");
     let events = host.database().texts("SELECT data FROM events").await.join("\n");
     assert_eq!(canaries.places(|word| events.contains(word)), NOWHERE, "events have no texts");
 

@@ -1,4 +1,4 @@
-//! People whom a component names so that they are hard to find, and people who are erased already.
+//! People whom a component names in ways that are hard to find, and people who are already erased.
 
 use crate::{
     cases::personal::{erase, export},
@@ -9,7 +9,7 @@ use serde_json::json;
 const NAMES: [&str; 4] =
     ["owners", "social_permissions", "social_relationships", "svc_phone_binding"];
 
-/// A component that writes this document, as text, when it is called.
+/// Returns a component that writes this document, given as text, when it is called.
 fn writer(text: &str) -> Vec<u8> {
     let put = json!({
         "op": "put", "collection": "things", "id": "thing", "body": { "raw": text },

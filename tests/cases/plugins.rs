@@ -1,4 +1,4 @@
-//! The capabilities that ship: each is there, and imports the contract alone.
+//! The shipped capabilities: each is loaded, and imports only the contract.
 
 use crate::harness::{Host, Options, feeds::city, guests};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub async fn shipped() -> Host {
     Host::start(options).await
 }
 
-/// What the platform is described with.
+/// The capabilities that the description of the platform names.
 const NAMED: [&str; 17] = [
     "agent_listings",
     "matching_sessions",
@@ -43,7 +43,7 @@ const NAMED: [&str; 17] = [
     "content_render",
     "svc.phone-binding",
 ];
-/// What is there beside them.
+/// The other shipped capabilities.
 const MORE: [&str; 9] = [
     "handoff_resolve",
     "map_search",

@@ -1,4 +1,4 @@
-//! Starting and stopping: what was answered is never lost.
+//! Starting and stopping: nothing that was answered is lost.
 
 use crate::harness::{Options, Process, command, futures};
 use serde_json::json;
@@ -17,7 +17,7 @@ async fn a_term_signal_lets_calls_in_flight_finish() {
         tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
         host.signal("TERM");
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        // No new connection is taken.
+        // The host no longer accepts connections.
         let refused = reqwest::Client::new().get(format!("{}/healthz", host.url)).send().await;
         assert!(refused.is_err());
     };
@@ -51,7 +51,7 @@ async fn a_kill_loses_no_registration_that_was_answered() {
             host.client.post(format!("{}/oauth/token", host.url)).form(&form).send().await.unwrap();
         assert_eq!(reply.status(), 200);
     }
-    // The signing key is the same, and what it signed is good.
+    // The signing key is the same, and the tokens that it signed are valid.
     let headers = [
         ("authorization", &*format!("Bearer {}", tokens[0])),
         ("content-type", "application/json"),

@@ -1,5 +1,6 @@
-//! What every shipped capability promises, read from its own description and tried: its examples,
-//! what bad input is told, that the next step can be followed, and that no code is a surprise.
+//! What every shipped capability promises in its own descriptor, checked by calls: its examples
+//! succeed, bad input is refused with its place, next steps can be called, and all error codes are
+//! declared.
 
 use crate::{
     cases::plugins::shipped,
@@ -9,7 +10,7 @@ use portolan_vocabulary::ErrorCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// Names an address: nothing must be sent there.
+/// An address that the host must not connect to.
 const NOWHERE: &str = "https://127.0.0.1:1/";
 
 /// One action of a capability, as agents see it.
@@ -18,7 +19,7 @@ struct Action {
     name: String,
     schema: Value,
     access: String,
-    /// The codes that it declares.
+    /// The error codes that the action declares.
     errors: BTreeSet<String>,
 }
 
@@ -39,7 +40,7 @@ impl Action {
     }
 }
 
-/// Every action of every capability that agents may call.
+/// Returns every action of every capability that agents may call.
 async fn actions(host: &Host) -> Vec<Action> {
     let mut actions = Vec::new();
     for entry in host.get("/v1/capabilities").await.body["capabilities"].as_array().unwrap() {
@@ -61,14 +62,14 @@ async fn actions(host: &Host) -> Vec<Action> {
     actions
 }
 
-/// The branch as a schema that stands for itself.
+/// Returns the branch as a schema of its own, with the definitions that it refers to.
 fn with_definitions(branch: &Value, schema: &Value) -> Value {
     let mut branch = branch.clone();
     branch["$defs"] = schema.get("$defs").cloned().unwrap_or_else(|| json!({}));
     branch
 }
 
-/// The person who makes every call: one in test mode, to whom no message is sent.
+/// Returns an agent that a new person of test mode has claimed, to whom no message is sent.
 async fn person(host: &Host) -> Agent<'_> {
     let person = host.test_agent().await;
     person.claim("+14155550100").await;
@@ -92,7 +93,7 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
                 faults.push(format!("{}: {name} has no description", action.title()));
             }
         }
-        // What ends a claim is done to somebody else.
+        // Actions that end a claim are called as another person.
         let other = self::person(&host).await;
         let person = if action.capability == "svc.phone-binding" { &other } else { &person };
         for example in action.examples() {
@@ -101,7 +102,7 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
                 faults.push(format!("{}: {example} breaks its schema", action.title()));
             }
             let reply = person.call(&action.capability, example.clone()).await;
-            // What an example names by an id, or by a code that somebody sends, is not there.
+            // An example with an id may fail, because nothing with this id exists.
             let names = example.as_object().unwrap().keys();
             let named =
                 names.into_iter().any(|field| field.ends_with("_id") || field.ends_with("_ids"));
@@ -119,8 +120,8 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
     assert!(tried >= actions.len() && followed > 20, "{tried} tried, {followed} followed");
 }
 
-/// Whether the action's examples cannot succeed, because they need a code that was sent or another
-/// person's step.
+/// Returns whether the action's examples cannot succeed, because they need a code that was sent or
+/// another call before.
 fn needs_somebody(action: &Action) -> bool {
     let title = action.title();
     action.capability == "svc.phone-binding" || NEEDS_SOMEBODY.contains(&title.as_str())
@@ -133,7 +134,7 @@ const NEEDS_SOMEBODY: [&str; 4] = [
     "owners reactivate",
 ];
 
-/// A code that neither the action nor the host declares.
+/// Reports an error code that neither the action nor the host declares.
 fn surprise(action: &Action, reply: &Reply, faults: &mut Vec<String>) {
     let Some(code) = reply.body["error_code"].as_str() else { return };
     if !action.errors.contains(code) && ErrorCode::from_name(code).is_none() {
@@ -150,7 +151,7 @@ async fn follow(
 ) -> usize {
     let next = &reply.body["next"];
     let Some(capability) = next["capability"].as_str() else { return 0 };
-    // What has to be asked for is looked at with every answer.
+    // A step with missing fields is not called; `Agent::call` checks it with every answer.
     if next["missing"].is_null() {
         let input = next.get("input").cloned().unwrap_or_else(|| json!({}));
         let step = person.call(capability, input).await;
@@ -185,7 +186,7 @@ async fn invalid_input_is_refused_with_the_place_and_the_reason() {
     assert!(tried > 500, "{tried}");
 }
 
-/// Bodies that break the schema in one place each: what was done, where, and the body.
+/// Returns bodies that violate the schema, each in one place: the change, the place, and the body.
 fn damaged(schema: &Value, base: &Value) -> Vec<(String, String, Value)> {
     let mut bodies = Vec::new();
     let mut add = |what: String, field: &str, body: Value| {
@@ -216,7 +217,7 @@ fn damaged(schema: &Value, base: &Value) -> Vec<(String, String, Value)> {
     bodies
 }
 
-/// Values that break these rules.
+/// Returns values that violate these rules, each with a description.
 fn wrong(rules: &Value) -> Vec<(String, Value)> {
     let types = match &rules["type"] {
         Value::String(one) => vec![one.as_str()],
@@ -267,7 +268,7 @@ async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
     for action in actions(&host).await.iter().filter(|action| action.access == "write") {
         let Some(example) = action.examples().next() else { continue };
         writes += 1;
-        // What ends a claim is done to somebody else.
+        // Actions that end a claim are called as another person.
         let other = self::person(&host).await;
         let person = if action.capability == "svc.phone-binding" { &other } else { &person };
         let title = action.title();
@@ -279,13 +280,13 @@ async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
         {
             faults.push(format!("{title} by nobody: {}", refused.text));
         }
-        // Even with a body that says nothing: who calls comes before what it says.
+        // The claim is checked before the input, so an empty input is refused with the same code.
         let bare = json!({ "action": action.name });
         let refused = nobody.call(&action.capability, bare).await;
         if refused.body["error_code"] != "phone_binding_required" {
             faults.push(format!("{title} by nobody, without a body: {}", refused.text));
         }
-        // Afterwards nobody is there who may repeat it.
+        // After this call, the agent is no longer claimed and cannot repeat it.
         if title == "svc.phone-binding unbind" {
             continue;
         }
@@ -311,7 +312,7 @@ async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
     assert!(writes > 30, "{writes}");
 }
 
-/// Another body that the schema takes, if one is found.
+/// Returns another body that satisfies the schema; `None` if none is found.
 fn another(schema: &Value, body: &Value) -> Option<Value> {
     let validator = jsonschema::draft202012::new(schema).unwrap();
     let fields = schema["properties"].as_object().unwrap().keys();

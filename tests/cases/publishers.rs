@@ -1,5 +1,6 @@
-//! Publishers: an id, with its documents, secrets and permissions, belongs to whom it was first installed
-//! from, and a component reaches only what it declares and the operator permits.
+//! Publishers: an id, with its documents, secrets and permission grants, belongs to the publisher
+//! from whom it was first installed, and a component reaches only what it declares and the operator
+//! permits.
 
 use crate::harness::{Host, Options, Process, command, component, find, patched, unsigned};
 use serde_json::json;
@@ -15,7 +16,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Signs a component with a key that is created if it is not there.
+/// Signs a component with the key in this file of the folder, which is created
+/// if it does not exist.
 fn signed(folder: &Path, key: &str, component: &[u8]) -> Vec<u8> {
     let (key, file) = (folder.join(key), folder.join("to-sign.wasm"));
     if !key.exists() {
@@ -48,7 +50,7 @@ async fn the_id_of_a_shipped_capability_cannot_be_taken() {
     let other = || ("aaa_owners.wasm".to_owned(), unsigned(&component("owners")));
     let mut options = Options::with(&names);
     options.components.extend([thief(), other()]);
-    // At the first start of a data folder, whatever the order of the files.
+    // The copies are refused at the first start of a data folder, although their names sort first.
     let host = Process::start(options);
     assert_eq!(reason(&host, "aaa_weather.wasm").await, "reserved_id");
     assert_eq!(reason(&host, "aaa_owners.wasm").await, "publisher_mismatch");
@@ -57,7 +59,7 @@ async fn the_id_of_a_shipped_capability_cannot_be_taken() {
         let row = find(&status, "loaded", "id", id).unwrap();
         assert_eq!((&row["file"], &row["publisher"]), (&json!(file), &json!("host")));
     }
-    // While the real files are gone.
+    // They are refused while the shipped files are removed.
     for name in names {
         fs::remove_file(host.catalog().join(format!("{name}.wasm"))).unwrap();
     }
@@ -65,12 +67,12 @@ async fn the_id_of_a_shipped_capability_cannot_be_taken() {
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(host.status().await["loaded"], json!([]));
     assert_eq!(reason(&host, "aaa_owners.wasm").await, "publisher_mismatch");
-    // After a restart without them.
+    // They are refused after a restart without the shipped files.
     let host = restarted(host);
     assert_eq!(host.status().await["loaded"], json!([]));
     assert_eq!(reason(&host, "aaa_weather.wasm").await, "reserved_id");
     assert_eq!(reason(&host, "aaa_owners.wasm").await, "publisher_mismatch");
-    // And when they come back, they serve.
+    // When a shipped file is copied again, it serves.
     host.drop_in("owners.wasm", &component("owners"));
     host.loaded("owners", "1.0.0").await;
 }
@@ -104,7 +106,8 @@ async fn a_signature_binds_an_id_to_a_key() {
     let host = Host::start_in(folder).await;
     host.drop_in("template.wasm", &first);
     host.loaded("template_000", "1.2.0").await;
-    // The same file, without a signature, with another key, or changed after it was signed.
+    // New content of the same file: without a signature, with another key, and changed
+    // after it was signed.
     let changed = patched(&newer, &[("1.3.0", "1.9.0")]);
     for (content, expected) in [
         (versions(&template, "1.4.0"), "publisher_mismatch"),
@@ -161,11 +164,11 @@ async fn a_publisher_changes_its_key_by_a_statement_of_the_old_one() {
     refused(&stranger).await;
     host.drop_in("template.wasm", &succeeded);
     host.loaded("template_000", "1.3.0").await;
-    // The id has passed to the new key, and does not come back.
+    // The id belongs to the new key now, and the old key cannot take it back.
     refused(&after).await;
     let recorded = host.operate("/audit?capability=template_000&action=publisher:succeed").await;
     assert_eq!(recorded.body["entries"].as_array().unwrap().len(), 1, "{}", recorded.text);
-    // A host that missed a key learns of all of them from the last one.
+    // A host that missed a key reads the whole succession from the last one.
     host.drop_in("template.wasm", &third);
     host.loaded("template_000", "1.5.0").await;
 }
@@ -206,7 +209,7 @@ async fn a_component_waits_until_the_operator_permits_what_it_needs() {
     assert_eq!(row["reason"], "pending_approval", "{row:#}");
     let message = row["message"].as_str().unwrap();
     assert!(message.contains("invoke:social_permissions.relate"), "{message}");
-    // What is not installed needs nothing yet.
+    // A capability that is not installed needs no permission yet.
     assert!(!message.contains("calendar"), "{message}");
     let permitted = host.decide("clerk", "approve").await;
     let permitted: Vec<_> = permitted["permitted"].as_array().unwrap().iter().collect();
@@ -216,7 +219,7 @@ async fn a_component_waits_until_the_operator_permits_what_it_needs() {
     let tuple = json!({ "object": "listing:lst_1", "relation": "owner", "subject": "owner:own_1" });
     let state = json!({ "action": "state", "write": [tuple], "delete": [] });
     agent.result("clerk", state).await;
-    // What is installed later, and was not permitted, is refused when it is called, and recorded.
+    // A call of a capability that is installed later and not permitted is refused and recorded.
     host.drop_in("calendar.wasm", &component("calendar"));
     host.loaded("calendar", "1.0.0").await;
     let release = json!({ "action": "release", "ref": "mtg_1" });
@@ -236,7 +239,7 @@ async fn a_component_waits_until_the_operator_permits_what_it_needs() {
     })
     .await;
     agent.result("clerk", release).await;
-    // The decisions hold after a restart.
+    // The decisions are kept after a restart.
     let host = restarted(host);
     host.loaded("clerk", "1.0.0").await;
 }

@@ -41,11 +41,11 @@ async fn versions_are_recorded_however_they_come() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["desired"], shown["versions"][0]["seq"], "{shown:#}");
     assert_eq!(shown["versions"][0]["breaking"], json!([]));
-    // The file in the folder is the published one, as an operator sees it.
+    // The file in the catalog folder is the published one.
     assert_eq!(fs::read(host.catalog().join("template.wasm")).unwrap(), version("1.4.0"));
     let audit = host.operate("/audit?capability=template_000&action=operator:publish").await.body;
     assert_eq!(audit["entries"][0]["version"], "1.4.0", "{audit:#}");
-    // The same content is no second version.
+    // The same content does not make a second version.
     let output = succeeds(folder, &["publish", &file]).await;
     assert!(output.contains("template_000 1.4.0 serves already"), "{output}");
     assert_eq!(arrivals(&host, "template_000").await, pairs(&expected));
@@ -94,7 +94,7 @@ async fn a_breaking_version_needs_a_new_major_version() {
     let host = Host::with(&["template"]).await;
     let folder = host.folder.path();
     let file = built(&host, "template.wasm", &breaking("1.3.0"));
-    // The check says it before anything is published.
+    // `portolan check` reports the break before anything is published.
     let checked = portolan(folder, &["check", &file, "--against", &host.url]).await;
     assert!(!checked.succeeded);
     assert!(checked.output.contains("action bravo: is removed"), "{}", checked.output);
@@ -141,7 +141,7 @@ async fn signatures_are_verified_when_a_version_is_published() {
         (version("1.6.0"), "not_signed"),
         (foreign, "key_not_trusted"),
         (tampered, "signature_invalid"),
-        // An older version of the same publisher, sent again by somebody who has it.
+        // An older version of the same publisher.
         (first.clone(), "version_downgrade"),
     ] {
         let reply = publish(&host, "first.wasm", content).await;
@@ -149,7 +149,7 @@ async fn signatures_are_verified_when_a_version_is_published() {
     }
     host.loaded("template_000", "1.3.0").await;
     assert_eq!(arrivals(&host, "template_000").await.len(), 2);
-    // The operator may bring it back, and the host starts with it again.
+    // The operator may roll back to it, which also restores the file.
     let reply = post(&host, "/catalog/template_000/rollback?to=1.2.0", Vec::new()).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
     host.loaded("template_000", "1.2.0").await;
@@ -186,7 +186,7 @@ async fn only_the_operator_publishes() {
         let reply = Reply::read(request.send().await.unwrap()).await;
         assert!([401, 404].contains(&reply.status.as_u16()), "{}", reply.text);
     }
-    // By the address and the token, as from another machine.
+    // The command can also use the address and the token, as from another machine.
     let file = built(&host, "template.wasm", &version("1.3.0"));
     let token = fs::read_to_string(host.folder.path().join("data/operator.token")).unwrap();
     let elsewhere = Options::with(&[]).folder();

@@ -1,4 +1,4 @@
-//! Earlier versions are brought back, as long as they are kept.
+//! Rollbacks to earlier versions that are kept.
 
 use crate::harness::{
     Host, Options, component,
@@ -37,7 +37,8 @@ async fn an_earlier_version_comes_back_within_a_second_and_no_call_fails() {
         assert_eq!((reply.status.as_u16(), &reply.body["state"]), (200, &json!("serving")));
         assert_eq!((&reply.body["replaced"], serving), (&json!("1.4.0"), json!("1.3.0")));
         assert!(took < Duration::from_secs(1), "{took:?}");
-        // Back by two versions, then to a named one, by the command.
+        // A second rollback by the command goes one version further back; then it
+        // goes to a named version.
         let output = succeeds(&folder, &["rollback", "template_000"]).await;
         assert!(output.contains("template_000 1.2.0 serves in place of 1.3.0"), "{output}");
         assert_eq!(answers(&agent).await, "1.2.0");
@@ -67,7 +68,7 @@ async fn a_version_that_documents_do_not_fit_does_not_come_back() {
     recorded(&host, "library", 1).await;
     let answer = published(&host, "library.wasm", component("library_next")).await;
     assert_eq!((&answer["state"], &answer["version"]), (&json!("serving"), &json!("2.0.0")));
-    // Nothing was written since, so the documents of the first form are there.
+    // Nothing was written since the migration, so the documents of the first form are used again.
     let reply = post(&host, "/catalog/library/rollback", Vec::new()).await;
     assert_eq!(reply.body["version"], "1.0.0", "{}", reply.text);
     published(&host, "library.wasm", component("library_next")).await;

@@ -1,4 +1,4 @@
-//! What is published is installed on every node of a database, and at the next start.
+//! A published version is installed on every node of a database, and at the next start.
 
 use crate::harness::{
     Host, Options, Process, component, postgres,
@@ -18,7 +18,7 @@ async fn every_node_of_a_database_serves_what_one_publishes() {
     published(&one, "template.wasm", version("1.3.0")).await;
     other.loaded("template_000", "1.3.0").await;
     assert_eq!(fs::read(other.catalog().join("template.wasm")).unwrap(), version("1.3.0"));
-    // One that was not there, with an empty folder.
+    // A node that is started later, with an empty folder.
     let late = Host::start(node(&[])).await;
     late.loaded("template_000", "1.3.0").await;
     let reply = post(&other, "/catalog/template_000/rollback", Vec::new()).await;
@@ -49,13 +49,13 @@ async fn a_host_that_is_killed_between_record_and_file_installs_at_its_start() {
     let host = Process::start_in(folder);
     host.loaded("template_000", "1.3.0").await;
     assert_eq!(fs::read(host.catalog().join("template.wasm")).unwrap(), version("1.3.0"));
-    // What the operator removes stays away.
+    // A file that the operator removes is not installed again at the next start.
     fs::remove_file(host.catalog().join("template.wasm")).unwrap();
     host.wait_for("nothing", |status| status["loaded"] == json!([])).await;
     host.signal("TERM");
     let host = Process::start_in(host.wait().1);
     assert_eq!(host.status().await["loaded"], json!([]));
-    // And comes back when it is asked for.
+    // A rollback installs it again.
     let reply = post(&host, "/catalog/template_000/rollback", Vec::new()).await;
     assert_eq!(reply.body["version"], "1.3.0", "{}", reply.text);
 }

@@ -65,7 +65,7 @@ async fn commit(unit: Unit) {
     assert_eq!(unit.commit(Attachments::default()).await.unwrap(), Verdict::Committed);
 }
 
-/// Ids in order, page by page.
+/// Returns the ids that a query finds in their order, read page by page.
 async fn pages(unit: &mut Unit, things: &Collection, request: Request<'_>) -> Vec<String> {
     let query = Query::new(things.shape(), request).unwrap();
     let (mut ids, mut cursor) = (Vec::new(), None::<String>);
@@ -76,7 +76,7 @@ async fn pages(unit: &mut Unit, things: &Collection, request: Request<'_>) -> Ve
         if cursor.is_none() {
             return ids;
         }
-        assert!(ids.len() < 1000, "it goes on for ever");
+        assert!(ids.len() < 1000, "the pages do not end");
     }
 }
 
@@ -101,7 +101,7 @@ async fn filters_orders_and_cursors_agree_with_the_model(opened: Opened) {
     put(&mut first, &things, &documents).await;
     commit(first).await;
 
-    // The call that asks has written, replaced and deleted some itself.
+    // The unit that queries has itself written, replaced and deleted documents.
     let mut asking = unit(&opened);
     for number in 70..95 {
         let body = document(&mut random);
@@ -241,7 +241,7 @@ async fn cursors_are_valid_for_their_own_query_only(opened: Opened) {
         let refused = asking.find(&things, &all, Some(text)).await;
         assert!(matches!(refused, Err(StateError::CursorInvalid)), "{text}");
     }
-    // Another page size is the same query.
+    // A cursor is valid for the same query with another page size.
     let more = Query::new(things.shape(), Request { limit: 3, ..PLAIN }).unwrap();
     let page = asking.find(&things, &more, Some(&cursor)).await.unwrap();
     let ids: Vec<_> = page.hits.iter().map(|hit| hit.document.id.as_str()).collect();
@@ -285,7 +285,7 @@ async fn a_page_of_large_documents_is_cut_and_nothing_is_skipped(opened: Opened)
     let documents = (0..12).map(|number| (format!("{number:02}"), large(number * 10))).collect();
     put(&mut first, &things, &documents).await;
     commit(first).await;
-    // A call's own writes stand between, before and behind what is in the database.
+    // The unit's own writes are sorted before, between and after the documents in the database.
     let mut asking = unit(&opened);
     let mut expected: Vec<(u32, String)> =
         documents.keys().zip(0..).map(|(id, number)| (number * 10, id.clone())).collect();
@@ -323,7 +323,8 @@ async fn an_index_that_is_declared_later_covers_existing_documents(opened: Opene
 
     let wider = declare(&opened, &["kind", "price"]).await;
     assert_eq!(pages(&mut first, &wider, undeclared).await.len(), 10);
-    // A call that began before goes on with what it knows, and what it writes is in the new index.
+    // A unit that began before keeps the old declaration, and its writes are
+    // still in the new index.
     first.put(&things, "late", r#"{"price":5000}"#.to_owned(), Expectation::Any).await.unwrap();
     commit(first).await;
     assert_eq!(pages(&mut unit(&opened), &wider, undeclared).await.len(), 11);

@@ -25,7 +25,7 @@ on_both! {
 
 const DOCUMENTS: usize = 10_000;
 
-/// A collection of ten thousand documents.
+/// Creates a collection of ten thousand documents.
 async fn filled(opened: &Opened) -> Arc<Collection> {
     let index =
         |path: &str| Index { name: path.to_owned(), paths: vec![path.to_owned()], unique: false };
@@ -69,14 +69,14 @@ async fn a_query_beyond_its_quota_is_refused_and_others_go_on(opened: Opened) {
             Err(StateError::Limit(text)) => assert!(text.contains("quota query_ms"), "{text}"),
             other => panic!("{other:?}"),
         }
-        // The connections serve others, with the limits of those.
+        // The connections serve another capability with its own limits.
         assert_eq!(count(&opened, "patient", &things).await.unwrap(), DOCUMENTS as u64);
     }
 }
 
-/// The callers that count at the same time.
+/// The number of callers that count at the same time.
 const GREEDY: usize = 32;
-/// The queries of the other capability.
+/// The number of queries of the other capability.
 const FINDS: usize = 200;
 
 async fn many_long_queries_of_one_capability_do_not_delay_those_of_another(opened: Opened) {
@@ -101,7 +101,7 @@ async fn many_long_queries_of_one_capability_do_not_delay_those_of_another(opene
     while counts.load(Ordering::Relaxed) < GREEDY {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // A query that waited with the counts in one queue would see all of them end before it.
+    // If all queries waited in one queue, all counts would end before each of these.
     let mut ended_meanwhile = Vec::new();
     for number in 0..FINDS {
         let before = counts.load(Ordering::Relaxed);
@@ -115,7 +115,7 @@ async fn many_long_queries_of_one_capability_do_not_delay_those_of_another(opene
     assert!(most < GREEDY / 2, "{ended_meanwhile:?}");
 }
 
-/// Another capability searches for one document.
+/// Searches for one document as another capability.
 async fn find(opened: &Opened, things: &Collection, number: usize) {
     let filter = json!({ "number": { "eq": number } }).to_string();
     let request = Request {

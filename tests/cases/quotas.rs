@@ -3,7 +3,7 @@
 use crate::harness::{Agent, Host, Options, PATIENCE, postgres};
 use serde_json::{Value, json};
 
-/// Small quotas, so that few calls use them up. Opening an account takes a document; so does counting.
+/// Small quotas, which few calls use up. Opening an account writes a document; so does counting.
 const QUOTAS: &str = "
 [quotas.ledger]
 documents = 4
@@ -23,7 +23,7 @@ async fn postgres_host() -> Host {
     Host::start(options.postgres(&url)).await
 }
 
-/// Each case is a test on either database.
+/// Makes each case a test on SQLite and a test on PostgreSQL.
 macro_rules! on_both {
     ($($case:ident)*) => {
         mod on_sqlite {
@@ -63,7 +63,7 @@ fn note(id: &str) -> Value {
     json!({ "action": "put", "id": id, "note": { "title": "t", "body": "" } })
 }
 
-/// The outcomes of an action in the audit log.
+/// Returns the outcomes of an action in the audit log, the newest first.
 async fn outcomes(host: &Host, action: &str) -> Vec<Value> {
     let audit = host.operate(&format!("/audit?action={action}")).await.body;
     audit["entries"].as_array().unwrap().iter().map(|entry| entry["outcome"].clone()).collect()
@@ -80,11 +80,11 @@ async fn a_call_over_a_quota_is_refused_and_others_do_not_notice(host: Host) {
     let balance = json!({ "action": "balance", "account": "dan" });
     agent.call("ledger", balance).await.refused(404, "account_not_found");
     assert_eq!(outcomes(&host, "open").await[0], "quota_exceeded");
-    // A change of what is there takes no document more, and another capability has its own quota.
+    // Changing a document does not count as another one, and another capability has its own quota.
     agent.result("notes", note("one")).await;
     agent.call("notes", note("two")).await.refused(429, "quota_exceeded");
     agent.result("notes", note("one")).await;
-    // A deletion frees at once.
+    // A deleted document no longer counts.
     agent.result("notes", json!({ "action": "delete", "id": "one" })).await;
     agent.result("notes", note("two")).await;
 }
@@ -124,7 +124,8 @@ async fn a_nested_call_over_its_quota_undoes_the_whole_call(host: Host) {
 async fn what_a_callee_counts_is_kept_when_the_caller_is_over_its_quota(host: Host) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada", "ben", "cid"]).await;
-    // Otherwise a caller at its quota could guess as often as it likes.
+    // The wrong guess is counted although the call is refused: otherwise a caller at its quota
+    // could guess without limit.
     let body = json!({ "action": "pay_despite_guess", "order": order("ada"), "word": "wrong" });
     agent.call("ledger", body).await.refused(429, "quota_exceeded");
     let guesses = agent.result("notes", json!({ "action": "guesses", "word": "wrong" })).await;
@@ -135,7 +136,7 @@ async fn what_a_callee_counts_is_kept_when_the_caller_is_over_its_quota(host: Ho
 async fn a_timer_over_the_quota_writes_nothing_and_runs_later(host: Host) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada", "ben"]).await;
-    // Running it takes two documents more: a count and a transfer.
+    // The timer's action needs two documents more: a counter and a transfer.
     let body =
         json!({ "action": "schedule", "timer": "late", "after_ms": 0, "order": order("ada") });
     agent.result("ledger", body).await;

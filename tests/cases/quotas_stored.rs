@@ -1,4 +1,4 @@
-//! The quotas of what is stored, at the store's own interface, on SQLite and on PostgreSQL.
+//! The quotas of stored data, at the store's own interface, on SQLite and on PostgreSQL.
 
 use crate::{
     cases::store::{Opened, collection, put, unit},
@@ -29,7 +29,8 @@ fn database(opened: &Opened) -> Database {
     }
 }
 
-/// Adds up what the database has, and returns it beside what it has counted.
+/// Returns the real use of each capability, summed over the rows, and the use that the triggers
+/// have counted.
 async fn sums(database: &Database) -> [Vec<String>; 2] {
     const ROW: &str =
         "capability || ' ' || documents || ' ' || tombstones || ' ' || bytes || ' ' || timers";
@@ -113,7 +114,7 @@ async fn usage_is_the_sum_of_what_is_stored(opened: Opened) {
     let [real, counted] = sums(&database).await;
     assert_eq!((real.len(), real), (4, counted));
 
-    // What the host does by itself counts as well.
+    // The host's own changes are counted too.
     let later = Timestamp::from_millis(1_800_000_000_000);
     assert!(!store.take_timers(later, "a", 3).await.unwrap().is_empty());
     assert!(store.drop_timers("b").await.unwrap() > 0);
@@ -169,13 +170,13 @@ async fn a_unit_over_a_quota_writes_nothing(opened: Opened) {
     assert_eq!(refused(input).await.quota, Quota::Bytes);
 
     assert_eq!(sums(&database).await, before);
-    // A deletion frees at once, in the same unit too.
+    // A deletion makes room at once, also within the same unit.
     put(store, &small, "c", json!({})).await;
     let mut swap = unit(store);
     swap.delete(&small, "a", Expectation::Any).await.unwrap();
     swap.put(&small, "d", "{}".to_owned(), Expectation::Any).await.unwrap();
     assert_eq!(commit(swap).await, Verdict::Committed);
-    // Test mode has a share of its own.
+    // Test mode has quotas of its own.
     let in_test_mode = collection(store, "small (test)", &[]).await;
     put(store, &in_test_mode, "a", json!({})).await;
 }
@@ -222,7 +223,7 @@ async fn tombstones_count_for_a_quota_of_their_own(opened: Opened) {
     let mut add = unit(&opened.store);
     add.put(&small, "new", "{}".to_owned(), Expectation::Any).await.unwrap();
     assert_eq!(refused(add).await.quota, Quota::DocumentsAndTombstones);
-    // A document that comes back takes the place of its tombstone.
+    // A document that is created again replaces its tombstone.
     put(&opened.store, &small, "7", json!({})).await;
 }
 
@@ -237,7 +238,7 @@ async fn a_timer_frees_its_place_when_it_runs(opened: Opened) {
         task: Some(Task::Timer { key: key("small", name, false), setting: "tmr_1".to_owned() }),
         ..Attachments::default()
     };
-    // It is set again, or another in its place.
+    // The timer that has run is set again, or another one instead.
     for (ended, next) in [("one", "one"), ("two", "three")] {
         let mut unit = unit(store);
         unit.change_timer(key("small", next, false), set("{}"));

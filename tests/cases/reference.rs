@@ -1,4 +1,4 @@
-//! The reference of the shipped capabilities, as `docs/` has it.
+//! The reference of the shipped capabilities in `docs/` is up to date.
 
 use crate::harness::{binary, guests};
 use std::{
@@ -7,14 +7,15 @@ use std::{
     process::Command,
 };
 
-/// With this variable the pages are written instead of compared: `cargo xtask reference`.
+/// If this variable is set, the pages are written instead of compared, as by
+/// `cargo xtask reference`.
 const WRITE: &str = "PORTOLAN_WRITE_REFERENCE";
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/capabilities")
 }
 
-/// What `portolan describe` says of each component, by the name of its page.
+/// Returns the output of `portolan describe` for each component, by the name of its page.
 fn described() -> BTreeMap<String, String> {
     let components = std::fs::read_dir(guests().join("plugins")).unwrap();
     let components = components.map(|entry| entry.unwrap().path());
@@ -53,6 +54,6 @@ fn the_reference_agrees_with_the_components() {
     let names: Vec<_> = written.keys().collect();
     assert_eq!(names, described.keys().collect::<Vec<_>>(), "run cargo xtask reference");
     for (name, page) in &described {
-        assert_eq!(written[name], *page, "{name} is of yesterday: run cargo xtask reference");
+        assert_eq!(written[name], *page, "{name} is out of date: run cargo xtask reference");
     }
 }

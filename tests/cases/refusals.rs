@@ -1,4 +1,5 @@
-//! Files that are no capability: each is refused with its reason, and the others go on serving.
+//! Files that are not valid capabilities: each is refused with its reason, and the
+//! others keep serving.
 
 use crate::harness::{Host, Options, Process, component, find, patched};
 use serde_json::{Value, json};
@@ -78,7 +79,7 @@ async fn a_descriptor_that_lies_is_refused_with_every_problem() {
         assert!(problems.iter().any(|problem| problem["at"] == *at), "{name}: {problems:?}");
         assert!(problems.iter().all(|problem| !problem["fix"].as_str().unwrap().is_empty()));
     }
-    // Two lies at once are told at once.
+    // Two errors in one descriptor are reported together.
     host.drop_in(
         "two.wasm",
         &patched(&template, &[("template_000", "Template 000"), ("bravo", "alpha")]),
@@ -145,14 +146,14 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
 }
 
-/// The component with this many more memories of this many pages of 64 KiB.
+/// Returns the component with `count` more memories, each of this number of pages of 64 KiB.
 fn with_memories(component: &[u8], count: usize, pages: usize) -> Vec<u8> {
     let module = format!("(core module $m (memory {pages}))");
     let instances = "(core instance (instantiate $m))".repeat(count);
     let inner = wat(&format!("(component {module} {instances})"));
     let mut bytes = component.to_vec();
-    // Two more sections: the inner component (4), and one instance (5) of it, which is made by
-    // instantiating (0) the component with index 0 and no arguments.
+    // Two more sections: the inner component (id 4), and an instance section (id 5) that
+    // instantiates (0) the component with index 0 and no arguments.
     bytes.push(4);
     leb128(&mut bytes, inner.len());
     bytes.extend(inner);
@@ -202,7 +203,8 @@ async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     assert!(row["message"].as_str().unwrap().contains("unsigned:greeter"), "{row:#}");
     let greet = json!({ "action": "greet", "name": "Ada" });
     assert_eq!(host.agent().await.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
-    // When the operator gives the id to the second, the first ends.
+    // When the operator gives the id to the second publisher, the first
+    // publisher's file is refused.
     let adopted = host.decide("greeter", "adopt").await;
     assert_eq!(adopted["publisher"], "unsigned:another");
     host.wait_for("heir", |status| find(status, "loaded", "file", "another.wasm").is_some()).await;
@@ -212,7 +214,8 @@ async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Howdy, Ada!");
     let recorded = host.operate("/audit?capability=greeter&action=operator:adopt").await;
     assert_eq!(recorded.body["entries"][0]["version"], "unsigned:another", "{}", recorded.text);
-    // When it goes, the other one still has no right to the id.
+    // When the second publisher's file is removed, the first publisher still
+    // has no right to the id.
     std::fs::remove_file(host.catalog().join("another.wasm")).unwrap();
     host.wait_for("nobody", |status| find(status, "loaded", "id", "greeter").is_none()).await;
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
@@ -225,7 +228,7 @@ async fn links_pipes_and_large_files_are_handled_or_refused() {
         Options::with(&["greeter"]).configuration("[limits]\ncomponent_bytes = 1048576\n"),
     )
     .await;
-    // A link inside the folder is fine: that is how some systems mount files.
+    // A link within the folder is allowed, because some systems mount files so.
     std::fs::write(host.catalog().join("stored"), component("template")).unwrap();
     symlink("stored", host.catalog().join("inside.wasm")).unwrap();
     host.loaded("template_000", "1.2.0").await;
@@ -240,12 +243,12 @@ async fn links_pipes_and_large_files_are_handled_or_refused() {
     let pipe = host.catalog().join("pipe.wasm");
     assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
     assert_eq!(host.refusal("pipe.wasm").await["reason"], "not_a_file");
-    // 200 MB, without the disk.
+    // A sparse file of 200 MB, which takes no space on the disk.
     let large = std::fs::File::create(host.catalog().join("large.wasm")).unwrap();
     large.set_len(200_000_000).unwrap();
     let row = host.refusal("large.wasm").await;
     assert_eq!(row["reason"], "too_large");
-    // Hidden and temporary names are nobody's business.
+    // Files with hidden and temporary names are ignored.
     for name in
         [".hidden.wasm", "~temporary.wasm", "#editor.wasm", "partial.wasm.part", "notes.txt"]
     {
@@ -261,7 +264,7 @@ async fn links_pipes_and_large_files_are_handled_or_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_grows_while_it_is_read_is_loaded_when_complete() {
     let host = Host::with(&["greeter"]).await;
-    // A file counts as whole when nothing was written for 200 ms. On a machine so busy that
+    // A file counts as finished when nothing was written for 200 ms. On a machine so busy that
     // this writer itself pauses longer, a refusal is right, and another file is tried.
     for attempt in 0..10 {
         let name = format!("growing_{attempt}.wasm");

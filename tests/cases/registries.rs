@@ -1,4 +1,4 @@
-//! Components in OCI registries: stored, read, published from there.
+//! Components in OCI registries: pushed, pulled, and published from there.
 
 use crate::harness::{
     Host, Options, command, component, patched,
@@ -46,7 +46,7 @@ async fn a_component_goes_through_a_registry_unchanged() {
     let pushed: Value = serde_json::from_str(&output).unwrap();
     let pinned = pushed["address"].as_str().unwrap();
     assert!(pinned.contains("/tools/greeter@sha256:"), "{pushed:#}");
-    // The file is not replaced unless that is wanted.
+    // An existing file is replaced only with `--force`.
     let error = fails(at, &["pull", &address]);
     assert!(error.contains("greeter.wasm is there already"), "{error}");
     for (from, to) in [(address.as_str(), "by-tag.wasm"), (pinned, "by-digest.wasm")] {
@@ -54,7 +54,7 @@ async fn a_component_goes_through_a_registry_unchanged() {
         assert_eq!(fs::read(at.join(to)).unwrap(), component("greeter"));
     }
     succeeds(at, &["pull", &address, "--force"]);
-    // What other tools read: the types of the CNCF's artifact.
+    // Other tools read these types, which the CNCF defines for Wasm artifacts.
     let manifest = reqwest::Client::new()
         .get(format!("http://{}/v2/tools/greeter/manifests/1.0.0", registry.host))
         .header("accept", "application/vnd.oci.image.manifest.v1+json")

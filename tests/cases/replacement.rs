@@ -1,4 +1,4 @@
-//! A thousand replacements under load: every call in flight is answered.
+//! A component is replaced a thousand times under load, and every call in flight is answered.
 
 use crate::harness::{Host, component, patched};
 use serde_json::json;

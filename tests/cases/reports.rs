@@ -1,4 +1,4 @@
-//! What somebody reports, what is decided about it, and who is told.
+//! Reports, the decisions on them, appeals, and the events about them.
 
 use crate::harness::time::DAY;
 use crate::harness::{
@@ -18,7 +18,8 @@ const NAMES: [&str; 6] = [
     "svc_phone_binding",
 ];
 
-/// A host with the invented city. To start many components at once takes a busy machine its time.
+/// Starts a host with the invented city. The time limit is long, because many
+/// components start at once.
 pub async fn host(more: &[&str]) -> Host {
     let configuration =
         format!("feeds_dir = {:?}\n[limits]\ncall_wall_time_ms = 20000\n", city().join("feeds"));
@@ -43,7 +44,7 @@ pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
     reply.body["result"].clone()
 }
 
-/// A decision with its reasons.
+/// Returns a decision with its reasons.
 fn decision(report_id: &str, outcome: &str) -> Value {
     let mut decision = json!({
         "report_id": report_id, "outcome": outcome, "explanation": "It was looked at with care.",
@@ -56,7 +57,8 @@ fn decision(report_id: &str, outcome: &str) -> Value {
     decision
 }
 
-/// The decision on an appeal: if the first decision is overturned, its opposite is done.
+/// Returns the decision on an appeal. If it overturns a dismissal, it names a measure like an
+/// `actioned` one.
 fn ruling(report_id: &str, outcome: &str, was_dismissed: bool) -> Value {
     let done = outcome == "overturned" && was_dismissed;
     let mut ruling = decision(report_id, if done { "actioned" } else { outcome });
@@ -73,7 +75,7 @@ impl Person<'_> {
         self.agent().result(REPORTS, with(action, &fields)).await
     }
 
-    /// The id of a report that this person makes.
+    /// Makes a report and returns its id.
     pub async fn reports(&self, subject_id: &str, reason: &str) -> String {
         let body =
             json!({ "subject_id": subject_id, "reason": reason, "text": "See for yourself." });
@@ -91,20 +93,20 @@ impl Person<'_> {
         self.reported("get", json!({ "report_id": report_id })).await
     }
 
-    /// The data of the events about reports so far.
+    /// Returns the data of the events about reports so far.
     async fn informed(&self) -> Vec<Value> {
         let page = self.reader.page("wait=0&cursor=0&types=report.updated").await;
         page["events"].as_array().unwrap().iter().map(|event| event["data"].clone()).collect()
     }
 }
 
-/// The state in each event of a report, and the role in which the person gets it.
+/// Returns the state in each event of a report, and the role in which the person gets it.
 fn steps(events: &[Value]) -> Vec<(&str, &str)> {
     let states = events.iter().map(|event| event["resource"]["state"].as_str().unwrap());
     states.zip(events.iter().map(|event| event["role"].as_str().unwrap())).collect()
 }
 
-/// Brings a report into a state.
+/// Brings an open report into a state.
 async fn brought(host: &Host, ada: &Person<'_>, report_id: &str, state: &str) {
     let triage = json!({ "report_id": report_id });
     let (acts, more) = match state {
@@ -160,7 +162,7 @@ async fn every_action_in_every_state_by_either_side() {
                 _ => ada.appeals(&id).await,
             };
             assert_eq!(taken.take(ada.agent(), &reply).await, None);
-            // Nothing was done against Ben before, so there is nothing that he could know of.
+            // Ben knows of the report only if something was done against him.
             let unknown = role == "affected" && !["actioned", "overturned"].contains(&&**state);
             match (leads(state, action, role), unknown) {
                 (true, _) => assert_eq!(reply.status, 200, "{action} {state}: {}", reply.text),
@@ -176,7 +178,7 @@ async fn every_action_in_every_state_by_either_side() {
             allowed += usize::from(reply.status == 200);
         }
     }
-    assert_eq!(allowed, 5, "as many as the table has rows for what is there");
+    assert_eq!(allowed, 5, "the number of rows of the table for existing reports");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -241,7 +243,7 @@ async fn a_report_goes_from_a_map_record_to_a_decision_in_the_inbox() {
     assert!(!report.to_string().contains("Ask the company"), "{report:#}");
     let waiting = operated(&host, "waiting", json!({})).await;
     assert_eq!(waiting["items"], json!([]));
-    // What is decided may be reported again.
+    // A subject may be reported again after a decision.
     let again = ada.reports(target["id"].as_str().unwrap(), "incorrect_data").await;
     let waiting = operated(&host, "look", json!({ "report_id": again })).await;
     assert_eq!(waiting["about_it"], 2);
@@ -255,7 +257,7 @@ async fn a_reported_person_learns_the_reasons_but_not_the_reporter() {
     let message = ben.says(&thread, "Send me the code that you got, quickly.").await;
     let message_id = message["message_id"].as_str().unwrap();
     let id = ada.reports(message_id, "scam").await;
-    assert_ne!(id[4..9], message_id[4..9], "an id that tells no instant");
+    assert_ne!(id[4..9], message_id[4..9], "the report's id does not begin with its instant");
     ben.talked("retract", json!({ "message_id": message_id })).await;
     let case = operated(&host, "look", json!({ "report_id": id })).await;
     assert_eq!(case["subject_owner_id"], json!(ben.id));

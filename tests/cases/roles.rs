@@ -55,7 +55,7 @@ async fn an_unknown_role_is_an_error_of_the_configuration() {
     assert!(log.contains("kingship") && log.contains("phone_verification"), "{log}");
 }
 
-/// A stranger's component that can take on the role `agent_management`.
+/// Returns an unsigned component that declares the role `agent_management`.
 fn stranger(id: &str) -> Vec<u8> {
     let action = |name: &str| json!({ "name": name, "access": "open", "operations": [] });
     let actions = ["act", "revoke_agent"].map(action);

@@ -1,9 +1,10 @@
-//! Components that misbehave while they run: the right code, and nobody else notices.
+//! Components that misbehave while they run: the caller gets the right error code, and no other
+//! call notices.
 
 use crate::harness::{Host, Options, Process, component};
 use serde_json::{Value, json};
 
-/// Limits that make the hostile end sooner than the defaults would.
+/// A shorter time limit than the default, so that endless calls end sooner.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 1000\n";
 
 fn options() -> Options {
@@ -58,7 +59,7 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
                 (&json!(retryable), &conflict),
                 "{action}"
             );
-            // What went wrong inside is for the operator, not for the caller.
+            // The details of the failure are for the operator, not for the caller.
             assert!(!reply.text.contains("dog") && !reply.text.contains("wasm"), "{}", reply.text);
         }
         let next = agent.result("greeter", json!({ "action": "greet", "name": action })).await;
@@ -66,7 +67,7 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
         assert_eq!(agent.result("misbehaves", json!({ "action": "behaves" })).await["number"], 1);
     }
     assert!(host.log().contains("the dog ate it"), "the author's panic is in the operator's log");
-    assert!(host.log().contains("call stack exhausted"), "recursion is called so");
+    assert!(host.log().contains("call stack exhausted"), "the log names the recursion");
     let flood = host
         .log()
         .lines()
@@ -91,7 +92,7 @@ async fn wasi_is_provided_and_empty() {
     let found = host.agent().await.result("wasi_probe", json!({ "action": "look" })).await;
     assert_eq!((&found["environment"], &found["arguments"]), (&json!(0), &json!(0)));
     assert_eq!((&found["files"], &found["sockets"]), (&json!(false), &json!(false)));
-    assert_eq!(found["now"], found["wasi_now"], "one clock, and it stands still during the call");
+    assert_eq!(found["now"], found["wasi_now"], "both clocks are the call's fixed instant");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +136,7 @@ async fn misbehaviour_leaves_no_memory_and_no_thread_behind() {
     }
     assert!(host.process_status("Threads") <= threads + 1, "threads");
     let grown = host.process_status("VmRSS").saturating_sub(memory);
-    // Six rounds that each took 64 MiB would show; what an allocator keeps does not.
+    // Six rounds that each leak 64 MiB would exceed this; memory that the allocator keeps does not.
     assert!(grown < 32 << 10, "{grown} KiB more than before");
 }
 
@@ -159,7 +160,7 @@ async fn a_capability_that_hangs_does_not_occupy_every_sandbox() {
     for reply in [slept.0, slept.1, slept.2, slept.3] {
         reply.refused(504, "capability_timeout");
     }
-    assert_ne!(sleep().await.status, 503, "the places are free again");
+    assert_ne!(sleep().await.status, 503, "the permits are free again");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,13 +15,13 @@ pub const NAMES: [&str; 6] = [
     "faq_get",
 ];
 
-/// A host with the invented city, which nobody builds anew.
+/// Starts a host with the invented city, which is not built anew.
 async fn city_host() -> Host {
     let configuration = format!("feeds_dir = {:?}", city().join("feeds"));
     Host::start(Options::with(&NAMES).configuration(&configuration)).await
 }
 
-/// A person's agent with its inbox, and the person's id.
+/// Registers and claims an agent, and returns it with the person's id.
 pub async fn person<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
     let agent = host.test_agent().await;
     let owner_id = agent.claim(phone).await.as_str().unwrap().to_owned();
@@ -49,7 +49,7 @@ pub fn published(folder: &Path, file: &str, list: &str) -> Vec<Value> {
     document[list].as_array().unwrap().clone()
 }
 
-/// The ids of a published signal of this kind and maturity, and of its company.
+/// Returns the ids of a published signal of this kind and maturity, and of its company.
 pub fn signal(kind: &str, maturity: &str) -> (String, String) {
     let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
     let fits = |signal: &&Value| signal["kind"] == kind && signal["maturity"] == maturity;
@@ -189,13 +189,13 @@ async fn a_source_that_retracts_disputes_a_signal_once() {
     assert_eq!(rest["evidence"][0]["kind"], "objection_upheld");
     assert_eq!(rest["evidence"][0]["answers"], known["evidence"][0]["id"]);
     assert_eq!(rest["next_cursor"], Value::Null);
-    // Live is another world.
+    // Live mode does not see the evidence of test mode.
     let url = format!("{}/capabilities/{SIGNALS}/knowledge", host.admin_url);
     let live = Reply::read(host.operator.post(url).json(&json!({})).send().await.unwrap()).await;
     assert_eq!(live.body["result"]["evidence"], json!([]));
 }
 
-/// All evidence and confirmations of a person, in pages of this size.
+/// Returns all evidence and confirmations of a person, read in pages of this size.
 async fn mine(agent: &Agent<'_>, limit: usize) -> Vec<Value> {
     let mut body = json!({ "action": "list_mine", "limit": limit });
     let mut items = Vec::new();
@@ -238,13 +238,13 @@ async fn evidence_and_confirmations_of_a_person_are_one_list() {
     let url = "https://paper-4.example/";
     ben.agent.result(SIGNALS, submission(signals[0]["id"].as_str().unwrap(), url)).await;
 
-    // What is changed comes first, of whichever kind it is.
+    // The entry that was changed last is first, whatever its kind.
     let first = made.pop().unwrap();
     let withdraw = json!({ "action": "withdraw", "evidence_id": first["evidence_id"] });
     let mut withdrawn = ada.agent.result(SIGNALS, withdraw).await;
     withdrawn["about"] = json!("evidence");
     made.insert(0, withdrawn.clone());
-    // Of one instant, evidence first.
+    // Among entries of the same instant, evidence is first.
     let about = |entry: &Value| {
         ["evidence", "confirmation", "dispute"].iter().position(|kind| entry["about"] == *kind)
     };
@@ -258,7 +258,7 @@ async fn evidence_and_confirmations_of_a_person_are_one_list() {
     let listed = mine(&ben.agent, 1).await;
     assert_eq!((listed.len(), &listed[0]["url"]), (1, &json!(url)));
 
-    // States are those of evidence; a cursor belongs to its list.
+    // `state` filters evidence only; a cursor is valid only for its own list.
     let mut some = json!({ "action": "list_mine", "state": ["withdrawn"], "limit": 1 });
     assert_eq!(ada.agent.result(SIGNALS, some.clone()).await["items"], json!([withdrawn]));
     let page = ada.agent.result(SIGNALS, json!({ "action": "list_mine", "limit": 1 })).await;

@@ -14,7 +14,7 @@ use portolan_feeds::publish::documents;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// A host with a copy of the invented city that can be built anew.
+/// Starts a host with a copy of the invented city that can be built anew.
 async fn host() -> Host {
     let folder = Options::with(&NAMES)
         .configuration("[limits]\ncall_wall_time_ms = 20000\n")
@@ -25,7 +25,7 @@ async fn host() -> Host {
     let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
     assert!(copied.success());
     let host = Host::start_in(folder).await;
-    host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
+    host.wait_for_feeds("published feeds", |status| !status["in_force"].is_null()).await;
     host
 }
 
@@ -37,7 +37,8 @@ fn data(host: &Host) -> PathBuf {
     host.folder.path().join("data")
 }
 
-/// Builds the feeds with what was said to the host of this data folder; answers what the command says.
+/// Builds the feeds with the evidence in the host of this data folder; returns
+/// what the command prints.
 async fn built(folder: &Path, data: &Path, more: &[&str]) -> String {
     built_with(folder, ["--data-dir", data.to_str().unwrap()], more).await
 }
@@ -53,7 +54,7 @@ async fn built_with(folder: &Path, host: [&str; 2], more: &[&str]) -> String {
     said
 }
 
-/// The same, until the host has the new feeds in force.
+/// Builds the feeds anew, and waits until the host serves them.
 async fn rebuilt(host: &Host) {
     let before = host.feeds_status().await;
     built(&folder(host), &data(host), &[]).await;
@@ -69,7 +70,7 @@ fn needs(signal: &Value) -> Vec<&str> {
     missing.map(|need| need["needs"].as_str().unwrap()).collect()
 }
 
-/// The events of one type in an inbox, once there is one.
+/// Waits for events of one type in an inbox, and returns them.
 async fn told(reader: &Reader<'_>, event_type: &str) -> Vec<Value> {
     let page = reader.page(&format!("wait=20&cursor=0&types={event_type}")).await;
     page["events"].as_array().unwrap().clone()
@@ -92,7 +93,7 @@ async fn accepted_evidence_raises_the_maturity_of_a_lead() {
     let evidence = ada.agent.result(SIGNALS, submission(&id, url)).await;
     assert_eq!((&evidence["state"], &evidence["version"]), (&json!("submitted"), &json!(1)));
     assert_eq!(evidence["allowed_actions"], json!(["withdraw"]));
-    // Until it is accepted it is counted, and nothing else.
+    // Until the evidence is accepted, others see only its count.
     let seen = get(&stranger, &id).await;
     assert_eq!(seen["evidence_counts"]["submitted"], 1);
     assert_eq!((&seen["evidence"], &seen["own_evidence"]), (&json!([]), &json!([])));
@@ -232,7 +233,7 @@ async fn a_build_without_a_host_uses_the_verifications_of_the_last_build() {
 async fn a_signal_that_has_left_the_feed_keeps_its_evidence() {
     let host = host().await;
     let (ada, _) = person(&host, ADA).await;
-    // Another city, in which nobody knows the company.
+    // Another city, which does not have the company.
     let other = host.folder.path().join("other");
     built(&other, &data(&host), &["--seed", "2"]).await;
     let signals = |folder: &Path| published(folder, "live-signal-feed.json", "items");

@@ -19,7 +19,7 @@ async fn host() -> Host {
     Host::with(&["svc_phone_binding", "agent_credits", "owners", "svc_whoami"]).await
 }
 
-/// Lets a person consent to a new client; returns the client's agent.
+/// Registers a client to which a person consents, and returns the client's agent.
 async fn let_in<'a>(host: &'a Host, person: &mut Person<'_>, phone: &str) -> Reader<'a> {
     let client = public_client(host).await;
     let code = allowed(person, &client, phone).await;
@@ -47,7 +47,8 @@ async fn allowed(person: &mut Person<'_>, client: &str, phone: &str) -> String {
     oauth::allowed(person, &page).await
 }
 
-/// Type and agent of an agent's next events about agents.
+/// Waits for an agent's next events about agents, acknowledges them, and returns the type and the
+/// agent of each.
 async fn told(reader: &Reader<'_>) -> Vec<(String, Value)> {
     let started = Instant::now();
     let page = loop {
@@ -55,7 +56,7 @@ async fn told(reader: &Reader<'_>) -> Vec<(String, Value)> {
         if page["events"] != json!([]) {
             break page;
         }
-        assert!(started.elapsed() < PATIENCE, "{} is told nothing", reader.id);
+        assert!(started.elapsed() < PATIENCE, "{} gets no event", reader.id);
     };
     reader.acknowledge(&ids(&page)).await;
     let events = page["events"].as_array().unwrap().iter();
@@ -64,7 +65,7 @@ async fn told(reader: &Reader<'_>) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// The agents that a page lets the person revoke.
+/// Returns the ids of the agents that a page lets the person revoke.
 fn offered(page: &Page) -> Vec<String> {
     let html = Html::parse_document(&page.reply.text);
     let choice = Selector::parse("input[name=agent]").unwrap();
@@ -82,17 +83,17 @@ async fn an_agent_that_a_person_consents_to_equals_a_claimed_one() {
     };
     until(async || balance(&first).await["available"] == 20).await;
 
-    // The others are told of the next one, which has nothing yet, and of nobody else.
+    // The person's other agents get one event about the next agent, which has no credits yet.
     let second = let_in(&host, &mut person, ADA).await;
     assert_eq!(told(&first).await, [("identity.agent_linked".to_owned(), json!(second.id))]);
     assert_eq!(balance(&second).await["available"], 0);
 
-    // Whoever signs in again for a client that is known makes no agent.
+    // A second sign-in for the same client makes no new agent.
     let mut elsewhere = Person::new(&host);
     let client = public_client(&host).await;
     let third = reader(&host, &client, &allowed(&mut person, &client, ADA).await).await;
     assert_eq!(told(&first).await, [("identity.agent_linked".to_owned(), json!(third.id))]);
-    // The pause between two codes for one number.
+    // A minute must pass between two codes for one number.
     host.advance(MINUTE).await;
     let code = allowed(&mut elsewhere, &client, ADA).await;
     assert_eq!(reader(&host, &client, &code).await.id, third.id);
@@ -103,7 +104,7 @@ async fn an_agent_that_a_person_consents_to_equals_a_claimed_one() {
     let mut known = [&first, &second, &third].map(|agent| json!(agent.id)).to_vec();
     known.sort_by_key(ToString::to_string);
     assert_eq!(ids, known);
-    // Nothing was told of it either: the next that is heard of is the next that is let in.
+    // Nor did it publish an event: the next event is about the next new agent.
     let fourth = let_in(&host, &mut person, ADA).await;
     assert_eq!(told(&first).await, [("identity.agent_linked".to_owned(), json!(fourth.id))]);
 }
@@ -118,8 +119,8 @@ async fn a_person_with_the_most_agents_allowed_can_revoke_one_at_sign_in() {
         agents.push(let_in(&host, &mut ada, ADA).await);
     }
 
-    // In another browser: the phone still proves who it is.
-    // The pause between two codes for one number.
+    // In another browser, the person is identified by the phone. A minute must pass between two
+    // codes for one number.
     host.advance(MINUTE).await;
     let mut elsewhere = Person::new(&host);
     let client = public_client(&host).await;
@@ -134,7 +135,7 @@ async fn a_person_with_the_most_agents_allowed_can_revoke_one_at_sign_in() {
     shown.sort();
     assert_eq!(shown, expected);
 
-    // Nobody ends what is somebody else's, or nobody's.
+    // Agents of other people, and ones that do not exist, cannot be revoked.
     for id in [&*foreign.id, "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3", ""] {
         let page = elsewhere.submit(&page, "end", &[("agent", id)]).await;
         assert_ne!(page.problem(), "", "{id}");

@@ -1,4 +1,4 @@
-//! Organisations: founded, led and left; and that their roles are relations for others.
+//! Organisations: how they are created, administered and left, and the relations of their roles.
 
 use crate::{
     cases::signal_verification::published,
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub const ORG: &str = "social_org";
 const NUMBER: &str = "+14155550100";
 
-/// Calls get much time, because the machine may be busy.
+/// A long time limit of calls, because the machine may be busy.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 const NAMES: [&str; 6] = [
@@ -25,7 +25,7 @@ pub async fn host() -> Host {
     Host::start(Options::with(&NAMES).configuration(LIMITS)).await
 }
 
-/// A person's agent with its inbox, and the person's id.
+/// Registers and claims an agent, and returns it with the person's id.
 pub async fn person(host: &Host) -> (Reader<'_>, String) {
     let agent = host.test_agent().await;
     let owner_id = agent.claim(NUMBER).await.as_str().unwrap().to_owned();
@@ -62,7 +62,7 @@ pub async fn join(
     agent.result(ORG, with(of("respond_invite", org_id), "decision", "accept")).await;
 }
 
-/// The roles that `social_permissions` knows of, from the highest.
+/// Returns the person's roles in `social_permissions`, the highest first.
 pub async fn roles(agent: &Agent<'_>, org_id: &Value, owner_id: &str) -> Vec<&'static str> {
     let mut held = Vec::new();
     for role in ["owner", "admin", "recruiter", "member"] {
@@ -82,7 +82,7 @@ pub async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
     agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
 }
 
-/// The newest event of a type, once it is there.
+/// Waits for an event of a type, and returns the newest; null if none is delivered in time.
 pub async fn event(reader: &Reader<'_>, event_type: &str) -> Value {
     let page = reader.page(&format!("wait=20&types={event_type}")).await;
     page["events"].as_array().unwrap().last().unwrap_or(&Value::Null).clone()
@@ -240,7 +240,7 @@ async fn an_organisation_never_loses_its_last_owner() {
     ada.agent.call(ORG, demoted).await.refused(409, "last_org_owner");
     ada.agent.call(ORG, about("remove_member", &org_id, &a)).await.refused(409, "last_org_owner");
     assert_eq!(roles(&ada.agent, &org_id, &a).await[0], "owner");
-    // As the refusal says: ask, call, and try again.
+    // The next step of the refusal: ask for the new owner, transfer, and try again.
     let next = &last.body["next"];
     assert_eq!((&next["missing"], &next["then"]), (&json!(["owner_id"]), &json!("retry_original")));
     let transfer = with(next["input"].clone(), "owner_id", b.as_str());
@@ -251,7 +251,7 @@ async fn an_organisation_never_loses_its_last_owner() {
         ("admin", "owner")
     );
 
-    // Of two owners who leave at once, one stays.
+    // Of two owners who leave concurrently, only one can.
     bob.agent.result(ORG, with(about("set_role", &org_id, &a), "role", "owner")).await;
     let replies = futures([&ada, &bob].iter().map(|person| person.agent.call(ORG, leave()))).await;
     let mut codes: Vec<_> = replies.iter().map(|reply| reply.status.as_u16()).collect();
@@ -260,7 +260,7 @@ async fn an_organisation_never_loses_its_last_owner() {
     assert_eq!(ada.agent.result(ORG, of("get", &org_id)).await["members_count"], 1);
 }
 
-/// Two targets of the map, each with the domain that its website is under.
+/// Returns two targets of the map, each with the domain of its website.
 fn targets() -> [(String, String); 2] {
     let targets = published(&city().join("feeds"), "sf-live-targets.json", "features");
     let mut with_site = targets.iter().filter_map(|target| {
@@ -295,11 +295,11 @@ async fn only_a_verified_organisation_is_linked_to_a_target() {
     let taken = ada.agent.call(ORG, link(&other_id)).await;
     taken.refused(409, "target_taken");
     assert_eq!(follow(&ada.agent, &taken.body).await["org_id"], org_id);
-    // Whose website is under another domain is somebody else.
+    // A target whose website has another domain cannot be linked.
     let elsewhere = with(of("link_target", &other_id), "target_id", another.as_str());
     ada.agent.call(ORG, elsewhere).await.refused(403, "not_permitted");
 
-    // Another name is the same domain's; another domain is somebody else's.
+    // A change of the name keeps the verification; a change of the domain ends it.
     for (field, value) in [("kind", "fund"), ("name", "Copperleaf Bank")] {
         let changed = ada.agent.result(ORG, with(of("update", &org_id), field, value)).await;
         assert_eq!((&changed["verified"], &changed["target_id"]), (&json!(true), &json!(target)));
@@ -309,7 +309,7 @@ async fn only_a_verified_organisation_is_linked_to_a_target() {
     ada.agent.result(ORG, link(&other_id)).await;
     ada.agent.result("clerk", verify(&other_id, false)).await;
     assert_eq!(ada.agent.result(ORG, of("get", &other_id)).await["target_id"], Value::Null);
-    // A verification of a domain that it no longer has counts for nothing.
+    // A verification of a former domain does not count.
     let old = with(verify(&org_id, true), "domain", "old.example");
     ada.agent.result("clerk", old).await;
     assert_eq!(ada.agent.result(ORG, of("get", &org_id)).await["verified"], false);

@@ -1,4 +1,4 @@
-//! Who belongs to an organisation: invited, joined, declined, and left alone.
+//! Members of organisations: invitations, and how people accept, decline and leave.
 
 use crate::harness::time::DAY;
 use crate::{
@@ -25,7 +25,7 @@ async fn people_join_by_invitation() {
     again.refused(409, "invalid_transition");
     follow(&ada.agent, &again.body).await;
 
-    // Nothing but what the event says is followed.
+    // The person follows only what the event says.
     let told = event(&bob, "org.invited").await;
     assert_eq!(
         (
@@ -113,7 +113,7 @@ async fn a_person_who_declines_is_not_invited_again_and_invitations_expire() {
     late.refused(404, "invite_not_found");
     let expired = json!({ "action": "list_mine", "state": ["expired"] });
     assert_ne!(dan.agent.result(ORG, expired.clone()).await["items"], json!([]));
-    // An invitation that nobody has seen may come again.
+    // An expired invitation may be repeated.
     ada.agent.result(ORG, invite(&d)).await;
 }
 
@@ -135,7 +135,7 @@ async fn people_who_accept_no_contact_are_not_invited() {
     bob.agent.result("owners", policy("anyone_matching")).await;
     let blocks = |owner_id: &str| json!({ "action": "block", "owner_id": owner_id });
     let unblocks = |owner_id: &str| json!({ "action": "unblock", "owner_id": owner_id });
-    // A block looks as if there were no such person.
+    // After a block, the answer is that for a person who does not exist.
     let told = async |owner_id: &str| {
         let reply = ada.agent.call(ORG, about("invite_member", &org_id, owner_id)).await;
         reply.refused(404, "owner_not_found");
@@ -154,7 +154,7 @@ async fn people_who_accept_no_contact_are_not_invited() {
     ada.agent.result(ORG, about("invite_member", &org_id, &b)).await;
 }
 
-/// The number of events that a reader got about these people's memberships.
+/// Returns the number of events that a reader got about these people's memberships.
 async fn told_of(reader: &Reader<'_>, people: &[&str]) -> usize {
     let page = reader.page("wait=0&cursor=0&limit=100").await;
     let events = page["events"].as_array().unwrap().iter();

@@ -1,14 +1,15 @@
-//! Relations: stated by capabilities, judged by one model, and told to those whom they concern alone.
+//! Relations: written by capabilities, checked by one model, and visible only to the
+//! people they concern.
 
 use crate::harness::{Agent, Host, Options, PATIENCE, invisible::GHOST};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 pub const PERMISSIONS: &str = "social_permissions";
-/// In test mode, everybody's number is the same person's.
+/// The number of test mode with which every agent is claimed for the same person.
 const SHARED_NUMBER: &str = "+14155550115";
 
-/// Calls get much time, because the machine may be busy.
+/// A long time limit of calls, because the machine may be busy.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 async fn patient(names: &[&str]) -> Host {
@@ -19,7 +20,8 @@ pub async fn host() -> Host {
     patient(&["social_permissions", "clerk"]).await
 }
 
-/// A host with the capability of people: nobody may write to a person who does not exist.
+/// Starts a host with the capability of people, so that nobody may write to a
+/// person who does not exist.
 async fn host_of_people() -> Host {
     let names =
         ["clerk", "owners", "social_permissions", "social_relationships", "svc_phone_binding"];
@@ -32,7 +34,8 @@ async fn claimed(host: &Host) -> (Agent<'_>, String) {
     (agent, owner_id)
 }
 
-/// An agent that a person has claimed, by what the database says, with the person's id.
+/// Registers an agent, writes into the database that a person has claimed it, and returns it with
+/// the person's id.
 pub async fn person(host: &Host) -> (Agent<'_>, String) {
     let registered = host.register().await;
     let agent_id = registered["agent_id"].as_str().unwrap();
@@ -54,7 +57,7 @@ pub async fn state(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
     agent.result("clerk", body).await;
 }
 
-/// The answer of a check that another capability makes.
+/// Returns whether a relation is allowed, as checked by another capability.
 async fn allowed(agent: &Agent<'_>, text: &str) -> bool {
     let mut body = tuple(text);
     body["action"] = json!("ask");
@@ -70,7 +73,7 @@ pub fn with(mut body: Value, field: &str, value: &str) -> Value {
     body
 }
 
-/// What `check` says, without the instant.
+/// Runs a check, and returns its result without the instant.
 pub async fn judged(agent: &Agent<'_>, body: Value) -> Value {
     let mut result = agent.result(PERMISSIONS, body).await;
     let token = result.as_object_mut().unwrap().remove("consistency_token").unwrap();
@@ -82,7 +85,7 @@ pub async fn may(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
     judged(agent, check(relation, object)).await["allowed"] == true
 }
 
-/// Calls the next step of a refusal unchanged.
+/// Calls the next step of a refusal unchanged, and returns its result.
 pub async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
     let next = &refused["next"];
     agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
@@ -101,7 +104,7 @@ async fn the_permission_to_message_follows_from_the_stated_relations() {
     assert!(!may(&bob, "can_message", &to_ada).await);
     let connected = format!("{to_ada}#connected@owner:{b}");
     state(&ada, &[&connected], &[]).await;
-    // Again is no error, and neither is what was never there.
+    // To write a relation twice is no error, and neither is to delete one that does not exist.
     state(&ada, &[&connected], &[&format!("{to_ada}#connected@owner:nobody")]).await;
     let why = judged(&bob, check("can_message", &to_ada)).await;
     assert_eq!(
@@ -116,7 +119,7 @@ async fn the_permission_to_message_follows_from_the_stated_relations() {
     let closed = judged(&bob, check("can_message", &to_ada)).await;
     assert_eq!(closed, json!({ "allowed": false, "reason_path": [] }));
 
-    // A block looks the same, in either direction.
+    // With a block in either direction, the answer is the same.
     state(&ada, &[&format!("owner:{b}#blocked@{to_ada}")], &[&format!("{to_ada}#closed@*")]).await;
     assert_eq!(judged(&bob, check("can_message", &to_ada)).await, closed);
     assert_eq!(judged(&ada, check("can_message", &format!("owner:{b}"))).await, closed);
@@ -155,7 +158,7 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
     let as_bob = |relation: &str| with(check(relation, &to_ada), "subject", &to_bob);
     assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
 
-    // Whom Bob blocks, Ada does not learn; Bob's own view is Ada-less at once.
+    // Ada cannot tell that Bob has blocked her, and Bob's own view has no relation to Ada at once.
     state(&bob, &[&format!("{to_bob}#blocked@{to_ada}")], &[]).await;
     assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
     assert_eq!(judged(&ada, as_bob("blocked")).await["allowed"], false);
@@ -171,7 +174,7 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
     assert!(!may(&bob, "can_view", "listing:l1").await);
     let mine = |relation: &str| json!({ "action": "list_grants", "relation": relation });
     assert_eq!(bob.result(PERMISSIONS, mine("freebusy_viewer")).await["items"], json!([]));
-    // The one who blocked reads the block, and nobody else.
+    // Only the person who has blocked reads the block.
     let blocks = json!({ "action": "list_grants", "object": "owner:me", "relation": "blocked" });
     assert_eq!(
         bob.result(PERMISSIONS, blocks.clone()).await["items"][0]["subject"],
@@ -183,7 +186,7 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
     let tree = ada.result(PERMISSIONS, tree).await;
     assert!(!tree.to_string().contains("\"blocked\",\"subjects\""), "{tree:#}");
 
-    // With Ada's own block, Ada sees what Bob cannot.
+    // When Ada has blocked Bob, Ada sees the consequences too.
     state(&bob, &[&format!("{to_ada}#blocked@{to_bob}")], &[&format!("{to_bob}#blocked@{to_ada}")])
         .await;
     assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], false);
@@ -240,7 +243,7 @@ async fn objects_are_listed_by_relation_page_by_page() {
         bob.result(PERMISSIONS, mine("editor")).await["items"],
         json!(["listing:l1", "listing:l4"])
     );
-    // What everybody may see is not listed.
+    // Objects that everybody may see are not listed.
     let seen = bob.result(PERMISSIONS, mine("can_view")).await;
     assert_eq!(
         seen,
@@ -265,7 +268,7 @@ async fn objects_are_listed_by_relation_page_by_page() {
     people.sort();
     assert_eq!(ada.result(PERMISSIONS, subjects.clone()).await["items"], json!(people));
     bob.call(PERMISSIONS, subjects).await.refused(403, "not_permitted");
-    // Who is in an organisation is told by its own.
+    // The members of an organisation are not listed, only the organisation's role.
     let subjects =
         json!({ "action": "list_subjects", "object": "listing:l1", "relation": "editor" });
     assert_eq!(
@@ -307,7 +310,7 @@ async fn an_agent_acts_for_the_person_who_claimed_it_last() {
     becomes(true).await;
     assert!(may(&other, "scheduler", &calendar).await);
     other.result("svc.phone-binding", json!({ "action": "unbind", "confirm": true })).await;
-    // Of itself at once, whatever is still on its way.
+    // The agent's own answers change at once, before the event of the unclaim is delivered.
     assert!(!may(&other, "scheduler", &calendar).await);
     becomes(false).await;
 }
@@ -362,7 +365,7 @@ async fn relations_outside_the_model_are_refused() {
         let body = json!({ "action": "state", "write": [tuple(&sound), tuple(text)] });
         ada.call("clerk", body).await.refused(400, "relation_unknown");
     }
-    assert!(may(&ada, "can_message", &format!("owner:{a}")).await, "and nothing beside it either");
+    assert!(may(&ada, "can_message", &format!("owner:{a}")).await, "the whole write is refused");
     ada.call(PERMISSIONS, json!({ "action": "relate", "write": [] }))
         .await
         .refused(400, "unknown_action");

@@ -1,4 +1,4 @@
-//! What people grant on what they govern: given, taken back, ended by itself, and limited.
+//! Grants by people on their own objects: how they are granted, revoked, expired and limited.
 
 use crate::harness::time::{DAY, HOUR};
 use crate::{
@@ -64,7 +64,7 @@ async fn people_grant_and_revoke_on_what_they_govern() {
         with(grant("owner:me", "freebusy_viewer", &to_bob), "expires_at", "2020-01-01T00:00:00Z");
     ada.call(PERMISSIONS, past).await.refused(400, "validation_failed");
 
-    // What a capability states is not for people to revoke.
+    // People cannot revoke relations that a capability has written.
     state(&ada, &[&format!("{to_ada}#freebusy_viewer@{to_bob}")], &[]).await;
     let stated = ada.call(PERMISSIONS, revoke("owner:me", "freebusy_viewer", &to_bob)).await;
     stated.refused(404, "tuple_missing");
@@ -129,7 +129,7 @@ async fn grants_do_not_disclose_membership() {
     assert!(may(&bob, "can_view", "listing:l1").await);
     let of_bob = with(check("can_view", "listing:l1"), "subject", &format!("owner:{b}"));
     assert_eq!(judged(&ada, of_bob.clone()).await["allowed"], false);
-    // Whoever is in it knows the others.
+    // A member of the organisation may read the membership of others.
     state(&ada, &[&format!("org:o1#admin@owner:{a}")], &[]).await;
     assert_eq!(judged(&ada, of_bob).await["allowed"], true);
 }

@@ -1,4 +1,5 @@
-//! Who follows, knows, blocks and mutes whom; and that nobody can tell that they are blocked.
+//! Relationships: follows, connections, blocks and mutes, and that nobody can tell
+//! that they are blocked.
 
 use crate::harness::{
     Host, Options, futures,
@@ -69,7 +70,7 @@ async fn following_needs_approval_where_the_other_person_wants_it() {
     let twice = bo.reply("accept", "follow", &ada.id).await;
     twice.refused(409, "invalid_transition");
     bo.follows(&twice.body["next"]).await;
-    // Taken back, and not asked for again.
+    // After the follow is rejected, it cannot be requested again.
     bo.replied("reject", "follow", &ada.id).await;
     ada.call("follow", &bo.id).await.refused(409, "recipient_not_accepting");
     assert_eq!(ada.list(json!({})).await, Vec::<Value>::new());
@@ -119,7 +120,7 @@ async fn a_connection_needs_both_people() {
         let known = one.list(json!({ "kind": "connect", "state": "active" })).await;
         assert_eq!(known[0]["owner_id"], json!(other.id), "{known:#?}");
     }
-    // Whom two know becomes known to both of them.
+    // `mutuals` lists the people with whom both are connected.
     assert_eq!(ada.done("mutuals", &bo.id).await["items"], json!([]));
     ada.connects_with(&cy).await;
     cy.connects_with(&bo).await;
@@ -140,19 +141,20 @@ async fn a_connection_needs_both_people() {
     bo.done("disconnect", &ada.id).await;
     assert_eq!(ada.list(json!({ "kind": "connect" })).await.len(), 1);
     ada.call("connect", &bo.id).await.refused(409, "recipient_not_accepting");
-    // Whoever ended it may ask.
+    // Only the one who ended the connection may request it again.
     assert_eq!(bo.done("connect", &ada.id).await["direction"], "outgoing");
     let requests = |told: Vec<Value>| {
         types(&told).iter().filter(|event_type| **event_type == "relationship.requested").count()
     };
     assert_eq!(requests(ada.told().await), 1);
-    // Asking and taking back again and again tells nobody twice.
+    // Repeated requests that are withdrawn in between send only one event.
     bo.done("disconnect", &ada.id).await;
     bo.done("connect", &ada.id).await;
     assert_eq!(requests(ada.told().await), 1);
 }
 
-/// The answers and events that a person gets about another person, without that person's id.
+/// Returns the answers and events that a person gets about another person,
+/// without that person's id.
 async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
     let mut calls = vec![
         (OWNERS, json!({ "action": "get", "owner_id": other })),
@@ -192,7 +194,7 @@ async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
     seen.iter().map(|line| line.replace(other, "OTHER").replace(&viewer.id, "VIEWER")).collect()
 }
 
-/// Two people with every kind of relationship between them.
+/// Creates two people who follow each other and are connected.
 async fn close(host: &Host) -> (Person<'_>, Person<'_>) {
     let (one, other) = (Person::new(host).await, Person::new(host).await);
     one.done("follow", &other.id).await;
@@ -212,7 +214,8 @@ async fn nobody_can_tell_that_they_are_blocked() {
     }
     leaver.replied("reject", "follow", &left.id).await;
 
-    // As good as not there, but for the past, which is that of people who were left.
+    // The answers are those about a person who does not exist; the events and lists are those after
+    // an ordinary end of the relationships.
     let about_blocker = seen(&blocked, &blocker.id).await;
     let about_nobody = seen(&blocked, NOBODY).await;
     let told = blocked.told().await.len();
@@ -223,10 +226,10 @@ async fn nobody_can_tell_that_they_are_blocked() {
     assert_eq!(
         blocked.list(json!({})).await,
         left.list(json!({})).await,
-        "what a block has ended is gone as if somebody had left"
+        "relationships that a block has ended are gone as after an ordinary end"
     );
 
-    // Both directions; the one who blocked knows why.
+    // The blocker does not find the blocked person either, but reads the block.
     let card = json!({ "action": "get", "owner_id": blocked.id });
     blocker.agent().call(OWNERS, card).await.refused(404, "owner_not_found");
     let follow = blocker.call("follow", &blocked.id).await;
@@ -239,7 +242,7 @@ async fn nobody_can_tell_that_they_are_blocked() {
     assert_eq!(listed["items"][0]["owner_id"], json!(blocked.id));
     assert!(listed["items"][0].get("display_name").is_none(), "{listed:#}");
 
-    // Back in view, it is as with somebody who has left.
+    // After the block is removed, the answers are those after an ordinary end.
     assert_eq!(blocker.done("unblock", &blocked.id).await["state"], "none");
     let gone = blocker.call("unblock", &blocked.id).await;
     gone.refused(404, "relationship_not_found");
@@ -251,7 +254,7 @@ async fn nobody_can_tell_that_they_are_blocked() {
     assert_eq!(
         plain(seen(&blocked, &blocker.id).await),
         plain(seen(&left, &leaver.id).await),
-        "also once they are unblocked"
+        "the answers after the block is removed"
     );
 }
 
@@ -262,7 +265,7 @@ async fn versions_do_not_disclose_a_block() {
     let followed = blocked.done("follow", &blocker.id).await;
     blocked.done("unfollow", &blocker.id).await;
     blocker.done("block", &blocked.id).await;
-    // Each can block the other without a hint that they were first.
+    // Both can block each other, and no answer reveals who was first.
     blocked.done("block", &blocker.id).await;
     blocked.done("unblock", &blocker.id).await;
     blocked.call("follow", &blocker.id).await.refused(404, "owner_not_found");
@@ -302,7 +305,7 @@ async fn mutes_and_notes_are_private() {
     ada.call("mute", &bo.id).await.refused(409, "relationship_exists");
     bo.done("connect", &ada.id).await;
     assert_eq!(ada.told().await, Vec::<Value>::new());
-    assert_eq!(ada.list(json!({ "state": "requested" })).await.len(), 1, "it is there to be found");
+    assert_eq!(ada.list(json!({ "state": "requested" })).await.len(), 1, "the request is listed");
     assert_eq!(bo.list(json!({ "direction": "incoming" })).await, Vec::<Value>::new());
     ada.done("unmute", &bo.id).await;
     ada.call("unmute", &bo.id).await.refused(404, "relationship_not_found");
@@ -328,7 +331,7 @@ async fn mutes_and_notes_are_private() {
     let struck = ada.agent().result(TIES, note(Value::Null, 1)).await;
     assert_eq!(struck["note"], Value::Null);
 
-    // An agent that nobody has claimed has nothing, and may change nothing.
+    // An unclaimed agent has no relationships and may not change any.
     let stranger = host.test_agent().await;
     let bond = stranger.call(TIES, json!({ "action": "get", "owner_id": ada.id })).await;
     assert_eq!(
@@ -361,6 +364,6 @@ async fn connection_requests_a_day_are_limited() {
     let wait_s = conflict["retry_after_s"].as_u64().unwrap();
     assert!((1..=86_400).contains(&wait_s), "{}", refused.text);
     ada.follows(&refused.body["next"]).await;
-    // To follow somebody who does not want to be asked is no request.
+    // A follow that needs no acceptance does not count as a request.
     ada.done("follow", &people[100].id).await;
 }

@@ -1,10 +1,10 @@
-//! Every call is a transaction: seen from outside, with the capabilities `ledger` and `notes`, on
+//! Every call is a transaction: black-box tests with the capabilities `ledger` and `notes`, on
 //! SQLite and on PostgreSQL.
 
 use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply, futures, postgres};
 use serde_json::{Value, json};
 
-/// Which database a host of these tests keeps everything in.
+/// The database of a host of these tests.
 enum Kind {
     Sqlite,
     Postgres,
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// Each case is a test on either.
+/// Makes each case a test on SQLite and a test on PostgreSQL.
 macro_rules! on_both {
     ($($case:ident)*) => {
         mod on_sqlite {
@@ -163,11 +163,11 @@ async fn a_repeated_call_replays_the_first_answer_and_runs_once(kind: Kind) {
     );
     assert_eq!(balance(&agent, "ada").await, 5);
 
-    // Another agent's keys are its own.
+    // Idempotency keys of different agents are different.
     let other = host.claimed_agent().await;
     assert_eq!(other.call("ledger", keyed(7)).await.body["meta"]["replayed"], false);
 
-    // What was refused and changed nothing may succeed later.
+    // A refused call that changed nothing is not stored: it may succeed later with the same key.
     let mut poor = order("transfer", "ada", "bank", 100);
     poor["idempotency_key"] = json!("poor");
     let refused = agent.call("ledger", poor.clone()).await;
@@ -206,7 +206,7 @@ async fn many_calls_on_one_account_all_go_through(kind: Kind) {
     let calls = (0..64).map(async |_| {
         loop {
             let reply = agent.call("ledger", order("transfer", "bank", "ada", 1)).await;
-            // Others may have been faster each time it was run again.
+            // The call may have conflicted with others each time it was run again.
             if reply.body["error_code"] != "version_conflict" {
                 return reply;
             }
@@ -240,7 +240,7 @@ async fn a_nested_call_is_part_of_its_callers_unit_of_work(kind: Kind) {
     agent.result("notes", json!({ "action": "get", "id": "n1" })).await;
     assert_eq!(balance(&agent, "ada").await, 3);
 
-    // The callee's refusal is passed on, and takes the caller's writes with it.
+    // The callee's refusal is passed on, and the caller's writes are rolled back with it.
     let taken = agent.call("ledger", pay("n1", false)).await;
     assert_eq!(taken.body["error_code"], "note_exists");
     assert_eq!(balance(&agent, "ada").await, 3);
@@ -261,14 +261,14 @@ async fn writes_kept_by_a_refused_nested_call_stay_when_its_caller_refuses(kind:
     };
     let guesses = json!({ "action": "guesses", "word": "secret" });
     for count in 1..=2 {
-        // A rehearsal keeps nothing at all.
+        // A dry run keeps nothing at all.
         for dry_run in [true, false] {
             let refused = agent.call("ledger", pay(dry_run)).await;
             assert_eq!(refused.body["error_code"], "wrong_guess", "{}", refused.body);
         }
         assert_eq!(agent.result("notes", guesses.clone()).await["count"], count);
     }
-    // But not if it refuses as it never said it would.
+    // Writes are not kept if the component refuses with a code that it did not declare.
     let order = json!({ "from": "bank", "to": "ada", "amount": 3 });
     let broken = json!({ "action": "pay_with_guess", "order": order, "word": "undeclared" });
     let refused = agent.call("ledger", broken).await;
@@ -292,7 +292,8 @@ async fn nested_calls_are_in_the_audit_log_with_their_effects(kind: Kind) {
     let reply =
         host.operator.get(format!("{}/audit?limit=7", host.admin_url)).send().await.unwrap();
     let log = Reply::read(reply).await.body;
-    // What was taken back with its caller is not there, what was kept is.
+    // Nested calls that were rolled back with their caller have no rows; those whose
+    // writes were kept do.
     let told: Vec<_> = log["entries"]
         .as_array()
         .unwrap()
@@ -365,7 +366,7 @@ async fn notes_are_found_over_rest(kind: Kind) {
     assert_eq!((&totals["accounts"], &totals["sum"]), (&json!(3), &json!(0)));
 }
 
-/// Repeats a call until the answer satisfies the condition.
+/// Repeats a call until the answer satisfies the condition, and returns that answer.
 async fn until(
     agent: &Agent<'_>,
     capability: &str,
@@ -405,7 +406,7 @@ async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
     until(&agent, "ledger", count("replaced"), |counter| counter["count"] == 1).await;
     assert_eq!(balance(&agent, "ada").await, 1);
 
-    // Durable: set, killed, and run by the next host.
+    // A timer is durable: it is set, the host is killed, and the next host runs it.
     agent.result("ledger", schedule("later", 1_500, 7)).await;
     host.signal("KILL");
     let (_, folder) = host.wait();

@@ -1,6 +1,6 @@
-//! Every state with every action: what the tables of the shipped capabilities say, tried on a
-//! running host. The tables are read from the host. Those of conversations, matching, pairings and
-//! meetings are tried in files of their own.
+//! Every state with every action: the tables of the shipped capabilities, read from a running host
+//! and compared with its answers. Those of conversations, matching, pairings and meetings have
+//! files of their own.
 
 use crate::{
     cases::plugins::shipped,
@@ -49,13 +49,13 @@ impl Table {
         Self { states: texts(&machine["states"]), rows }
     }
 
-    /// The actions that need an existing object.
+    /// Returns the actions that need an existing object.
     pub fn actions(&self) -> BTreeSet<&str> {
         let rows = self.rows.iter().filter(|row| !row.from.is_empty());
         rows.map(|row| row.action.as_str()).collect()
     }
 
-    /// The states that an action can lead to, or `None` if it is not allowed in this state.
+    /// Returns the states that an action can lead to; `None` if it is not allowed in this state.
     pub fn leads(&self, state: &str, action: &str, role: Option<&str>) -> Option<Vec<String>> {
         let open = |row: &&Row| {
             row.action == action
@@ -73,7 +73,7 @@ const NOT_TRIED: [&str; 5] =
     ["expire", "warn", "on_owner_deactivated", "on_agent_gone", "on_org_changed"];
 const MODERATION: [&str; 4] = ["approve", "reject", "remove", "reinstate"];
 
-/// A listing that is in this state.
+/// Creates a listing and brings it into this state; returns its id.
 async fn listing(host: &Host, lister: &Lister<'_>, state: &str) -> String {
     let flagged = json!({ "title": "Adults only" });
     let soon = jiff::Timestamp::now() + Duration::from_millis(1_500);
@@ -95,7 +95,7 @@ async fn listing(host: &Host, lister: &Lister<'_>, state: &str) -> String {
     }
     let started = Instant::now();
     while self::state(lister, &id).await != state {
-        assert!(started.elapsed() < PATIENCE, "it never gets {state}");
+        assert!(started.elapsed() < PATIENCE, "the listing does not become {state}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     id
@@ -141,7 +141,7 @@ async fn every_action_on_a_listing_in_every_state() {
             let fits = match &expected {
                 Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
                 None => {
-                    // One of the two says so with a code of its own.
+                    // Some actions have an error code of their own for this.
                     ["invalid_transition", "listing_not_editable"]
                         .iter()
                         .any(|code| reply.body["error_code"] == *code)
@@ -165,10 +165,10 @@ async fn every_action_on_a_listing_in_every_state() {
 const REFUSALS: [&str; 4] =
     ["invalid_transition", "not_permitted", "relationship_exists", "relationship_not_found"];
 
-/// Two people, of whom one follows or wants to be connected with the other.
+/// Creates two people, of whom the first has a relationship of this kind and state with the second.
 async fn tied<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Person<'a>) {
     let (subject, object) = (Person::new(host).await, Person::new(host).await);
-    // Who is open to anyone is followed at once.
+    // With the default policy, a follow is active at once.
     if kind == "follow" && state == "requested" {
         object.prefers("network").await;
     }
@@ -190,11 +190,11 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
         for state in &table.states {
             for action in table.actions() {
                 for role in ["subject", "object"] {
-                    // Whoever is the object of nothing makes a relationship of its own.
+                    // If the object runs this action, it creates a relationship of its own.
                     if role == "object" && action == kind {
                         continue;
                     }
-                    // It needs nothing, and has a table of its own.
+                    // A block needs no relationship, and has a table of its own.
                     if action == "block" && state == "none" {
                         continue;
                     }
@@ -279,7 +279,8 @@ async fn an_archived_organisation_allows_no_action() {
     let (mut tried, mut taken) = (0, Taken::default());
     for action in table.actions() {
         let more = match action {
-            // Not the owner's: the operator's, and that of somebody who is invited.
+            // These are not actions of an owner: the first is the operator's, the second that of an
+            // invited person.
             "set_verified" | "respond_invite" => continue,
             "update" => json!({ "name": "Other" }),
             "invite_member" => json!({ "owner_id": other, "role": "member" }),

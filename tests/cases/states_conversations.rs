@@ -16,14 +16,14 @@ const NOT_TRIED: [&str; 3] = ["on_block_changed", "on_person_changed", "rest"];
 /// The error codes of an action that a conversation does not allow.
 const SILENCE: [&str; 3] = ["invalid_transition", "recipient_not_accepting", "thread_closed"];
 
-/// A conversation in this state of two people and an invited third.
+/// A conversation of two people and, for some actions, a third one.
 struct Talk<'a> {
     host: &'a Host,
     ada: Person<'a>,
     bo: Person<'a>,
     cy: Person<'a>,
     thread_id: String,
-    /// Ada's, and Bo's.
+    /// A message of Ada's and one of Bo's.
     messages: [Value; 2],
 }
 
@@ -58,7 +58,7 @@ impl<'a> Talk<'a> {
         json!({ "thread_id": self.thread_id, "owner_id": self.cy.id, "agree": true })
     }
 
-    /// The person who runs the action.
+    /// Returns the person who runs the action.
     fn actor(&self, action: &str) -> &Person<'a> {
         if ["accept", "decline"].contains(&action) { &self.cy } else { &self.ada }
     }
@@ -94,7 +94,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// What the actor is told that they may do, with the thread and with their message.
+    /// Returns the actor's `allowed_actions` on the thread and on their own message.
     async fn allowed(&self, action: &str) -> Vec<String> {
         let actor = self.actor(action);
         let mut allowed = texts(&actor.sees(&self.thread_id).await["allowed_actions"]);
@@ -116,7 +116,7 @@ async fn every_action_on_a_conversation_in_every_state() {
     for state in &table.states {
         for action in &actions {
             let talk = Talk::new(&host, state, action).await;
-            // Only where they have an effect.
+            // These actions are tried where they have an effect.
             if *action == "unmute" {
                 talk.ada.talked("mute", json!({ "thread_id": talk.thread_id })).await;
             }
@@ -127,10 +127,11 @@ async fn every_action_on_a_conversation_in_every_state() {
             assert_eq!(before, **state);
             let allowed = talk.allowed(action).await;
             let reply = talk.does(action).await;
-            // A text may be changed for minutes, and a conversation is archived after half a year.
+            // A message can be edited for minutes only, and a conversation is
+            // archived after half a year.
             let is_late = *state == "archived" && *action == "edit";
             let expected = table.leads(state, action, None).filter(|_| !is_late);
-            // Whoever leaves sees no more of it; for who stays, nobody is left.
+            // A person who has left can no longer read the state.
             let after = match *action {
                 "leave" if expected.is_some() => json!(state),
                 _ => talk.ada.sees(&talk.thread_id).await["state"].clone(),
@@ -197,7 +198,7 @@ async fn every_action_on_a_message_in_every_state_by_either_side() {
                 let expected = table.leads(state, action, Some(role));
                 let fits = match &expected {
                     Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
-                    // To have come further already, or to have written it, is no error.
+                    // To mark a message again, or one's own, is no error.
                     None if marks => reply.status == 200 && after == **state,
                     None => {
                         let code = &reply.body["error_code"];

@@ -18,7 +18,7 @@ const NOT_TRIED: [&str; 3] = ["arrive", "on_listing_active", "on_listing_ended"]
 /// Actions that timers run.
 const INTERNAL: [&str; 4] = ["end_round", "expire", "look", "run_round"];
 
-/// This many people who match nobody else.
+/// Creates this number of people who match only each other.
 async fn among_themselves<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
     static ISLANDS: AtomicUsize = AtomicUsize::new(0);
     let island = format!("island {}", ISLANDS.fetch_add(1, Ordering::Relaxed));
@@ -39,7 +39,7 @@ async fn among_themselves<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
     people
 }
 
-/// A session in some state, and somebody who fits it.
+/// A session in some state, and a person who fits it.
 struct Search<'a> {
     host: &'a Host,
     ada: Seeker<'a>,
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// None where there is no round to run.
+    /// Runs the action. Returns `None` if the session has no round to run.
     async fn does(&self, action: &str) -> Option<Reply> {
         let mut body = json!({ "session_id": self.session });
         match action {
@@ -101,8 +101,8 @@ impl<'a> Search<'a> {
                 self.host.reach(round, "deadline").await;
                 body = json!({ "round_id": round });
             }
-            // Whose time is not over does not end, whatever its state.
-            // Before that of one in a round, the round runs.
+            // A session expires only when its time is over. For a session of a round the time is
+            // not moved, because the round would run first.
             "expire" if self.round.is_none() => {
                 self.host.reach(&self.session, "expires_at").await;
             }
@@ -137,7 +137,7 @@ async fn every_action_on_a_session_in_every_state() {
         table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
     let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
     for state in &table.states {
-        // What was refused has changed nothing, so the next action is tried on the same one.
+        // A refused action changes nothing, so the next one is tried on the same session.
         let mut unchanged = None;
         for action in &actions {
             let search = match unchanged.take() {
@@ -159,7 +159,7 @@ async fn every_action_on_a_session_in_every_state() {
             let expected = table.leads(state, action, None);
             let fits = match &expected {
                 Some(to) => reply.status == 200 && to.iter().any(|state| *after == **state),
-                // Whatever is due too late does nothing.
+                // An internal action that runs too late does nothing.
                 None if internal => reply.status == 200 && *after == **state,
                 None => {
                     // A round that has run says so with a code of its own.
@@ -221,7 +221,7 @@ impl<'a> Found<'a> {
         kept(self.search.host, &self.candidate_id).await
     }
 
-    /// The revision of the candidate's document.
+    /// Returns the revision of the candidate's document.
     async fn revision(&self) -> String {
         let sql =
             format!("SELECT revision || '' FROM documents WHERE id = '{}'", self.candidate_id);
@@ -283,7 +283,8 @@ async fn a_candidate_in_every_state_follows_its_listing() {
             let (bo, expected) = (&found.search.bo, table.leads(state, action, None));
             let before = found.revision().await;
             match (action, state.as_str()) {
-                // It is over already, or nothing is written of it any more.
+                // An unavailable candidate has already ended, and a mutual one
+                // is no longer written.
                 ("on_listing_ended", "unavailable") | ("on_listing_active", "mutual") => continue,
                 ("on_listing_ended", _) => {
                     ok(&bo.lister.does("pause", &bo.listing_id).await);
@@ -296,7 +297,7 @@ async fn a_candidate_in_every_state_follows_its_listing() {
                 }
             }
             if action == "on_listing_active" {
-                until("it is heard", async || found.revision().await != before).await;
+                until("the event is handled", async || found.revision().await != before).await;
             }
             let after = found.state().await;
             let fits = match &expected {
@@ -324,7 +325,7 @@ async fn a_round_runs_in_one_state_only() {
             sessions.push(person.joins(&round).await);
         }
         let id = json!({ "round_id": round });
-        // Before its deadline, nothing runs it.
+        // Before its deadline, a round does not run.
         ok(&operate(&host, "run_round", id.clone()).await);
         assert_eq!(kept(&host, &round).await, "open");
         if state != "open" {

@@ -19,7 +19,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// An open store, and what it lives in.
+/// An open store, with its database and the folder of that.
 pub(super) struct Opened {
     pub(super) store: Store,
     pub(super) url: DatabaseUrl,
@@ -30,8 +30,8 @@ pub(super) fn keys() -> Keyring {
     Keyring::parse(&Keyring::generate().unwrap()).unwrap()
 }
 
-/// The capability `small` has small quotas, and the queries of `hurried` may take a millisecond. Those of
-/// others may take long, as on a busy machine.
+/// Returns quotas: the capability `small` has small ones, and the queries of `hurried` may take a
+/// millisecond. Queries of others may take long, because the machine may be busy.
 fn quotas() -> Quotas {
     let small =
         json!({ "documents": 3, "documents_and_tombstones": 20, "bytes": 1000, "timers": 2 });
@@ -60,7 +60,7 @@ pub(super) async fn postgres() -> Opened {
     }
 }
 
-/// Each case is a test on either database.
+/// Makes each case a test on SQLite and a test on PostgreSQL.
 #[macro_export]
 macro_rules! on_both {
     ($($case:ident)*) => {
@@ -156,7 +156,7 @@ async fn documents_are_stored_with_their_revisions(opened: Opened) {
     assert_eq!(second.get(&accounts, "a").await.unwrap(), None);
     assert_eq!(commit(second).await, Verdict::Committed);
 
-    // A document that comes back is told from the one before.
+    // A document that is created again continues the revisions of the deleted one.
     let mut third = unit(store);
     assert_eq!(third.get(&accounts, "a").await.unwrap(), None);
     let back = third.put(&accounts, "a", "{}".to_owned(), Expectation::Absent).await.unwrap();
@@ -205,7 +205,7 @@ async fn a_document_changed_since_its_read_is_a_conflict(opened: Opened) {
     assert_eq!(commit(one).await, Verdict::Committed);
     assert!(matches!(commit(other).await, Verdict::Conflict(_)));
 
-    // What was not there is read as well.
+    // The absence of a document is in the read set too.
     let (mut one, mut other) = (unit(store), unit(store));
     for unit in [&mut one, &mut other] {
         unit.put(&accounts, "new", "{}".to_owned(), Expectation::Absent).await.unwrap();
@@ -214,7 +214,7 @@ async fn a_document_changed_since_its_read_is_a_conflict(opened: Opened) {
     let committed = [one, other].iter().filter(|verdict| **verdict == Verdict::Committed).count();
     assert_eq!(committed, 1);
 
-    // Only read, and no longer so.
+    // A unit that only reads conflicts if a document it has read was changed.
     let mut reader = unit(store);
     reader.get(&accounts, "a").await.unwrap();
     put(store, &accounts, "a", json!({ "n": 3 })).await;
@@ -222,7 +222,7 @@ async fn a_document_changed_since_its_read_is_a_conflict(opened: Opened) {
     assert!(reader.needs_validation());
     assert!(matches!(commit(reader).await, Verdict::Conflict(_)));
 
-    // Asked for twice, and unchanged.
+    // A document that is read twice and unchanged is no conflict.
     let mut reader = unit(store);
     let twice = reader.get_many(&accounts, &["a", "a"]).await.unwrap();
     assert_eq!((twice[0].is_some(), &twice[0]), (true, &twice[1]));
@@ -254,7 +254,7 @@ async fn reads_do_not_wait_for_commits(opened: Opened) {
     assert!(matches!(commit(reader).await, Verdict::Conflict(_)));
 }
 
-/// What makes all writers wait: another process's transaction.
+/// A transaction of another process, for which all writers wait.
 enum Lock {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
@@ -350,7 +350,7 @@ async fn unique_values_have_one_holder(opened: Opened) {
     assert!(matches!(refused, Err(StateError::Duplicate(holder)) if holder == "a"));
     taken.put(&accounts, "a", one(), Expectation::Any).await.unwrap();
 
-    // Given up and taken within one call.
+    // A unique value is released by one document and used by another within one unit.
     let mut swap = unit(store);
     swap.put(&accounts, "a", r#"{"number":"two"}"#.to_owned(), Expectation::Any).await.unwrap();
     swap.put(&accounts, "b", one(), Expectation::Any).await.unwrap();

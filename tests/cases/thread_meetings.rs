@@ -1,4 +1,4 @@
-//! Meetings: proposed, answered, moved, and what each side learns.
+//! Meetings: how they are proposed, answered and rescheduled, and what each participant sees.
 
 use crate::harness::{
     conversations::{NO_THREAD, opened, operated},
@@ -40,7 +40,7 @@ async fn a_time_that_both_agree_on_is_in_both_calendars() {
         let file = person.follows(&data["next"]).await;
         assert!(file["ics"].as_str().unwrap().contains("METHOD:REQUEST"), "{file:#}");
     }
-    // Whoever does something is told of it only where it concerns all alike.
+    // The person who acts gets an event only if it concerns all participants.
     assert_eq!(ada.told_types(&meeting).await, ["meeting.confirmed"]);
     assert_eq!(bo.told_types(&meeting).await, ["meeting.proposed", "meeting.confirmed"]);
 }
@@ -82,7 +82,7 @@ async fn an_answer_to_a_meeting_declines_it_or_leaves_it_open() {
     let seen = ada.looks(&meeting).await;
     assert_eq!(seen["participants"][1]["participation_status"], "tentative");
     assert_eq!(seen["participants"][1]["participation_comment"], "I may be away.");
-    // The other side's to answer.
+    // Only the other participant can answer.
     ada.meet("decline", of(&meeting)).await.refused(403, "not_permitted");
     let said = json!({ "meeting_id": meeting["meeting_id"], "reason": "Call +1 415 555 0123" });
     bo.meet("decline", said).await.refused(422, "contact_in_text");
@@ -118,7 +118,7 @@ async fn counter_proposals_are_limited_to_three() {
     assert_eq!((event.as_str(), &data["slots"]), ("meeting.countered", &first["counter"]["slots"]));
     bo.accept(&first, 0).await.refused(409, "invalid_transition");
 
-    // The slots before stand again.
+    // After the counter is declined, the former slots are offered again.
     let said = json!({ "meeting_id": meeting["meeting_id"], "reason": "Too late." });
     let again = ada.met("decline_counter", said).await;
     let comment = bo.looks(&meeting).await["participants"][0]["participation_comment"].clone();
@@ -137,7 +137,7 @@ async fn counter_proposals_are_limited_to_three() {
     bo.counters(&meeting, &[360]).await.refused(409, "counter_limit");
     let accept =
         |slot_id: Value| json!({ "meeting_id": meeting["meeting_id"], "slot_id": slot_id });
-    // Neither what is not on the table, nor what is not there.
+    // Neither a slot that is no longer offered nor one that does not exist can be accepted.
     for slot_id in [slot_id(&meeting, 0), json!(NO_SLOT)] {
         bo.meet("accept_counter", accept(slot_id)).await.refused(404, "slot_not_found");
     }
@@ -166,7 +166,7 @@ async fn a_meeting_keeps_its_time_until_a_new_one_is_accepted() {
     assert_eq!(ada.told_types(&meeting).await, ["meeting.confirmed", "meeting.rescheduled"]);
     assert_eq!(ada.calendar().await, [minute(0)]);
 
-    // An answer to what was before.
+    // An answer to the former proposal is refused.
     let stale = ada.accept(&agreed, 0).await;
     stale.refused(409, "sequence_stale");
     assert_eq!(stale.body["conflict"]["current"]["sequence"], 1);
@@ -177,7 +177,7 @@ async fn a_meeting_keeps_its_time_until_a_new_one_is_accepted() {
     let agreed = ada.accepts(&current, 1).await;
     assert_eq!((&agreed["state"], &agreed["sequence"]), (&json!("confirmed"), &json!(1)));
     assert_eq!((ada.calendar().await, bo.calendar().await), (vec![minute(120)], vec![minute(120)]));
-    // What was held is free again, and so is all if the new times are declined.
+    // The slot that was held is free again. If the new times are declined, all slots are free.
     ada.accepts(&other, 0).await;
     ada.met("cancel", of(&other)).await;
     let moved = json!({ "meeting_id": meeting["meeting_id"], "slots": [slot(120), slot(240)] });
@@ -247,7 +247,7 @@ async fn a_busy_person_is_offered_other_times_and_learns_no_times_of_others() {
     let own = ada.follows(&refused.body["next"]).await;
     assert_eq!(own["periods"][0]["fbtype"], "BUSY");
 
-    // That the other is busy then is told to nobody before they answer.
+    // A proposal does not reveal that the other person is busy; only they see it when they answer.
     let meeting = ada.proposes(&thread, &[60, 120]).await;
     let taken = bo.accept(&meeting, 0).await;
     taken.refused(409, "slot_taken");
@@ -286,7 +286,7 @@ async fn all_participants_have_to_accept_the_same_slot() {
         "meeting_id": other["meeting_id"], "slot_id": counter["counter"]["slots"][0]["slot_id"],
     });
     assert_eq!(ada.met("accept_counter", accept.clone()).await["state"], "countered");
-    // What was said to the slots before stands again too.
+    // The answers to the former slots count again too.
     let back = bo.met("decline_counter", of(&other)).await;
     let said = |meeting: &Value| -> Vec<Value> {
         let all = meeting["participants"].as_array().unwrap().iter();

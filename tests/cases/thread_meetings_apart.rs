@@ -18,7 +18,7 @@ async fn one_of_two_overlapping_simultaneous_acceptances_wins() {
         others.push(Person::new(&host).await);
     }
     for round in 0..4 {
-        // All overlap with each other, none is the same.
+        // All proposals overlap with each other, and no two are the same.
         let begin = round * 120;
         let mut meetings = Vec::new();
         for (number, other) in (0..).zip(&others) {
@@ -29,7 +29,7 @@ async fn one_of_two_overlapping_simultaneous_acceptances_wins() {
         let won = replies.iter().filter(|reply| reply.status == 200).count();
         assert_eq!(won, 1, "{:#?}", replies.iter().map(|reply| &reply.text).collect::<Vec<_>>());
         for reply in replies.iter().filter(|reply| reply.status != 200) {
-            // Whoever is run again too often is told to come back, and has changed nothing.
+            // A call that conflicts too often is refused as retryable, and has changed nothing.
             if reply.body["error_code"] != "version_conflict" {
                 reply.refused(409, "slot_taken");
             }
@@ -62,7 +62,7 @@ async fn one_of_three_overlapping_meetings_in_a_ring_is_accepted() {
         let thread = opened(&host, &[one, other]).await;
         meetings.push(one.proposes(&thread, &[0]).await);
     }
-    // Each accepts the one that the person before has proposed.
+    // Each person accepts the meeting that the previous person has proposed.
     let accepts = (0..3).map(|number| people[(number + 1) % 3].accept(&meetings[number], 0));
     let won = futures(accepts).await.iter().filter(|reply| reply.status == 200).count();
     assert_eq!(won, 1);
@@ -70,7 +70,7 @@ async fn one_of_three_overlapping_meetings_in_a_ring_is_accepted() {
     for person in &people {
         busy += person.calendar().await.len();
     }
-    assert_eq!(busy, 2, "the two who meet");
+    assert_eq!(busy, 2, "only the two who meet are busy");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,10 +90,10 @@ async fn people_with_an_open_meeting_see_each_others_free_and_busy_times() {
         refused.refused(409, "calendar_conflict");
         refused.body["conflict"]["free_alternatives"][0]["start"].clone()
     };
-    // Who may look at the other's calendar is offered times at which both are free.
+    // A person who may see the other's free and busy time is offered times at which both are free.
     assert_eq!(offered().await, json!(minute(300)));
     bo.met("decline", of(&first)).await;
-    assert!(ada.may_see_time_of(&bo).await, "there is another one");
+    assert!(ada.may_see_time_of(&bo).await, "another meeting is open");
     ada.met("cancel", of(&second)).await;
     assert!(!ada.may_see_time_of(&bo).await && !bo.may_see_time_of(&ada).await);
     assert_eq!(offered().await, json!(minute(240)));
@@ -110,7 +110,7 @@ async fn a_block_cancels_a_meeting_without_disclosing_the_reason() {
     cy.accepts(&away, 0).await;
     assert_eq!(ada.calendar().await, [minute(0), minute(60)]);
     bo.done("block", &ada.id).await;
-    // At once, whether or not the block has become known.
+    // The meeting is cancelled at once, before the event of the block is delivered.
     let seen = ada.looks(&blocked).await;
     assert_eq!((&seen["state"], &seen["allowed_actions"]), (&json!("cancelled"), &json!([])));
     ada.meet("cancel", of(&blocked)).await.refused(409, "invalid_transition");
@@ -124,7 +124,7 @@ async fn a_block_cancels_a_meeting_without_disclosing_the_reason() {
         data.to_string().replace(id, "MEETING").replace(thread, "THREAD")
     };
     assert_eq!(bare(&by_block, &blocked, &thread), bare(&by_absence, &away, &other));
-    // What was shown before the event is what it says.
+    // The event has the version that was shown before it.
     assert_eq!(by_block["resource"]["version"], seen["version"]);
     let now = [ada.looks(&blocked).await, ada.looks(&away).await];
     assert_eq!(now[0], seen);
@@ -147,7 +147,7 @@ async fn a_block_cancels_every_meeting_that_both_people_are_in() {
     let all = opened(&host, &[&ada, &bo, &cy]).await;
     let of_all = cy.proposes(&all, &[600]).await;
     let mut meetings = Vec::new();
-    // More than one run ends.
+    // These are more meetings than one run of the timer cancels.
     for thread in [opened(&host, &[&ada, &bo]).await, opened(&host, &[&ada, &bo]).await] {
         for number in 0..3 {
             meetings.push(ada.proposes(&thread, &[number * 60]).await);
@@ -172,7 +172,7 @@ async fn a_meeting_without_an_answer_in_time_expires() {
     let mut asked = proposal(&thread, &[0]);
     asked["respond_by"] = json!(minute(-60));
     let (first, second) = (ada.met("propose", asked).await, ada.proposes(&thread, &[60]).await);
-    // The timer looks again, and it is not due.
+    // The timer finds that the meeting has not expired yet.
     due(&host, "expire/ID", &second).await;
     until("the timer has run", async || timers(&host, &second).await.is_empty()).await;
     assert_eq!(ada.looks(&second).await["state"], "proposed");
@@ -208,7 +208,7 @@ async fn participants_are_reminded_and_a_meeting_completes_by_itself() {
     assert_eq!(names.len(), 3, "{names:?}");
     let report = |outcome: &str| json!({ "meeting_id": meeting["meeting_id"], "outcome": outcome });
     bo.meet("report_outcome", report("no_show")).await.refused(409, "invalid_transition");
-    // Not yet near: the timer looks again.
+    // The meeting is not near yet, so the timer sends no reminder.
     due(&host, "remind/ID/24", &meeting).await;
     until("the timer has run", async || timers(&host, &meeting).await.len() == 2).await;
     begins_in(&host, &meeting, 30).await;
@@ -264,7 +264,7 @@ async fn a_cancellation_within_two_hours_of_the_start_is_late() {
         assert_eq!((ada.calendar().await, bo.calendar().await), (vec![], vec![]));
         assert_eq!(timers(&host, &meeting).await, Vec::<String>::new());
     }
-    // What is not settled is not late.
+    // The cancellation of a meeting that is not confirmed is never late.
     let meeting = ada.proposes(&thread, &[0]).await;
     let old =
         json!({ "meeting_id": meeting["meeting_id"], "slots": [slot(60)], "expected_version": 9 });

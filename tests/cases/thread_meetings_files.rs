@@ -1,5 +1,4 @@
-//! Meetings as files for calendars, read by programs that others wrote; and every action in every
-//! state.
+//! Meetings as calendar files, read by programs of other authors; and every action in every state.
 
 use crate::{
     cases::{clients::installed, states::Table},
@@ -15,7 +14,7 @@ use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
 use serde_json::{Value, json};
 use std::{path::Path, process::Command};
 
-/// The instant at which the clocks of Los Angeles are next put back.
+/// Returns the instant at which the clocks of Los Angeles are next put back, at least a day ahead.
 fn clocks_go_back() -> Timestamp {
     let now = Timestamp::now();
     let of = |year: i16| {
@@ -27,7 +26,7 @@ fn clocks_go_back() -> Timestamp {
     [of(year), of(year + 1)].into_iter().find(|change| *change > now + 24.hours()).unwrap()
 }
 
-/// The lines of a file, unfolded.
+/// Returns the lines of a file, unfolded.
 fn lines(file: &Value) -> Vec<String> {
     let text = file["ics"].as_str().unwrap();
     assert!(text.ends_with("\r\n") && text.split("\r\n").all(|line| line.len() <= 75), "{text}");
@@ -51,7 +50,7 @@ async fn a_file_has_the_right_times_when_clocks_are_put_back() {
     let day = back.to_zoned(TimeZone::UTC).date().strftime("%Y%m%d").to_string();
     for (hours, shown) in [
         (-2, format!("DTSTART;TZID=America/Los_Angeles:{day}T000000")),
-        // One o'clock, and an hour later one o'clock again.
+        // The hour from one o'clock happens twice, so these instants are written in UTC.
         (-1, format!("DTSTART:{day}T080000Z")),
         (0, format!("DTSTART:{day}T090000Z")),
         (1, format!("DTSTART;TZID=America/Los_Angeles:{day}T020000")),
@@ -116,7 +115,7 @@ async fn every_meeting_state_is_exported_as_a_readable_file() {
     let file = ada.met("ics", of(&meeting)).await;
     others_agree(&file, &expected);
     assert!(line(&file, "X-PORTOLAN-SLOT").is_none());
-    // No address in it leads anywhere.
+    // The addresses in the file cannot be used to contact anybody.
     for address in lines(&file)
         .iter()
         .filter(|line| line.starts_with("ATTENDEE") || line.starts_with("ORGANIZER"))
@@ -128,7 +127,7 @@ async fn every_meeting_state_is_exported_as_a_readable_file() {
     (expected["method"], expected["status"], expected["sequence"]) =
         (json!("CANCEL"), json!("CANCELLED"), json!(2));
     others_agree(&ada.met("ics", of(&meeting)).await, &expected);
-    // Who is blocked has no name any more.
+    // After a block, the other person's name is not in the file.
     ada.done("block", &bo.id).await;
     let file = bo.met("ics", of(&meeting)).await;
     assert!(!file["ics"].as_str().unwrap().contains("Augusta"), "{file:#}");
@@ -158,7 +157,7 @@ fn others_agree(file: &Value, expected: &Value) {
 /// Actions that timers and other people run.
 const NOT_TRIED: [&str; 3] = ["expire", "finish", "part"];
 
-/// A meeting in this state that the first person has proposed, or countered, to the second.
+/// Creates a meeting in this state that the first person has proposed to the second, or countered.
 async fn in_state<'a>(host: &'a Host, state: &str) -> (Person<'a>, Person<'a>, Value) {
     let (ada, bo) = (Person::new(host).await, Person::new(host).await);
     let thread = opened(host, &[&ada, &bo]).await;

@@ -24,7 +24,7 @@ const HOMES: [(&str, &[&str]); 9] = [
     ("anyhow", &["catalog", "command", "http", "sandbox"]),
 ];
 
-/// Texts that equal the id of a shipped capability and stand for something else: crate and text.
+/// Texts that equal the id of a shipped capability but mean something else, each with its crate.
 const HOMONYMS: [(&str, &str); 3] = [
     // A collection of the host's own records.
     ("identity", "owners"),
@@ -44,7 +44,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files.chain(folders.iter().flat_map(|folder| sources(folder))).collect()
 }
 
-/// The crates of the host: name of the folder, and its `src`.
+/// Returns the crates of the host: the name of each folder, and its `src`.
 fn crates() -> BTreeMap<String, PathBuf> {
     let folders = std::fs::read_dir(workspace().join("host")).unwrap();
     let sources = folders.map(|entry| {
@@ -91,7 +91,7 @@ fn every_file_begins_with_a_module_comment() {
 #[derive(Default)]
 struct Paths {
     used: Vec<Vec<String>>,
-    /// Names that the file passes on, with the module each comes from.
+    /// The names that the file re-exports, each with its module.
     exported: BTreeMap<String, String>,
 }
 
@@ -151,8 +151,8 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-/// The modules of one folder that use each other, by the name of the file or folder; the folder's
-/// own `mod.rs` or `lib.rs` has the name `self`.
+/// Returns, for each module of a folder, the sibling modules that it uses. A module has the name of
+/// its file or folder; the folder's own `mod.rs` or `lib.rs` has the name `self`.
 fn siblings(folder: &Path, module: &[String]) -> BTreeMap<String, BTreeSet<String>> {
     let own = ["lib.rs", "mod.rs", "main.rs"].map(|name| folder.join(name));
     let own = own.iter().find(|path| path.exists()).unwrap();
@@ -207,7 +207,7 @@ fn siblings(folder: &Path, module: &[String]) -> BTreeMap<String, BTreeSet<Strin
     graph
 }
 
-/// The nodes of a graph that are on a cycle.
+/// Returns the nodes of a graph that are on a cycle.
 fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let reaches = |start: &String| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![start]);
@@ -262,7 +262,7 @@ impl<'ast> Visit<'ast> for Literals {
 }
 
 impl Literals {
-    /// The parser leaves what a macro is given as tokens.
+    /// Collects literals from tokens, which the parser leaves for the arguments of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
         for token in tokens {
             match token {

@@ -1,7 +1,7 @@
-//! What compilers of other languages make of the contract is loaded and called: C, Go, JavaScript, Python.
+//! Components in other languages are built, loaded and called: C, Go, JavaScript, Python.
 //!
-//! The guests are in tests/toolchains, the compilers in the target folder. A component is kept there under the
-//! digest of what it is made of.
+//! The guests are in tests/toolchains, the compilers in the target folder. A built component is
+//! kept in the target folder under the digest of its sources and its compilers' versions.
 
 use crate::{
     cases::clients::installed as clients,
@@ -46,7 +46,7 @@ fn target() -> &'static Path {
     binary().parent().unwrap().parent().unwrap()
 }
 
-/// The folder of the compilers, which the first test that needs it installs.
+/// Returns the folder of the compilers; the first call installs them.
 fn toolchains() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -71,7 +71,7 @@ fn componentize(module: &Path, component: &Path) {
     succeeds(&mut componentize);
 }
 
-/// Without a C library: nothing but the contract is imported.
+/// Builds a component in C without a C library, so that it imports only the contract.
 fn c(source: &Path, component: &Path) {
     let module = source.join("core.wasm");
     let arguments = ["cc", "--target=wasm32-freestanding", "-O2", "-Wall", "-Wextra", "-Werror"];
@@ -81,7 +81,7 @@ fn c(source: &Path, component: &Path) {
     componentize(&module, component);
 }
 
-/// The usual compiler of Go, for WASI 0.1.
+/// Builds a component with the usual compiler of Go, for WASI 0.1.
 fn go(source: &Path, component: &Path) {
     let module = source.join("core.wasm");
     let mut go = Command::new(toolchains().join("python/go/bin/go"));
@@ -116,7 +116,8 @@ fn python(source: &Path, component: &Path) {
     succeeds(tool.current_dir(source).env("PYTHONPATH", &packages));
 }
 
-/// The component of a guest, built if what it is made of has changed.
+/// Returns the component of a guest, which is built if its sources or its compilers'
+/// versions have changed.
 fn built(guest: &Guest) -> Vec<u8> {
     let source = workspace().join("tests/toolchains").join(guest.folder);
     let pinned = ["tests/toolchains", "tests/toolchains/full", "tests/clients", "wit"];
@@ -145,7 +146,8 @@ fn built(guest: &Guest) -> Vec<u8> {
     component
 }
 
-/// The files of a folder, without its folders and without the programs that are there for clients.
+/// Returns the files of a folder, without its subfolders; of `tests/clients`, only
+/// those that pin versions.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let is_read = |path: &PathBuf| {
         let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,4 +1,5 @@
-//! Nothing lost, nothing half done: hosts are killed at random moments while many callers write.
+//! Hosts are killed at random moments while many callers write: no acknowledged write is lost, and
+//! no write is done in part.
 
 use crate::harness::{Host, Options, PATIENCE, Process, database::Database, postgres::Server};
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
@@ -16,15 +17,15 @@ const WRITERS: u64 = 32;
 const ROUNDS: u64 = 10;
 /// The number of accounts beside the bank, which may be overdrawn.
 const ACCOUNTS: u64 = 24;
-/// The initial balance of an account: more than it ever gives away.
+/// The initial balance of an account: more than it ever transfers away.
 const FUNDS: i64 = 1_000_000;
 
-/// With `cargo xtask test --full`.
+/// Returns whether to run the long form: `cargo xtask test --full`.
 fn full() -> bool {
     std::env::var_os("PORTOLAN_TEST_FULL").is_some()
 }
 
-/// Repeats the test, each time with a new database.
+/// Returns the number of repetitions, each with a new database.
 fn repetitions() -> u64 {
     if full() { 20 } else { 1 }
 }
@@ -46,7 +47,7 @@ async fn nothing_is_lost_on_postgres() {
     }
 }
 
-/// Prints at once; the test harness would keep the output until a test fails.
+/// Prints at once; `println!` would be captured until a test fails.
 fn say(text: &str) {
     std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
@@ -54,7 +55,7 @@ fn say(text: &str) {
 /// A transfer that a caller requested, and its answer.
 #[derive(Debug, Clone)]
 struct Transfer {
-    /// The caller's own name for it.
+    /// The caller's own name for the transfer.
     memo: String,
     from: String,
     to: String,
@@ -92,7 +93,7 @@ impl Transfer {
                 assert_eq!(body["meta"]["capability"], "ledger");
                 self.acknowledged = Some(result);
             }
-            // The host may have heard too little of its database to know.
+            // Without its database, the host may not know the outcome.
             (503, Some("dependency_unavailable")) => {}
             (409, Some("version_conflict")) => self.refused = true,
             other => panic!("{other:?} {body}"),
@@ -110,7 +111,7 @@ struct Line {
     client: reqwest::Client,
     url: String,
     token: String,
-    /// Is notified of every answer to a transfer.
+    /// Notified by every answer to a transfer.
     answered: Arc<Notify>,
 }
 
@@ -121,7 +122,7 @@ impl Line {
         Self { client, url, token, answered: Arc::default() }
     }
 
-    /// `None` if the connection broke before the whole answer had arrived.
+    /// Makes a call. Returns `None` if the connection broke before the whole answer had arrived.
     async fn call(&self, capability: &str, body: Value, key: Option<&str>) -> Option<(u16, Value)> {
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
         let mut request = self.client.post(url).bearer_auth(&self.token).json(&body);
@@ -139,7 +140,7 @@ impl Line {
         body["result"].take()
     }
 
-    /// Whether there was an answer.
+    /// Sends a transfer and records its answer. Returns whether there was one.
     async fn send(&self, transfer: &mut Transfer) -> bool {
         let Transfer { from, to, amount, memo, .. } = &*transfer;
         let body =
@@ -155,7 +156,7 @@ impl Line {
     }
 
     /// Sends transfers until the host does not answer: first those without an answer, then new
-    /// ones.
+    /// ones. Returns all of them.
     async fn write(
         self,
         mut open: Vec<Transfer>,
@@ -176,8 +177,8 @@ impl Line {
         }
     }
 
-    /// Every transfer that the ledger has, by its memo; each stands in the statements of two
-    /// accounts.
+    /// Returns every transfer of the ledger by its memo. Asserts that each is in the statements of
+    /// both accounts.
     async fn statements(&self) -> BTreeMap<String, Value> {
         let (mut given, mut taken) = (BTreeMap::new(), BTreeMap::new());
         for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {
@@ -205,7 +206,7 @@ impl Line {
 /// Starts, writes to and kills a host on one database several times, then checks all that is
 /// stored.
 async fn torture(repetition: u64, options: Options, mut server: Option<&mut Server>) {
-    // Tokens name the host's address, which is another one after each start.
+    // The public URL is fixed, because tokens name it and it would change with each start.
     let configuration = format!("{}public_url = \"http://ledger.test\"\n", options.configuration);
     let mut host = Process::start(options.configuration(&configuration));
     let token = host.claimed_agent().await.token;
@@ -223,7 +224,7 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
             let name = format!("{repetition}.{round}.{writer}");
             writers.push(tokio::spawn(line.clone().write(own, name, random)));
         }
-        // A host that has just started takes its time for the first calls.
+        // A host that has just started is slow to answer the first calls.
         tokio::time::timeout(PATIENCE, line.answered.notified()).await.unwrap();
         let mut moment = || Duration::from_millis(random.random_range(50..400));
         if let Some(server) = server.as_deref_mut().filter(|_| full() && round % 3 == 2) {
@@ -252,8 +253,8 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
     check(host, &token, sent).await;
 }
 
-/// What a killed host has begun for subscribers rests for half a minute. The short form does not
-/// wait for that.
+/// Makes the deliveries due that a killed host has begun: their leases last half a minute, and the
+/// short form does not wait for that.
 async fn free_taken_work(folder: &TempDir) {
     Database::of(folder.path()).execute("UPDATE deliveries SET due_at = 0").await;
 }
@@ -294,7 +295,7 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
         say(&format!("{told} acknowledged; {untold} without an answer, {done} of them done"));
     }
 
-    // A repetition gets the first answer, and the call is done once.
+    // A repeated call with the same key gets the first answer, and the transfer is made once.
     let (keyed, mut plain): (Vec<_>, Vec<_>) = sent.drain(..).partition(|transfer| transfer.keyed);
     let mut repeating = Vec::new();
     for share in keyed.chunks(keyed.len().div_ceil(8)) {
@@ -302,7 +303,7 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
         repeating.push(tokio::spawn(async move {
             for transfer in &mut share {
                 assert!(line.send(transfer).await);
-                // Other repetitions may be in its way.
+                // The call may conflict with other repeated calls.
                 while transfer.acknowledged.is_none() {
                     assert!(line.send(transfer).await);
                 }
@@ -373,7 +374,7 @@ async fn balances(line: &Line, there: &BTreeMap<String, Value>) {
     assert_eq!(found.values().sum::<i64>(), 0);
 }
 
-/// The transfers of each account that the subscriber got, in their order.
+/// Returns the transfers of each account that the subscriber got, in their order.
 async fn heard(line: &Line) -> BTreeMap<String, Value> {
     let mut heard = BTreeMap::new();
     for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {

@@ -1,6 +1,6 @@
-//! Everything together: random walks of a few people. Contact data crosses only where both have
-//! disclosed it, nobody learns of one-sided interest, nobody's time is given away twice, messages are
-//! numbered without a gap, and credits add up.
+//! Everything together: random walks of a few people. Contact data is readable only where both have
+//! disclosed it, one-sided interest is not visible to the other person, no time is reserved twice,
+//! messages are numbered without a gap, and credits add up.
 
 use crate::harness::{
     conversations::TALKS,
@@ -12,12 +12,13 @@ use crate::harness::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 use serde_json::{Value, json};
 
-/// With `cargo xtask test --full`, more walks, and longer ones.
+/// Returns the number of walks and of the steps of each: more and longer with
+/// `cargo xtask test --full`.
 fn walks() -> (u64, usize) {
     if std::env::var_os("PORTOLAN_TEST_FULL").is_some() { (4, 300) } else { (2, 110) }
 }
 
-/// How many steps are taken before everything is looked at.
+/// The number of steps between two checks of everything.
 const BETWEEN: usize = 40;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,8 +61,9 @@ fn is_sound(world: &World<'_>, step: &Step) {
     world.leaks_nothing(step.by, &step.reply.text, &step.action);
 }
 
-/// What everybody else reads is the same before and after a step that concerns nobody else. Answers
-/// whether there was one: interest of both sides brings them together.
+/// Takes a private step, and asserts that what all other people read does not change. Returns false
+/// if the step was refused or connected two people with mutual interest, so that nothing was
+/// compared.
 async fn goes_unnoticed(world: &mut World<'_>, random: &mut StdRng) -> bool {
     world.settles().await;
     let before = views(world).await;
@@ -104,8 +106,8 @@ async fn nobody_is_booked_twice(world: &World<'_>) -> usize {
     calendars.iter().map(Vec::len).sum::<usize>() / 2
 }
 
-/// Lists and events have no contact data at all, pairings what was exchanged; messages are numbered
-/// without a gap, the same for both.
+/// Asserts that lists and events have no contact data, that pairings have only what was exchanged,
+/// and that messages are numbered without a gap and are the same for both people.
 async fn everybody_reads_what_is_theirs(world: &World<'_>) {
     world.settles().await;
     let views = views(world).await;

@@ -1,4 +1,4 @@
-//! Webhooks: how an agent registers them, and how what is sent is known to be genuine.
+//! Webhooks: how an agent registers them, and how a receiver verifies deliveries.
 
 use crate::harness::{
     Agent, Host, PATIENCE, futures,
@@ -26,7 +26,7 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-/// A receiver in another language, with the library of Standard Webhooks there.
+/// A receiver in another language, which uses the Standard Webhooks library of that language.
 struct Foreign {
     _child: Child,
     input: ChildStdin,
@@ -68,7 +68,7 @@ impl Foreign {
         self.input.flush().await.unwrap();
     }
 
-    /// The next event, which must be genuine.
+    /// Waits for the next delivery, which the receiver must have verified, and returns its event.
     async fn takes(&mut self) -> Value {
         let line = self.line().await;
         assert_eq!((&line["verified"], &line["refused"]), (&json!(true), &Value::Null), "{line}");
@@ -91,7 +91,7 @@ async fn a_library_verifies(language: &str, program: &str) {
     assert_eq!((&event["type"], &event["id"]), (&json!("webhook.test"), &test["event_id"]));
     reader.tell("towns/1", &["Grüße aus Zürich"]).await;
     assert_eq!(receiver.takes().await["data"]["text"], "Grüße aus Zürich");
-    // While secrets are changed, either one verifies.
+    // After a rotation, both the old and the new secret verify deliveries.
     let rotated = reader.webhooks(json!({ "action": "rotate_secret", "webhook_id": id })).await;
     reader.tell("towns/1", &["by the old secret"]).await;
     assert_eq!(receiver.takes().await["data"]["text"], "by the old secret");
@@ -137,7 +137,7 @@ async fn the_standards_library_for_rust_verifies() {
     assert!(verifies(&secret, body));
     assert!(!verifies(&secret, &body.replace("hear", "hare")));
     assert!(!verifies("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", body));
-    // What was pushed and taken is acknowledged.
+    // A delivered event is acknowledged in the inbox.
     until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
 }
 
@@ -171,7 +171,7 @@ async fn nothing_is_sent_before_the_challenge_is_answered() {
     reader.tell("towns/1", &["now"]).await;
     until(async || !told(&server).is_empty()).await;
     assert_eq!(told(&server), ["now"]);
-    // Another address is asked anew.
+    // A changed address gets a new challenge.
     let elsewhere = format!("http://127.0.0.1:{}/elsewhere", server.port);
     answers.store(false, Ordering::SeqCst);
     let update = json!({ "action": "update", "webhook_id": id, "url": elsewhere });
@@ -180,7 +180,7 @@ async fn nothing_is_sent_before_the_challenge_is_answered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_challenge_is_sent_again_at_once() {
-    // With the waits of the defaults: five seconds and then minutes.
+    // The default waits apply: five seconds, then minutes.
     let host = host("").await;
     let reader = Reader::claimed(&host).await;
     let answers = Arc::new(AtomicBool::new(false));
@@ -245,7 +245,7 @@ async fn the_paths_of_webhooks_are_the_actions_of_the_capability() {
     refused.refused(403, "phone_binding_required");
     assert_eq!(refused.body["next"]["capability"], "svc.phone-binding");
     let reader = Reader::claimed(&host).await;
-    // However many are asked for at once.
+    // Concurrent requests do not exceed the limit either.
     let asked = (0..9).map(|number| send(&reader.agent, Method::POST, path, Some(url(number))));
     let mut made = Vec::new();
     for created in futures(asked).await {
@@ -309,7 +309,7 @@ async fn private_addresses_are_never_connected_to() {
         let create = json!({ "action": "create", "url": url });
         reader.agent.call("svc.webhooks", create).await.refused(400, "url_not_allowed");
     }
-    // A name is judged by what it means when it is connected to.
+    // A name is checked by the addresses that it resolves to when the host connects.
     let url = format!("https://localhost:{port}/");
     let created = reader.webhooks(json!({ "action": "create", "url": url })).await;
     let id = created["webhook"]["webhook_id"].as_str().unwrap();

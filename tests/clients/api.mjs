@@ -1,4 +1,4 @@
-// What a client does with a token: calls of capabilities.
+// Calls of capabilities with a token.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -26,7 +26,7 @@ export async function writes(url, token) {
   assert.equal(balance.body.result.balance, 0);
 }
 
-/** A token that has ended is refused within a second, with the challenge of RFC 6750. */
+/** Asserts that a revoked token is refused within a second, with the challenge of RFC 6750. */
 export async function refused(url, token) {
   const ended = Date.now();
   for (;;) {

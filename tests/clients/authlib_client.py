@@ -1,4 +1,4 @@
-"""What a program in Python does, with Authlib; the person's part is in person.mjs.
+"""Every flow with Authlib, as a program in Python uses it. person.mjs acts as the person.
 
 python3 authlib_client.py URL OUTBOX
 """
@@ -11,7 +11,7 @@ import unittest
 import uuid
 from pathlib import Path
 
-# Plain http, which is for this machine alone.
+# The host is on this machine and without TLS, which Authlib allows only with this setting.
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 import requests
@@ -25,7 +25,8 @@ from authlib.oauth2.rfc9068 import JWTBearerTokenValidator
 from joserfc.jwk import ECKey
 from joserfc.jws import JWSRegistry
 
-# Tokens are signed with Ed25519 under its first name, which the library wants to be asked for.
+# Tokens name their algorithm `EdDSA`, the older name of Ed25519, which the library accepts only if
+# it is in this list.
 JWSRegistry.recommended.append("EdDSA")
 URL, OUTBOX = sys.argv[1:]
 PHONE = "+12015550103"
@@ -50,7 +51,7 @@ class Validator(JWTBearerTokenValidator):
 
 
 def claims(token, audience=URL):
-    """What the library makes of a token as a resource server."""
+    """Returns a token's claims, which the library validates as a resource server does."""
     validator = Validator(ISSUER, audience)
     claims = validator.authenticate_token(token["access_token"])
     validator.validate_token(claims, ["svc.read"], None)
@@ -68,7 +69,7 @@ def register(**metadata):
 
 
 def session(secret=None, **metadata):
-    """A registered client."""
+    """Registers a client and returns its session."""
     status, client = register(**metadata)
     assert status == 201, client
     return OAuth2Session(
@@ -101,7 +102,7 @@ def search(token):
 
 
 class Person:
-    """Says yes to several requests, which can be redeemed later."""
+    """A person who allows several requests at once, whose codes are exchanged later."""
 
     def __init__(self):
         self.asked = []
@@ -115,7 +116,7 @@ class Person:
         self.asked.append((address, state, verifier))
 
     def allow(self):
-        """How to redeem each of them."""
+        """Allows all requests and returns the arguments with which to exchange the code of each."""
         addresses = [address for address, _, _ in self.asked]
         program = ["node", Path(__file__).with_name("person.mjs"), OUTBOX, PHONE, *addresses]
         ran = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True, timeout=WAIT)
@@ -132,7 +133,7 @@ class Flows(unittest.TestCase):
         self.assertEqual(refused.exception.error, code)
 
     def ends(self, token):
-        """Within a second."""
+        """Asserts that the token is refused within a second."""
         ended, late, status = time.monotonic(), False, 200
         while status == 200 and not late:
             late = time.monotonic() - ended >= 1

@@ -1,5 +1,5 @@
-// The page for people in a real browser, as they use it: on a phone, without JavaScript, with the
-// keyboard alone; and how well it can be read.
+// The pages of the sign-in in a real browser: on a phone, without JavaScript, with the keyboard
+// alone; and checks of their accessibility.
 //
 // node browser.mjs URL OUTBOX [FOLDER FOR PICTURES]
 
@@ -38,19 +38,19 @@ after(async () => {
   server?.close();
 });
 
-/** Of a client that has this name and no secret. */
+/** Returns the request that registers a client with this name and without a secret. */
 const registration = (name) => ({
   method: "POST",
   headers: { "content-type": "application/json" },
   body: JSON.stringify({
     client_name: name,
-    // Of this machine's own addresses, the port may differ (RFC 8252, section 7.3).
+    // For a loopback address, the port may differ later (RFC 8252, section 7.3).
     redirect_uris: ["http://127.0.0.1/callback"],
     token_endpoint_auth_method: "none",
   }),
 });
 
-/** Where a client sends people. */
+/** Returns the URL of a client's authorization request. */
 function asking(client_id, parameters) {
   arrived = undefined;
   const query = {
@@ -65,7 +65,7 @@ function asking(client_id, parameters) {
   return `${url}/oauth/authorize?${new URLSearchParams(query)}`;
 }
 
-/** Where a new client of this name sends people. */
+/** Registers a client with this name and returns the URL of its authorization request. */
 async function request(name, parameters) {
   const client = await (await fetch(`${url}/oauth/register`, registration(name))).json();
   return asking(client.client_id, parameters);
@@ -99,7 +99,7 @@ async function enterCode(page, digits) {
   await press(page, "Continue");
 }
 
-/** The problem is announced, and belongs to the field. */
+/** Asserts that a problem is announced and is the description of its field. */
 async function announced(page, label, text) {
   const alert = page.getByRole("alert");
   assert.match(await alert.textContent(), text);
@@ -167,7 +167,7 @@ test("the keyboard is enough", async () => {
   const page = await visitor();
   const { keyboard } = page;
   const focused = (text) => page.locator(":focus").filter({ hasText: text }).waitFor();
-  // The page puts the keyboard into its field by itself, a moment after it is there.
+  // The page focuses its field by itself, shortly after it has loaded.
   const ready = (field) => page.locator(`#${field}:focus`).waitFor();
   await page.goto(await request("Keys", {}));
   await ready("phone");
@@ -191,7 +191,7 @@ test("the keyboard is enough", async () => {
 
 test("an application that lives in a browser registers, is allowed, and calls", async () => {
   const page = await visitor({ javaScriptEnabled: true });
-  /** As the application's own page asks, which is of another origin. */
+  /** Fetches from the page of an application, which has another origin, and returns the JSON. */
   const ask = (path, options) =>
     page.evaluate(
       async ([at, options]) => (await fetch(at, options)).json(),
@@ -203,7 +203,7 @@ test("an application that lives in a browser registers, is allowed, and calls", 
     await ask(`/.well-known/${what}`, { headers });
   }
   const { client_id } = await ask("/oauth/register", registration("In a browser"));
-  // What only the person may do, no page does for them.
+  // No page of another origin can send the request that the person must send.
   await assert.rejects(ask("/oauth/authorize", {}), /Failed to fetch/);
 
   await page.goto(asking(client_id, { scope: "svc.read" }));
@@ -253,7 +253,7 @@ for (const [colorScheme, last] of [["light", 6], ["dark", 7]]) {
       assert.deepEqual(told, [], name);
     };
     const phone = `+1201555010${last}`;
-    // As long as a name can be, in one word.
+    // This name has the maximum length and no spaces.
     await page.goto(await request("x".repeat(100), {}));
     await check("phone");
     await enterPhone(page, "12345");

@@ -1,6 +1,6 @@
-"""Reads an exported file with icalendar, and holds its own expansion against what the host lists.
+"""Reads an exported calendar file with icalendar, and compares its expansion with the host's list.
 
-Arguments: the file, and what is expected of it as JSON.
+Arguments: the file, and the expected content as JSON.
 """
 
 import json

@@ -1,4 +1,4 @@
-// A browser without its own errands.
+// Starts a browser that sends no requests of its own, such as for updates.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

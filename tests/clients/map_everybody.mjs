@@ -1,4 +1,4 @@
-// Whether everybody can read and use the map: in both colour schemes, on large screens and small ones.
+// Checks the accessibility of the map, in both colour schemes, on large screens and small ones.
 //
 // node map_everybody.mjs URL OUTBOX [FOLDER FOR PICTURES]
 

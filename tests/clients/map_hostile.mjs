@@ -1,4 +1,4 @@
-// The map with documents that mean it ill, that are large, that are from another time, or not there.
+// The map with documents that are hostile, very large, of another version, or missing.
 //
 // node map_hostile.mjs URL
 
@@ -16,7 +16,7 @@ after(end);
 const read = async (name) => (await fetch(`${url}/map/data/${name}`)).json();
 const answer = (document) => ({ json: document });
 
-/** Every text in it becomes this one, except what joins records or is picked from a list. */
+/** Replaces every text by a hostile one, except identifiers and terms of a fixed list. */
 function taken(value, key = "") {
   if (Array.isArray(value)) return value.map((item) => taken(item, key));
   if (typeof value === "object" && value !== null) {
@@ -117,10 +117,11 @@ test("two thousand organisations, half of them at one place, can be searched and
   });
   const page = await visit("", { reducedMotion: "reduce" }, { [TARGETS]: answer(targets) });
   assert.equal(await onMap(page), 2000);
-  // Neither the list nor the map draws each of them.
+  // Neither the list nor the map draws all organisations.
   assert.equal(await page.locator("#list li").count(), 60);
   assert((await page.locator("#map .place, #map .crowd").count()) < 300);
-  // By the keyboard: a click can miss the button while the page is still being laid out.
+  // The keyboard is used, because a click can miss the button while the page is
+  // still being laid out.
   await page.getByRole("button", { name: /Show more/ }).press("Enter");
   assert.equal(await page.locator("#list a:focus .title").textContent(), "Number 0060");
   await search(page).fill("number 1998");

@@ -1,4 +1,4 @@
-// The map as a person has it in a browser, for the programs that look at it.
+// Opens the map in a browser and reads what it shows, for the other programs.
 
 import { launched } from "./chromium.mjs";
 
@@ -6,7 +6,7 @@ export const DESKTOP = { width: 1440, height: 900 };
 export const TARGETS = "sf-live-targets.json";
 let browser;
 
-/** Presses a kind, an ask or a way of hiring, or lets it go. */
+/** Toggles the filter for a kind, an ask or a way of hiring. */
 export const choose = (page, name) =>
   page.locator(".choice").filter({ hasText: name }).first().click();
 
@@ -15,7 +15,7 @@ export async function end() {
 }
 
 export function atMap(url) {
-  /** A browser of its own; what goes wrong in it is in `page.faults`. */
+  /** Opens a page in a new context; `page.faults` has errors, warnings and foreign requests. */
   async function visitor(options, replaced = {}) {
     browser ??= launched();
     const context = await (await browser).newContext({ viewport: DESKTOP, ...options });
@@ -36,7 +36,7 @@ export function atMap(url) {
     return page;
   }
 
-  /** The map, when everything has been read. */
+  /** Opens the map and waits until it has read all documents. */
   async function opened(page, fragment = "") {
     await page.goto(`${url}/map/${fragment}`);
     await page.locator("main[data-state=complete]").waitFor();
@@ -50,7 +50,7 @@ export function atMap(url) {
     page.locator("#list a").evaluateAll((links) => links.map((link) => link.dataset.target));
   const search = (page) => page.getByRole("searchbox");
 
-  /** How many organisations the map shows, each by itself or in a crowd. */
+  /** Returns the number of organisations that the map shows, by themselves or in crowds. */
   const onMap = (page) =>
     page.evaluate(() => {
       const crowds = [...document.querySelectorAll("#map [data-number]")];

@@ -1,4 +1,4 @@
-// What an MCP application does, with the official TypeScript client, in both revisions.
+// An MCP application with the official TypeScript client, in both revisions of the protocol.
 //
 // node mcp.mjs URL OUTBOX
 
@@ -50,7 +50,7 @@ function client(mode, options = {}) {
   return new Client(info, { versionNegotiation: { mode }, ...options });
 }
 
-/** Connects, and signs in on the way if that is asked for. */
+/** Connects, and signs in if the host requires it. */
 async function connect(mode, authProvider, options) {
   for (;;) {
     const connected = client(mode, options);
@@ -113,7 +113,7 @@ for (const [number, mode] of ["auto", "legacy"].entries()) {
     const browser = new Browser(`+1201555018${number}`);
     const { connected, transport } = await connect(mode, browser);
     await connected.close();
-    // As if the person had allowed no more than reading.
+    // The token is narrowed to the scope `svc.read`, as if the person had allowed nothing else.
     const form = {
       grant_type: "refresh_token", client_id: browser.clientInformation().client_id,
       refresh_token: browser.tokens().refresh_token, scope: "svc.read", resource: endpoint.href,

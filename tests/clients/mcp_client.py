@@ -1,4 +1,4 @@
-"""What an MCP application does, with the official Python client, in both revisions.
+"""An MCP application with the official Python client, in both revisions of the protocol.
 
 python3 mcp_client.py URL OUTBOX
 """
@@ -24,7 +24,7 @@ REDIRECT = "http://localhost:8127/callback"
 
 
 class Memory:
-    """Where tokens are kept."""
+    """Keeps tokens in memory."""
 
     tokens = client = None
 
@@ -51,7 +51,7 @@ class Browser:
         self.sent_to = None
 
     def auth(self):
-        """As of an application that has just been started."""
+        """Returns a new provider with the stored tokens, as after a start of the application."""
         metadata = OAuthClientMetadata(
             client_name="mcp_client.py",
             redirect_uris=[REDIRECT],
@@ -139,7 +139,7 @@ async def signed_in(mode, phone):
 
 
 async def narrowed(browser):
-    """As if the person had allowed no more than reading."""
+    """Narrows the token to the scope `svc.read`, as if the person had allowed nothing else."""
     form = {
         "grant_type": "refresh_token",
         "client_id": browser.memory.client.client_id,
@@ -161,7 +161,8 @@ async def stepped_up(mode, phone):
     async def use(client):
         await reads(client)
         assert len(browser.asked) == 1, browser.asked
-        # The call that is refused is the call that succeeds, after the person was asked.
+        # The write is refused for its scope; the client asks the person and
+        # repeats it with success.
         await writes(client)
         assert len(browser.asked) == 2, browser.asked
         assert "svc.write" in browser.asked[1]["scope"][0].split(), browser.asked

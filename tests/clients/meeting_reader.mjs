@@ -1,5 +1,5 @@
-// Reads a meeting's file with ical.js, and holds it against what is expected.
-// Arguments: the file, and what is expected of it as JSON.
+// Reads a meeting's calendar file with ical.js, and compares it with the expected content.
+// Arguments: the file, and the expected content as JSON.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import ICAL from "ical.js";
 
 const expected = JSON.parse(readFileSync(process.argv[3], "utf8"));
 const calendar = new ICAL.Component(ICAL.parse(readFileSync(process.argv[2], "utf8")));
-// The zones are those of the file: it has to bring what it needs.
+// Only the file's own time zones are used: it must contain every zone that it refers to.
 for (const zone of calendar.getAllSubcomponents("vtimezone")) {
   ICAL.TimezoneService.register(zone);
 }

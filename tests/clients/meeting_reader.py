@@ -1,6 +1,6 @@
-"""Reads a meeting's file with icalendar, and holds it against what is expected.
+"""Reads a meeting's calendar file with icalendar, and compares it with the expected content.
 
-Arguments: the file, and what is expected of it as JSON.
+Arguments: the file, and the expected content as JSON.
 """
 
 import json

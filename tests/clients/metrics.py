@@ -1,4 +1,4 @@
-"""Reads the metrics as Prometheus's own parser of OpenMetrics does, and prints them as JSON."""
+"""Parses the metrics with Prometheus's own OpenMetrics parser, and prints them as JSON."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-// Every flow with oauth4webapi, whose strictness is the point: it refuses what the RFCs refuse.
+// Every flow with oauth4webapi, which is strict: it refuses whatever violates the RFCs.
 //
 // node oauth4webapi.mjs URL OUTBOX
 
@@ -27,16 +27,16 @@ async function own(client, auth, parameters) {
   return oauth.processClientCredentialsResponse(as, client, answer);
 }
 
-/** What the library makes of a token as a resource server: RFC 9068 against the published keys. */
+/** Returns a token's claims, validated by the published keys as RFC 9068 says. */
 function claims(token, audience = resource.resource) {
   const headers = { authorization: `Bearer ${token}` };
   return oauth.validateJwtAccessToken(as, new Request(url, { headers }), audience, http);
 }
 
-/** Asks the person, and answers how to redeem the code. */
+/** Asks the person, and returns what is needed to exchange the code. */
 async function ask(client, parameters) {
   const verifier = oauth.generateRandomCodeVerifier();
-  // What must come back as it was, odd as it is.
+  // The state must be returned unchanged, in spite of its odd characters.
   const state = `${oauth.generateRandomState()} &=+%"ü`;
   const address = new URL(as.authorization_endpoint);
   address.search = new URLSearchParams({
@@ -112,7 +112,7 @@ for (const [method, auth] of [
 
 test("a client by itself: private_key_jwt with every algorithm of the metadata", async () => {
   for (const alg of as.token_endpoint_auth_signing_alg_values_supported) {
-    // The library knows it by its newer name (RFC 9864).
+    // The library generates keys by the algorithm's newer name (RFC 9864).
     const kind = alg === "EdDSA" ? "Ed25519" : alg;
     const named = { [oauth.modifyAssertion]: (header) => Object.assign(header, { alg }) };
     const keys = await oauth.generateKeyPair(kind);
@@ -151,7 +151,8 @@ test("a person lets a client: it reads, writes, refreshes until a token comes tw
   const second = await refresh(client, auth, first.refresh_token);
   assert.notEqual(second.refresh_token, first.refresh_token);
   await writes(url, second.access_token);
-  // Somebody has stolen the first one, or the second: both end, and what came of them.
+  // The reuse of the first refresh token means that one was stolen: both are revoked, with their
+  // access tokens.
   for (const { refresh_token } of [first, second]) {
     await assert.rejects(refresh(client, auth, refresh_token), says("invalid_grant"));
   }

@@ -1,4 +1,4 @@
-// What an application does, with openid-client: configured by discovery and registration alone.
+// An application with openid-client, configured by discovery and registration alone.
 //
 // node openid-client.mjs URL OUTBOX
 
@@ -22,7 +22,7 @@ function register(more, auth) {
   return client.dynamicClientRegistration(new URL(url), { ...metadata, ...more }, auth, http);
 }
 
-/** Asks the person, and answers how to redeem the code. */
+/** Asks the person, and returns what is needed to exchange the code. */
 async function ask(config, parameters) {
   const pkceCodeVerifier = client.randomPKCECodeVerifier();
   const expectedState = client.randomState();

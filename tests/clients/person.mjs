@@ -1,7 +1,7 @@
 // A person at a browser without JavaScript: reads the pages, fills in the forms, receives messages.
 //
 // As a program: `node person.mjs OUTBOX PHONE ADDRESS...` signs in, allows every request, and
-// prints where the browser is sent each time.
+// prints the address to which the browser is redirected each time.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 
 const PATIENCE_MS = 30_000;
 
-/** The newest code that was sent to this phone, when there are more than `seen` messages. */
+/** Waits for more than `seen` messages to this phone, and returns the code in the newest. */
 export async function code(outbox, phone, seen = 0) {
   for (const started = Date.now(); Date.now() - started < PATIENCE_MS; await sleep(20)) {
     const sent = await messages(outbox, phone);
@@ -19,10 +19,10 @@ export async function code(outbox, phone, seen = 0) {
   throw new Error(`no message to ${phone}`);
 }
 
-/** What was sent to this phone, oldest first. */
+/** Returns the messages to this phone, the oldest first. */
 export async function messages(outbox, phone) {
   const lines = (await readFile(outbox, "utf8").catch(() => "")).split("\n");
-  // The last line may not be written to its end.
+  // The last line may not be complete yet.
   return lines.slice(0, -1).map((line) => JSON.parse(line)).filter(({ to }) => to === phone);
 }
 
@@ -33,7 +33,7 @@ export class Person {
     Object.assign(this, { outbox, phone });
   }
 
-  /** Signs in if the page asks for it, lets the client, and answers where the browser is sent. */
+  /** Signs in if the page asks for it, allows the request, and returns the redirect address. */
   async allow(address) {
     let page = await this.#get(new URL(address));
     if (page.buttons.has("phone")) {

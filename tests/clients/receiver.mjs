@@ -2,9 +2,9 @@
 //
 // node receiver.mjs
 //
-// Prints `{"listening": PORT}`. Reads lines `{"secret": "whsec_..."}`: what it verifies with from
-// then on. Answers a challenge whether it is verified or not, and other events with 204 or 401;
-// then prints a line about the request:
+// Prints `{"listening": PORT}`. Reads lines `{"secret": "whsec_..."}`, each with the secret for all
+// later requests. Answers a challenge whether it is verified or not, and other events with 204 or
+// 401; then prints a line about the request:
 //
 // - type, body: of the event; null when it is not JSON
 // - id: the header webhook-id
@@ -13,7 +13,7 @@
 // - tampering_refused: of a verified request, whether the library refuses it with another body, an
 //   old timestamp, and another secret, each for the right reason
 //
-// It ends with its input.
+// The program ends when its input ends.
 
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -35,7 +35,7 @@ function parsed(body) {
   }
 }
 
-/** Why the library does not verify this; null when it does. */
+/** Returns why the library does not verify the request; null when it does. */
 function refusal(webhook, body, headers) {
   try {
     webhook.verify(body, headers);
@@ -46,10 +46,10 @@ function refusal(webhook, body, headers) {
 }
 
 function tamperingRefused(webhook, body, headers) {
-  // It is JSON as before.
+  // The changed body is still valid JSON.
   const changed = Buffer.concat([body, Buffer.from(" ")]);
   const then = new Date(Date.now() - OLD_MS);
-  // Only its age is wrong.
+  // The old request is signed, so that only its age is wrong.
   const old = {
     ...headers,
     "webhook-timestamp": `${Math.floor(then / 1000)}`,
@@ -70,7 +70,7 @@ function receive(body, headers, response) {
   const verified = webhook ? refused === null : null;
   const tampering_refused = verified ? tamperingRefused(webhook, body, headers) : null;
   const id = headers["webhook-id"] ?? null;
-  // It is answered, or nobody waits any more.
+  // The line is printed once the answer is sent or the connection is closed.
   response.on("close", () => {
     print({ type, id, verified, refused, body: event, tampering_refused });
   });
@@ -90,7 +90,8 @@ const server = createServer((request, response) => {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
-    // A secret that came before the request may be read after it, but in the same turn.
+    // A secret that was sent before the request may be read after it, but in the same
+    // turn of the event loop.
     setImmediate(() => receive(Buffer.concat(chunks), request.headers, response));
   });
 });

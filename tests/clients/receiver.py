@@ -2,7 +2,7 @@
 
 python3 receiver.py
 
-What it reads, answers and prints is said in receiver.mjs.
+receiver.mjs describes what it reads, answers and prints.
 """
 
 import base64
@@ -35,25 +35,25 @@ def parsed(body):
 
 
 def refusal(webhook, body, headers):
-    """Why the library does not verify this; None when it does."""
+    """Returns why the library does not verify the request; None when it does."""
     try:
         webhook.verify(body, headers)
         return None
-    # Of what is malformed, the library raises other errors than its own.
+    # For malformed input, the library raises errors that are not its own.
     except Exception as error:
         return str(error)
 
 
 def tampering_refused(webhook, body, headers):
     then = datetime.now(timezone.utc) - OLD
-    # Only its age is wrong.
+    # The old request is signed, so that only its age is wrong.
     old = headers | {
         "webhook-timestamp": str(int(then.timestamp())),
         "webhook-signature": webhook.sign(headers["webhook-id"], then, body.decode()),
     }
     other = Webhook(f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}")
     return {
-        # It is JSON as before.
+        # The changed body is still valid JSON.
         "body": refusal(webhook, body + b" ", headers) == MISMATCH,
         "timestamp": refusal(webhook, body, old) == TOO_OLD,
         "secret": refusal(other, body, headers) == MISMATCH,
@@ -105,16 +105,16 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-# Many may call at once.
+# Many requests may arrive at once.
 ThreadingHTTPServer.request_queue_size = 128
 server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
 server.timeout = 0
-# Without a buffer, what waits to be read is seen.
+# Without a buffer, `select` sees every line that waits to be read.
 commands = open(0, "rb", buffering=0)
 say({"listening": server.server_port})
 while True:
     ready, _, _ = select.select([commands, server], [], [])
-    # First the secrets: a request may have come after one.
+    # Secrets are read first, because a waiting request may have been sent after one.
     if commands in ready:
         line = commands.readline()
         if not line:

@@ -1,5 +1,5 @@
-//! What the examples of the plugin guide stand in. The test replaces each line `// guide: HEADING` by the next
-//! example below that heading, and compiles the result.
+//! The code around the examples of the plugin guide. The test replaces each line
+//! `// guide: HEADING` by the next example below that heading, and compiles the result.
 #![allow(dead_code, reason = "an example shows a part")]
 
 mod from_an_empty_folder {

@@ -1,4 +1,4 @@
-//! Agents, and what they are answered.
+//! Agents, and the answers to their calls.
 
 use crate::harness::{Host, next};
 use reqwest::{StatusCode, header::HeaderMap};
@@ -11,7 +11,7 @@ pub struct Agent<'a> {
 }
 
 impl Host {
-    /// A new anonymous agent's credentials.
+    /// Registers an anonymous agent and returns its credentials.
     pub async fn register(&self) -> Value {
         let body = json!({ "type": "anonymous", "agent_name": "a test" });
         let reply = self.client.post(format!("{}/v1/agents/register", self.url)).json(&body);
@@ -20,18 +20,18 @@ impl Host {
         reply.body
     }
 
-    /// An access token of a new anonymous agent.
+    /// Registers an anonymous agent and returns an access token of it.
     pub async fn token(&self, scope: &str) -> String {
         let agent = self.register().await;
         self.token_of(&agent, scope).await
     }
 
-    /// An agent that calls with all scopes.
+    /// Registers an anonymous agent, which calls with all scopes.
     pub async fn agent(&self) -> Agent<'_> {
         Agent { host: self, token: self.token("svc.read svc.write svc.events").await }
     }
 
-    /// An agent of test mode with all scopes.
+    /// Registers an anonymous agent of test mode, which calls with all scopes.
     pub async fn test_agent(&self) -> Agent<'_> {
         let body = json!({ "type": "anonymous", "mode": "test" });
         let reply = self.client.post(format!("{}/v1/agents/register", self.url)).json(&body);
@@ -39,7 +39,7 @@ impl Host {
         Agent { host: self, token: self.token_of(&agent, "svc.read svc.write svc.events").await }
     }
 
-    /// Writes into the database that a person has claimed an agent.
+    /// Writes into the database that the person `own_test` has claimed an agent.
     pub async fn claim(&self, agent_id: &str) {
         self.claim_for(agent_id, "own_test").await;
     }
@@ -52,7 +52,7 @@ impl Host {
         assert_eq!(self.database().execute(&claim).await, 1);
     }
 
-    /// An agent with all scopes that a person has claimed.
+    /// Registers an agent with all scopes that the person `own_test` has claimed.
     pub async fn claimed_agent(&self) -> Agent<'_> {
         let agent = self.register().await;
         self.claim(agent["agent_id"].as_str().unwrap()).await;
@@ -72,7 +72,7 @@ impl Agent<'_> {
         reply
     }
 
-    /// Lets the person with this number claim an agent of test mode; answers the owner's id.
+    /// Claims this agent of test mode with the phone number; returns the owner's id.
     pub async fn claim(&self, phone: &str) -> Value {
         let binding = "svc.phone-binding";
         self.result(binding, json!({ "action": "bind", "phone": phone })).await;
@@ -80,7 +80,7 @@ impl Agent<'_> {
         verified["owner_id"].clone()
     }
 
-    /// The result of a call that must succeed.
+    /// Makes a call that must succeed, and returns its result.
     pub async fn result(&self, capability: &str, body: Value) -> Value {
         let reply = self.call(capability, body).await;
         assert_eq!(reply.status, 200, "{:#}", reply.body);
@@ -110,7 +110,8 @@ impl Reply {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Asserts a refusal: its status, its code, and that it is the envelope and nothing else.
+    /// Asserts that the response is the failure envelope, with this status and code
+    /// and no unknown field.
     pub fn refused(&self, status: u16, code: &str) {
         assert_eq!(
             (self.status.as_u16(), &self.body["error_code"]),

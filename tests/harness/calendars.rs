@@ -1,11 +1,11 @@
-//! A person with a calendar, whom others ask for time.
+//! Calendars, and the events and busy times in them.
 
 use crate::harness::{Agent, Host, Options, Reply, ties::Person};
 use serde_json::{Value, json};
 
 pub const CALENDAR: &str = "calendar";
 
-/// A host with a calendar and the components that it needs.
+/// Starts a host with the calendar and the components that it needs.
 pub async fn host() -> Host {
     let names = [
         "calendar",
@@ -19,7 +19,7 @@ pub async fn host() -> Host {
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
-/// An object with the fields of both.
+/// Returns the first object with the fields of the second added or replaced.
 pub fn and(mut body: Value, more: Value) -> Value {
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
@@ -34,7 +34,8 @@ pub async fn done(agent: &Agent<'_>, action: &str, more: Value) -> Value {
     agent.result(CALENDAR, and(json!({ "action": action }), more)).await
 }
 
-/// Each piece of somebody's time as `start end kind`, in minutes without the date's year.
+/// Returns the periods of a person's free and busy time, each as `start end kind`; the times have
+/// no year and no seconds.
 pub async fn periods(agent: &Agent<'_>, whose: &str, start: &str, end: &str) -> Vec<String> {
     let body = json!({ "owner_id": whose, "start": start, "end": end });
     let found = done(agent, "get_freebusy", body).await;
@@ -51,7 +52,7 @@ pub async fn periods(agent: &Agent<'_>, whose: &str, start: &str, end: &str) -> 
     pieces.map(text).collect()
 }
 
-/// Everything in a calendar in this time, page by page.
+/// Returns everything in a calendar in this time, read page by page.
 pub async fn events(agent: &Agent<'_>, start: &str, end: &str) -> Vec<Value> {
     let mut all = Vec::new();
     let mut body = json!({ "start": start, "end": end, "limit": 100 });
@@ -65,19 +66,19 @@ pub async fn events(agent: &Agent<'_>, start: &str, end: &str) -> Vec<Value> {
     }
 }
 
-/// Lets another capability reserve these people's time.
+/// Reserves people's time through another capability, the fixture `clerk`.
 pub async fn reserve(by: &Person<'_>, more: Value) -> Reply {
     by.agent().call("clerk", and(json!({ "action": "reserve", "kind": "firm" }), more)).await
 }
 
-/// A file of these lines, in one calendar.
+/// Returns a calendar file with these lines in one `VCALENDAR`.
 pub fn file(lines: &[&str]) -> String {
     let head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//EN"];
     let all = head.iter().chain(lines).chain(&["END:VCALENDAR"]);
     all.flat_map(|line| [*line, "\r\n"]).collect()
 }
 
-/// An event with this UID, and these lines.
+/// Returns the lines of an event with this `UID` line and these other lines.
 pub fn event<'a>(uid: &'a str, lines: &[&'a str]) -> Vec<&'a str> {
     [&["BEGIN:VEVENT", uid, "DTSTAMP:20261101T120000Z"], lines, &["END:VEVENT"]].concat()
 }

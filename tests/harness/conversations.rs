@@ -37,7 +37,7 @@ pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
     reply.body["result"].clone()
 }
 
-/// A conversation of these people.
+/// Opens a conversation of these people and returns its id.
 pub async fn opened(host: &Host, people: &[&Person<'_>]) -> String {
     let participants: Vec<_> =
         people.iter().map(|person| json!({ "owner_id": person.id })).collect();
@@ -63,7 +63,7 @@ impl Person<'_> {
         self.talked("send", json!({ "thread_id": thread_id, "text": text })).await
     }
 
-    /// A conversation as this person sees it.
+    /// Returns a conversation as this person sees it.
     pub async fn sees(&self, thread_id: &str) -> Value {
         self.talked("get", json!({ "thread_id": thread_id })).await
     }
@@ -81,7 +81,7 @@ impl Person<'_> {
         self.talked(action, input).await
     }
 
-    /// What conversations have put into the inbox so far: each event's type and data.
+    /// Returns the type and data of each event about conversations in the inbox so far.
     pub async fn heard(&self) -> Vec<(String, Value)> {
         let page = self.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
@@ -94,7 +94,7 @@ impl Person<'_> {
         self.heard().await.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Whether `social_permissions` lets this person write.
+    /// Returns whether `social_permissions` lets this person write.
     pub async fn may_send(&self, thread_id: &str) -> bool {
         let question = json!({
             "action": "check", "relation": "can_send", "object": format!("thread:{thread_id}"),
@@ -104,7 +104,7 @@ impl Person<'_> {
     }
 }
 
-/// Waits until the condition holds.
+/// Waits until the condition is true; `what` names it in the panic after `PATIENCE`.
 pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     let started = Instant::now();
     while !is_so().await {
@@ -113,10 +113,11 @@ pub async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
     }
 }
 
-/// Moves the time to half a year after the last message, so that the thread is archived.
+/// Moves the time to when the thread has been idle for long enough to be archived,
+/// and waits until it is.
 pub async fn forgotten(host: &Host, thread_id: &str, person: &Person<'_>) {
     host.reach_timer(&format!("idle/{thread_id}")).await;
-    // The timer is set again if there is a message from after it was set.
+    // If there is a message from after the timer was set, the timer is set again.
     host.advance(2 * HOUR).await;
     until("it is archived", async || person.sees(thread_id).await["state"] == "archived").await;
 }

@@ -1,4 +1,5 @@
-//! Agents with credits, and what other capabilities do with these through the fixture `spender`.
+//! Agents with credits, and the fixture `spender`, which uses their credits as
+//! other capabilities do.
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Reply,
@@ -14,13 +15,15 @@ pub const OWN_NUMBER: &str = "+14155550100";
 pub const SHARED_NUMBER: &str = "+14155550115";
 pub const NOBODY: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
-/// A host with the fixture `spender`, which holds and spends credits, and with these components.
+/// Starts a host with the fixture `spender`, which holds and spends credits, and
+/// with these components.
 pub async fn credits(others: &[&str]) -> Host {
     Host::start(options(others)).await
 }
 
-/// Tokens name the host's address, which is another one after each start. To claim many agents at once
-/// takes a busy machine its time.
+/// Returns options of a host with `spender` and these components. The public URL is fixed, because
+/// tokens name it and it would change with each start. The time limit is long, because tests claim
+/// many agents at once.
 pub fn options(others: &[&str]) -> Options {
     let guests = ["agent_credits", "spender", "svc_phone_binding"];
     Options::with(&[&guests, others].concat()).configuration(
@@ -28,7 +31,7 @@ pub fn options(others: &[&str]) -> Options {
     )
 }
 
-/// An agent of test mode that reads its inbox.
+/// Registers an agent of test mode that reads its inbox.
 pub async fn anonymous(host: &Host) -> Reader<'_> {
     let body = json!({ "type": "anonymous", "mode": "test" });
     let registered = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
@@ -38,7 +41,8 @@ pub async fn anonymous(host: &Host) -> Reader<'_> {
     Reader { agent: Agent { host, token }, id }
 }
 
-/// A claimed agent, once the ledger has its account; also returns the owner's id.
+/// Registers and claims an agent, and waits until the ledger has its account. Also
+/// returns the owner's id.
 pub async fn claimed<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
     let reader = anonymous(host).await;
     let owner_id = reader.agent.claim(phone).await.as_str().unwrap().to_owned();

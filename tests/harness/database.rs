@@ -1,4 +1,4 @@
-//! A host's database, looked at and changed behind its back.
+//! A host's database, read and changed without the host.
 
 use crate::harness::{PATIENCE, postgres};
 use sqlx::{AssertSqlSafe, Connection as _, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -10,7 +10,7 @@ pub enum Database {
     Postgres(String),
 }
 
-/// Runs the same code on a connection to either.
+/// Runs the same code on a connection to either database.
 macro_rules! connected {
     ($database:expr, |$connection:ident| $body:expr) => {
         match $database {
@@ -35,7 +35,8 @@ pub fn found(bytes: &[u8], texts: &[&str]) -> Vec<String> {
 }
 
 impl Database {
-    /// Of the host in this folder: what its configuration names, or the default.
+    /// Returns the database of the host in this folder: the one that its configuration names, or
+    /// the default.
     pub fn of(folder: &Path) -> Self {
         let configuration = std::fs::read_to_string(folder.join("portolan.toml")).unwrap();
         let url = configuration.lines().find_map(|line| line.strip_prefix("database_url = "));
@@ -45,7 +46,7 @@ impl Database {
         }
     }
 
-    /// The literal for false in SQL.
+    /// Returns the SQL literal for false.
     pub fn no(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "0",
@@ -53,8 +54,8 @@ impl Database {
         }
     }
 
-    /// Returns which of these texts the database contains: the file and its log, or a
-    /// dump.
+    /// Returns which of these texts are in the database: in the file and its
+    /// write-ahead log, or in a dump.
     pub fn found(&self, texts: &[&str]) -> Vec<String> {
         let bytes = match self {
             Self::Sqlite(file) => {
@@ -74,7 +75,7 @@ impl Database {
         })
     }
 
-    /// The one column of a query.
+    /// Returns the values of a query's one column.
     pub async fn texts(&self, sql: &str) -> Vec<String> {
         let sql = AssertSqlSafe(sql);
         connected!(self, |connection| {

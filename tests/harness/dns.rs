@@ -1,4 +1,4 @@
-//! A server of the DNS that answers as a test says, and notes what it was asked.
+//! A DNS server that answers as a test says, and records its queries.
 
 use std::{
     net::Ipv4Addr,
@@ -15,15 +15,16 @@ pub const TXT: u16 = 16;
 pub enum Answer {
     Texts(Vec<String>),
     Address(Ipv4Addr),
-    /// There is no such name.
+    /// The name does not exist (NXDOMAIN).
     NoName,
     /// The server fails (SERVFAIL).
     Failure,
-    /// There is no answer.
+    /// The server sends no answer.
     Silence,
 }
 
-/// Chooses the answer by the name in lower case, the type, and how often the same was asked before.
+/// Returns the answer for a name in lower case and a type, after this many
+/// earlier queries for both.
 type Says = dyn Fn(&str, u16, usize) -> Answer + Send + Sync;
 
 pub struct Dns {
@@ -63,14 +64,14 @@ impl Dns {
         Self { port, asked, work }
     }
 
-    /// How many queries for this name and type there were.
+    /// Returns the number of queries for this name and type.
     pub fn asked(&self, name: &str, kind: u16) -> usize {
         let asked = self.asked.lock().unwrap();
         asked.iter().filter(|(asked, of)| asked == name && *of == kind).count()
     }
 }
 
-/// The name in lower case, the type, and the question as it was put.
+/// Returns the name in lower case, the type, and the bytes of the question section.
 fn question(message: &[u8]) -> (String, u16, &[u8]) {
     let (mut at, mut labels) = (12, Vec::new());
     while message[at] != 0 {
@@ -98,7 +99,8 @@ fn reply(id: &[u8], question: &[u8], kind: u16, answer: &Answer) -> Option<Vec<u
     message.extend([0x81, 0x80 | code, 0, 1, 0, count, 0, 0, 0, 0]);
     message.extend(question);
     for data in records {
-        // The name of the question, its type, class IN, a minute to live.
+        // A pointer to the name in the question, then its type, the class IN, and
+        // a TTL of 60 seconds.
         message.extend([0xc0, 12]);
         message.extend(kind.to_be_bytes());
         message.extend([0, 1, 0, 0, 0, 60]);
@@ -108,7 +110,7 @@ fn reply(id: &[u8], question: &[u8], kind: u16, answer: &Answer) -> Option<Vec<u
     Some(message)
 }
 
-/// A text as the strings of a record, each of at most 255 bytes.
+/// Returns a text as the strings of a record, each of at most 255 bytes.
 fn strings(text: &str) -> Vec<u8> {
     let parts = text.as_bytes().chunks(255);
     parts.flat_map(|part| [&[u8::try_from(part.len()).unwrap()], part].concat()).collect()

@@ -12,10 +12,11 @@ use serde_json::Value;
 use std::{path::Path, sync::OnceLock};
 use tempfile::TempDir;
 
-/// What the links in the feeds begin with. Tests ask for what they lead to at the host's own address.
+/// The base URL of the links in the feeds. Tests request the paths of the links at
+/// the host's own address.
 pub const PUBLIC_URL: &str = "https://map.example";
 
-/// Path, operation and media type of each document, as agents know them.
+/// The path, the OpenAPI operation and the media type of each document.
 pub const DOCUMENTS: [(&str, &str, &str); 11] = [
     ("/.well-known/agent.json", "getAgentDiscovery", "application/json"),
     ("/map/data/agent-index.json", "getAgentIndex", "application/json"),
@@ -31,7 +32,8 @@ pub const DOCUMENTS: [(&str, &str, &str); 11] = [
 ];
 pub const INDEX_PATH: &str = "/map/data/agent-index.json";
 
-/// The folder of the invented city's feeds.
+/// Returns the folder in which the feeds of the invented city are, under `feeds`; the first test
+/// builds them.
 pub fn city() -> &'static Path {
     static CITY: OnceLock<TempDir> = OnceLock::new();
     let folder = CITY.get_or_init(|| {
@@ -45,7 +47,8 @@ pub fn city() -> &'static Path {
     folder.path()
 }
 
-/// The documents of the invented city in an edition that differs from the others in each of them.
+/// Returns the documents of the invented city with this licence in their metadata, so that each
+/// document differs from that of another edition.
 pub fn edition(license: &str) -> Documents {
     let mut files = documents(&city().join("feeds")).unwrap();
     let relicensed = |bytes: &[u8]| {
@@ -66,7 +69,7 @@ pub fn edition(license: &str) -> Documents {
     files
 }
 
-/// Publishes documents as a build does. The day tells apart what is published.
+/// Publishes documents as a build does. Publications with different days have different names.
 pub fn publish(folder: &Path, files: &Documents, day: u32) {
     let now: Timestamp = format!("2026-11-{day:02}").parse().unwrap();
     let press = Press::open(folder).unwrap();
@@ -74,7 +77,7 @@ pub fn publish(folder: &Path, files: &Documents, day: u32) {
     press.publish(files, &state, now).unwrap();
 }
 
-/// An answer with its bytes as they came.
+/// An answer with the bytes of its body as they were sent.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -93,13 +96,13 @@ impl Answer {
 }
 
 impl Host {
-    /// A host that serves the invented city.
+    /// Starts a host that serves the feeds of the invented city.
     pub async fn with_city() -> Self {
         let folder = city().join("feeds");
         Self::start(Self::serving(&format!("feeds_dir = {folder:?}"))).await
     }
 
-    /// Options of a host to which the links in the feeds lead.
+    /// Returns options of a host whose public URL is the one in the feeds' links.
     pub fn serving(configuration: &str) -> Options {
         let public_url = format!("public_url = \"{PUBLIC_URL}\"\n");
         Options::default().configuration(&format!("{public_url}{configuration}"))
@@ -119,12 +122,12 @@ impl Host {
         self.ask(Method::GET, path, headers).await
     }
 
-    /// What the operator is told about the feeds.
+    /// Returns the operator's view of the feeds.
     pub async fn feeds_status(&self) -> Value {
         self.operate("/status").await.body["feeds"].take()
     }
 
-    /// Waits until what the operator is told about the feeds is as wanted.
+    /// Waits until the operator's view of the feeds is as wanted, and returns it.
     pub async fn wait_for_feeds(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let started = std::time::Instant::now();
         loop {

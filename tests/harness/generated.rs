@@ -1,9 +1,9 @@
-//! Values made up after a JSON Schema: most satisfy it, some do not.
+//! Random values made after a JSON Schema: most satisfy it, some do not.
 
 use rand::{RngExt as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Map, Value, json};
 
-/// How deep values nest.
+/// The nesting depth from which values have no optional fields and no more items than required.
 const DEPTH: usize = 6;
 
 /// Texts that satisfy the formats and patterns that schemas ask for, and others.
@@ -22,7 +22,8 @@ const TEXTS: [&str; 12] = [
     "work.job",
 ];
 
-/// A value after the schema; `document` holds its definitions.
+/// Returns a random value made after the schema; `document` has the definitions that
+/// the schema refers to.
 pub fn value(schema: &Value, document: &Value, random: &mut StdRng, depth: usize) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = document.pointer(reference.trim_start_matches('#')).unwrap();

@@ -5,7 +5,7 @@ use crate::harness::{Reply, command, component};
 use serde_json::{Value, json};
 use std::{path::Path, sync::LazyLock};
 
-/// The text before the place of the script in the fixture.
+/// The text in the fixture after which the script is written.
 const MARK: &[u8] = b"the script of this component:";
 
 /// The people and agents that components attack.
@@ -18,7 +18,7 @@ pub struct Scene {
     pub folder: std::path::PathBuf,
 }
 
-/// The bytes of a component.
+/// Makes the bytes of a component.
 pub type Make = fn(&Scene) -> Vec<u8>;
 /// Returns what is wrong with what was seen.
 pub type Check = fn(&Seen) -> Result<(), String>;
@@ -30,13 +30,13 @@ pub struct Seen {
     pub status: Value,
     /// What the host logged since the call began.
     pub log: String,
-    /// The inbox of an agent that has nothing to do with the caller.
+    /// The inbox of an anonymous agent that has nothing to do with the caller.
     pub stranger_inbox: Vec<Value>,
     /// A new agent's registration.
     pub registered: Value,
 }
 
-/// What the host must make of an attack.
+/// The outcome that an attack must have.
 pub enum Expected {
     /// The file is refused with this reason.
     Refused(&'static str),
@@ -44,12 +44,12 @@ pub enum Expected {
     Call(u16, &'static str),
     /// The component's operation is refused with a sentence that contains this.
     Operation(&'static str),
-    /// The call does no harm: how, and its check.
+    /// The call does no harm: a description of its outcome, and the check of it.
     Harmless(&'static str, Check),
 }
 
 impl Expected {
-    /// The outcome as the document says it.
+    /// Returns the outcome as the document about hostile components describes it.
     pub fn sentence(&self) -> String {
         match self {
             Self::Refused(reason) => format!("file refused: `{reason}`"),
@@ -60,14 +60,14 @@ impl Expected {
     }
 }
 
-/// One row of the table.
+/// One row of the table of attacks.
 pub struct Attack {
     /// The name of the component's file, and its id unless the script has another one.
     pub name: &'static str,
     /// What the component tries.
     pub tries: &'static str,
     pub component: Make,
-    /// A component that serves before under the same file name.
+    /// The component that serves under the same file name before this one is dropped.
     pub before: Option<Make>,
     /// The body of the call.
     pub body: fn() -> Value,
@@ -122,18 +122,18 @@ impl Attack {
     }
 }
 
-/// The beginning of a text.
+/// Returns the first 600 bytes of a text at most.
 pub fn excerpt(text: &str) -> &str {
     &text[..text.floor_char_boundary(600)]
 }
 
-/// The fixture with this script.
+/// Returns the fixture with this script.
 pub fn scripted(script: &Value) -> Vec<u8> {
     static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| component("hostile"));
     stamped(FIXTURE.clone(), script)
 }
 
-/// The bytes of a build of the fixture, with this script.
+/// Writes this script into a build of the fixture.
 pub fn stamped(mut bytes: Vec<u8>, script: &Value) -> Vec<u8> {
     let mark = bytes.windows(MARK.len()).position(|window| window == MARK);
     let start = mark.unwrap() + MARK.len();
@@ -148,12 +148,12 @@ pub fn stamped(mut bytes: Vec<u8>, script: &Value) -> Vec<u8> {
     bytes
 }
 
-/// The fixture with this id and these operations of its action `act`.
+/// Returns the fixture with this id and these operations of its action `act`.
 pub fn acting(id: &str, operations: Value) -> Vec<u8> {
     scripted(&json!({ "id": id, "operations": operations }))
 }
 
-/// A component with the section of a nested component, and with as many instances of it.
+/// Returns the component with a nested component added, and with this number of instances of that.
 pub fn with_nested(component: &[u8], nested: &str, instances: usize) -> Vec<u8> {
     let nested = wat::parse_str(nested).unwrap();
     let mut bytes = component.to_vec();
@@ -161,14 +161,14 @@ pub fn with_nested(component: &[u8], nested: &str, instances: usize) -> Vec<u8> 
     leb128(&mut bytes, nested.len());
     bytes.extend(nested);
     for _ in 0..instances {
-        // An instance section (5) of one instance, which is made by instantiating (0) the component with
-        // index 0 and no arguments.
+        // An instance section (id 5, 4 bytes) of one instance: it instantiates (0) the component
+        // with index 0 and no arguments.
         bytes.extend([5, 4, 1, 0, 0, 0]);
     }
     bytes
 }
 
-/// A component with a custom section.
+/// Returns the component with a custom section added.
 pub fn with_custom_section(component: &[u8], name: &str, content: &[u8]) -> Vec<u8> {
     let mut bytes = component.to_vec();
     bytes.push(0);
@@ -187,7 +187,8 @@ fn leb128(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// A component signed with the key of this name, which is created if it is not there.
+/// Signs a component with the key in this file of the folder, which is created
+/// if it does not exist.
 pub fn signed(folder: &Path, key: &str, component: &[u8]) -> Vec<u8> {
     let (key, file) = (folder.join(key), folder.join("to-sign.wasm"));
     let run = |arguments: &[&str]| {

@@ -4,7 +4,7 @@ use crate::harness::{Agent, Host, Options, Reply, next::check_step};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-/// A host that tells agents something, as often as a test asks.
+/// Starts a host with the fixture `herald`, which sends agents events as often as a test asks.
 pub async fn event_host() -> Host {
     let options = Options::with(&["herald", "svc_events", "svc_phone_binding"]);
     Host::start(options.configuration("[quotas.herald]\ninbox_events_per_minute = 10000")).await
@@ -15,7 +15,7 @@ pub struct Reader<'a> {
     pub id: String,
 }
 
-/// Client id and secret of what was registered.
+/// Returns the client id and secret of a registration, as fields of a form.
 pub fn credentials(registered: &Value) -> [(&'static str, String); 2] {
     ["client_id", "client_secret"].map(|name| (name, registered[name].as_str().unwrap().to_owned()))
 }
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         Self { agent: Agent { host, token }, id }
     }
 
-    /// A claimed agent.
+    /// Registers an agent that is claimed.
     pub async fn claimed(host: &'a Host) -> Self {
         let registered = host.register().await;
         let id = registered["agent_id"].as_str().unwrap().to_owned();
@@ -37,12 +37,12 @@ impl<'a> Reader<'a> {
         Self { agent: Agent { host, token }, id }
     }
 
-    /// The same agent at another node.
+    /// Returns the same agent at another node.
     pub fn at(&self, host: &'a Host) -> Self {
         Self { agent: Agent { host, token: self.agent.token.clone() }, id: self.id.clone() }
     }
 
-    /// Lets the fixture `herald` send events with these texts to this agent.
+    /// Makes the fixture `herald` send events with these texts to this agent.
     pub async fn tell(&self, subject: &str, texts: &[&str]) {
         let told = json!({
             "action": "proclaim", "agent": self.id, "subject": subject, "texts": texts,
@@ -50,14 +50,15 @@ impl<'a> Reader<'a> {
         self.agent.result("herald", told).await;
     }
 
-    /// A poll with these parameters.
+    /// Polls the inbox with these parameters.
     pub async fn poll(&self, query: &str) -> Reply {
         let bearer = format!("Bearer {}", self.agent.host.renewed(&self.agent.token).await);
         let path = format!("/v1/agent-events/stream?{query}");
         self.agent.host.send(Method::GET, &path, &[("authorization", &bearer)], None).await
     }
 
-    /// The body of a poll that succeeds. The steps that its events name can be taken.
+    /// Polls the inbox, which must succeed, and returns the body. Asserts that the next steps of
+    /// its events can be called.
     pub async fn page(&self, query: &str) -> Value {
         let reply = self.poll(query).await;
         assert_eq!(reply.status, 200, "{:#}", reply.body);
@@ -79,7 +80,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The texts of events of the fixture `herald`.
+/// Returns the texts of events of the fixture `herald`.
 pub fn texts(page: &Value) -> Vec<&str> {
     let events = page["events"].as_array().unwrap();
     events.iter().map(|event| event["data"]["text"].as_str().unwrap()).collect()

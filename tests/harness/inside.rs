@@ -1,7 +1,7 @@
 //! A host within this process: the same as `portolan serve` runs, with a clock that the test moves.
 //!
-//! Each has a small runtime of its own. What runs on it ends with it, and what it logs goes to the file of
-//! its host.
+//! Each host has a small runtime of its own. The tasks of a host end with its runtime, and what its
+//! threads log is written into the host's file.
 
 use crate::harness::options::{binary, kept_artifacts};
 use portolan_command::{
@@ -22,7 +22,7 @@ use tokio::{runtime::Runtime, sync::watch};
 use tracing::{Dispatch, dispatcher};
 use tracing_subscriber::EnvFilter;
 
-/// The threads of one host. Two, so that one that computes does not stop the others.
+/// The number of threads of one host: two, so that a task that computes does not stop the others.
 const THREADS: usize = 2;
 
 /// A host that runs within this process.
@@ -30,25 +30,26 @@ pub struct Inside {
     pub public: SocketAddr,
     pub admin: SocketAddr,
     runtime: Option<Runtime>,
-    /// Held, so that the host goes on.
+    /// The host stops when this is dropped.
     _stop: watch::Sender<bool>,
 }
 
 impl Inside {
-    /// Starts a host on what is in the folder.
+    /// Starts a host on the configuration, catalog and data in the folder.
     pub async fn start(folder: &Path, clock: Clock, trusted: Vec<Certificate>) -> Self {
         let log = log_to(&folder.join("log"));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("host")
             .enable_all()
-            // For as long as the thread lives.
+            // Forgetting the guard leaves the dispatcher set for as long as the thread lives.
             .on_thread_start(move || std::mem::forget(dispatcher::set_default(&log)))
             .build()
             .unwrap();
         let (stop, stopping) = watch::channel(false);
         let folder = folder.to_owned();
-        // On a thread of the host's that may block, because this future is not one that can move.
+        // The future of `open` is not `Send`, so it runs on one thread of the host's
+        // runtime that may block.
         let handle = runtime.handle().clone();
         let open = move || handle.block_on(open(&folder, clock, trusted, stopping));
         let opening = runtime.spawn_blocking(open);
@@ -61,7 +62,8 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // As sudden as the end of a process. A test may drop this within a runtime, which must not wait.
+        // This ends the host as suddenly as the end of a process. It does not wait, because a test
+        // may drop this within a runtime, where waiting panics.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -89,8 +91,8 @@ async fn open(
     OpenHost::open(&config, resources).await
 }
 
-/// The sandbox of all hosts with these limits: its pool takes much of the address space. What is compiled is
-/// kept for later runs.
+/// Returns the sandbox of these limits, which hosts share because its pool takes much of the
+/// address space. Compiled components are kept for later runs.
 fn sandbox(limits: &Limits) -> anyhow::Result<Arc<Sandbox>> {
     static SHARED: Mutex<Vec<Weak<Sandbox>>> = Mutex::new(Vec::new());
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +109,8 @@ fn sandbox(limits: &Limits) -> anyhow::Result<Arc<Sandbox>> {
         compile_cache: None,
     })?);
     if *limits == Limits::default() {
-        // Nearly every host has these: kept until the tests are over.
+        // Nearly every host has the default limits, so their sandbox is kept
+        // until the tests are over.
         std::mem::forget(Arc::clone(&sandbox));
     }
     shared.push(Arc::downgrade(&sandbox));

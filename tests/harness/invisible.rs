@@ -1,4 +1,5 @@
-//! A few people who list, meet and block each other at random, and the model of who may see whom.
+//! A few people who create listings, connect and block each other at random, and the model of who
+//! may see whom.
 
 use crate::harness::{
     Agent, Host,
@@ -52,12 +53,13 @@ impl Listing {
     }
 }
 
-/// A word that is in no listing.
+/// Returns a word that is in no listing.
 pub fn quiet_word() -> &'static str {
     "vexilologia"
 }
 
-/// A call, and whether its answer stays the same if the caller has blocked or muted the person.
+/// A call, and whether its answer is the same for a person who does not exist even if the caller
+/// has blocked or muted the person.
 pub struct Asked {
     pub capability: String,
     pub body: Value,
@@ -76,7 +78,7 @@ fn questions(object: &str, relations: &[&str]) -> Value {
     json!({ "action": "batch_check", "questions": questions.collect::<Vec<_>>() })
 }
 
-/// Everything that anybody can ask about a person by their id.
+/// Returns every call that anybody can make about a person by their id.
 pub fn about_person(owner_id: &str) -> Vec<Asked> {
     let of = |action: &str| json!({ "action": action, "owner_id": owner_id });
     let reply =
@@ -128,7 +130,8 @@ pub fn about_person(owner_id: &str) -> Vec<Asked> {
     all
 }
 
-/// Everything that anybody can ask about a listing by its id, or try with it.
+/// Returns every call that anybody can make about a listing by its id, also those
+/// that only its owner may.
 pub fn about_listing(listing_id: &str) -> Vec<Asked> {
     let of = |action: &str| json!({ "action": action, "listing_id": listing_id });
     let object = format!("listing:{listing_id}");
@@ -146,8 +149,8 @@ pub fn about_listing(listing_id: &str) -> Vec<Asked> {
     all
 }
 
-/// Status and text of an answer, without what is another in each: the id that was asked about, the
-/// request's own, and the instant.
+/// Makes a call and returns the status and text of its answer, without what differs in each answer:
+/// the id that the call is about, the request's id, and the consistency token.
 pub async fn asked(agent: &Agent<'_>, capability: &str, body: Value, id: &str) -> String {
     let reply = agent.call(capability, body.clone()).await;
     let mut text = reply.text.replace(id, "ID");
@@ -160,14 +163,16 @@ pub async fn asked(agent: &Agent<'_>, capability: &str, body: Value, id: &str) -
 
 pub struct World<'a> {
     people: Vec<Lister<'a>>,
-    /// An organisation that they all belong to.
+    /// An organisation of which all the people are members.
     pub org_id: String,
     pub listings: Vec<Listing>,
-    /// State by kind, subject and object; of a connection, once.
+    /// The states of relationships by kind, subject and object; a connection has one
+    /// entry for both people.
     ties: BTreeMap<(&'static str, usize, usize), String>,
-    /// Who has granted whom to see when they are busy.
+    /// The pairs of which the first has granted the second to see when they are busy.
     pub granted: BTreeSet<Pair>,
-    /// What somebody is told of who is not there, which stays the same.
+    /// The answers to calls about people and listings that do not exist, by viewer and call; they
+    /// stay the same.
     ghosts: Mutex<BTreeMap<(usize, String), String>>,
 }
 
@@ -238,7 +243,7 @@ impl<'a> World<'a> {
         listing.is("network") && self.connected(viewer, listing.owner)
     }
 
-    /// Whether the viewer's search finds the listing.
+    /// Returns whether the viewer's search finds the listing.
     pub fn finds(&self, viewer: usize, listing: &Listing) -> bool {
         if viewer == listing.owner {
             return listing.is("public") || listing.is("network");
@@ -247,13 +252,13 @@ impl<'a> World<'a> {
             && (listing.is("public") || self.is_shown_to_network(viewer, listing))
     }
 
-    /// Whether a viewer who knows the listing's id may read it.
+    /// Returns whether a viewer who knows the listing's id may read it.
     pub fn sees(&self, viewer: usize, listing: &Listing) -> bool {
         let hidden = self.is_hidden((viewer, listing.owner));
         self.finds(viewer, listing) || listing.is("unlisted") && !hidden
     }
 
-    /// Kind, subject, object and state of the relationships that a person may know of.
+    /// Returns the kind, subject, object and state of each relationship that a person may know of.
     pub fn ties_of(&self, person: usize) -> BTreeSet<[String; 4]> {
         let seen = self.ties.iter().filter(|((kind, subject, object), _)| {
             let mutual = ["follow", "connect"].contains(kind);
@@ -266,7 +271,7 @@ impl<'a> World<'a> {
         .collect()
     }
 
-    /// Asserts that a text has no id, name or listing of a person who is blocked for the viewer.
+    /// Asserts that a text has no id, name or listing of a person from whom the viewer is blocked.
     pub fn names_nobody_hidden(&self, viewer: usize, text: &str) {
         for other in (0..PEOPLE).filter(|other| self.is_hidden((viewer, *other))) {
             let listings = self.listings.iter().filter(|listing| listing.owner == other);
@@ -277,7 +282,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The answer to the same call about a person or listing that does not exist.
+    /// Returns the answer to the same call about a person or listing that does not exist.
     pub async fn of_ghost(
         &self,
         viewer: usize,
@@ -298,7 +303,7 @@ impl<'a> World<'a> {
         told
     }
 
-    /// Lets a random person do a random step.
+    /// Makes a random person take a random step.
     pub async fn step(&mut self, random: &mut StdRng) {
         let (one, mut other) = (random.random_range(0..PEOPLE), random.random_range(0..PEOPLE - 1));
         other += usize::from(other >= one);
@@ -352,7 +357,8 @@ impl<'a> World<'a> {
         self.listings.push(made);
     }
 
-    /// A listing is paused, resumed, renewed, shown to others, or withdrawn.
+    /// Pauses, resumes, renews or withdraws a random listing of the person, or
+    /// changes its visibility.
     async fn turns(&mut self, owner: usize, random: &mut StdRng) {
         let own: Vec<_> = self
             .listings
@@ -378,7 +384,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What the model makes of an answer; nobody begins anything with somebody who is hidden.
+    /// Runs an action on a relationship and updates the model by the answer. Asserts that nobody
+    /// can follow or connect with a person from whom they are blocked.
     async fn ties(&mut self, action: &str, one: usize, other: usize) {
         let mut body = json!({ "action": action, "owner_id": self.id(other) });
         if action == "accept" {

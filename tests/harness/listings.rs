@@ -1,4 +1,4 @@
-//! Hosts with listings on them, and people who list.
+//! Hosts with listings, and people who create and search them.
 
 use crate::harness::{Agent, Host, PATIENCE, Reply, inbox::Reader};
 use serde_json::{Map, Value, json};
@@ -23,14 +23,14 @@ impl<'a> Lister<'a> {
         Self::with(host, "+14155550100").await
     }
 
-    /// A person with this phone number.
+    /// Registers an agent of a person with this phone number.
     pub async fn with(host: &'a Host, phone: &str) -> Self {
         let agent = host.test_agent().await;
         let id = agent.claim(phone).await.as_str().unwrap().to_owned();
         Self { reader: Reader { agent, id: String::new() }, id }
     }
 
-    /// A person with this year of birth.
+    /// Registers an agent of a person with this year of birth.
     pub async fn born(host: &'a Host, year: u16) -> Self {
         let person = Self::new(host).await;
         let born = json!({ "action": "update_profile", "birth_year": year, "display_name": "Ada" });
@@ -50,13 +50,13 @@ impl<'a> Lister<'a> {
         self.agent().result(LISTINGS, with(action, &fields)).await
     }
 
-    /// The id of a new listing: a room, changed by these fields.
+    /// Creates a listing, a room changed by these fields, and returns its id.
     pub async fn lists(&self, fields: Value) -> String {
         let listing = self.result("create", room(fields)).await;
         listing["listing_id"].as_str().unwrap().to_owned()
     }
 
-    /// A call about one listing.
+    /// Makes a call about one listing.
     pub async fn does(&self, action: &str, listing_id: &str) -> Reply {
         self.call(action, json!({ "listing_id": listing_id })).await
     }
@@ -75,7 +75,7 @@ impl<'a> Lister<'a> {
         self.agent().result("social_relationships", body).await;
     }
 
-    /// The events of one type that are about listings, once there are this many.
+    /// Waits for this number of events of one type, acknowledges and returns them.
     pub async fn told(&self, event: &str, count: usize) -> Vec<Value> {
         let started = Instant::now();
         let mut told = Vec::new();
@@ -100,7 +100,7 @@ pub async fn found(agent: &Agent<'_>, search: Value) -> Vec<String> {
     items.map(|listing| listing["listing_id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The instant this many milliseconds from now.
+/// Returns the instant this many milliseconds from now, as text.
 pub fn at(at: u64) -> String {
     (jiff::Timestamp::now() + Duration::from_millis(at)).to_string()
 }
@@ -111,7 +111,7 @@ pub fn with(action: &str, fields: &Value) -> Value {
     body.into()
 }
 
-/// A room to let, published at once, changed by these fields.
+/// Returns the fields of a room to let, published at once, changed by these fields.
 pub fn room(fields: Value) -> Value {
     let mut room = json!({
         "category": "home.let.room", "side": "offer", "title": "Sunny room",
@@ -125,8 +125,7 @@ pub fn room(fields: Value) -> Value {
     room
 }
 
-/// Follows the next step of a refusal as it stands: it succeeds, or there is something to ask the
-/// person.
+/// Asserts that the next step of a refusal succeeds as it stands, or has a question for the person.
 pub async fn follow(agent: &Agent<'_>, refused: &Reply) {
     let next = &refused.body["next"];
     if next["missing"].is_array() {

@@ -15,7 +15,8 @@ pub async fn host() -> Host {
     Host::start(options()).await
 }
 
-/// Tokens name the host's address, which is another one after each start.
+/// Returns options of a host with matching. The public URL is fixed, because tokens name it and it
+/// would change with each start.
 pub fn options() -> Options {
     // The tests make many calls, and none of them is about the time limit.
     let configuration =
@@ -30,7 +31,7 @@ pub struct Seeker<'a> {
 }
 
 impl<'a> Seeker<'a> {
-    /// A person whose listing offers one strength and seeks another.
+    /// Creates a person whose listing offers one strength and seeks another.
     pub async fn new(host: &'a Host, brings: &str, seeks: &str) -> Self {
         Self::with(host, brings, json!({ "want": [wish(seeks)] })).await
     }
@@ -39,7 +40,7 @@ impl<'a> Seeker<'a> {
         Self::of(host, search(brings, criteria)).await
     }
 
-    /// A person with this listing.
+    /// Creates a person with this listing.
     pub async fn of(host: &'a Host, listing: Value) -> Self {
         let lister = Lister::new(host).await;
         let listing_id = publishes(&lister, listing).await;
@@ -54,7 +55,7 @@ impl<'a> Seeker<'a> {
         self.lister.agent().result(MATCHING, with(action, &fields)).await
     }
 
-    /// The id of a new session.
+    /// Creates a session and returns its id.
     pub async fn session(&self, fields: Value) -> String {
         let mut body = json!({ "listing_id": self.listing_id });
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -67,7 +68,7 @@ impl<'a> Seeker<'a> {
         self.result("candidates", fields).await["items"].as_array().unwrap().clone()
     }
 
-    /// The listings of the candidates that are to be decided on.
+    /// Returns the ids of the listings of the candidates that wait for a decision.
     pub async fn new_listings(&self, session_id: &str) -> Vec<String> {
         let all = self.candidates(session_id).await;
         let new = all.iter().filter(|candidate| candidate["state"] == "new");
@@ -75,7 +76,7 @@ impl<'a> Seeker<'a> {
             .collect()
     }
 
-    /// Decides on the candidate that is this listing.
+    /// Decides on the candidate with this listing.
     pub async fn decides(&self, session_id: &str, listing_id: &str, decision: &str) -> Reply {
         let all = self.candidates(session_id).await;
         let is_it = |candidate: &&Value| candidate["listing_card"]["listing_id"] == listing_id;
@@ -103,7 +104,7 @@ impl<'a> Seeker<'a> {
         }
     }
 
-    /// Type and data of every event of this person so far.
+    /// Returns the type and data of every event of this person so far.
     pub async fn events(&self) -> Vec<(String, Value)> {
         let page = self.lister.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
@@ -112,14 +113,14 @@ impl<'a> Seeker<'a> {
         events.map(pair).collect()
     }
 
-    /// The events about a session.
+    /// Returns the type and data of every event about a session so far.
     pub async fn heard(&self, session_id: &str) -> Vec<(String, Value)> {
         let mut events = self.events().await;
         events.retain(|(_, data)| data["session_id"] == session_id);
         events
     }
 
-    /// The types of these events, once there are this many.
+    /// Waits for this number of events about a session, and returns their types.
     pub async fn heard_types(&self, session_id: &str, count: usize) -> Vec<String> {
         let started = Instant::now();
         loop {
@@ -133,7 +134,7 @@ impl<'a> Seeker<'a> {
     }
 }
 
-/// A listing that looks for a cofounder.
+/// Returns the fields of a listing that looks for a cofounder.
 pub fn search(brings: &str, criteria: Value) -> Value {
     json!({
         "category": "venture.cofounder", "side": "demand", "title": format!("Brings {brings}"),
@@ -146,7 +147,7 @@ pub fn search(brings: &str, criteria: Value) -> Value {
     })
 }
 
-/// Publishes a listing.
+/// Creates a listing and returns its id.
 pub async fn publishes(lister: &Lister<'_>, listing: Value) -> String {
     let listing = lister.result("create", listing).await;
     listing["listing_id"].as_str().unwrap().to_owned()
@@ -158,13 +159,13 @@ pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
-/// The state of a document in the database.
+/// Returns the state of a document in the database.
 pub async fn kept(host: &Host, id: &str) -> String {
     let sql = format!("SELECT json_extract(body, '$.state') FROM documents WHERE id = '{id}'");
     host.database().texts(&sql).await.remove(0)
 }
 
-/// The timers of matching that are about a document.
+/// Returns the names of matching's timers about a document.
 pub async fn timers(host: &Host, id: &str) -> Vec<String> {
     let sql = format!(
         "SELECT name FROM timers WHERE capability = '{MATCHING}' AND name LIKE '%{id}' ORDER BY name"
@@ -172,12 +173,12 @@ pub async fn timers(host: &Host, id: &str) -> Vec<String> {
     host.database().texts(&sql).await
 }
 
-/// A criterion: the other listing offers this strength.
+/// Returns the criterion that the other listing offers this strength.
 pub fn wish(strength: &str) -> Value {
     json!({ "field": "strengths", "op": "eq", "value": strength })
 }
 
-/// The result of a call that must have succeeded.
+/// Returns the result of a call that must have succeeded.
 pub fn ok(reply: &Reply) -> Value {
     assert_eq!(reply.status, 200, "{}", reply.text);
     reply.body["result"].clone()

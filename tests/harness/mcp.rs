@@ -1,4 +1,4 @@
-//! A client of MCP that writes its messages itself, in either revision.
+//! A client of MCP that writes its messages itself, in either revision of the protocol.
 
 use crate::harness::{Host, PATIENCE, Reply};
 use reqwest::{Method, Response, header::HeaderMap};
@@ -8,18 +8,18 @@ pub const MODERN: &str = "2026-07-28";
 pub const LEGACY: &str = "2025-11-25";
 const ACCEPT: &str = "application/json, text/event-stream";
 
-/// One token's requests to the endpoint.
+/// A client with one token.
 pub struct Mcp<'a> {
     pub host: &'a Host,
     pub token: String,
-    /// The session of a client of the older revision; `None` in the newer one.
+    /// The session of a client of the older revision; `None` for the newer one.
     session: Option<String>,
     /// The capabilities that the client declares.
     capabilities: Value,
 }
 
 impl Host {
-    /// A token for the endpoint of an agent that was registered.
+    /// Returns a token of a registered agent for the MCP endpoint.
     pub async fn mcp_token(&self, agent: &Value, scope: &str) -> String {
         let resource = format!("{}/mcp", self.url);
         let form = [
@@ -35,7 +35,7 @@ impl Host {
         reply.body["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// A client of a new anonymous agent.
+    /// Registers an anonymous agent and returns a client of it.
     pub async fn mcp(&self, scope: &str) -> Mcp<'_> {
         let agent = self.register().await;
         Mcp::new(self, self.mcp_token(&agent, scope).await)
@@ -51,7 +51,7 @@ impl<'a> Mcp<'a> {
         Self { capabilities, ..self }
     }
 
-    /// The same in the older revision, in a session of its own.
+    /// Returns the same client in the older revision, in a new session.
     pub async fn legacy(self) -> Self {
         let parameters = json!({
             "protocolVersion": LEGACY, "capabilities": self.capabilities,
@@ -93,7 +93,7 @@ impl<'a> Mcp<'a> {
         self.send(&request(7, method, &parameters), headers).await
     }
 
-    /// Any body; headers in `headers` take the place of the usual ones.
+    /// Sends any body; `headers` replace the usual ones of the same name.
     pub async fn send(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
         let token = self.host.renewed(&self.token).await;
         let mut map = HeaderMap::new();
@@ -125,7 +125,7 @@ impl<'a> Mcp<'a> {
         request.send().await.unwrap()
     }
 
-    /// The result of a request that must succeed.
+    /// Sends a request that must succeed, and returns its result.
     pub async fn result(&self, method: &str, parameters: Value) -> Value {
         let response = self.request(method, parameters).await;
         assert_eq!(response.status(), 200, "{method}: {}", response.text().await.unwrap());
@@ -134,12 +134,12 @@ impl<'a> Mcp<'a> {
         answer["result"].clone()
     }
 
-    /// A tool's result, whether it went well or not.
+    /// Calls a tool and returns its result, also if that is an error.
     pub async fn tool(&self, name: &str, arguments: Value) -> Value {
         self.result("tools/call", json!({ "name": name, "arguments": arguments })).await
     }
 
-    /// The tools by their names, in the order of the answer.
+    /// Returns the tools with their names, in the order of the answer.
     pub async fn tools(&self) -> Vec<(String, Value)> {
         let listed = self.result("tools/list", json!({})).await;
         let tools = listed["tools"].as_array().unwrap().iter();
@@ -155,7 +155,7 @@ pub fn request(id: u64, method: &str, parameters: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters })
 }
 
-/// The one message of an answer, or the last of a stream.
+/// Returns the one message of an answer, or the last of a stream.
 pub async fn message(response: Response) -> Value {
     let streams = content_type(&response).contains("event-stream");
     let text = response.text().await.unwrap();
@@ -174,7 +174,7 @@ fn events(text: &str) -> Vec<Value> {
     data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()
 }
 
-/// Messages of a stream as they come.
+/// The messages of a stream, read one by one.
 pub struct Messages {
     response: Response,
     text: String,
@@ -187,7 +187,7 @@ impl Messages {
         Self { response, text: String::new(), read: 0 }
     }
 
-    /// The next one; none when the stream has ended.
+    /// Waits for the next message; returns `None` when the stream has ended.
     pub async fn next(&mut self) -> Option<Value> {
         loop {
             let known = events(&self.text);

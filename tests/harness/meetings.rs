@@ -41,17 +41,17 @@ pub fn text(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
-/// The instant this many minutes after `BEGIN`, as text.
+/// Returns the instant this many minutes after `BEGIN`, as text.
 pub fn minute(minutes: i64) -> String {
     text(*BEGIN + minutes.minutes())
 }
 
-/// A slot of half an hour that begins this many minutes after `BEGIN`.
+/// Returns a slot of half an hour that begins this many minutes after `BEGIN`.
 pub fn slot(minutes: i64) -> Value {
     json!({ "start": minute(minutes), "end": minute(minutes + 30) })
 }
 
-/// The input of a proposal.
+/// Returns the input of a proposal with slots that begin these numbers of minutes after `BEGIN`.
 pub fn proposal(thread_id: &str, slots: &[i64]) -> Value {
     json!({
         "thread_id": thread_id, "title": "A first look", "duration_min": 30,
@@ -60,7 +60,7 @@ pub fn proposal(thread_id: &str, slots: &[i64]) -> Value {
     })
 }
 
-/// The id of one of a meeting's slots.
+/// Returns the id of the meeting's slot with this index.
 pub fn slot_id(meeting: &Value, number: usize) -> Value {
     meeting["slots"][number]["slot_id"].clone()
 }
@@ -84,7 +84,7 @@ impl Person<'_> {
         reply.body["result"].clone()
     }
 
-    /// Proposes half hours that begin so many minutes after the hour.
+    /// Proposes a meeting with slots that begin these numbers of minutes after `BEGIN`.
     pub async fn proposes(&self, thread_id: &str, slots: &[i64]) -> Value {
         self.met("propose", proposal(thread_id, slots)).await
     }
@@ -110,12 +110,12 @@ impl Person<'_> {
         self.meet("counter", counter).await
     }
 
-    /// A meeting as this person sees it now.
+    /// Returns a meeting as this person sees it now.
     pub async fn looks(&self, meeting: &Value) -> Value {
         self.met("get", of(meeting)).await
     }
 
-    /// What meetings have put into the inbox so far: each event's type and data.
+    /// Returns the type and data of each event about the meeting in the inbox so far.
     pub async fn told_of(&self, meeting: &Value) -> Vec<(String, Value)> {
         let page = self.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
@@ -129,7 +129,7 @@ impl Person<'_> {
         self.told_of(meeting).await.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Waits for an event of this type about the meeting.
+    /// Waits for an event of this type about the meeting, and returns its data.
     pub async fn is_told(&self, meeting: &Value, event: &str) -> Value {
         until(event, async || {
             self.told_types(meeting).await.iter().any(|event_type| event_type == event)
@@ -139,7 +139,7 @@ impl Person<'_> {
         told.into_iter().find(|(name, _)| name == event).unwrap().1
     }
 
-    /// When the meetings in this person's calendar begin.
+    /// Returns when the meetings in this person's calendar begin.
     pub async fn calendar(&self) -> Vec<String> {
         let range = json!({ "start": minute(-2_880), "end": minute(40_000) });
         let listed = done(self.agent(), "list_events", range).await;
@@ -148,14 +148,14 @@ impl Person<'_> {
         meetings.map(|event| event["start"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Sets time aside, from so many minutes after the hour to so many.
+    /// Blocks time in this person's calendar, between two numbers of minutes after `BEGIN`.
     pub async fn is_busy(&self, from: i64, to: i64) {
         let block = json!({ "start": minute(from), "end": minute(to) });
         let reply = calendars::ask(self.agent(), "add_block", block).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
     }
 
-    /// Whether this person may see when the other one is busy.
+    /// Returns whether this person may see when the other one is busy.
     pub async fn may_see_time_of(&self, other: &Self) -> bool {
         let question = json!({
             "action": "check", "relation": "can_see_freebusy", "object": format!("owner:{}", other.id),
@@ -164,7 +164,7 @@ impl Person<'_> {
     }
 }
 
-/// Moves a meeting with one slot so that it begins so many minutes from now.
+/// Moves a meeting with one slot, in the database, so that it begins this many minutes from now.
 pub async fn begins_in(host: &Host, meeting: &Value, minutes: i64) {
     let (id, database) = (id(meeting), host.database());
     let is_it = format!("id = '{id}' AND body LIKE '%organizer%'");
@@ -180,14 +180,14 @@ pub async fn begins_in(host: &Host, meeting: &Value, minutes: i64) {
     assert_eq!(database.execute(&sql).await, 1, "{id}");
 }
 
-/// Makes a timer of this meeting due.
+/// Makes a timer of this meeting due; `ID` in the timer's name stands for the meeting's id.
 pub async fn due(host: &Host, timer: &str, meeting: &Value) {
     let name = timer.replace("ID", id(meeting));
     let due = format!("UPDATE timers SET at = 1, due_at = 1 WHERE name LIKE '%{name}'");
     assert_eq!(host.database().execute(&due).await, 1, "{name}");
 }
 
-/// The timers that a meeting has.
+/// Returns the names of a meeting's timers.
 pub async fn timers(host: &Host, meeting: &Value) -> Vec<String> {
     let sql = format!("SELECT name FROM timers WHERE name LIKE '%{}%' ORDER BY name", id(meeting));
     host.database().texts(&sql).await

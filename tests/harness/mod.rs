@@ -56,10 +56,10 @@ use std::{
 use tempfile::TempDir;
 use tokens::Tokens;
 
-/// How long a test waits for what must happen; far beyond what it takes.
+/// How long a test waits for what must happen before it fails. Nothing takes nearly as long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running host with a folder and ports of its own; it ends with its test.
+/// A running host with a folder and ports of its own; it ends when this is dropped.
 pub struct Host {
     pub folder: TempDir,
     pub url: String,
@@ -67,19 +67,19 @@ pub struct Host {
     pub client: Client,
     /// A client with the operator's token.
     pub operator: Client,
-    /// Its time, if it runs within this process.
+    /// The host's clock, if it runs within this process; otherwise the system's.
     pub clock: Clock,
     tokens: Tokens,
     inside: Option<Inside>,
 }
 
 impl Host {
-    /// A host with these components within this process.
+    /// Starts a host with these components within this process.
     pub async fn with(names: &[&str]) -> Self {
         Self::start(Options::with(names)).await
     }
 
-    /// A host within this process.
+    /// Starts a host within this process.
     pub async fn start(options: Options) -> Self {
         let read = |file: &PathBuf| Certificate::from_pem(&std::fs::read(file).unwrap()).unwrap();
         let trusted = options.trusted.iter().map(read).collect();
@@ -100,7 +100,7 @@ impl Host {
         host
     }
 
-    /// A host at these addresses, in a process of its own.
+    /// Returns a host in a process of its own, which is reached at these addresses.
     fn reached(folder: TempDir, url: String, admin_url: String) -> Self {
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = Client::new();
@@ -122,7 +122,7 @@ impl Host {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Renames a file into the catalog, as a careful author does.
+    /// Renames a file into the catalog folder, so that the host sees only the whole file.
     pub fn drop_in(&self, name: &str, bytes: &[u8]) {
         let hidden = self.catalog().join(format!(".{name}.new"));
         std::fs::write(&hidden, bytes).unwrap();
@@ -154,23 +154,23 @@ impl Host {
         Reply::read(request.send().await.unwrap()).await
     }
 
-    /// How many readers wait for events.
+    /// Returns the number of readers that wait for events.
     pub async fn waiting(&self) -> u64 {
         self.operate("/status").await.body["waiting_readers"].as_u64().unwrap()
     }
 
-    /// What the operator sees of the catalog.
+    /// Returns the operator's view of the catalog.
     pub async fn status(&self) -> Value {
         self.operate("/catalog").await.body
     }
 
-    /// Gets a path at the operator's address.
+    /// Sends a GET request for a path at the operator's address.
     pub async fn operate(&self, path: &str) -> Reply {
         let url = format!("{}{path}", self.admin_url);
         Reply::read(self.operator.get(url).send().await.unwrap()).await
     }
 
-    /// Decides about a component as the operator: `approve`, `adopt` or `rollback`.
+    /// Decides about a component as the operator, with `approve`, `adopt` or `rollback`.
     pub async fn decide(&self, id: &str, decision: &str) -> Value {
         let url = format!("{}/catalog/{id}/{decision}", self.admin_url);
         let reply = Reply::read(self.operator.post(url).send().await.unwrap()).await;
@@ -178,7 +178,7 @@ impl Host {
         reply.body
     }
 
-    /// Waits until the operator's view of the catalog is as wanted.
+    /// Waits until the operator's view of the catalog is as wanted, and returns it.
     pub async fn wait_for(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let started = Instant::now();
         loop {
@@ -191,7 +191,7 @@ impl Host {
         }
     }
 
-    /// Waits until this file is refused, and answers the row.
+    /// Waits until this file is refused, and returns its row in the list of refused files.
     pub async fn refusal(&self, file: &str) -> Value {
         let refused = |status: &Value| find(status, "refused", "file", file);
         let what = format!("refusal of {file}");
@@ -208,7 +208,7 @@ impl Host {
     }
 }
 
-/// What no log may hold: keys, tokens, codes' numbers.
+/// Beginnings of texts that no log may have: of keys, of tokens, and of phone numbers.
 const SECRETS: [&str; 7] =
     ["ptl_op_", "svc_ak_", "svc_rat_", "eyJ0eXAi", "+1201555", "+1415555", "whsec_"];
 
@@ -229,7 +229,7 @@ impl Drop for Host {
     }
 }
 
-/// A client with the operator's token of the host in this folder.
+/// Returns a client with the operator's token of the host in this folder.
 fn operator(folder: &Path) -> Client {
     let token = std::fs::read_to_string(folder.join("data").join(TOKEN_FILE)).unwrap_or_default();
     let header = HeaderValue::from_str(&format!("Bearer {}", token.trim())).unwrap();
@@ -237,12 +237,12 @@ fn operator(folder: &Path) -> Client {
     Client::builder().default_headers(headers).build().unwrap()
 }
 
-/// The row of one of the operator's lists.
+/// Returns the first row of one of the operator's lists in which `key` has this value.
 pub fn find(status: &Value, list: &str, key: &str, value: &str) -> Option<Value> {
     status[list].as_array()?.iter().find(|row| row[key] == value).cloned()
 }
 
-/// Runs them all at once.
+/// Runs the futures concurrently and returns their outputs in the same order.
 pub async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut all: Vec<_> = all.map(Box::pin).collect();
     let mut done: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();

@@ -1,6 +1,6 @@
 //! The components that capabilities need, for tests and benchmarks.
 
-/// What listings need.
+/// The capability of listings and those that it needs.
 pub const LISTINGS: [&str; 7] = [
     "agent_listings",
     "content_render",
@@ -11,7 +11,7 @@ pub const LISTINGS: [&str; 7] = [
     "svc_phone_binding",
 ];
 
-/// What matching needs.
+/// The capability of matching and those that it needs.
 pub const MATCHING: [&str; 11] = [
     "agent_credits",
     "agent_listings",

@@ -1,4 +1,4 @@
-//! The step that an answer names: that a program which knows nothing else can take it.
+//! Checks that the next step of an answer can be called by a program that knows nothing else.
 
 use crate::harness::{Agent, Host, Reply};
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-/// Schemas by their address; `None` if the capability is not loaded.
+/// Schemas by their URL; `None` if the capability is not loaded.
 type Schemas = HashMap<String, Option<Value>>;
 
 static SCHEMAS: LazyLock<Mutex<Schemas>> = LazyLock::new(Mutex::default);
 
-/// Asserts that the step of an answer can be taken, and that a refused call is worth repeating if it
-/// says so.
+/// Asserts that the next step of an answer can be called, and that a refusal is retryable if its
+/// next step says to repeat the call.
 pub async fn check(host: &Host, reply: &Reply) {
     let next = &reply.body["next"];
     let again = next["then"] == "retry_original" && reply.body["error_code"].is_string();
@@ -22,8 +22,8 @@ pub async fn check(host: &Host, reply: &Reply) {
     check_step(host, next, &reply.text).await;
 }
 
-/// Asserts that there is such an action, and that the input fits its schema once the person has said
-/// what is missing.
+/// Asserts that the action of a next step exists, and that the input satisfies its schema once the
+/// person has given the missing fields.
 pub async fn check_step(host: &Host, next: &Value, told: &str) {
     let Some(target) = next["capability"].as_str() else { return };
     let mut fault = None;
@@ -53,14 +53,14 @@ async fn schema(host: &Host, capability: &str, anew: bool) -> Option<Value> {
     schema
 }
 
-/// Whether it is a shipped capability, even if this host has not loaded it.
+/// Returns whether a capability ships with the host, even if this host has not loaded it.
 fn ships(capability: &str) -> bool {
     let name = capability.replace(['.', '-'], "_");
     let page = format!("{}/../../docs/capabilities/{name}.md", env!("CARGO_MANIFEST_DIR"));
     Path::new(&page).exists()
 }
 
-/// The branch of the action that a step is about.
+/// Returns the branch of the schema for the step's action; `None` if there is no such action.
 fn branch<'a>(schema: &'a Value, next: &Value) -> Option<&'a Value> {
     let branches = schema["oneOf"].as_array()?;
     match &next["input"]["action"] {
@@ -69,7 +69,7 @@ fn branch<'a>(schema: &'a Value, next: &Value) -> Option<&'a Value> {
     }
 }
 
-/// Why a program cannot call the step; `None` if it can.
+/// Returns why a program cannot call the step; `None` if it can.
 fn misfit(schema: &Value, next: &Value) -> Option<String> {
     let Some(branch) = branch(schema, next) else { return Some("there is no such action".into()) };
     let mut input = match &next["input"] {
@@ -91,7 +91,8 @@ fn misfit(schema: &Value, next: &Value) -> Option<String> {
     validator.iter_errors(&input).next().map(|error| format!("{}: {error}", error.instance_path()))
 }
 
-/// A value that a person could give for a field, from an example or the schema.
+/// Returns a value that a person could give for a field, from an example or the schema; `None` if
+/// the action has no such field.
 fn said(branch: &Value, field: &str) -> Option<Value> {
     let rules = branch["properties"].get(field)?;
     let examples = branch["examples"].as_array().map_or(&[][..], Vec::as_slice);
@@ -107,13 +108,13 @@ fn said(branch: &Value, field: &str) -> Option<Value> {
     Some(chosen.cloned().unwrap_or_else(of_type))
 }
 
-/// The steps that were taken already; a step is taken once.
+/// The next steps that were called already; each is called once.
 #[derive(Default)]
 pub struct Taken(HashSet<String>);
 
 impl Taken {
-    /// Takes the step of an answer if that changes nothing; what it is told must not be that the step
-    /// itself was wrong.
+    /// Calls the next step of an answer if it is a read that was not called before. Returns the
+    /// fault if the host calls the step itself wrong or fails.
     pub async fn take(&mut self, agent: &Agent<'_>, reply: &Reply) -> Option<String> {
         let next = &reply.body["next"];
         let target = next["capability"].as_str().filter(|_| next["missing"].is_null())?;

@@ -1,4 +1,4 @@
-//! OAuth requests as clients make them, and what a person's part in them comes to.
+//! OAuth requests as clients make them, and the person's consent between them.
 
 use crate::harness::{
     Host, Reply,
@@ -31,7 +31,7 @@ pub async fn register(host: &Host, metadata: Value) -> Reply {
     Reply::read(request.send().await.unwrap()).await
 }
 
-/// A client without a secret, as desktop applications are.
+/// Registers a client without a secret, as desktop applications are, and returns its id.
 pub async fn public_client(host: &Host) -> String {
     let metadata = json!({
         "client_name": "A <b>desktop</b> application",
@@ -58,7 +58,7 @@ pub async fn post(
     Reply::read(request.send().await.unwrap()).await
 }
 
-/// Signs tokens of any kind as the host does.
+/// Returns a function that signs tokens of any type and with any claims by the host's own key.
 pub async fn signer(host: &Host) -> impl Fn(&str, &Value) -> String {
     let key = host.database().texts("SELECT id || ' ' || hex(private_key) FROM signing_keys").await;
     let (kid, key) = key[0].split_once(' ').unwrap();
@@ -78,7 +78,7 @@ pub fn query(parameters: &[(&str, &str)]) -> String {
     format!("/oauth/authorize?{}", query.extend_pairs(parameters).finish())
 }
 
-/// The parameters of a valid authorization request.
+/// Returns the parameters of a valid authorization request.
 pub fn parameters<'a>(client: &'a str, challenge: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("response_type", "code"),
@@ -100,7 +100,8 @@ pub fn with<'a>(
     others.chain(value.map(|value| (name, value))).collect()
 }
 
-/// An authorization code that a person has consented to.
+/// Returns an authorization code to which a person has consented, who signs in first if
+/// there is no session.
 pub async fn code(person: &mut Person<'_>, client: &str, phone: &str) -> String {
     let path = query(&parameters(client, &challenge()));
     let page = match person.cookies.contains_key("portolan_session") {

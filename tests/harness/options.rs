@@ -1,4 +1,4 @@
-//! What a host is started with: its components and its configuration.
+//! The components and the configuration with which a host is started.
 
 use std::{
     path::{Path, PathBuf},
@@ -7,15 +7,15 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The bytes of a signature section: its id, its size, and 116 bytes.
+/// The number of bytes of a signature section: its id, its size, and 116 bytes of content.
 const SIGNATURE: usize = 118;
 
 pub fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_portolan"))
 }
 
-/// The bytes of a fixture guest, an example or a plugin. `describe_x` is the guest
-/// `describes_badly` in its mode x.
+/// Returns the bytes of a fixture guest, an example or a plugin. `describe_x` is the guest
+/// `describes_badly` in its mode `x`.
 pub fn component(name: &str) -> Vec<u8> {
     if let Some(mode) = name.strip_prefix("describe_") {
         let mode = format!("mode:{mode:<8}");
@@ -28,7 +28,7 @@ pub fn component(name: &str) -> Vec<u8> {
     found.unwrap_or_else(|| panic!("{file} is not in {}", folder.display()))
 }
 
-/// The folder of the built guests, which are built once by the first test that asks.
+/// Returns the folder of the built guests; the first call builds them.
 pub fn guests() -> &'static Path {
     static GUESTS: OnceLock<PathBuf> = OnceLock::new();
     GUESTS.get_or_init(|| {
@@ -39,14 +39,14 @@ pub fn guests() -> &'static Path {
     })
 }
 
-/// A component without its signature, which is its last section.
+/// Returns a component without its signature, which is its last section.
 pub fn unsigned(component: &[u8]) -> Vec<u8> {
     let length = component.len() - SIGNATURE;
     assert!(component[length..].starts_with(b"\0\x74\x12portolan-signature"), "it is not signed");
     component[..length].to_vec()
 }
 
-/// Replaces a text in a component by one of the same length.
+/// Replaces texts in a component, wherever they occur, each by one of the same length.
 pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = component.to_vec();
     for (from, to) in changes {
@@ -65,7 +65,7 @@ pub fn patched(component: &[u8], changes: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// What the hosts of tests permit the fixture guests.
+/// The permission grants that the hosts of tests give to the fixture guests.
 const GRANTS: &str = r#"
 [grants]
 clerk = [
@@ -89,11 +89,11 @@ spender = [
 /// What a host is started with.
 #[derive(Default)]
 pub struct Options {
-    /// `portolan.toml`.
+    /// The content of `portolan.toml`.
     pub configuration: String,
-    /// Name and content of files that are there before it starts.
+    /// The name and content of the files that are in the catalog folder before the host starts.
     pub components: Vec<(String, Vec<u8>)>,
-    /// The file of an authority for certificates, beside those of the system.
+    /// The file of a certificate authority that the host trusts beside those of the system.
     pub trusted: Option<PathBuf>,
 }
 
@@ -114,23 +114,23 @@ impl Options {
         self
     }
 
-    /// More settings, which must stand before every table.
+    /// Adds settings at the top level: they are written before every table.
     pub fn configuration_too(mut self, text: &str) -> Self {
         self.configuration = format!("{text}\n{}", self.configuration);
         self
     }
 
-    /// Keeps everything in this PostgreSQL.
+    /// Makes the host use the PostgreSQL database with this URL.
     pub fn postgres(self, url: &str) -> Self {
         self.configuration_too(&format!("database_url = \"{url}\""))
     }
 
-    /// A folder for a host, with all of this in it.
+    /// Creates a folder for a host, with the configuration and the components in it.
     pub fn folder(self) -> TempDir {
         let folder = TempDir::new().unwrap();
         let catalog = folder.path().join("catalog");
         std::fs::create_dir(&catalog).unwrap();
-        // Tests call more often than people's agents do; what is about limits says so.
+        // Tests call more often than people's agents do. Tests of rate limits configure them.
         let off =
             if self.configuration.contains("rate_limits") { "" } else { "rate_limits = \"off\"\n" };
         let grants = if self.configuration.contains("[grants]") { "" } else { GRANTS };
@@ -143,7 +143,7 @@ impl Options {
     }
 }
 
-/// The folder in which compiled components are kept for all tests, and for later runs.
+/// Returns the folder in which compiled components are kept for all tests and for later runs.
 pub fn kept_artifacts() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| guests().join("artifacts"))

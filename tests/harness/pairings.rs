@@ -1,4 +1,4 @@
-//! People with a listing each, and what they do with each other's.
+//! People with a listing each, and the pairings of their listings.
 
 use crate::harness::{
     Host, Options, PATIENCE, Reply,
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub const PAIRINGS: &str = "pairings";
 pub const PHONE: &str = "+14155550100";
 
-/// To start many components at once takes a busy machine its time.
+/// Starts a host with pairings. The time limit is long, because many components start at once.
 pub async fn host() -> Host {
     let names = [&listings::CAPABILITIES[..], &["agent_credits", "conversations", PAIRINGS]];
     let patient = "[limits]\ncall_wall_time_ms = 20000\n";
@@ -26,17 +26,17 @@ pub struct Party<'a> {
 }
 
 impl<'a> Party<'a> {
-    /// A person who lets a room.
+    /// Creates a person who lets a room.
     pub async fn lets(host: &'a Host) -> Self {
         Self::with(host, PHONE, room(json!({}))).await
     }
 
-    /// A person who looks for a room.
+    /// Creates a person who looks for a room.
     pub async fn seeks(host: &'a Host) -> Self {
         Self::with(host, PHONE, wanted()).await
     }
 
-    /// A person with this phone number and this listing.
+    /// Creates a person with this phone number and this listing.
     pub async fn with(host: &'a Host, phone: &str, listing: Value) -> Self {
         let lister = Lister::with(host, phone).await;
         let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Ada" });
@@ -79,7 +79,7 @@ impl<'a> Party<'a> {
         reply.body["result"]["pairing_id"].as_str().unwrap().to_owned()
     }
 
-    /// A call about one pairing.
+    /// Makes a call about one pairing.
     pub async fn does(&self, action: &str, pairing: &str, fields: Value) -> Reply {
         let mut body = json!({ "pairing_id": pairing });
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -105,7 +105,7 @@ impl<'a> Party<'a> {
         self.did("get", pairing, json!({})).await
     }
 
-    /// Available and held credits.
+    /// Returns the available and the held credits.
     pub async fn funds(&self) -> (u64, u64) {
         funds(self.reader()).await
     }
@@ -114,7 +114,7 @@ impl<'a> Party<'a> {
         self.lister.agent().result("owners", with("set_preferences", &fields)).await;
     }
 
-    /// The events of pairings so far, oldest first, once there are so many.
+    /// Waits for this number of events about pairings, and returns them, the oldest first.
     pub async fn told(&self, count: usize) -> Vec<Value> {
         let started = Instant::now();
         loop {
@@ -143,7 +143,7 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// The kinds of the ledger's transactions about a pairing, oldest first.
+    /// Returns the kinds of the ledger's transactions about a pairing, the oldest first.
     pub async fn ledger(&self, pairing: &str) -> Vec<String> {
         let statement = json!({ "action": "statement", "limit": 100 });
         let statement = self.lister.agent().result(CREDITS, statement).await;
@@ -154,7 +154,7 @@ impl<'a> Party<'a> {
     }
 }
 
-/// A listing of somebody who looks for a room.
+/// Returns the fields of a listing that looks for a room.
 pub fn wanted() -> Value {
     json!({
         "category": "home.rent.room", "side": "demand", "title": "Looking for a room",
@@ -163,7 +163,8 @@ pub fn wanted() -> Value {
     })
 }
 
-/// Two people who are connected, and their pairing.
+/// Creates two people and a pairing that connects them. Returns the seeker, the landlord and the
+/// pairing's id.
 pub async fn connected(host: &Host) -> (Party<'_>, Party<'_>, String) {
     let (seeker, landlord) = (Party::seeks(host).await, Party::lets(host).await);
     let pairing = seeker.proposes(&landlord).await;
@@ -177,7 +178,7 @@ pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
-/// Moves the time to the instant at which a pairing is due.
+/// Moves the time to the `due_at` of a pairing.
 pub async fn time_out(host: &Host, pairing: &str) {
     host.reach(pairing, "due_at").await;
 }

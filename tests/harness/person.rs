@@ -1,4 +1,4 @@
-//! A person at a browser: fetches pages, fills in forms, keeps cookies, and reads the phone.
+//! A person at a browser, who opens pages, fills in forms, keeps cookies, and reads text messages.
 
 use crate::harness::{Host, PATIENCE, Reply};
 use reqwest::{
@@ -10,7 +10,7 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Instant};
 
-/// The messages that were sent, oldest first, once there are this many.
+/// Waits until this number of text messages was sent, and returns all, the oldest first.
 pub async fn messages(host: &Host, count: usize) -> Vec<Value> {
     let started = Instant::now();
     loop {
@@ -26,7 +26,7 @@ pub async fn messages(host: &Host, count: usize) -> Vec<Value> {
     }
 }
 
-/// The code in the last of this many messages.
+/// Waits until this number of text messages was sent, and returns the code in the last of them.
 pub async fn code(host: &Host, count: usize) -> String {
     let message = messages(host, count).await[count - 1].clone();
     let digits = message["text"].as_str().unwrap().split(|c: char| !c.is_ascii_digit());
@@ -42,7 +42,7 @@ pub struct Person<'a> {
 /// A page, or the address outside the host that it redirected to.
 pub struct Page {
     pub reply: Reply,
-    /// `steps` of its forms.
+    /// The field `steps` of the page's forms: the signed progress of the sign-in.
     pub steps: String,
     pub heading: String,
 }
@@ -65,7 +65,8 @@ impl Page {
         html.select(&alert).next().map(|element| element.text().collect()).unwrap_or_default()
     }
 
-    /// The parameters that the client is told, from the address that the browser was sent to.
+    /// Returns the parameters in the address to which the browser was redirected, which
+    /// the client receives.
     pub fn told(&self) -> BTreeMap<String, String> {
         let url = url::Url::parse(self.reply.header("location")).unwrap();
         url.query_pairs().into_owned().collect()
@@ -78,7 +79,7 @@ impl<'a> Person<'a> {
         Self { host, cookies: BTreeMap::new(), client }
     }
 
-    /// Follows redirects within the host.
+    /// Opens a page, following redirects within the host.
     pub async fn open(&mut self, path: &str) -> Page {
         let mut path = path.to_owned();
         for _ in 0..5 {
@@ -92,7 +93,7 @@ impl<'a> Person<'a> {
         panic!("{path} leads in circles");
     }
 
-    /// Sends one of a page's forms, and follows.
+    /// Sends one of a page's forms, and follows redirects within the host.
     pub async fn submit(&mut self, page: &Page, step: &str, fields: &[(&str, &str)]) -> Page {
         let form = [&[("steps", page.steps.as_str()), ("step", step)], fields].concat();
         let reply = self.post(&form).await;
@@ -112,7 +113,8 @@ impl<'a> Person<'a> {
         self.send(request).await
     }
 
-    /// Goes from the client's request to the consent page, and proves the phone number on the way.
+    /// Opens the client's authorization request, verifies the phone number, and
+    /// returns the consent page.
     pub async fn sign_in(&mut self, path: &str, phone: &str) -> Page {
         let count = messages(self.host, 0).await.len();
         let page = self.open(path).await;

@@ -1,5 +1,5 @@
-//! A PostgreSQL of the tests' own: from the system's `initdb` and `postgres`, on a free port, in a
-//! temporary folder, as a user that is not root. It ends with the test process.
+//! A PostgreSQL server of the tests' own: made with the system's `initdb` and `postgres`, on a free
+//! port, in a temporary folder, as a user that is not root. It ends with the test process.
 
 use sqlx::{Connection as _, PgConnection};
 use std::{
@@ -14,8 +14,9 @@ use std::{
     time::Instant,
 };
 
-/// Kills the server and starts it again as it is told to. When its standard input closes, however
-/// the test process ends, it ends the server and removes its folder.
+/// A shell script that runs the server, and kills and starts it again as its standard input says.
+/// The input closes however the test process ends; the script then stops the server and removes its
+/// folder.
 const KEEPER: &str = r#"
 start() {
     "$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
@@ -46,7 +47,7 @@ pub struct Server {
     keeper: Child,
 }
 
-/// The URL of a new, empty database of the server that tests share.
+/// Creates an empty database in the server that tests share, and returns its URL.
 pub async fn database() -> String {
     static SERVER: OnceLock<Server> = OnceLock::new();
     let server = || SERVER.get_or_init(|| Server::start(300));
@@ -54,7 +55,7 @@ pub async fn database() -> String {
 }
 
 impl Server {
-    /// Starts one that takes so many connections.
+    /// Starts a server that accepts this number of connections.
     pub fn start(connections: u32) -> Self {
         let programs = programs();
         let folder =
@@ -101,7 +102,7 @@ impl Server {
         server
     }
 
-    /// The URL of a new, empty database.
+    /// Creates an empty database and returns its URL.
     pub async fn database(&self) -> String {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("test_{}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -111,7 +112,7 @@ impl Server {
         format!("{}{name}", self.url)
     }
 
-    /// Ends all of its processes, as a power loss does.
+    /// Kills all processes of the server, as a power loss does.
     pub fn kill(&mut self) {
         self.order("kill\n");
     }
@@ -120,7 +121,7 @@ impl Server {
         self.order("start\n");
     }
 
-    /// Waits until it takes connections.
+    /// Waits until the server accepts connections.
     pub async fn ready(&self) {
         connect(&format!("{}postgres", self.url)).await;
     }
@@ -136,7 +137,7 @@ impl Server {
     }
 }
 
-/// A connection, as soon as the server takes one.
+/// Connects as soon as the server accepts connections.
 pub async fn connect(url: &str) -> PgConnection {
     let started = Instant::now();
     loop {
@@ -148,7 +149,7 @@ pub async fn connect(url: &str) -> PgConnection {
     }
 }
 
-/// All that a database holds, as `pg_dump` writes it.
+/// Returns the content of a database, as `pg_dump` writes it.
 pub fn dump(url: &str) -> Vec<u8> {
     let output = Command::new(programs().join("pg_dump")).arg(url).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -157,7 +158,8 @@ pub fn dump(url: &str) -> Vec<u8> {
 
 const PROGRAMS: [&str; 3] = ["initdb", "pg_dump", "postgres"];
 
-/// The folder of the programs that tests use: on Debian outside the search path, one for each version.
+/// Returns the folder of PostgreSQL's programs: on Debian it is outside the PATH,
+/// one for each version.
 fn programs() -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let folders = versions.map(|version| version.path().join("bin"));

@@ -1,5 +1,5 @@
 //! A host in a process of its own, for tests about the process: signals, crashes, the environment, what it
-//! prints, and what the system says of it.
+//! prints, and what the system reports about it.
 
 use crate::harness::{
     Host, Options,
@@ -15,7 +15,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Components above this size are compiled by the first process that needs them, for the others too.
+/// The size in bytes above which a component's artifact is kept, so that only the first process
+/// compiles it.
 const SLOW_TO_COMPILE: usize = 1 << 17;
 
 /// A host in a process of its own, which ends with its test.
@@ -30,7 +31,7 @@ struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ended = self.0.kill();
         let _status = self.0.wait();
     }
@@ -70,7 +71,7 @@ impl Process {
         process
     }
 
-    /// Starts a host on what is in the folder already.
+    /// Starts a host on the configuration, catalog and data in the folder.
     pub fn start_in(folder: TempDir) -> Self {
         Self::start_with(folder, None)
     }
@@ -103,7 +104,7 @@ impl Process {
         self.child.0.id()
     }
 
-    /// A number of `/proc/PID/status`, such as `Threads` or `VmRSS` (KiB).
+    /// Returns a number of `/proc/PID/status`, such as `Threads` or `VmRSS` (in KiB).
     pub fn process_status(&self, name: &str) -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
@@ -116,14 +117,15 @@ impl Process {
         assert!(sent.unwrap().success());
     }
 
-    /// Waits for the process to end and hands its folder on.
+    /// Waits for the process to end, and returns its exit status and its folder.
     pub fn wait(mut self) -> (ExitStatus, TempDir) {
         let status = self.child.0.wait().unwrap();
         (status, self.host.take_folder())
     }
 }
 
-/// A command that runs the binary in a folder; its environment has only `PATH`.
+/// Returns a command that runs the binary in a folder; its environment has only `PATH`, and its
+/// standard error is appended to the file `log`.
 pub fn command(folder: &Path) -> Command {
     let log =
         std::fs::OpenOptions::new().create(true).append(true).open(folder.join("log")).unwrap();
@@ -136,7 +138,7 @@ fn artifacts(folder: &Path) -> PathBuf {
     folder.join("data/artifacts")
 }
 
-/// Copies what was compiled of a component, unless it is there already.
+/// Copies the artifacts of a component, unless they are already there.
 fn copy_artifacts(from: &Path, to: &Path, component: &[u8]) {
     let digest = Digest::of(component).hex();
     std::fs::create_dir_all(to).unwrap();

@@ -1,4 +1,4 @@
-//! Versions of a capability, published by commands and by requests, and what the host tells about them.
+//! Versions of a capability, published by commands and by requests, and the host's history of them.
 
 use crate::harness::{Agent, Host, PATIENCE, Reply, command, component, patched};
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a command has printed: whether it succeeded, standard output, standard error.
+/// The outcome of a command: whether it succeeded, its standard output and its standard error.
 pub struct Printed {
     pub succeeded: bool,
     pub output: String,
     pub error: String,
 }
 
-/// Runs a command in the folder of a host, which it reaches by its socket.
+/// Runs `portolan` in the folder of a host, which the command reaches through its socket.
 pub async fn portolan(folder: &Path, arguments: &[&str]) -> Printed {
     let mut command = command(folder);
     command.args(arguments).stderr(std::process::Stdio::piped());
@@ -40,7 +40,8 @@ pub async fn fails(folder: &Path, arguments: &[&str]) -> String {
     printed.error
 }
 
-/// Writes a component beside the catalog folder, and returns its name.
+/// Writes a component into a folder beside the catalog folder, and returns its path
+/// from the host's folder.
 pub fn built(host: &Host, name: &str, content: &[u8]) -> String {
     let folder = host.folder.path().join("built");
     fs::create_dir_all(&folder).unwrap();
@@ -52,7 +53,7 @@ pub fn version(version: &str) -> Vec<u8> {
     patched(&component("template"), &[("1.2.0", version)])
 }
 
-/// A version without the action `bravo`.
+/// Returns a version of the fixture `template` without the action `bravo`.
 pub fn breaking(version: &str) -> Vec<u8> {
     patched(&component("template"), &[("1.2.0", version), ("bravo", "brave")])
 }
@@ -78,7 +79,7 @@ pub async fn history(host: &Host, id: &str) -> Value {
     reply.body
 }
 
-/// The versions of a history with how they came, the newest first.
+/// Returns the versions of a history, each with its arrival, the newest first.
 pub async fn arrivals(host: &Host, id: &str) -> Vec<(String, String)> {
     let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
     let history = history(host, id).await;
@@ -86,7 +87,8 @@ pub async fn arrivals(host: &Host, id: &str) -> Vec<(String, String)> {
     entries.map(|entry| (text(entry, "version"), text(entry, "arrival"))).collect()
 }
 
-/// Waits until the history has so many entries.
+/// Waits until the history has this number of entries, and returns the versions
+/// with their arrivals.
 pub async fn recorded(host: &Host, id: &str, count: usize) -> Vec<(String, String)> {
     let started = Instant::now();
     loop {
@@ -103,7 +105,7 @@ pub fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(one, other)| ((*one).to_owned(), (*other).to_owned())).collect()
 }
 
-/// The version that answers a call.
+/// Returns the version that answers a call.
 pub async fn answers(agent: &Agent<'_>) -> Value {
     let order = json!({ "action": "alpha", "customer": "Ada", "lines": [
         { "article": "ink", "quantity": 1, "price": 300 }] });
@@ -112,7 +114,7 @@ pub async fn answers(agent: &Agent<'_>) -> Value {
     reply.body["meta"]["version"].clone()
 }
 
-/// The files of the catalog folder, in the order of their names.
+/// Returns the files of the catalog folder, in the order of their names.
 pub fn files(host: &Host) -> Vec<PathBuf> {
     let entries = fs::read_dir(host.catalog()).unwrap();
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -1,5 +1,5 @@
-//! Documents and filters at random, and what a filter and an order mean: a model that knows nothing of
-//! keys and tables.
+//! Random documents and filters, and a model of what a filter and an order mean, which knows
+//! nothing of keys and tables.
 
 use portolan_store::Counted;
 use rand::{RngExt as _, rngs::StdRng, seq::IndexedRandom as _};
@@ -84,7 +84,7 @@ pub fn filter(random: &mut StdRng, depth: u32) -> Value {
     }
 }
 
-/// The values that a path leads to.
+/// Returns the values at a path of a document; `tags[]` has one for each item.
 pub fn values<'a>(path: &str, body: &'a Value) -> Vec<&'a Value> {
     match path {
         "tags[]" => body["tags"].as_array().into_iter().flatten().collect(),
@@ -93,7 +93,7 @@ pub fn values<'a>(path: &str, body: &'a Value) -> Vec<&'a Value> {
     }
 }
 
-/// How many documents have each text, number and boolean at the path.
+/// Returns, for each text, number and boolean at the path, the number of documents that have it.
 pub fn counted<'a>(
     path: &str,
     documents: impl Iterator<Item = &'a Value>,
@@ -108,7 +108,7 @@ pub fn counted<'a>(
     counts
 }
 
-/// One text for a number, however it is written.
+/// Returns the JSON text of a value; a whole number has the same text however it is written.
 fn plain(value: &Value) -> String {
     let whole = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15);
     whole.map_or_else(|| value.to_string(), |number| format!("{:.0}", number + 0.0))

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 /// The user of a registry with a password.
 pub const USER: &str = "ada";
 
-/// A registry, which ends with its test.
+/// A registry, which ends when this is dropped.
 pub struct Registry {
     /// The address with the port.
     pub host: String,
@@ -23,12 +23,12 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Starts one that everybody may use.
+    /// Starts a registry that everybody may use.
     pub fn start() -> Self {
         Self::start_with("")
     }
 
-    /// Starts one that only `USER` may use, with this password.
+    /// Starts a registry that only `USER` may use, with this password.
     pub fn start_closed(password: &str) -> Self {
         Self::start_with(&hash(password))
     }
@@ -70,12 +70,13 @@ impl Registry {
         Self { host, folder, process }
     }
 
-    /// The address of a component in it.
+    /// Returns the address of a component in the registry.
     pub fn address(&self, name: &str) -> String {
         format!("oci://{}/{name}", self.host)
     }
 
-    /// Changes a byte of every stored blob that contains this text.
+    /// Changes a byte of every stored blob that contains this text, and returns the
+    /// number of these blobs.
     pub fn damage(&self, text: &str) -> usize {
         let blobs = blobs(self.folder.path());
         let mut damaged = 0;
@@ -94,13 +95,13 @@ impl Registry {
 
 impl Drop for Registry {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _killed = self.process.kill();
         let _status = self.process.wait();
     }
 }
 
-/// The stored contents, which the registry calls `data`.
+/// Returns the files of the stored blobs, which the registry names `data`.
 fn blobs(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
@@ -108,7 +109,7 @@ fn blobs(folder: &Path) -> Vec<PathBuf> {
     data.chain(folders.iter().flat_map(|folder| blobs(folder))).collect()
 }
 
-/// A random password.
+/// Returns a random password.
 pub fn new_password() -> String {
     letters(24)
 }
@@ -117,9 +118,9 @@ fn letters(count: usize) -> String {
     rand::rng().sample_iter(Alphanumeric).take(count).map(char::from).collect()
 }
 
-/// The hash of a password by bcrypt, from the system's own library.
+/// Returns the bcrypt hash of a password, made by the system's own library.
 fn hash(password: &str) -> String {
-    // The last letter of a salt has four of its six bits to be zero.
+    // Four of the six bits of a salt's last letter must be zero, so it is fixed.
     let salt = format!("$2y$05${}e", letters(21));
     let script = "print crypt($ARGV[0], $ARGV[1])";
     let output = Command::new("perl").args(["-e", script, password, &salt]).output().unwrap();
@@ -128,7 +129,7 @@ fn hash(password: &str) -> String {
     hash
 }
 
-/// Docker's configuration with a password for a registry.
+/// Returns Docker's configuration with a password of `USER` for a registry.
 pub fn docker_config(registry: &str, password: &str) -> String {
     let auth = STANDARD.encode(format!("{USER}:{password}"));
     format!(r#"{{"auths":{{"{registry}":{{"auth":"{auth}"}}}}}}"#)

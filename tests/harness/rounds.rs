@@ -55,7 +55,7 @@ async fn lead<'a>(host: &'a Host, side: &str, count: usize) -> Vec<Seeker<'a>> {
 }
 
 impl Seeker<'_> {
-    /// The id of a session that takes part in a round.
+    /// Creates a session that takes part in a round, and returns its id.
     pub async fn joins(&self, round: &str) -> String {
         self.session(json!({ "mode": "round", "round_id": round })).await
     }
@@ -81,7 +81,8 @@ pub struct Guest<'a> {
     pub session: String,
     /// The capacity: how many partners they accept.
     pub seats: usize,
-    /// The numbers of those they ranked, and whether they accept nobody else.
+    /// The indexes of the guests that this one ranked, the best first, and whether they accept
+    /// nobody else.
     ranked: (Vec<usize>, bool),
 }
 
@@ -102,7 +103,7 @@ impl Guest<'_> {
         self.person.until(&self.session, state).await;
     }
 
-    /// The types of the session's events, once there are this many.
+    /// Waits for this number of events about the session, and returns their types.
     pub async fn heard_types(&self, count: usize) -> Vec<String> {
         self.person.heard_types(&self.session, count).await
     }
@@ -117,16 +118,17 @@ pub struct Room<'a> {
 
 /// The outcome of a round.
 pub struct Matched {
-    /// The result of each participant.
+    /// The result of each participant, in the order of `guests`.
     pub results: Vec<Value>,
-    /// The partners of each participant.
+    /// The indexes of the partners of each participant.
     pub got: Vec<Vec<usize>>,
-    /// Pairs who both prefer each other to a partner they got, or to a free seat.
+    /// The pairs who are not partners and of whom each prefers the other to one of their partners
+    /// or to a free seat.
     pub blocking_pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Room<'a> {
-    /// A round that these people join, each with a capacity of one.
+    /// Opens a round that these people join, each with a capacity of one.
     pub async fn of(host: &'a Host, category: &str, people: &[&'a Seeker<'a>]) -> Self {
         let people: Vec<_> = people.iter().map(|person| (*person, 1)).collect();
         Self::with_seats(host, category, &people).await
@@ -155,7 +157,7 @@ impl<'a> Room<'a> {
         self.guests.push(Guest { person, session, seats, ranked: (Vec::new(), false) });
     }
 
-    /// The numbers and candidate ids of a participant's candidates, the best first.
+    /// Returns the indexes and candidate ids of a participant's candidates, the best first.
     pub async fn candidates(&self, who: usize) -> Vec<(usize, String)> {
         let guest = &self.guests[who];
         let candidates = guest.person.candidates(&guest.session).await;
@@ -165,7 +167,7 @@ impl<'a> Room<'a> {
         candidates.iter().map(number).collect()
     }
 
-    /// The number of the participant whom a candidate stands for.
+    /// Returns the index of the participant whose listing a candidate shows.
     fn number(&self, candidate: &Value) -> usize {
         let listing = candidate["listing_card"]["listing_id"].as_str().unwrap();
         self.guests.iter().position(|guest| guest.person.listing_id == listing).unwrap()
@@ -184,8 +186,8 @@ impl<'a> Room<'a> {
         guest.ranked = (whom.to_vec(), only_these);
     }
 
-    /// Whom each would have, the dearest first: as they ranked them, then the others as they are
-    /// listed.
+    /// Returns the preference list of each participant, the best first: those they ranked, then,
+    /// unless they accept nobody else, their other candidates in the order of the listing.
     async fn lists(&self) -> Vec<Vec<usize>> {
         let mut lists = Vec::new();
         for (who, guest) in self.guests.iter().enumerate() {
@@ -222,7 +224,7 @@ impl<'a> Room<'a> {
         for (who, numbers) in got.iter().enumerate() {
             assert!(
                 numbers.iter().all(|partner| got[*partner].contains(&who)),
-                "each is the other's: {got:?}"
+                "a partner does not have the participant as a partner: {got:?}"
             );
         }
         let seats: Vec<_> = self.guests.iter().map(|guest| guest.seats).collect();

@@ -1,5 +1,5 @@
-//! A server that answers as a test says, over TLS with a certificate of its own or without, and notes
-//! what it was asked.
+//! A server that answers as a test says, with or without TLS (with a certificate of its own), and
+//! records its requests.
 
 use std::{
     path::PathBuf,
@@ -46,7 +46,7 @@ impl Server {
         Self::start(&["localhost", "127.0.0.1"], true, Arc::new(answer)).await
     }
 
-    /// With a certificate for these names.
+    /// Starts a server with a certificate for these names.
     pub async fn of(
         names: &[&str],
         answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
@@ -85,7 +85,7 @@ impl Server {
                     let Some(acceptor) = acceptor else {
                         return serve(stream, &*answer, &requests).await;
                     };
-                    // The handshake fails with a client that does not trust the certificate.
+                    // A client that does not trust the certificate fails the handshake.
                     if let Ok(stream) = acceptor.accept(stream).await {
                         serve(stream, &*answer, &requests).await;
                     }
@@ -138,7 +138,7 @@ async fn serve(
     }
 }
 
-/// A response with a body.
+/// Returns a response with a body.
 pub fn response(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!(

@@ -52,7 +52,7 @@ impl<'a> Person<'a> {
         self.agent().result(OWNERS, body).await;
     }
 
-    /// The events about relationships so far.
+    /// Returns the events about relationships so far.
     pub async fn told(&self) -> Vec<Value> {
         let page = self.reader.page("wait=0&cursor=0").await;
         let events = page["events"].as_array().unwrap().iter();
@@ -60,7 +60,7 @@ impl<'a> Person<'a> {
         events.filter(ours).cloned().collect()
     }
 
-    /// Follows the step that a refusal or an event names.
+    /// Calls the next step of a refusal or an event, which must succeed.
     pub async fn follows(&self, next: &Value) -> Value {
         let capability = next["capability"].as_str().unwrap();
         self.agent().result(capability, next["input"].clone()).await

@@ -1,4 +1,4 @@
-//! The time of a host, which a test moves, and the waits for what is due.
+//! Moves the time of a host, and waits until due work has run.
 
 use crate::harness::{Host, PATIENCE};
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ pub const MINUTE: Duration = Duration::from_secs(60);
 pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How often the host is asked whether something is still due.
+/// The time between two looks into the database for due work.
 const LOOK: Duration = Duration::from_millis(3);
 
 impl Host {
-    /// The instant this much later than now, as text.
+    /// Returns the instant this much later than now, as text.
     pub fn later(&self, time: Duration) -> String {
         self.clock.now().plus(time).to_string()
     }
@@ -25,7 +25,7 @@ impl Host {
         self.settled().await;
     }
 
-    /// Moves the time to the instant in this field of a document.
+    /// Moves the time to the instant in this field of the document with this id.
     pub async fn reach(&self, id: &str, field: &str) {
         let instant = format!("json_extract(body, '$.{field}')");
         let named = format!(
@@ -34,7 +34,7 @@ impl Host {
         self.reach_instant(&named).await;
     }
 
-    /// Moves the time to the instant at which the one timer is due whose name ends with this text.
+    /// Moves the time to when the one timer whose name ends with this text is due.
     pub async fn reach_timer(&self, name: &str) {
         let named = format!("SELECT CAST(due_at AS TEXT) FROM timers WHERE name LIKE '%{name}'");
         self.reach_instant(&named).await;
@@ -44,7 +44,7 @@ impl Host {
         let found = self.database().texts(query).await;
         assert_eq!(found.len(), 1, "{found:?} of {query}");
         let instant: u64 = found[0].parse().unwrap();
-        // One more, because some things end after their instant and not at it.
+        // One millisecond more, because some things expire after their instant and not at it.
         let left = (instant + 1).saturating_sub(self.clock.now().as_millis());
         self.advance(Duration::from_millis(left)).await;
     }
@@ -55,7 +55,8 @@ impl Host {
         let database = self.database();
         loop {
             let now = self.clock.now().as_millis();
-            // Taken work has a due time after that of its timer, and its first attempt is not over.
+            // A timer is running if a lease has moved its due time (`due_at > at`)
+            // in its first attempt.
             let unsettled = format!(
                 "SELECT 'timer ' || name FROM timers
                  WHERE due_at <= {now} OR (attempts = 0 AND due_at > at)

@@ -1,4 +1,4 @@
-//! Access tokens, which are renewed when a test has moved time beyond them.
+//! Access tokens, which are renewed after a test has moved the time beyond their expiry.
 
 use crate::harness::{Host, Reply};
 use portolan_vocabulary::Timestamp;
@@ -9,10 +9,10 @@ use std::{
     time::Duration,
 };
 
-/// How long before its end a token is renewed.
+/// How long before its expiry a token is renewed.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// The tokens that a host has given to clients with a secret, by their first text.
+/// The tokens of clients with a secret, keyed by the first token that each client got.
 #[derive(Default)]
 pub(super) struct Tokens(Mutex<HashMap<String, Token>>);
 
@@ -26,7 +26,7 @@ struct Token {
 }
 
 impl Host {
-    /// An access token of a registered agent.
+    /// Requests an access token of a registered agent.
     pub async fn token_of(&self, agent: &Value, scope: &str) -> String {
         let text = |name: &str| agent[name].as_str().unwrap().to_owned();
         let token = self.request_token(text("client_id"), text("client_secret"), scope).await;
@@ -35,7 +35,8 @@ impl Host {
         first
     }
 
-    /// A token in the place of one that may have expired since, because the test has moved time.
+    /// Returns the current token for the token that a client got first, renewed if it expires soon
+    /// or has expired. A token that `token_of` did not return stays as it is.
     pub async fn renewed(&self, token: &str) -> String {
         let kept = self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned();
         let Some(kept) = kept else { return token.to_owned() };

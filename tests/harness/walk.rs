@@ -1,5 +1,5 @@
-//! A few people who match, propose, talk, meet, disclose and block each other at random, and the model
-//! of what each of them may read.
+//! A few people who match, propose, talk, meet, disclose contact data and block each other at
+//! random, and the model of what each of them may read.
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Reply,
@@ -20,10 +20,10 @@ use std::{
 };
 
 pub const PEOPLE: usize = 5;
-/// Kinds of contact data; each person has their own values.
+/// The kinds of contact data; each person has their own values.
 pub const KINDS: [&str; 5] = ["phone", "email", "full_name", "exact_address", "links"];
 
-/// A host with every capability that the walks use.
+/// Starts a host with every capability that the walks use.
 pub async fn host() -> Host {
     let names = [&matching::CAPABILITIES[..], &["calendar", "thread_meetings"]].concat();
     // The tests make many calls, and none of them is about the time limit.
@@ -65,8 +65,8 @@ impl<'a> Walker<'a> {
         &self.seeker.lister.id
     }
 
-    /// What this person reads of their own, and of others: everything that a private step of
-    /// somebody else must leave as it is.
+    /// Returns everything that this person can read, of their own and of others: a private step of
+    /// another person must not change it.
     pub async fn view(&self, world: &World<'_>) -> Vec<(String, Value)> {
         let mut calls = vec![
             (CREDITS, json!({ "action": "balance" })),
@@ -104,7 +104,7 @@ impl<'a> Walker<'a> {
         json!({ "action": "list_events", "start": minute(-60), "end": minute(2_880), "limit": 100 })
     }
 
-    /// The meetings in the calendar, each with its begin and end.
+    /// Returns the meetings in the calendar, each as its start, its end and its id.
     pub async fn booked(&self) -> Vec<(String, String, String)> {
         let listed = self.agent().result(CALENDAR, self.two_days()).await;
         let meetings = listed["items"].as_array().unwrap().iter();
@@ -116,7 +116,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Who has disclosed what to whom: a kind is readable once both have disclosed it.
+/// The model of who has disclosed what to whom: a kind is readable once both have disclosed it.
 #[derive(Default)]
 pub struct Disclosures {
     given: BTreeSet<(usize, String, usize)>,
@@ -125,8 +125,8 @@ pub struct Disclosures {
 }
 
 impl Disclosures {
-    /// From now on one of the two discloses these kinds in a pairing, and no others, but for what
-    /// was exchanged.
+    /// Records that one of the two discloses these kinds, and no others, in a pairing. What was
+    /// exchanged stays disclosed.
     fn discloses(&mut self, by: usize, other: usize, pairing: &str, kinds: &[usize]) {
         for kind in 0..KINDS.len() {
             let mine = (by, pairing.to_owned(), kind);
@@ -141,7 +141,7 @@ impl Disclosures {
         }
     }
 
-    /// How many kinds were exchanged, over all pairings.
+    /// Returns the number of kinds that were exchanged, over all pairings.
     pub fn exchanged(&self) -> usize {
         self.exchanged.len()
     }
@@ -182,7 +182,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Waits until no event waits for a subscriber and no timer is due.
+    /// Waits until no event waits for a subscribing capability and no timer is due.
     pub async fn settles(&self) {
         let started = Instant::now();
         let sql = "SELECT 'a delivery' FROM deliveries WHERE dead = 0 UNION ALL SELECT name FROM timers WHERE due_at < unixepoch() * 1000";
@@ -192,7 +192,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A step that nobody else may learn of, unless it connects two people.
+    /// Takes a random step that must be invisible to all other people, unless it
+    /// connects two of them.
     pub async fn private_step(&mut self, random: &mut StdRng) -> Step {
         let by = random.random_range(0..PEOPLE);
         let own: Vec<_> = self.sessions.iter().filter(|session| session.1 == by).cloned().collect();
@@ -238,7 +239,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A step that concerns another person.
+    /// Takes a random step that concerns another person.
     pub async fn step(&mut self, random: &mut StdRng) -> Step {
         let one = random.random_range(0..PEOPLE);
         let other = self.other(one, random);
@@ -266,7 +267,7 @@ impl<'a> World<'a> {
         (one + random.random_range(1..PEOPLE)) % PEOPLE
     }
 
-    /// One of the two people, and sometimes a third.
+    /// Returns one of the two people, or in one of twelve cases anybody.
     fn somebody(&self, (one, other): (usize, usize), random: &mut StdRng) -> usize {
         match random.random_range(0..12) {
             0 => random.random_range(0..PEOPLE),
@@ -276,7 +277,7 @@ impl<'a> World<'a> {
     }
 
     async fn pairs(&mut self, random: &mut StdRng) -> Step {
-        // Mostly pairings of people who are connected.
+        // Mostly, pairings of people who are connected are chosen.
         let connected = |from: usize, to: usize| {
             self.threads.iter().any(|(_, one, other)| (*one, *other) == (from, to))
         };
@@ -422,7 +423,8 @@ impl<'a> World<'a> {
         Step { by, action, reply }
     }
 
-    /// The two people of a pairing, as one of them sees it.
+    /// Returns the two people of a pairing, as one of them sees it; `None` if the
+    /// other one is not shown.
     async fn both(&self, by: usize, pairing: &str) -> Option<(usize, usize)> {
         let get = with("get", &json!({ "pairing_id": pairing }));
         let seen = self.walkers[by].agent().call(PAIRINGS, get).await;

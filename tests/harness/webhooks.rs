@@ -1,4 +1,4 @@
-//! Webhooks of an agent, and servers that take what is sent to them.
+//! Webhooks of an agent, and servers that receive their deliveries.
 
 use crate::harness::{
     Host, Options, PATIENCE,
@@ -23,29 +23,30 @@ pub async fn host(more: &str) -> Host {
     Host::start(options(more)).await
 }
 
-/// The event in the body of a request.
+/// Returns the event in the body of a request.
 pub fn event(request: &str) -> Value {
     serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// The answer to a challenge; `None` for another event.
+/// Returns the answer to a challenge; `None` for any other event.
 pub fn echo(request: &str) -> Option<String> {
     let event = event(request);
     let challenge = event["data"]["challenge"].as_str()?;
     Some(response("200 OK", "", &json!({ "challenge": challenge }).to_string()))
 }
 
-/// A server that answers challenges itself, and everything else with the function of the test.
+/// Starts a server that answers challenges itself, and every other event with the
+/// function of the test.
 pub async fn receiver(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Server {
     Server::plain(move |request| echo(request).or_else(|| answer(request))).await
 }
 
-/// A receiver that accepts every event.
+/// Starts a receiver that accepts every event.
 pub async fn willing() -> Server {
     receiver(|_| Some(response("204 No Content", "", ""))).await
 }
 
-/// The texts of the events that a server received, without challenges.
+/// Returns the texts of the events that a server received, without challenges.
 pub fn told(server: &Server) -> Vec<String> {
     let requests = server.requests();
     let text = |request: &String| Some(event(request)["data"]["text"].as_str()?.to_owned());
@@ -57,7 +58,7 @@ impl Reader<'_> {
         self.agent.result("svc.webhooks", body).await
     }
 
-    /// A webhook that has answered its challenge: its id and secret.
+    /// Creates a webhook, waits until it has answered its challenge, and returns its id and secret.
     pub async fn subscribe(&self, port: u16) -> (String, String) {
         let url = format!("http://127.0.0.1:{port}/in");
         let created = self.webhooks(json!({ "action": "create", "url": url })).await;

@@ -1,5 +1,5 @@
-//! Installs what the programs in tests/clients use: OAuth clients by other authors, and a browser. And what
-//! builds capabilities in JavaScript, Python, C and Go.
+//! Installs what the programs in tests/clients use (OAuth clients by other authors, and a browser),
+//! and the compilers that build capabilities in JavaScript, Python, C and Go.
 
 use crate::{
     debian, packages,
@@ -14,7 +14,7 @@ pub(crate) fn provide() -> Result<()> {
     packages::install("the clients that the tests use", "tests/clients", "clients")
 }
 
-/// Installs the compilers of tests/toolchains: those that take minutes only for the long form of the tests.
+/// Installs the compilers of tests/toolchains; with `full`, also those that take minutes.
 pub(crate) fn provide_toolchains(full: bool) -> Result<()> {
     packages::install("compilers of other languages", "tests/toolchains", "toolchains")?;
     if full {

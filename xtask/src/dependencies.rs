@@ -1,7 +1,8 @@
 //! The rules of `deny.toml` about licences, sources and wildcards, checked against `cargo metadata`.
 //!
-//! `cargo deny` checks them and advisories too, but it takes 167 crates to compile, and advisories need a
-//! network. So this test runs everywhere, and `cargo xtask test` runs `cargo deny` where it is installed.
+//! `cargo deny` checks these rules and advisories, but installing it compiles 167 crates, and
+//! advisories need a network. So this test runs everywhere, and `cargo xtask test` runs
+//! `cargo deny` where it is installed.
 
 use crate::run::{cargo_command, workspace};
 use serde::Deserialize;
@@ -51,7 +52,7 @@ struct Package {
     name: String,
     version: String,
     license: Option<String>,
-    /// None for a package of the workspace.
+    /// `None` for a package of the workspace.
     source: Option<String>,
     dependencies: Vec<Dependency>,
 }
@@ -60,10 +61,10 @@ struct Package {
 struct Dependency {
     name: String,
     req: String,
-    /// `dev`, `build`, or none.
+    /// `dev` or `build`; `None` for a normal dependency.
     kind: Option<String>,
     path: Option<String>,
-    /// None for the default registry.
+    /// `None` for the default registry.
     registry: Option<String>,
 }
 
@@ -142,7 +143,8 @@ fn rules() -> Rules {
 #[test]
 fn every_dependency_is_one_that_deny_toml_allows() {
     let rules = rules();
-    // A rule that this test does not know how to check must not pass unseen.
+    // This test checks these rules as `deny`; if `deny.toml` has another level, the
+    // test must be extended.
     let Sources { unknown_registry, unknown_git } = &rules.sources;
     assert_eq!([unknown_registry, unknown_git, &rules.bans.wildcards], ["deny"; 3]);
     assert!(rules.bans.allow_wildcard_paths);

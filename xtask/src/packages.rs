@@ -7,8 +7,9 @@ use std::{fs, path::Path, process::Command};
 const NPM: &str = "package.json";
 const PIP: &str = "requirements.txt";
 
-/// Installs what `package.json` and `requirements.txt` of a folder of the workspace name, unless these versions
-/// are installed already. Packages of Python are in `python` then.
+/// Installs what `package.json` and `requirements.txt` in `sources`, a folder of the workspace,
+/// name, unless these versions are installed already. Python packages are installed into the
+/// subfolder `python` of `into`.
 pub(crate) fn install(what: &str, sources: &str, into: &str) -> Result<()> {
     let sources = workspace().join(sources);
     let folder = target_folder()?.join(into);

@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// What the tests may write to memory at once. They need about 300 MiB.
+/// The space that must be free in memory before the tests write there. They write about 300 MiB.
 const MEMORY_MIB: u64 = 4096;
 
 #[expect(clippy::print_stderr, reason = "this command reports its progress")]
@@ -15,8 +15,8 @@ pub(crate) fn say(text: &str) {
     eprintln!("==> {text}");
 }
 
-/// Returns the folder of the workspace for which cargo runs this program. Workspaces that share a target
-/// folder share this program.
+/// Returns the folder of the workspace for which cargo runs this program. It is read at run time,
+/// because workspaces that share a target folder share this program.
 pub(crate) fn workspace() -> &'static Path {
     static WORKSPACE: OnceLock<PathBuf> = OnceLock::new();
     WORKSPACE.get_or_init(|| {
@@ -49,8 +49,8 @@ fn cargo_path() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
-/// Returns the folder that the system keeps in memory, if it has room for what the tests write. There, hundreds of
-/// databases cost no writes to a disk.
+/// Returns the folder that the system keeps in memory, if it has room for what the tests write;
+/// `None` if it has not or is missing. In memory, hundreds of databases cost no writes to a disk.
 pub(crate) fn memory_folder() -> Option<&'static Path> {
     let folder = Path::new("/dev/shm");
     let output = Command::new("df").args(["--output=avail", "-BM"]).arg(folder).output().ok()?;
@@ -83,7 +83,7 @@ pub(crate) fn ensure_target(target: &str) -> Result<()> {
         .args(["target", "list", "--installed"])
         .current_dir(workspace())
         .output();
-    // Without rustup, the toolchain has the target or cargo says what is missing.
+    // Without rustup, the toolchain already has the target, or cargo reports what is missing.
     let Ok(installed) = installed else {
         return Ok(());
     };

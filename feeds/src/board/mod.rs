@@ -82,7 +82,7 @@ enum Entry {
 }
 
 impl Board {
-    /// Returns the URL of the first page.
+    /// Returns the URL of the first page; `None` if `base` cannot be extended to a valid URL.
     pub fn first(&self) -> Option<Url> {
         let token: String = url::form_urlencoded::byte_serialize(self.token.as_bytes()).collect();
         let (base, path) = match self.ats {
@@ -106,7 +106,8 @@ impl Board {
         }
     }
 
-    /// Returns the URL of the page after this one. `before` is the number of entries on earlier pages.
+    /// Returns the URL of the page after this one; `None` if this is the last. `before` is the
+    /// number of entries on earlier pages.
     pub fn next(&self, page: &Page, before: usize) -> Option<Url> {
         let read = before + page.entries;
         let (more, name) = match self.ats {
@@ -126,7 +127,7 @@ impl Board {
         Some(url)
     }
 
-    /// Returns the URL of a posting's details, for vendors whose lists do not have them.
+    /// Returns the URL of a posting's details; `None` for vendors whose lists already have them.
     pub fn detail(&self, posting: &Posting) -> Option<Url> {
         (self.ats == Ats::Smartrecruiters).then_some(())?;
         let mut url = self.first()?;
@@ -172,7 +173,7 @@ fn page<T: DeserializeOwned>(
     page
 }
 
-/// Completes a posting. It must have an identifier, a title, and URLs that are plain addresses.
+/// Completes a posting. The error says which is missing: the identifier, the title, or a valid URL.
 fn opened(mut posting: Posting, description: Description) -> Result<Entry, &'static str> {
     posting.title = crate::text::line(&posting.title, MOST_TITLE);
     posting.description_html = description.html;
@@ -193,7 +194,7 @@ fn opened(mut posting: Posting, description: Description) -> Result<Entry, &'sta
     Ok(Entry::Open(Box::new(posting)))
 }
 
-/// Returns the first of these that is a valid link, or an empty text.
+/// Returns the first of these addresses that is a valid link, or an empty text.
 fn first_link(addresses: &[Option<&str>]) -> String {
     addresses.iter().flatten().find_map(|address| crate::text::link(address)).unwrap_or_default()
 }
@@ -213,7 +214,7 @@ fn nullable<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// Reads an identifier, which is a text or a number.
+/// Reads an identifier, which is a text or a number; any other value becomes an empty text.
 fn identifier(value: &Value) -> String {
     match value {
         Value::String(text) => text.trim().to_owned(),

@@ -2,7 +2,8 @@
 
 use crate::record::{EmploymentType, Salary, SalaryUnit, WorkplaceType};
 
-/// Parts of words, the more specific first.
+/// Parts of the vendors' words, the more specific first: the first one that a
+/// text contains decides.
 const EMPLOYMENT: [(&str, EmploymentType); 9] = [
     ("intern", EmploymentType::Intern),
     ("trainee", EmploymentType::Intern),
@@ -52,7 +53,7 @@ pub(super) fn workplace(text: Option<&str>) -> WorkplaceType {
     text.and_then(|text| found(text, &WORKPLACE)).unwrap_or_default()
 }
 
-/// Returns the employer's range; nothing if it is not plausible.
+/// Returns the employer's range; `None` if it is not plausible. A missing interval means a year.
 pub(super) fn salary(
     currency: Option<&str>,
     range: (Option<f64>, Option<f64>),

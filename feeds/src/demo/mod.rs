@@ -75,9 +75,10 @@ pub fn stages(folder: &Path) -> Result<Vec<Stage>, RehearsalError> {
     Ok(serde_json::from_slice(&fs::read(folder.join(STAGES))?)?)
 }
 
-/// Serves and builds one stage after the other, each with the stage's own time. If the rehearsal was
-/// already given in this folder, only the last stage is built again. The stages' statements are added to
-/// the knowledge in `options`.
+/// Serves and builds one stage after the other, each with the stage's own time. If the folder
+/// already has the whole rehearsal, only the last stage is built again. The stages' statements are
+/// added to the knowledge in `options`. Returns the report of the last build; `None` if there are
+/// no stages.
 pub async fn rehearse(
     stages: &[Stage],
     options: &Options,
@@ -113,7 +114,8 @@ pub async fn rehearse(
     Ok(last)
 }
 
-/// Whether the last stage's statements are already known, so that the rehearsal was already given.
+/// Returns whether the last stage's statements are already known, which means that the whole
+/// rehearsal was built before.
 fn was_given(stages: &[Stage], known: &Knowledge) -> bool {
     let said = |number: usize, statement: &Statement| {
         let id = evidence_id(statement, number);
@@ -132,7 +134,7 @@ fn joined(mut known: Knowledge, said: &Knowledge) -> Knowledge {
     known
 }
 
-/// Returns the identifier of the published signal about a target's hiring.
+/// Returns the identifier of the published signal about a target's hiring; `None` if there is none.
 fn signal_of(target_id: &str, folder: &Path) -> Result<Option<String>, RehearsalError> {
     let Published { documents, .. } = Press::open(folder)?.published()?;
     let Some(bytes) = documents.get("live-signal-feed.json") else { return Ok(None) };

@@ -91,7 +91,8 @@ fn packed(body: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// Returns the file at the URL's path. If the query has a limit, returns only that page of its list.
+/// Returns the file at the URL's path; `None` if there is none. If the query has a limit, returns
+/// only that page of the file's list.
 fn found(site: &Path, uri: &Uri) -> Option<Vec<u8>> {
     let path = Path::new(uri.path().trim_start_matches('/'));
     path.components().all(|component| matches!(component, Component::Normal(_))).then_some(())?;

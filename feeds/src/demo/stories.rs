@@ -31,7 +31,7 @@ const FUNDS: usize = 130;
 pub(super) const EVENTS: usize = 250;
 pub(super) const POSTED: usize = 140;
 
-/// Whether a company's board has roles at a stage. At stage 0 all boards are still empty.
+/// Returns whether a company's board has roles at a stage. At stage 0 all boards are still empty.
 pub(super) fn has_roles(company: usize, stage: usize) -> bool {
     match stage {
         0 => false,

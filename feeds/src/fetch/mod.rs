@@ -91,7 +91,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// Whether another attempt may succeed.
+    /// Returns whether another attempt may succeed.
     fn is_transient(&self) -> bool {
         match self {
             Self::Away | Self::TooSlow | Self::Later(_) => true,
@@ -135,7 +135,7 @@ impl Fetcher {
         cache: &Path,
         now: Timestamp,
     ) -> Result<Self, std::io::Error> {
-        // This fails if another part of the process has already installed one.
+        // This fails if another part of the process has already installed a provider.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |public: bool| {
             Client::builder()

@@ -68,7 +68,7 @@ impl Knowledge {
         statements
     }
 
-    /// Whether the author may make such a statement: an owner only if verified.
+    /// Returns whether the author may make such a statement: an owner only if verified.
     fn entitles(&self, evidence: &Evidence, signal: &Signal) -> bool {
         match evidence.kind {
             EvidenceKind::OwnerConfirms | EvidenceKind::OwnerObjects => {
@@ -128,7 +128,7 @@ impl Evidence {
         })
     }
 
-    /// Whether a step of the signal has already answered the statement.
+    /// Returns whether a step of the signal has already answered the statement.
     pub(super) fn is_answered(&self, signal: &Signal) -> bool {
         let id = self.source_id();
         signal.maturity_history.iter().any(|step| step.source_id.as_ref() == Some(&id))
@@ -151,7 +151,7 @@ impl Evidence {
         facts
     }
 
-    /// Whether a review decides the objection by which the signal is disputed now.
+    /// Returns whether a review decides the objection by which the signal is disputed now.
     fn decides(&self, signal: &Signal) -> bool {
         let last = signal.maturity_history.last().and_then(|step| step.source_id.as_ref());
         self.answers.as_ref().is_none_or(|objection| last == Some(&source_id(objection)))

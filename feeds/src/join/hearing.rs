@@ -58,7 +58,7 @@ pub(super) struct Heard<'a> {
     pub(super) feed: &'a Syndication,
     pub(super) item: &'a Item,
     pub(super) at: Timestamp,
-    /// Nothing if the item has no URL.
+    /// `None` if the item has no URL.
     pub(super) source: Option<Source>,
     pub(super) source_id: String,
     /// The organisation that the item is about.

@@ -50,7 +50,8 @@ pub(super) fn people(
     founders
 }
 
-/// Finds the organisation by its website's domain, or by its name.
+/// Returns the organisation with the company's website, or else with its name; `None` if
+/// neither is on the map.
 fn found<'a>(company: &Listed, town: &'a Town<'a>) -> Option<&'a Place<'a>> {
     let by_website = company.website.as_deref().and_then(|url| town.with_website(url));
     by_website.or_else(|| town.with_name(&company.name))

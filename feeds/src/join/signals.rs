@@ -19,9 +19,10 @@ use crate::{
 };
 use std::{collections::BTreeSet, time::Duration};
 
-/// News further apart than this is about another funding round.
+/// Funding news that is further apart than this is about different rounds.
 const ONE_ROUND: Duration = days(30);
-/// How long a signal that has ended stays in the feed. Older items begin no hiring signal.
+/// How long a signal that has ended stays in the feed. An item older than this
+/// begins no hiring signal.
 const REMEMBERED: Duration = days(90);
 
 /// What all signals are made from.
@@ -38,7 +39,8 @@ pub(super) struct Context<'a> {
 struct Told {
     kind: SignalKind,
     target_id: String,
-    /// The identifier of the source, also if it has no URL.
+    /// The identifier of the item or the board as a source. An item without a URL has one too,
+    /// although its `source` is `None`.
     key: String,
     source: Option<Source>,
     at: Timestamp,
@@ -105,8 +107,8 @@ fn told(heard: &Heard<'_>, context: &Context<'_>) -> Option<Told> {
     })
 }
 
-/// Returns a statement for each company with open roles on its own board: it is hiring, also if no item says
-/// so.
+/// Returns a statement for each company with open roles on its own board: that shows that it is
+/// hiring, even if no item says so.
 fn boards(context: &Context<'_>) -> Vec<Told> {
     let seen = |role: &&Role| role.maturity == RoleMaturity::Verified;
     let targets: BTreeSet<&String> =
@@ -173,14 +175,14 @@ fn add(signals: &mut Vec<Signal>, told: Told, now: Timestamp) {
     signals.push(new_signal(id, told, now));
 }
 
-/// Whether a retraction covers what the board shows: only a role that is newer than the retraction can
-/// begin another signal.
+/// Returns whether the statement is a board's and not newer than the signal's retraction: only a
+/// newer role can begin another signal.
 fn is_retracted(signal: &Signal, told: &Told) -> bool {
     let last = signal.maturity_history.last();
     told.board && last.is_some_and(|step| step.to == Maturity::Retracted && told.at <= step.at)
 }
 
-/// Whether this is about the same round or the same hiring as the signal.
+/// Returns whether the statement is about the same round or the same hiring as the signal.
 fn belongs(signal: &Signal, told: &Told) -> bool {
     match (told.kind, &signal.funding, &told.funding) {
         (SignalKind::Funding, Some(known), Some(new)) => {
@@ -332,7 +334,8 @@ fn matching<'a>(signal: &Signal, context: &'a Context<'_>) -> Vec<&'a Role> {
         .collect()
 }
 
-/// Returns the facts about a signal. `publishers` are the submitted sources that count as publishers.
+/// Returns the facts about a signal. `publishers` are the identifiers of submitted sources that
+/// count as publishers.
 fn facts(
     signal: &Signal,
     matching: &[&Role],
@@ -368,7 +371,8 @@ fn facts(
     }
 }
 
-/// Whether a build has read the source; the others are statements and submissions by people.
+/// Returns whether a build has read the source; the other sources are statements and
+/// submissions by people.
 fn was_read(source: &Source) -> bool {
     source.kind != SourceType::Owner && source.kind != SourceType::Other
 }

@@ -107,13 +107,13 @@ impl<'a> Town<'a> {
 }
 
 impl Place<'_> {
-    /// Whether the organisation is an investor.
+    /// Returns whether the organisation is an investor.
     pub(super) fn invests(&self) -> bool {
         matches!(self.organisation.kind, TargetKind::Fund | TargetKind::Accelerator)
     }
 }
 
-/// Returns where a name occurs as a whole word.
+/// Returns the position of the first occurrence of a name as a whole word.
 fn whole_word(text: &str, name: &str) -> Option<usize> {
     text.match_indices(name).map(|(at, _)| at).find(|at| {
         let before = text.get(..*at).and_then(|before| before.chars().next_back());

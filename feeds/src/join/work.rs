@@ -100,7 +100,7 @@ fn padded(text: &str) -> String {
     format!(" {} ", letters.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether a word of the text begins with this part.
+/// Returns whether a word of the text begins with this part.
 fn speaks_of(padded: &str, part: &str) -> bool {
     padded.contains(&format!(" {part}"))
 }

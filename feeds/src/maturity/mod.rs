@@ -1,5 +1,5 @@
-//! Maturity: how well a signal is supported. A table of rules changes it; the rules are applied until
-//! none of them holds. Every step is kept with its reason.
+//! Maturity: how well a signal is supported. A table of rules changes it; rules are applied until
+//! none of them matches. Every step is kept with its reason.
 
 mod table;
 
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use table::{Standing, TABLE, To};
 
-/// A bound: more steps than one build can make.
+/// The bound of the loop: more steps than one build can make.
 const STEPS: usize = 6;
 
 #[derive(
@@ -61,7 +61,7 @@ impl Maturity {
         }
     }
 
-    /// Whether the signal has ended: later evidence begins another signal.
+    /// Returns whether the signal has ended: later evidence begins another signal.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Closed | Self::Expired | Self::Retracted)
     }
@@ -157,7 +157,7 @@ mod tests {
         Some(name.to_owned())
     }
 
-    /// The history of a signal that has been in `state` for this time.
+    /// Returns the history of a signal that has had the maturity `state` for this time.
     fn history(state: Maturity, for_so_long: Duration) -> Vec<Step> {
         let at = Timestamp::from_millis(NOW).before(for_so_long);
         vec![Step { from: None, to: state, at, reason: "given".to_owned(), source_id: None }]

@@ -22,7 +22,7 @@ pub(super) enum To {
     Former,
 }
 
-/// Nothing if a rule does not hold; otherwise the source that supports the step, if there is one.
+/// `None` if a rule does not match; otherwise the source that supports the step, if there is one.
 pub(super) type Cited = Option<Option<String>>;
 
 /// What a rule reads: the facts, and since when the signal has had its maturity.
@@ -69,7 +69,7 @@ fn fresh_role(standing: &Standing<'_>) -> Cited {
     when(facts.open_role_read_at.is_some_and(|at| facts.now.since(at) <= FRESH))
 }
 
-/// The rules, in order: the first that holds is applied.
+/// The rules, in order: the first that matches is applied.
 pub(super) const TABLE: &[Rule] = &[
     Rule {
         kinds: FUNDING,

@@ -22,7 +22,9 @@ const EMAIL: &str = r"(?xi)
     (?: \. | \s*[\[({<]\s*dot\s*[\])}>]\s* ) \p{L}{2,}
   | \b [\p{L}\p{N}._%+-]+ \s+ at \s+ [\p{L}\p{N}-]+ \s+ dot \s+ \p{L}{2,} \b";
 
-/// Nine or more digits in groups, ten or more without groups, or seven or more after a plus sign.
+/// Seven or more digits after a plus sign, three or more groups of digits, ten or more digits in a
+/// row, or a number such as `(415) 555-0142` or `555-0142`. `is_phone` then excludes dates and
+/// amounts.
 const PHONE: &str = r"(?x)
     [+＋] \s* \(? \d (?: [\s().\-–/]* \d ){6,16}
   | \(? \b \d{2,4} \)? (?: [\s.\-–/]{1,2} \(? \d{2,4} \)? ){2,6} \b
@@ -48,7 +50,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|(?:19|20)\d{2}\s?[-–/]\s?(?:19|20)\d{2})").ok()
 });
 
-/// Whether a match is a phone number, and not a date, a range of years or an amount.
+/// Returns whether a match is a phone number, and not a date, a range of years or an amount.
 fn is_phone(text: &str) -> bool {
     let digits = text.chars().filter(|character| character.is_numeric()).count();
     if text.starts_with(['+', '＋']) {

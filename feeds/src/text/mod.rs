@@ -118,7 +118,7 @@ pub fn line(text: &str, most: usize) -> String {
     shortened(&remove(&visible(&text)), most)
 }
 
-/// Returns the same as `line`, or nothing if the line is empty.
+/// Returns the same as `line`; `None` if there is no text or the line is empty.
 pub fn some_line(text: Option<&str>, most: usize) -> Option<String> {
     text.map(|text| line(text, most)).filter(|text| !text.is_empty())
 }
@@ -136,7 +136,8 @@ pub fn html_of_escaped(text: &str) -> String {
     text
 }
 
-/// Returns a URL that a feed may contain: http or https, without user and password, and not too long.
+/// Returns a URL that a feed may contain: http or https, without user, password and `@`, and not
+/// too long. Returns `None` for any other address.
 pub fn link(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let plain = matches!(url.scheme(), "http" | "https") && url.has_host();

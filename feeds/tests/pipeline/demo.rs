@@ -1,4 +1,5 @@
-//! The whole rehearsal, through real HTTP and the true adapters, and everything it must show.
+//! The whole rehearsal, through real HTTP and the real readers: the numbers and
+//! states of its records.
 
 use crate::support::document;
 use portolan_feeds::{Limits, Sources, check, demo};

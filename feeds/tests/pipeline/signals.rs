@@ -1,4 +1,4 @@
-//! A signal's life through the whole pipeline.
+//! How builds change the maturity of a signal, through the whole pipeline.
 
 use crate::support::{BOARD, BOARD_PATH, City, NOW, at, news, ok};
 use portolan_feeds::{Evidence, EvidenceKind, Knowledge, check};
@@ -34,7 +34,7 @@ fn say(city: &mut City, kind: EvidenceKind, day: i64) -> &mut Evidence {
     city.knowledge().evidence.last_mut().unwrap()
 }
 
-/// From now on somebody speaks for the company.
+/// Gives the company of the first signal a verified owner.
 fn appoint(city: &mut City) {
     let target_id = first(city)["target_id"].as_str().unwrap().to_owned();
     city.knowledge().verified_owners.insert(target_id);
@@ -55,14 +55,15 @@ async fn a_post_is_a_lead_until_the_companys_own_board_says_so() {
     assert_eq!(verified["id"], lead["id"]);
     assert_eq!(verified["hiring"]["role_count"], 1);
     assert_eq!(verified["maturity_history"].as_array().unwrap().len(), 2);
-    // The role leaves: once is nothing, twice in a row is.
+    // A role that is missing from one reading counts as open; missing from two
+    // in a row, it is gone.
     city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
     assert_eq!(on_day(&mut city, 2).await, ["verified"]);
     assert_eq!(on_day(&mut city, 3).await, ["stale"]);
     assert!(first(&city)["summary"].as_str().unwrap().starts_with("No role is open"));
     assert_eq!(on_day(&mut city, 16).await, ["stale"]);
     assert_eq!(on_day(&mut city, 17).await, ["closed"]);
-    // What comes later is another one.
+    // A role that is posted later begins another signal.
     city.board.plays(BOARD_PATH, [ok("", BOARD)]);
     let mut both = on_day(&mut city, 18).await;
     both.sort();
@@ -136,7 +137,7 @@ async fn funding_is_as_sure_as_its_sources() {
         .find(|feature| feature["properties"]["kind"] == "fund")
         .unwrap();
     assert_eq!(signal["funding"]["investors"][0]["target_id"], fund["id"]);
-    // Both sides, each on its own domain.
+    // The company and the investor report the round, each on its own domain.
     let own = (
         format!("Copperleaf Robotics raises $12 million Series A: {}", "thank you"),
         "https://blog.copperleaf.example/a",
@@ -170,7 +171,7 @@ async fn only_a_verified_owners_objection_counts_and_a_review_decides() {
     say(&mut city, EvidenceKind::SourceRetracted, 5);
     say(&mut city, EvidenceKind::ObjectionUpheld, 6);
     assert_eq!(on_day(&mut city, 6).await, ["retracted"]);
-    // The board's old roles do not bring it back.
+    // Roles older than the retraction do not begin another signal.
     assert_eq!(on_day(&mut city, 7).await, ["retracted"]);
 }
 
@@ -193,7 +194,7 @@ async fn what_was_submitted_is_a_publisher_more_and_verifies_nothing() {
     city.board.plays(BOARD_PATH, [ok("", NOBODY)]);
     city.paper.plays("/news", [ok("", news(&[POST]))]);
     on_day(&mut city, 0).await;
-    // Of the same publisher it is no second one.
+    // A source on the paper's own domain is not a second publisher.
     say(&mut city, EvidenceKind::Supports, 1).url = "https://news.paper.example/2".to_owned();
     assert_eq!(on_day(&mut city, 1).await, ["lead"]);
     assert_eq!(first(&city)["sources"].as_array().unwrap().len(), 2);
@@ -207,7 +208,7 @@ async fn what_was_submitted_is_a_publisher_more_and_verifies_nothing() {
         (&source["type"], &source["url"]),
         (&"other".into(), &"https://gazette.example/3".into())
     );
-    // What is found once is not new every day.
+    // A submitted source is new evidence only once: 45 days later, the lead expires.
     assert_eq!(on_day(&mut city, 46).await, ["corroborated"]);
     assert_eq!(on_day(&mut city, 47).await, ["expired"]);
 }
@@ -251,10 +252,11 @@ async fn what_was_found_wrong_stays_so_while_it_is_told_and_what_was_said_about_
     say(&mut city, EvidenceKind::SourceRetracted, 1);
     say(&mut city, EvidenceKind::ObjectionUpheld, 2);
     assert_eq!(on_day(&mut city, 2).await, ["retracted"]);
-    // It leaves the feed in time, and the paper, which still has the item, begins it anew.
+    // The signal leaves the feed after 90 days. The paper's item begins it again, and the stored
+    // statements retract it again.
     assert_eq!(on_day(&mut city, 92).await, [""; 0]);
     assert_eq!(on_day(&mut city, 93).await, ["retracted"]);
-    // So it would be shown as before if nobody knew any more what was said.
+    // Without the statements, the signal that begins again is source-backed.
     city.options.knowledge = Some(Knowledge::default());
     assert_eq!(on_day(&mut city, 183).await, [""; 0]);
     assert_eq!(on_day(&mut city, 184).await, ["source_backed"]);

@@ -1,4 +1,5 @@
-//! Sources that are slow, broken or hostile: each is contained and told of, and nothing is lost.
+//! Sources that are slow, broken or hostile: each is reported, affects no other source, and keeps
+//! the records that were read before.
 
 use crate::support::{Answer, BOARD, BOARD_PATH, City, ok, status};
 use flate2::{Compression, write::GzEncoder};
@@ -11,7 +12,8 @@ fn gzip(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// What the board answers the second time, and what is said of it.
+/// Builds with a valid board, then with this answer of the board, which the report must call
+/// failing for this reason, and then with the valid board again.
 async fn second_time(answer: Answer, reason: &str) {
     let mut city = City::open().await;
     city.build().await.unwrap();
@@ -24,7 +26,7 @@ async fn second_time(answer: Answer, reason: &str) {
     let told = board.failing.as_ref().map_or("", |failing| failing.reason.as_str());
     assert!(told.contains(reason), "{told:?} is not {reason:?}");
     assert_eq!(board.read_at, Some(crate::support::at(0)));
-    // What was read stays, marked; and nobody else is touched.
+    // The role that was read before is kept as stale, and no other source is affected.
     assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "stale".to_owned())]);
     assert_eq!(city.document("sf-live-targets.json")["features"].as_array().unwrap().len(), 2);
     assert!(
@@ -35,7 +37,7 @@ async fn second_time(answer: Answer, reason: &str) {
             .all(|source| source.failing.is_none())
     );
     assert_eq!(check(city.folder.path()).unwrap(), []);
-    // And when it is back, all is as before.
+    // When the board can be read again, the role is verified again.
     city.board.plays(BOARD_PATH, [ok("", BOARD)]);
     city.options.now = crate::support::at(2);
     city.build().await.unwrap();
@@ -138,7 +140,7 @@ async fn an_answer_that_still_holds_is_not_sent_again() {
     assert!(second.contains("if-none-match: \"one\""), "{second}");
     assert!(second.contains("if-modified-since: sat, 21 nov 2026 10:00:00 gmt"), "{second}");
     assert_eq!(city.roles(), [("Backend Engineer".to_owned(), "verified".to_owned())]);
-    // Nothing changed, so no document but the index is another one.
+    // No record has changed, so only the index is a new document.
     assert_eq!(report.changed, ["agent-index.json"]);
 }
 
@@ -206,10 +208,10 @@ async fn two_builds_do_not_meet_and_a_publication_is_whole() {
         city.options.now = crate::support::at(day);
         city.build().await.unwrap();
     }
-    // The publication and the one before it.
+    // The current publication and the one before it are kept.
     let versions = std::fs::read_dir(city.folder.path().join("versions")).unwrap();
     assert_eq!(versions.count(), 2);
-    // A publication that somebody changed is noticed.
+    // `check` notices that a published document was changed.
     let file = city.folder.path().join("current/sf-job-roles.json");
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replacen("tgt_", "tgt_0", 1)).unwrap();

@@ -1,4 +1,4 @@
-//! A server that does what it is told, and a build in a folder of its own.
+//! A server with scripted answers, and a build in a temporary folder.
 
 use portolan_feeds::{
     BuildError, Knowledge, Limits, Options, Report, Roads, Sources, Timestamp, build,
@@ -19,20 +19,20 @@ use tokio::{
 
 pub(crate) const NOW: &str = "2026-11-21T18:30:00Z";
 
-/// How a path is answered.
+/// What the server answers to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    /// These bytes, as they are, and the end.
+    /// Writes these bytes, then closes the connection.
     Bytes(Vec<u8>),
-    /// Nothing, and the connection stays open.
+    /// Writes nothing and leaves the connection open.
     Silence,
-    /// A head, and then one byte after the other without end.
+    /// Writes a head, and then one byte every 20 ms without end.
     Drip,
-    /// A head, and bytes without end, as fast as they are taken.
+    /// Writes a head, and then bytes without end, as fast as the client reads them.
     Flood,
 }
 
-/// Serves what it is told to, path by path, and remembers what it was asked.
+/// A server with scripted answers for each path, which records the requests.
 #[derive(Clone)]
 pub(crate) struct Theatre {
     address: SocketAddr,
@@ -77,12 +77,13 @@ impl Theatre {
         format!("http://{}", self.address)
     }
 
-    /// Serves the answers one after the other, and then repeats the last one.
+    /// Makes the server give these answers for a path, one after the other; it
+    /// repeats the last one.
     pub(crate) fn plays(&self, path: &str, answers: impl Into<Vec<Answer>>) {
         self.answers.lock().unwrap().insert(path.to_owned(), answers.into());
     }
 
-    /// The heads of all requests.
+    /// Returns the heads of all requests.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -123,7 +124,7 @@ impl Theatre {
     }
 }
 
-/// Small and quick.
+/// Returns limits that keep the tests small and quick.
 pub(crate) fn limits() -> Limits {
     Limits {
         body_bytes: 200_000,
@@ -155,7 +156,8 @@ pub(crate) fn at(days: i64) -> Timestamp {
     Timestamp::from_millis(now.as_millis() + days * 86_400_000)
 }
 
-/// A city with one company, its board, and a paper, each on a server of its own.
+/// A city with a registry of a company and a fund, the company's board, and a paper, each on a
+/// server of its own.
 pub(crate) struct City {
     pub(crate) registry: Theatre,
     pub(crate) board: Theatre,
@@ -228,12 +230,12 @@ impl City {
         document(self.folder.path(), file)
     }
 
-    /// What people have said.
+    /// Returns the knowledge that the next build is given.
     pub(crate) fn knowledge(&mut self) -> &mut Knowledge {
         self.options.knowledge.get_or_insert_default()
     }
 
-    /// The titles of the open roles, and how sure each is.
+    /// Returns the titles of the open roles, each with its maturity.
     pub(crate) fn roles(&self) -> Vec<(String, String)> {
         let text = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
         let document = self.document("sf-job-roles.json");
@@ -241,7 +243,7 @@ impl City {
         roles.map(|role| (text(role, "title"), text(role, "maturity"))).collect()
     }
 
-    /// The states of all signals.
+    /// Returns the maturities of all signals.
     pub(crate) fn signals(&self) -> Vec<String> {
         let document = self.document("live-signal-feed.json");
         let signals = document["items"].as_array().unwrap().iter();
@@ -251,7 +253,7 @@ impl City {
 
 pub(crate) const BOARD_PATH: &str = "/api/v1/widget/accounts/copperleaf?details=true";
 
-/// A JSON Feed of these: title, address, date.
+/// Returns a JSON Feed of items with a title, an address (empty for none) and a date.
 pub(crate) fn news(items: &[(&str, &str, &str)]) -> String {
     let items = items.iter().map(|(title, url, date)| {
         let mut item = serde_json::json!({ "id": title, "title": title, "content_text": title, "date_published": date });

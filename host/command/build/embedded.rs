@@ -20,7 +20,8 @@ const FOLDERS: [&str; 7] = [
     "host/command/templates",
 ];
 const SDKS: &str = "sdk";
-/// Folders of dependencies, of built files and of tests, which nobody needs to build a capability.
+/// Folders of dependencies, of built files and of tests, which are not needed to build a
+/// capability.
 const LEFT_OUT: [&str; 7] =
     ["node_modules", "target", "tests", "test", "build", "dist", "__pycache__"];
 const EXTENSIONS: [&str; 11] =
@@ -96,7 +97,7 @@ fn sdk_manifest(workspace: &Path) -> Result<String> {
     Ok(Table::from_iter([("workspace".to_owned(), Value::Table(inherited))]).to_string())
 }
 
-/// Returns whether a dependency is a package of the SDK, or one that others publish.
+/// Returns whether a dependency is a package of the SDK, or from outside this workspace.
 fn is_of_sdk(dependency: &Value) -> bool {
     let path = dependency.get("path").and_then(Value::as_str);
     path.is_none_or(|path| Path::new(path).starts_with(SDKS))

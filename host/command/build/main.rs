@@ -1,4 +1,4 @@
-//! Takes into the binary what it cannot find at run time: the public key of the host's own publisher, and the
+//! Embeds in the binary what it cannot find at run time: the public key of the host's own publisher, and the
 //! files that authors of capabilities need.
 
 mod embedded;
@@ -10,8 +10,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     embedded::write()
 }
 
-/// Takes the public key of the host's own publisher: `PORTOLAN_PUBLISHER` (64 hexadecimal digits), or the one
-/// that `cargo xtask` keeps for this user.
+/// Passes the public key of the host's own publisher to the compiler: `PORTOLAN_PUBLISHER` (64 hexadecimal
+/// digits), or the key that `cargo xtask` keeps for this user. If there is neither, the binary has no such
+/// key.
 fn take_publisher_key() {
     for name in ["PORTOLAN_PUBLISHER", "XDG_CONFIG_HOME", "HOME"] {
         println!("cargo::rerun-if-env-changed={name}");

@@ -33,7 +33,7 @@ pub struct HostResources {
     pub stop: watch::Receiver<bool>,
 }
 
-/// A host whose parts are open and whose catalog is loaded. It answers nothing yet.
+/// A host whose parts are open and whose catalog is loaded, and which does not answer requests yet.
 #[derive(Debug)]
 pub struct OpenHost {
     app: Arc<App>,
@@ -44,7 +44,8 @@ pub struct OpenHost {
 }
 
 impl OpenHost {
-    /// Opens the database, loads the catalog and the feeds, and starts what keeps them up to date.
+    /// Opens the database, loads the catalog and the feeds, and starts the tasks that keep them up
+    /// to date.
     pub async fn open(config: &Config, resources: HostResources) -> anyhow::Result<Self> {
         let HostResources { mut listening, clock, sandbox, trusted, stop } = resources;
         let public = listening.public.local_addr()?;
@@ -193,7 +194,8 @@ async fn open_catalog(
     Catalog::start(Arc::clone(sandbox), store.clone(), options, stop).await
 }
 
-/// Takes the configured token, or the one in the data folder.
+/// Returns the rules for the operator's address, with the configured token or the one in the data
+/// folder.
 fn operator_access(config: &Config) -> anyhow::Result<OperatorAccess> {
     create_data_folder(config)?;
     let token = match &config.operator_token {

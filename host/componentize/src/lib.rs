@@ -5,7 +5,7 @@
 //! - `preview1`: WASI 0.1, for modules that import it
 //! - `error`: why a file cannot be made a component
 //!
-//! The build of this project and `portolan componentize` use the same function.
+//! The build of this project and `portolan componentize` both use [`componentize`].
 //!
 //! Invariant: the component imports only what the module uses.
 

@@ -5,7 +5,7 @@ use wasmparser::{Parser, Payload};
 
 /// The exports without which a module is no capability.
 const REQUIRED: [&str; 3] = ["describe", "call", "memory"];
-/// The custom section with the types of the contract begins with this name.
+/// The beginning of the name of the custom section with the contract's types.
 const TYPES: &str = "component-type";
 
 #[derive(Debug, Default)]
@@ -13,12 +13,12 @@ pub(crate) struct Outline {
     /// The module and the name of each import.
     imports: Vec<(String, String)>,
     exports: Vec<String>,
-    /// Whether the module says which types the contract has.
+    /// Whether the module has a custom section with the contract's types.
     pub(crate) has_types: bool,
 }
 
 impl Outline {
-    /// Returns none if the module cannot be parsed.
+    /// Returns `None` if the module cannot be parsed.
     pub(crate) fn read(module: &[u8]) -> Option<Self> {
         let mut outline = Self::default();
         for payload in Parser::new(0).parse_all(module) {
@@ -45,7 +45,7 @@ impl Outline {
 
     /// Ensures that the exports are there and that each import can be satisfied.
     pub(crate) fn check(&self) -> Result<(), ComponentizeError> {
-        // The names of interfaces have a colon. `$root` and brackets are written by `wit-bindgen`.
+        // The names of interfaces contain a colon. `wit-bindgen` writes `$root` and names in brackets.
         let is_known = |module: &str| {
             module == preview1::MODULE || module.contains(':') || module.starts_with(['$', '['])
         };

@@ -11,7 +11,8 @@ use std::{
     sync::Arc,
 };
 
-/// The client's address; none where the request came without a connection, as in tests.
+/// The client's address; `None` if the request has no peer address, as at a Unix socket and in
+/// tests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClientAddress(pub(super) Option<IpAddr>);
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
 
-/// The rows of an answer without `limit`.
+/// The number of rows of an answer if the query has no `limit`.
 const PAGE: u32 = 100;
 const LARGEST_PAGE: u32 = 1_000;
 
@@ -68,7 +68,7 @@ pub(super) struct DecisionParameters {
     digest: Option<String>,
 }
 
-/// Permits what a component needs.
+/// Grants the permissions that the component of an id waits for.
 pub(super) async fn approve(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -106,7 +106,7 @@ fn undecided(error: DecisionError) -> Refusal {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AuditParameters {
-    /// RFC 3339.
+    /// An instant in RFC 3339. Rows of this instant are included, those of `until` are not.
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     agent_id: Option<String>,
@@ -178,7 +178,7 @@ pub(super) async fn export_person(
     Ok(export(app, ids))
 }
 
-/// Erases a person.
+/// Erases a person and returns the number of documents, events and answers that this concerned.
 pub(super) async fn erase_person(
     State(app): State<Arc<App>>,
     Path(owner_id): Path<String>,
@@ -267,7 +267,7 @@ pub(super) async fn operate(
     Ok(Json(json!({ "result": result })))
 }
 
-/// Makes a new signing key.
+/// Creates a signing key and returns the ids of all keys, the newest first.
 pub(super) async fn rotate_keys(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
     let keys = app.host.identity.rotate_keys().await?;
     let key =

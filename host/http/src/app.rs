@@ -13,9 +13,9 @@ pub struct App {
     pub host: Arc<Host>,
     /// The address of this host for agents, without a trailing slash.
     pub public_url: String,
-    /// Proxies that are trusted to name the client that they forward.
+    /// The proxies whose `X-Forwarded-For` is trusted for the address that a request comes from.
     pub proxies: Proxies,
-    /// What the operator's address accepts.
+    /// The rules for requests to the operator's address.
     pub operator: Arc<OperatorAccess>,
     /// The OpenAPI description, with the catalog version that it was made for.
     pub(super) openapi: ArcSwapOption<(u64, Document)>,

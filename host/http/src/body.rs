@@ -22,10 +22,10 @@ use tokio::{
 const MAX_DRAINED_BYTES: usize = 1 << 20;
 
 struct TimedBody {
-    /// None after its end, or after an error.
+    /// `None` after the end of the body or an error, such as a missed deadline.
     body: Option<Incoming>,
     deadline: Instant,
-    /// Set at the first wait, so that a body that is already here costs no timer.
+    /// Set at the first wait, so that a body that has already arrived costs no timer.
     timer: Option<Pin<Box<Sleep>>>,
     /// The client sends the body only after `100 Continue` (RFC 9110, section 10.1.1).
     expects_continue: bool,

@@ -52,7 +52,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Token {
     }
 }
 
-/// Returns the bearer token of the one `Authorization` header.
+/// Returns the bearer token of the `Authorization` header. Fails with `NoToken` if there is no such
+/// header or it has another scheme, and with `TokenInvalid` if there are several or it cannot be
+/// parsed.
 pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, IdentityError> {
     let mut headers = headers.get_all(AUTHORIZATION).iter();
     let header = headers.next().ok_or(IdentityError::NoToken)?;

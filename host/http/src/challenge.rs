@@ -50,8 +50,9 @@ fn header(challenge: &Challenge, surface: Surface, public_url: &str) -> String {
     format!("Bearer resource_metadata=\"{metadata}\"{error}{}", scope.unwrap_or_default())
 }
 
-/// Returns the scopes to ask for. Clients of MCP ask for exactly what they read here: at first every
-/// scope that a tool can require, and later those that they hold and those that they lack.
+/// Returns the scopes to ask for. An MCP client asks for exactly the scopes that it reads here: every scope
+/// that a tool can require, or, if the token lacked a scope, the scopes that it has and those that the call
+/// required.
 fn scope(challenge: &Challenge, surface: Surface) -> Option<String> {
     match (surface, &challenge.scopes) {
         (Surface::Rest, None) => None,

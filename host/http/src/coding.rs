@@ -17,8 +17,8 @@ impl<'a> Accepted<'a> {
         Self(items.filter_map(parse_item).collect())
     }
 
-    /// Returns the weight of a coding, or none if the client does not accept it. A client that sends no
-    /// header gets the uncompressed body.
+    /// Returns the weight of a coding, or `None` if the client does not accept it. Without the header, only
+    /// `identity` is accepted.
     pub(super) fn weight(&self, coding: &str) -> Option<u16> {
         let listed = |wanted: &str| {
             let found = self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
@@ -33,7 +33,8 @@ impl<'a> Accepted<'a> {
     }
 }
 
-/// Parses an item such as `gzip;q=0.5`.
+/// Parses an item such as `gzip;q=0.5`. Returns `None` if it has no name, or a weight that is not a
+/// number from 0 to 1.
 fn parse_item(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;

@@ -22,7 +22,7 @@ fn opaque(tag: &str) -> &str {
 }
 
 /// Returns whether the client's copy is at least as new as `modified`, by `If-Modified-Since`. The
-/// header counts only without `If-None-Match`.
+/// caller must have found no `If-None-Match`, which has precedence.
 pub(super) fn is_known_since(headers: &HeaderMap, modified: Timestamp) -> bool {
     let since = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let since = since.and_then(|text| httpdate::parse_http_date(text).ok());

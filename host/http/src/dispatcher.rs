@@ -58,7 +58,7 @@ impl Dispatcher {
 /// The service of one connection.
 pub(super) struct Connection {
     pub(super) dispatcher: Dispatcher,
-    /// The client's address; none at a socket of this machine.
+    /// The client's address; `None` at a Unix socket.
     pub(super) address: Option<SocketAddr>,
     /// The time within which a request's body must arrive.
     pub(super) body_time: Duration,

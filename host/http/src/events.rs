@@ -40,7 +40,8 @@ const ACKNOWLEDGED: usize = 500;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The interval of checks of a stream's token.
 const TOKEN_CHECK: Duration = Duration::from_secs(300);
-/// The wait before the next poll: longer if another reader has superseded this one, or if the host stops.
+/// The wait before the next poll, and the longer one if another reader has superseded this one or the host
+/// stops.
 const AT_ONCE_MS: u64 = 0;
 const LATER_MS: u64 = 1_000;
 
@@ -65,7 +66,8 @@ pub(super) async fn stream(
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
     if let Some(last) = headers.get("last-event-id").filter(|_| streams) {
-        // The browser's header is newer than the address with which it began.
+        // A browser that reconnects sends the last id that it has received, but still the cursor of
+        // its first request.
         wanted.cursor = Some(cursor(last.to_str().unwrap_or_default())?);
     }
     // Dropped to save memory, because very many readers wait here at once.
@@ -124,7 +126,7 @@ fn page(
 }
 
 /// Returns a stream that ends when its reader disconnects or is superseded, when its token expires or is
-/// revoked, or when the host stops.
+/// revoked, when a poll fails, or when the host stops.
 fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Response {
     let state = (app, waiter, token, poll, VecDeque::new());
     let events = stream::unfold(state, |(app, waiter, token, mut poll, mut ready)| async move {
@@ -262,7 +264,8 @@ fn cursor(text: &str) -> Result<u64, Failure> {
     text.parse().map_err(|_| unread(StateError::CursorInvalid))
 }
 
-/// Returns the failure of a read, with the next step: the same poll without a cursor.
+/// Returns the failure of a read. For an invalid cursor, its next step is the same poll without a
+/// cursor.
 fn unread(error: StateError) -> Failure {
     let next = json!({ "http": { "method": "GET", "url": "/v1/agent-events/stream" } });
     match error {

@@ -1,4 +1,4 @@
-//! The export of a person, as it is written: one JSON object, with an item on each line.
+//! Writes the export of a person's data: one JSON object, with each item on a line of its own.
 
 use crate::App;
 use axum::{
@@ -17,7 +17,8 @@ type Chunk = Result<Bytes, std::io::Error>;
 /// The lists of an export, in their order.
 const LISTS: [&str; 4] = ["documents", "events", "webhooks", "answers"];
 
-/// Returns the export of the person with these ids. It ends early, with an error, if the database fails.
+/// Returns the export of the person with these ids: the owner's id first, then those of the agents. The
+/// response ends early, with an error, if the database fails.
 pub(crate) fn export(app: Arc<App>, ids: Vec<String>) -> Response {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
@@ -76,7 +77,7 @@ impl List {
         while self.begun <= list {
             self.begin(text);
         }
-        // These types are always JSON.
+        // The serialization of these types cannot fail.
         let item = item.unwrap_or_default();
         text.push_str(if self.has_items { ",\n" } else { "\n" });
         text.push_str(&item);

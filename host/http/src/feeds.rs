@@ -24,9 +24,9 @@ const CACHE_ONE_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=
 const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const ANY: HeaderValue = HeaderValue::from_static("*");
-/// The maximum number of headers of a response, with those of the connection.
+/// The maximum number of headers of a response, including those that the connection adds.
 const MAX_HEADERS: usize = 14;
-/// Seconds after which to ask again while nothing is published.
+/// The seconds after which a client may ask again while nothing is published.
 const RETRY_AFTER_S: u32 = 60;
 
 /// Returns the routes for what [`document`] does not answer: requests before the first publication,

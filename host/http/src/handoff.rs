@@ -1,5 +1,6 @@
-//! `GET /handoff/{token}`: a preview of the call to which a handoff leads, for the person or agent who
-//! opens its address. Opening it changes nothing; capabilities redeem the handoff and make the call.
+//! `GET /handoff/{token}`: a preview of the call to which a handoff leads, for the person or agent who opens
+//! its address. Opening it changes nothing: the agent redeems the handoff, and makes the call, through
+//! capabilities.
 
 use crate::{
     App, Refusal,
@@ -54,7 +55,8 @@ struct Handoff {
     /// Field and value, as text.
     fields: Vec<(String, String)>,
     redeem: String,
-    /// The capability with which the agent redeems it, and the one that verifies phone numbers.
+    /// The capability with which the agent redeems the handoff, and the one that verifies phone
+    /// numbers.
     handoffs: String,
     phone_verification: String,
 }

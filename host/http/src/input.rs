@@ -9,8 +9,8 @@ use axum::{
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::{Map, Value, json};
 
-/// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header), with or
-/// without quotes.
+/// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header) without its
+/// quotes, if the request has the header.
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
     let text = value.to_str().unwrap_or_default().trim();
@@ -28,7 +28,7 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Fai
     Ok(Some(key.to_owned()))
 }
 
-/// Returns a whole body as bytes.
+/// Returns a body as bytes, or the failure for one that is too large or did not arrive whole.
 pub(super) fn read_bytes(app: &App, body: Result<Bytes, BytesRejection>) -> Result<Bytes, Failure> {
     body.map_err(|rejection| match rejection.status().as_u16() {
         413 => Failure::new(ErrorCode::PayloadTooLarge).conflict(json!({

@@ -16,7 +16,7 @@ const POWERSHELL: &str = include_str!("install/install.ps1");
 const PLACEHOLDER: &str = "'{{public_url}}'";
 
 /// The placeholder in the script for the capability with which a person claims the agent. Ids of capabilities
-/// have no characters that a shell reads.
+/// have no characters that are special to a shell.
 const CLAIM: &str = "{{phone_verification}}";
 
 fn claim(app: &App) -> &str {
@@ -45,7 +45,8 @@ fn shell_string(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Quotes a text for PowerShell, which doubles quotes and takes four more characters for quotes.
+/// Quotes a text for PowerShell, in which a quote is doubled, and four more characters count as
+/// quotes.
 fn powershell_string(text: &str) -> String {
     let mut quoted = String::from("'");
     for letter in text.chars() {

@@ -13,7 +13,8 @@
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`. For the provider of text messages:
-//!   `sms`. For the operator: `admin` and its `export`, `quarantine`, `versions`, `metrics`, behind the checks of `operator`.
+//!   `sms`. For the operator: `admin` and its `export`, `quarantine`, `versions`, `metrics`, behind the
+//!   checks of `operator`.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
 //! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;

@@ -26,7 +26,7 @@ const ASSETS: [(&str, &str, &[u8]); 4] = [
     ("icon.svg", "image/svg+xml", include_bytes!("../../../map/dist/icon.svg")),
     ("LICENSES.txt", "text/plain; charset=utf-8", include_bytes!("../../../map/dist/LICENSES.txt")),
 ];
-/// The digits of a file's digest that are part of the file's name.
+/// The number of digits of a file's digest in the file's name.
 const DIGEST_DIGITS: usize = 16;
 
 /// The page loads from this host only, runs only its own script, and turns no text into markup.
@@ -38,7 +38,7 @@ const REVALIDATE: &str = "no-cache";
 /// The files never expire, because a changed file has another name.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// A file with its compressed bodies, which are made when a file is first requested.
+/// A file with its compressed bodies. All files are compressed when one is first requested.
 struct File {
     name: String,
     media_type: &'static str,
@@ -54,7 +54,7 @@ static FILES: LazyLock<Vec<File>> = LazyLock::new(|| {
 });
 
 impl File {
-    /// Returns none if the compression fails.
+    /// Returns `None` if the compression fails.
     fn new(name: String, media_type: &'static str, bytes: &[u8]) -> Option<Self> {
         let (plain, compressed) = Body::in_every_coding(bytes.to_vec()).ok()?;
         Some(Self { name, media_type, plain, compressed })

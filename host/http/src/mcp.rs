@@ -156,7 +156,7 @@ fn until_ended(app: Arc<App>, admitted: Admitted, response: Response) -> Respons
 
 impl Admission {
     /// Reads the body of a message. Refuses a tool call for which the token lacks a scope: the transport
-    /// would answer it with 200, which tells a client nothing about scopes.
+    /// would answer it with 200, after which no client asks for more scopes.
     async fn read(
         &self,
         caller: &AgentCaller,
@@ -179,7 +179,8 @@ impl Admission {
 }
 
 /// Replaces an error response of the transport with the failure envelope. Successes and the protocol's own
-/// errors, which are JSON, stay as they are.
+/// errors, which are JSON, stay as they are. A body that is declared as JSON and cannot be parsed is answered
+/// with an error of the protocol.
 fn with_envelope(response: Response, message: &Message) -> Result<Response, Refusal> {
     let status = response.status();
     if status.is_success() || is_json(response.headers()) {
@@ -210,7 +211,8 @@ fn holds_every_scope(caller: &AgentCaller) -> bool {
     SCOPES.iter().all(|scope| caller.holds(scope))
 }
 
-/// Returns whether a request without a session may start one: a message in a revision with sessions.
+/// Returns whether a request without a session may start one: it must be a POST, in a protocol revision with
+/// sessions or without a named revision.
 fn may_start_a_session(request: &Request) -> bool {
     let version = text(request.headers(), VERSION_HEADER);
     request.method() == Method::POST

@@ -14,7 +14,8 @@ use portolan_vocabulary::{Role, SCOPES};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Metadata changes only with a deployment.
+/// These documents change seldom: with the configuration, the catalog, the feeds or the signing
+/// keys.
 const CACHE_FIVE_MINUTES: (HeaderName, &str) = (header::CACHE_CONTROL, "public, max-age=300");
 
 const JSON: &str = "application/json";

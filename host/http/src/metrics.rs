@@ -63,7 +63,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
 /// A gauge's name without its unit, its help text, its unit and its value.
 type GaugeRow = (&'static str, &'static str, Option<Unit>, f64);
 
-/// Returns the gauges of the node's current state; none for a value that is unknown.
+/// Returns the gauges of the node's current state, with `None` for each value that is unknown.
 fn gauges(app: &App, backlog: Backlog) -> Vec<Option<GaugeRow>> {
     let host = &app.host;
     let (catalog, feeds) = (host.catalog.status(), host.feeds.status());
@@ -124,7 +124,7 @@ fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-/// Returns the resident memory in bytes, on Linux.
+/// Returns the resident memory in bytes, or `None` on systems without `/proc`.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

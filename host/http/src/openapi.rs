@@ -36,7 +36,7 @@ const SCHEMAS: &str = "#/components/schemas/";
 )]
 struct Fixed;
 
-/// Every refusal of a capability call.
+/// The failure envelope: the body of every refusal of a capability call.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct Envelope {
@@ -48,7 +48,8 @@ struct Envelope {
     next: Option<Value>,
 }
 
-/// One of three grants. The client may authenticate with HTTP Basic instead, or with an assertion.
+/// The parameters of one of three grants. Instead of client_secret, the client may authenticate
+/// with HTTP Basic or with an assertion.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct TokenRequest {
@@ -73,7 +74,7 @@ struct TokenRequest {
     client_assertion: Option<String>,
 }
 
-/// The client authenticates as at the token endpoint.
+/// A token, from a client that authenticates as at the token endpoint.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the shape for the document")]
 struct TokenReference {

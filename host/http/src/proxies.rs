@@ -8,8 +8,9 @@ use std::net::IpAddr;
 pub struct Proxies(pub Vec<ipnet::IpNet>);
 
 impl Proxies {
-    /// Returns the last address of `X-Forwarded-For` that is not a trusted proxy. The addresses before it
-    /// may be forged.
+    /// Returns the client's address: the peer, or, if that is a trusted proxy, the last address of
+    /// `X-Forwarded-For` that is not one. The addresses before that may be forged. An address that cannot be
+    /// parsed ends the search.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
         let named =

@@ -1,4 +1,4 @@
-//! The operator's routes of documents in quarantine.
+//! The operator's routes for documents in quarantine.
 
 use crate::{App, Refusal, admin::unusable, read_body};
 use axum::{

@@ -35,10 +35,10 @@ impl IntoResponse for Refusal {
 }
 
 /// Why the credentials of a request were not enough, for its `WWW-Authenticate` header (RFC 6750,
-/// section 3). The response carries it as an extension until the header is made.
+/// section 3). It is an extension of the response until `challenge::add` makes the header of it.
 #[derive(Debug, Clone)]
 pub(super) struct Challenge {
-    /// None when no credentials were sent.
+    /// `None` if no credentials were sent.
     pub(super) error: Option<&'static str>,
     pub(super) scopes: Option<MissingScopes>,
 }

@@ -35,7 +35,8 @@ pub fn dispatcher<S: ServerHandler + Send + 'static>(
     Dispatcher { documents: Some(documents), routes: router(app, service, more) }
 }
 
-/// Returns every route for agents, and the layers that a request passes, outermost first.
+/// Returns every route of the public address, with the layers that a request passes, the outermost
+/// first.
 fn router<S: ServerHandler + Send + 'static>(
     app: Arc<App>,
     service: Service<S>,
@@ -107,7 +108,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .merge(map::routes(clock))
 }
 
-/// Returns the routes for the operator at an address of their own, behind the checks of every request there.
+/// Returns the operator's routes for the operator's address, where every request is checked.
 pub(super) fn operator_address(app: &Arc<App>) -> Router {
     operator_routes(app).layer((
         from_fn_with_state(app.host.clock.clone(), request_id::assign),
@@ -115,14 +116,16 @@ pub(super) fn operator_address(app: &Arc<App>) -> Router {
     ))
 }
 
-/// Returns the same routes for the socket, which only the operator can open.
+/// Returns the operator's routes for the socket, which only the operator can open, so that nothing
+/// is checked.
 pub(super) fn operator_socket(app: &Arc<App>) -> Router {
     operator_routes(app).layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
 }
 
-/// Returns the route that takes a component, which may be larger than other bodies.
+/// Returns the route for publishing a component, whose body may be larger than others.
 fn publish_route(app: &App) -> Router<Arc<App>> {
-    // The host refuses a larger one with its reason; the margin lets it arrive.
+    // A component one byte above the limit still arrives, and the catalog refuses it with the
+    // reason; `versions::publish` gives the same reason for larger ones.
     let limit = app.host.sandbox.limits().component_bytes.saturating_add(1);
     let limit = DefaultBodyLimit::max(usize::try_from(limit).unwrap_or(usize::MAX));
     Router::new().route("/catalog/publish", post(versions::publish).layer(limit))

@@ -1,4 +1,5 @@
-//! The servers at both addresses: they accept connections until the host stops, then drain.
+//! The servers at both addresses and at the operator's socket: they accept connections until the
+//! host stops, then drain.
 
 use crate::{
     App, Dispatcher, OperatorSocket,
@@ -41,7 +42,7 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 pub struct Listening {
     pub public: TcpListener,
     pub admin: TcpListener,
-    /// None until the data folder exists.
+    /// `None` until the data folder exists, or if its path is too long for a socket.
     pub socket: Option<OperatorSocket>,
 }
 
@@ -63,7 +64,8 @@ impl Listening {
     }
 }
 
-/// Serves until `stop`, then accepts no more connections and waits for the requests in flight.
+/// Serves until `stop`, then accepts no more connections and waits for the requests in flight, at
+/// most for the drain time.
 pub async fn serve<S: ServerHandler + Send + 'static>(
     listening: Listening,
     app: Arc<App>,
@@ -73,7 +75,7 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     let limits = app.host.sandbox.limits();
     let drain = limits.drain_time();
     let stopped = |mut stop: watch::Receiver<bool>| async move {
-        // An error means that the sender was dropped, which also ends the process.
+        // An error means that the sender was dropped, which stops the servers too.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
     let public = accept(
@@ -109,7 +111,7 @@ pub trait Listener: Send {
     type Stream: Send;
     type Socket: Read + Write + Unpin + Send + 'static;
 
-    /// Accepts the next connection. The address is none at a socket of this machine.
+    /// Accepts the next connection. The address is `None` at a Unix socket.
     fn accept(&self)
     -> impl Future<Output = io::Result<(Self::Stream, Option<SocketAddr>)>> + Send;
 
@@ -146,8 +148,8 @@ impl Listener for OperatorSocket {
     }
 }
 
-/// Accepts connections until `stop`, each in a task of its own. Then it closes idle connections at once,
-/// and the others when their request is answered.
+/// Accepts connections until `stop`, and serves each in a task of its own. Then closes idle connections at
+/// once, and waits for the others, which are closed when their request is answered.
 pub async fn accept<L: Listener>(
     listener: L,
     dispatcher: Dispatcher,

@@ -144,7 +144,8 @@ struct NextWrite<'parts> {
 }
 
 impl<'parts> NextWrite<'parts> {
-    /// Returns none if the parts are not the content of the file.
+    /// Returns `None` if neither the first part nor, after a head, the second is from the file's
+    /// content.
     fn new(parts: &'parts [IoSlice<'_>], file: &'parts FileBacked) -> Option<Self> {
         let (head, part): (&[u8], &[u8]) = match parts {
             [head, part, ..] if file.offset_of(head).is_none() => (head, part),

@@ -1,4 +1,4 @@
-//! The operator's routes for versions of components: publish one, bring an earlier one back, see the history.
+//! The operator's routes for versions of components: publication, rollback and history.
 
 use crate::{App, Refusal, admin::unusable};
 use axum::{
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The most bytes of a text of the command that is kept.
+/// The maximum number of bytes of a text from the request that are kept.
 const TEXT_BYTES: usize = 300;
 
 /// The query of `POST /catalog/publish`.
@@ -34,7 +34,7 @@ pub(super) struct PublishParameters {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RollbackParameters {
-    /// A version or a digest.
+    /// A version or a digest. Without it, the version before the serving one.
     to: Option<String>,
     by: Option<String>,
 }
@@ -60,7 +60,8 @@ pub(super) async fn publish(
     Ok(Json(published.map_err(refused)?))
 }
 
-/// Brings an earlier version back, or permits the older one that waits in the catalog folder.
+/// Makes an earlier version the desired one, or permits the older one that waits in the catalog
+/// folder to serve.
 pub(super) async fn rollback(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
@@ -88,7 +89,7 @@ pub(super) async fn history(
     }
 }
 
-/// Returns the length of a body as its request states it.
+/// Returns the length that `Content-Length` states, if it is a number.
 fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -97,7 +98,7 @@ fn text(text: String) -> String {
     one_line(&text, TEXT_BYTES)
 }
 
-/// Returns the failure for a version that is not published, with the reason that `portolan check` gives.
+/// Returns the failure of a publication or rollback, with the reason and the fix that `portolan check` gives.
 fn refused(error: PublishError) -> Refusal {
     let code = match &error {
         PublishError::Store(_) | PublishError::Stopping => ErrorCode::DependencyUnavailable,

@@ -8,7 +8,7 @@ use std::{fmt, sync::Arc};
 #[derive(Clone)]
 pub struct Admitted {
     pub caller: AgentCaller,
-    /// A stream, which lasts longer than its request, checks the token again.
+    /// The token, which a stream checks again because it lasts longer than its request.
     pub token: Arc<str>,
     pub request_id: Arc<str>,
 }
@@ -20,7 +20,7 @@ impl fmt::Debug for Admitted {
     }
 }
 
-/// Returns the sender of the message that came with these extensions.
+/// Returns the sender of the message of a request with these extensions.
 pub(super) fn admitted(extensions: &Extensions) -> Result<&Admitted, ErrorData> {
     let parts = extensions.get::<http::request::Parts>();
     let admitted = parts.and_then(|parts| parts.extensions.get::<Admitted>());

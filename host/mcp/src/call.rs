@@ -88,7 +88,8 @@ impl Server {
             .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool {tool}"), None))
     }
 
-    /// Loads the caller again, because the agent may have been claimed since its message came.
+    /// Loads the caller again, because the agent may have been claimed since its message arrived.
+    /// If that fails, the caller stays as it was.
     async fn reload_caller(&self, admitted: &mut Admitted) {
         let identity = &self.mcp.host.identity;
         if let Ok(caller) = identity.authenticate(&admitted.token, identity.mcp_audience()).await {

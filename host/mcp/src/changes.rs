@@ -7,7 +7,8 @@ use rmcp::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// How often a stream's token is checked: the longest time that a stream outlives a revocation.
+/// The interval at which a stream's token is checked: about the longest time that a stream outlives
+/// a revocation.
 const TOKEN_CHECK: Duration = Duration::from_secs(10);
 
 /// Notifies a subscription of each change, until the client disconnects, its token is no longer valid, or
@@ -47,8 +48,8 @@ async fn notify_accepted(subscription: &SubscriptionContext) -> Result<(), Subsc
     Ok(())
 }
 
-/// Notifies a session of the older protocol of each change until it ends. The token is not checked here:
-/// each stream of the session ends with the token that opened it.
+/// Notifies a session of the older protocol of each change until the session ends. The token is not checked
+/// here: each stream of the session ends with the token that opened it.
 pub(super) async fn notify_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
     let mut changes = mcp.host.catalog.changes();
     while changes.changed().await.is_ok() {
@@ -64,7 +65,8 @@ pub(super) async fn notify_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
 }
 
 impl Mcp {
-    /// Waits until a stream must end: its token has expired or was revoked, or the host stops.
+    /// Waits until a stream must end: its token has expired, was revoked or cannot be checked, or
+    /// the host stops.
     pub async fn ended(&self, admitted: &Admitted) {
         let identity = &self.host.identity;
         let token = async {

@@ -38,7 +38,8 @@ pub(super) enum Outcome {
     Completed,
     /// The step was refused, and its next step has no question.
     Refused(Failure),
-    /// The person did not answer.
+    /// There is no answer: the person has declined or did not answer in time, there were too many
+    /// questions, or the host stops.
     Declined,
 }
 
@@ -82,7 +83,8 @@ fn step(next: &Value) -> Option<(String, Map<String, Value>)> {
 }
 
 impl Server {
-    /// Takes a step, and then the next steps that have no question.
+    /// Makes the call of a step, and then the calls of the next steps that have no question, at
+    /// most `MAX_STEPS` in all.
     async fn take(&self, admitted: &Admitted, step: (String, Map<String, Value>)) -> Outcome {
         let (capability, mut input) = step;
         for _ in 0..MAX_STEPS {
@@ -165,7 +167,8 @@ impl Server {
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// Continues the claim of a call that was sent again with answers.
+    /// Continues the claim of a call that was sent again with answers. Fails if the state was
+    /// signed for another call or agent, or has expired.
     pub(super) async fn continue_claim(
         &self,
         admitted: &Admitted,

@@ -64,8 +64,9 @@ impl Mcp {
         self.stop.cancel();
     }
 
-    /// Ensures that a token's scopes allow the call of a message. The pipeline checks this too, but only
-    /// an HTTP status lets a client ask its person for more scopes.
+    /// Ensures that a token's scopes allow the call of a message. The pipeline checks this too, but only an
+    /// HTTP status lets a client ask its person for more scopes. A message that calls no known action is
+    /// allowed.
     pub fn ensure_scope(&self, caller: &AgentCaller, message: &[u8]) -> Result<(), Failure> {
         let Ok(Message { method, params: Some(parameters) }) = serde_json::from_slice(message)
         else {

@@ -65,7 +65,7 @@ fn tool(
     Tool::new(name, text, Arc::new(schema)).with_title(title)
 }
 
-/// Parses a call of one of the three tools; returns none for another tool.
+/// Parses a call of one of the three tools; returns `None` for another tool.
 pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<ToolRequest> {
     let mut text = |name: &str| match arguments.shift_remove(name) {
         Some(Value::String(text)) => text,
@@ -86,7 +86,8 @@ pub(super) fn request(tool: &str, mut arguments: Map<String, Value>) -> Option<T
     })
 }
 
-/// Returns the capabilities that contain words of the query, the best match first.
+/// Returns the capabilities that the caller may call and that contain words of the query, the best
+/// match first. A query without words matches all of them.
 pub(super) fn find(
     snapshot: &Snapshot,
     caller: &AgentCaller,

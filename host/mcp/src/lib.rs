@@ -12,8 +12,9 @@
 //! - `resources` and `page` are documents, `prompts` texts that a person can start with, `changes` the
 //!   notifications about a new catalog version.
 //!
-//! Invariants: no other crate knows the protocol's messages; a tool's call is the pipeline's call, and a
-//! tool never runs a component itself; a stream never outlives its token.
+//! Invariants: no other crate knows the protocol's messages; a tool's call is the pipeline's call, and a tool
+//! never runs a component itself; a stream ends when its token expires, and within seconds when its token is
+//! revoked.
 
 mod admitted;
 mod call;

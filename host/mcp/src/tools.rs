@@ -24,7 +24,8 @@ pub(super) struct Tools {
     offered: Vec<Offered>,
     /// The capability of each tool name.
     names: BTreeMap<String, Arc<str>>,
-    /// The three tools that replace `offered` if the catalog is too large.
+    /// The three tools that replace `offered` if the catalog is too large to be listed; otherwise
+    /// `None`.
     finder: Option<Vec<Tool>>,
 }
 
@@ -60,7 +61,8 @@ impl Tools {
         Self { offered: offered.collect(), names, finder }
     }
 
-    /// Returns the tools with an action that the caller's scopes permit.
+    /// Returns the three tools for a large catalog, or the tools that are not past their sunset and
+    /// have an action that the caller's scopes permit.
     pub(super) fn listed(&self, caller: &AgentCaller, now: Timestamp) -> Vec<Tool> {
         if let Some(finder) = &self.finder {
             return finder.clone();
@@ -71,7 +73,7 @@ impl Tools {
         offered.map(|offered| offered.tool.clone()).collect()
     }
 
-    /// Returns what a tool call asks for, or none if there is no such tool.
+    /// Parses a tool call. Returns `None` if there is no such tool.
     pub(super) fn request(&self, name: &str, arguments: Map<String, Value>) -> Option<ToolRequest> {
         if let Some(capability) = self.names.get(name) {
             return Some(ToolRequest::Call(Target {
@@ -100,7 +102,7 @@ impl Offered {
     }
 }
 
-/// Returns the hints about a tool. A hint that something is harmless must be true of every action.
+/// Returns the hints about a tool. A hint that the tool is harmless must be true of every action.
 fn annotations(capability: &Capability) -> ToolAnnotations {
     let all = |is: fn(&Action) -> bool| capability.callable().all(is);
     let read_only = all(|action| action.descriptor.access == Access::Read);

@@ -11,7 +11,7 @@
 //!
 //! - Only public addresses are ever connected to, and those that the operator allows. That is decided
 //!   when the connection is made, after the name is resolved.
-//! - A redirect is never followed to another host.
+//! - A redirect is never followed to another host, except between a host and its name with `www.`.
 //! - The size of an answer is always bounded.
 //! - Neither the number nor the text of a message is logged.
 //! - Time-outs of requests are real time: a clock that is advanced does not change them.

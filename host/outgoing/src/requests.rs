@@ -14,7 +14,8 @@ use std::{
 };
 use url::Url;
 
-/// The time-out of a request, including the reading of its response.
+/// The time-out of a request, including the reading of its response. `post` has a time-out of its
+/// own.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The reason why a request failed.
@@ -79,7 +80,7 @@ impl RetryAfter {
 }
 
 impl Answered {
-    /// Returns how many seconds from now the server asks to wait.
+    /// Returns the number of seconds from now for which the server asks to wait, if it does.
     pub fn retry_after_s(&self, now: Timestamp) -> Option<u64> {
         self.retry_after.map(|retry_after| retry_after.seconds(now))
     }
@@ -94,7 +95,7 @@ impl Outgoing {
         trusted: &[Certificate],
         operator_port: u16,
     ) -> Result<Self, reqwest::Error> {
-        // An error means that a provider is installed already.
+        // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = |secure: bool| {
             Client::builder()
@@ -127,7 +128,8 @@ impl Outgoing {
         if url.scheme() == "http" { &self.plain } else { &self.secure }
     }
 
-    /// Gets the JSON at an `https` address. More than `max_bytes` are refused.
+    /// Gets the JSON at an `https` address. Fails if the answer is not a success, is not JSON, or
+    /// has more than `max_bytes`.
     pub async fn get_json(
         &self,
         address: &str,
@@ -169,7 +171,7 @@ impl Outgoing {
         Ok(Answered {
             status: response.status().as_u16(),
             retry_after: retry_after.and_then(RetryAfter::parse),
-            // The status is the answer, even if the body cannot be read.
+            // The status is returned even if the body cannot be read.
             body: read_beginning(response, max_bytes).await.unwrap_or_default(),
         })
     }
@@ -189,7 +191,8 @@ pub(crate) async fn read_beginning(
     Ok(body)
 }
 
-/// Returns why a request failed: the refusal of an address, if that is the cause.
+/// Returns why a request failed: the refusal of an address, if that is the cause, or else
+/// `Unreachable`.
 pub(crate) fn request_error(error: &reqwest::Error) -> OutgoingError {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

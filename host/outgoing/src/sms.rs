@@ -86,7 +86,7 @@ pub enum SmsError {
 }
 
 impl SmsError {
-    /// Returns whether the same message may be sent later.
+    /// Returns whether a later attempt to send the same message may succeed.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::File { .. } | Self::Unreachable => true,
@@ -106,9 +106,9 @@ pub struct Sms {
 }
 
 impl Sms {
-    /// Makes the client of the provider.
+    /// Creates the service, with an HTTP client for the provider.
     pub fn new(port: SmsPort, public_url: &str) -> Result<Self, reqwest::Error> {
-        // An error means that a provider is installed already.
+        // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)
@@ -117,7 +117,8 @@ impl Sms {
         Ok(Self { port, client, public_url: public_url.to_owned() })
     }
 
-    /// Sends a message. `to` is in E.164. The provider reports about the delivery with this `id`.
+    /// Sends a message. `to` is in E.164. The provider reports about the delivery at an address
+    /// with this `id`.
     pub async fn send(
         &self,
         id: &str,

@@ -24,7 +24,8 @@ pub(crate) struct Described {
     pub(crate) example: Value,
 }
 
-/// Returns the description. It describes itself with the other documents, without a schema.
+/// Returns the description. Like the other documents, it is listed in the description itself, but
+/// without a schema of its own.
 pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>) -> Value {
     let url = &about.public_url;
     let mut schemas = Map::from_iter([("Refusal".to_owned(), refusal())]);
@@ -62,7 +63,8 @@ pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>)
     })
 }
 
-/// Returns the page of a licence: at SPDX, if the name is an identifier.
+/// Returns the address of a licence: its page at SPDX, if the name is an SPDX identifier, or else
+/// `/llms.txt`.
 fn license(name: &str, url: &str) -> String {
     match name.contains(' ') {
         true => format!("{url}/llms.txt"),
@@ -148,7 +150,8 @@ fn component(title: &str) -> String {
     words.map(capital).collect()
 }
 
-/// Adds a schema and its definitions to the components. A definition is the same in every schema.
+/// Adds a schema and its definitions to the components. Definitions of one name are the same in
+/// every schema.
 fn collect(name: &str, mut schema: Value, into: &mut Map<String, Value>) {
     refer(&mut schema);
     if let Some(fields) = schema.as_object_mut() {

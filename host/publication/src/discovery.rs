@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The file name of its schema.
+/// The file name of the manifest's schema.
 pub(crate) const SCHEMA: &str = "agent.schema.json";
 const TITLE: &str = "Agent discovery";
 

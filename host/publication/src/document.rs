@@ -82,7 +82,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Encodes a document, and writes its bytes to files in this folder.
+    /// Encodes a document, and writes those of its bodies that are large enough to files in this
+    /// folder.
     pub(crate) fn new(
         entry: &'static DocumentEntry,
         bytes: Vec<u8>,
@@ -97,7 +98,7 @@ impl Document {
         Ok(Self { entry, modified, last_modified: fmt_http_date(at), plain, encoded })
     }
 
-    /// Returns the bytes as they were published. Their entity tag is the one in the index.
+    /// Returns the uncompressed body. The index lists its entity tag.
     pub fn plain(&self) -> &Body {
         &self.plain
     }

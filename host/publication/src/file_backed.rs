@@ -9,7 +9,8 @@ use std::{
     sync::Arc,
 };
 
-/// Fewer bytes are cheaper to copy than to send from a file (docs/performance.md, "The feeds").
+/// The minimum number of bytes. Fewer are cheaper to copy than to send from a file
+/// (docs/performance.md, "The feeds").
 const MIN_BYTES: usize = 16 << 10;
 
 /// Bytes, and an unnamed file with the same content. The file is on a disk and not a memfd(2), because
@@ -21,7 +22,7 @@ pub struct FileBacked {
 }
 
 impl FileBacked {
-    /// Writes the bytes to a file in this folder. Returns none if there are too few, or if the file cannot
+    /// Writes the bytes to a file in this folder. Returns `None` if there are too few, or if the file cannot
     /// be written.
     pub(crate) fn new(bytes: &Bytes, folder: &Path) -> Option<Arc<Self>> {
         if bytes.len() < MIN_BYTES {

@@ -26,7 +26,7 @@ pub struct Publication {
     /// The name of its folder.
     pub name: String,
     pub generated_at: Timestamp,
-    /// The address of the host in its links, if that is not this host.
+    /// The address of the host in the links of its documents, if that is not this host's.
     pub made_for: Option<String>,
     documents: BTreeMap<&'static str, Arc<Document>>,
     /// The records of the feeds, for searches.
@@ -137,7 +137,8 @@ fn own(
     own.into_iter().chain(schemas).map(|(path, value)| Ok((path, line(value)?))).collect()
 }
 
-/// Returns a document with only its first record and only the first entry of its list by target.
+/// Returns a document with only its first record and only the first entry of its member
+/// `by_target`.
 fn shortened(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let Parts { mut head, mut records } = Parts::of(file, bytes)?;
     records.truncate(1);

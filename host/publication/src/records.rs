@@ -19,7 +19,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// The records of one unit of work.
+/// The maximum number of records that one unit of work writes.
 const CHUNK: usize = 500;
 
 /// The members by which the records of a feed can be found. Each record has an `id`.

@@ -17,7 +17,7 @@ pub struct InForce {
     /// The name of its folder.
     pub name: String,
     pub generated_at: Timestamp,
-    /// The address of the host in its links, if that is not this host.
+    /// The address of the host in the links of its documents, if that is not this host's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub made_for: Option<String>,
 }

@@ -106,7 +106,8 @@ impl Updater {
         }
         let in_force =
             InForce { name: name.clone(), generated_at: *generated_at, made_for: made_for.clone() };
-        // Before readers can see the publication, so that the status never lags behind it.
+        // The status is updated before readers can see the publication, so that it never lags
+        // behind.
         self.feeds.update_status(|status| {
             status.in_force = Some(in_force);
             status.refused = None;
@@ -142,10 +143,11 @@ impl Refused {
     }
 }
 
-/// A new publication, or the reason why it cannot be published.
+/// A new publication, or the reason why it cannot be published; `None` if nothing has changed.
 type Changed = Option<(Fingerprint, Result<Publication, PublicationError>)>;
 
-/// Reads the publication to which the link leads, unless it is the one that was handled last.
+/// Reads the publication to which the link leads, unless there is no link or the publication was
+/// handled last.
 fn read_changed(feeds: &Feeds, handled: Option<&Fingerprint>) -> io::Result<Changed> {
     // The link is resolved once, so that all files are of one publication even if the link changes.
     let folder = match feeds.options.folder.join(CURRENT).canonicalize() {
@@ -182,7 +184,8 @@ impl Fingerprint {
     }
 }
 
-/// Watches the folder in which the link is, and sends a message for each change.
+/// Watches the folder in which the link is, and sends a message for each change. Returns `None`,
+/// with a warning, if the folder cannot be watched.
 fn watch_folder(folder: &Path, changed: mpsc::UnboundedSender<()>) -> Option<RecommendedWatcher> {
     let handler = move |event: notify::Result<notify::Event>| {
         if event.is_ok_and(|event| !event.kind.is_access()) {

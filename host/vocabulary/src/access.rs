@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The OAuth scopes, each the one of an access class.
+/// The OAuth scopes, one for each access class that needs a scope.
 pub const SCOPES: [&str; 3] = [READ, WRITE, EVENTS];
 const READ: &str = "svc.read";
 const WRITE: &str = "svc.write";
@@ -30,7 +30,7 @@ impl Access {
         }
     }
 
-    /// Returns whether a person must have claimed the calling identity.
+    /// Returns whether a person must have claimed the calling agent.
     pub fn requires_claim(self) -> bool {
         self == Self::Write
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// large as the limit. The default is full.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Bucket {
-    /// When the bucket is full again, in microseconds.
+    /// When the bucket is full again, in microseconds since the Unix epoch.
     full_at: u64,
 }
 
@@ -15,8 +15,9 @@ pub const MINUTE: Duration = Duration::from_secs(60);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Bucket {
-    /// Takes an amount out of the bucket. `limit` is the amount for one `period`. If less than the amount is
-    /// left, the error is the time until enough is left.
+    /// Returns the bucket after an amount is taken out. `limit` is what the bucket holds and what it refills
+    /// in one `period`. If less than the amount is left, the error is the time until enough is left, at most
+    /// one period. An amount above the limit is always refused.
     pub fn take(
         self,
         amount: u64,

@@ -20,7 +20,8 @@ impl Caller {
     }
 }
 
-/// An agent behind a verified token. Claim and suspension are read live, not from the token.
+/// An agent behind a verified token. Its owner, name and mode are from the agent's record, not from the
+/// token.
 #[derive(Debug, Clone)]
 pub struct AgentCaller {
     pub agent_id: Arc<str>,
@@ -45,11 +46,11 @@ impl AgentCaller {
 #[derive(Debug, Clone)]
 pub struct Claimed {
     pub owner_id: String,
-    /// The person was known before this claim.
+    /// Whether the person was known before this claim.
     pub linked_existing: bool,
 }
 
-/// An owner as the identity records have it.
+/// An owner as the identity records show them.
 #[derive(Debug, Clone)]
 pub struct KnownOwner {
     pub created_at: Timestamp,

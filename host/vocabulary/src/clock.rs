@@ -12,13 +12,14 @@ use tokio::{sync::watch, time::timeout};
 
 /// The system's time or a fixed time, plus the time by which the clock was advanced. Clones share one clock.
 ///
-/// A clone costs one counter, because every layer of the HTTP stack clones its clock for every request.
+/// The state is behind one `Arc`, so that a clone is cheap: every layer of the HTTP stack clones its clock
+/// for every request.
 #[derive(Debug, Clone)]
 pub struct Clock(Arc<State>);
 
 #[derive(Debug)]
 struct State {
-    /// None for a clock that follows the operating system's.
+    /// The fixed time; `None` for a clock that follows the operating system's.
     standing_at: Option<Timestamp>,
     advanced_ms: AtomicU64,
     advances: watch::Sender<()>,
@@ -47,24 +48,24 @@ impl Clock {
         time.plus(Duration::from_millis(advanced))
     }
 
-    /// Moves this clock forward, for everything that shares it, and wakes what sleeps by it.
+    /// Moves this clock and all its clones forward, and wakes the tasks in `sleep_until`.
     pub fn advance(&self, time: Duration) {
         let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.0.advanced_ms.fetch_add(time, Ordering::SeqCst);
         self.0.advances.send_replace(());
     }
 
-    /// Waits until this clock says `time`, because it has passed or because the clock was advanced. An
-    /// advance between the reading of `time` and the wait is not lost.
+    /// Waits until this clock has reached `time`, by itself or because it was advanced. An advance after the
+    /// caller computed `time` and before the wait begins is not lost.
     pub async fn sleep_until(&self, time: Timestamp) {
-        // Subscribed before the first look, so that no advance is missed.
+        // This subscribes before it reads the clock, so that no advance is missed.
         let mut advances = self.0.advances.subscribe();
         loop {
             let left = time.as_millis().saturating_sub(self.now().as_millis());
             if left == 0 {
                 return;
             }
-            // An error would mean that the sender is gone, but this clock holds it.
+            // `changed` fails only if the sender was dropped, but this clock owns it.
             match self.0.standing_at {
                 None => drop(timeout(Duration::from_millis(left), advances.changed()).await),
                 Some(_) => drop(advances.changed().await),
@@ -113,7 +114,7 @@ mod tests {
         assert!(!sleeping.is_finished());
         clock.advance(hour / 2);
         assert!(sleeping.await.unwrap() >= due);
-        // It was advanced before this sleep began.
+        // The clock was advanced before this sleep began.
         clock.sleep_until(due).await;
     }
 }

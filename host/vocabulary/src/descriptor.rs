@@ -20,25 +20,25 @@ pub struct Descriptor {
     pub default_action: Option<String>,
     pub errors: Vec<ErrorDeclaration>,
     pub collections: Vec<Collection>,
-    /// The only actions of other capabilities that this one may call.
+    /// The actions of other capabilities that this capability calls. It may call no others.
     pub invokes: Vec<Invocation>,
     pub publishes: Vec<Publication>,
     pub subscriptions: Vec<Subscription>,
     pub state_machines: Vec<StateMachine>,
-    /// Names of roles, not yet checked.
+    /// The names of the roles that the component declares. They are not checked: a role may be unknown.
     pub roles: Vec<String>,
     pub prompts: Vec<Prompt>,
     /// The annotations of the capability, of its actions and of its collections.
     pub annotations: Vec<Annotation>,
 }
 
-/// A fact for programs that know its key.
+/// A value for programs that know its key.
 #[derive(Debug, Clone)]
 pub struct Annotation {
-    /// What it is about: empty for the capability, or such as `actions.search`.
+    /// What the annotation describes: empty for the capability, or a path such as `actions.search`.
     pub at: String,
     pub key: String,
-    /// `Err` holds why the text is not JSON.
+    /// `Err` holds the reason why the text is not JSON.
     pub value: Result<Value, String>,
 }
 
@@ -64,7 +64,7 @@ pub struct Prompt {
     pub title: String,
     pub description: String,
     pub arguments: Vec<PromptArgument>,
-    /// `{name}` stands for the value of an argument.
+    /// `{name}` is replaced with the value of the argument of this name.
     pub text: String,
     /// Ids of the other capabilities without which the prompt is not listed.
     pub requires: Vec<String>,
@@ -121,7 +121,7 @@ pub struct Collection {
     pub geo: Option<Geo>,
     /// The version of the documents' form, from 1.
     pub version: u32,
-    /// The people whom the documents name; none if the collection does not declare it.
+    /// The people whom the documents name; `None` if the collection does not declare whom they name.
     pub people: Option<Vec<Person>>,
 }
 

@@ -14,12 +14,12 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Returns the same digest for values whose members have another order.
+    /// Returns the digest of a JSON value. The order of an object's members does not change it.
     pub fn of_value(value: &Value) -> Self {
         Self::of(canonical(value).to_string().as_bytes())
     }
 
-    /// Returns 64 hexadecimal digits.
+    /// Returns the digest as 64 hexadecimal digits, without the prefix `sha256:`.
     pub fn hex(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -4,20 +4,21 @@ use crate::Timestamp;
 use std::sync::Arc;
 use ulid::Ulid;
 
-/// The id in place of a capability's for outgoing text messages; no capability can have it.
+/// The id that the timers of outgoing text messages have in place of a capability's id. No capability can
+/// have it, because of the colon.
 pub const OUTGOING_SMS: &str = ":sms";
-/// The prefix of a capability's id, for the look-ups that it has requested from the host.
+/// The prefix of the capability's id in the timers of look-ups that the capability has requested.
 pub const LOOKUPS_OF: &str = ":lookups/";
-/// The prefix of a capability's id, for the exports and erasures of people that it has requested.
+/// The prefix of the capability's id in the timers of exports and erasures that the capability has requested.
 pub const PEOPLE_OF: &str = ":people/";
-/// The id in place of a capability's for actions of the host itself.
+/// The id that the host's own collections and events have in place of a capability's id.
 pub const HOST: &str = ":host";
 
 /// The event for a text message that was not delivered.
 pub const SMS_UNDELIVERABLE: &str = "sms.undeliverable";
-/// The event for capabilities that were added, removed or changed.
+/// The event that reports which capabilities were added, removed or changed.
 pub const CATALOG_CHANGED: &str = "catalog.changed";
-/// The event for events that were deleted by age before they were acknowledged.
+/// The event that reports that unacknowledged events of an inbox were removed after their retention.
 pub const STREAM_GAP: &str = "stream.gap";
 /// The event that asks a webhook to confirm that it wants events.
 pub const WEBHOOK_CHALLENGE: &str = "webhook.challenge";
@@ -34,8 +35,8 @@ pub const HOST_EVENTS: [&str; 6] = [
     WEBHOOK_DISABLED,
 ];
 
-/// Returns random bytes of the operating system. The process ends if there are none, because
-/// nothing would be safe without them.
+/// Returns random bytes of the operating system. Aborts the process if the system has none, because no
+/// key or secret would be safe without them.
 pub fn entropy<const COUNT: usize>() -> [u8; COUNT] {
     let mut bytes = [0; COUNT];
     if getrandom::fill(&mut bytes).is_err() {
@@ -44,19 +45,19 @@ pub fn entropy<const COUNT: usize>() -> [u8; COUNT] {
     bytes
 }
 
-/// Returns the id of a request or of due work, for logs and audit. It comes from a fast generator,
-/// because a guessed id is of no use.
+/// Returns a new id of a request or of due work, for logs and audit. Its random bits come from a fast
+/// generator, because nobody gains anything by guessing such an id.
 pub fn new_request_id(now: Timestamp) -> Arc<str> {
     Arc::from(new_identifier("req", now, rand::random()))
 }
 
-/// Returns `prefix_` and a ULID of this instant and these random bits.
+/// Returns the prefix, `_`, and a ULID of this instant and these random bits.
 pub fn new_identifier(prefix: &str, now: Timestamp, random: u128) -> String {
     format!("{prefix}_{}", Ulid::from_parts(now.as_millis(), random))
 }
 
-/// Returns whether the text has lower-case names of letters, digits, `_` and `-` that start with a letter,
-/// joined by dots, with at most 64 characters.
+/// Returns whether the text consists of names joined by dots, each of lower-case letters, digits, `_` and
+/// `-` and starting with a letter, and has at most 64 characters.
 pub fn is_capability_id(id: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_lowercase())
@@ -67,16 +68,16 @@ pub fn is_capability_id(id: &str) -> bool {
     id.len() <= 64 && id.split('.').all(part)
 }
 
-/// Returns whether the text has lower-case letters, digits and `_`, starts with a letter, and has at most
-/// 64 characters.
+/// Returns whether the text consists of lower-case letters, digits and `_`, starts with a letter, and has
+/// at most 64 characters.
 pub fn is_snake_case(name: &str) -> bool {
     name.len() <= 64
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// Returns whether the text has two or more names of lower-case letters, digits and `_`, joined by dots,
-/// with at most 128 characters.
+/// Returns whether the text consists of two or more names of lower-case letters, digits and `_`, joined by
+/// dots, and has at most 128 characters.
 pub fn is_event_type(name: &str) -> bool {
     let is_part = |part: &str| {
         let mut bytes = part.bytes();

@@ -33,7 +33,7 @@ impl Keyring {
         }
     }
 
-    /// Generates the text of one new key.
+    /// Generates one new key and returns it in base64.
     pub fn generate() -> Result<String, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
@@ -44,7 +44,7 @@ impl Keyring {
     pub fn derive(&self, purpose: &str) -> Vec<[u8; 32]> {
         let derive = |key: &[u8; 32]| {
             let mut derived = [0; 32];
-            // The function can derive far more than 32 bytes, so this does not fail.
+            // HKDF can derive far more than 32 bytes, so this does not fail.
             let given = Hkdf::<Sha256>::new(None, key).expand(purpose.as_bytes(), &mut derived);
             given.map(|()| derived).ok()
         };

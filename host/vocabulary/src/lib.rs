@@ -4,15 +4,17 @@
 //!
 //! - `timestamp`, `clock`: instants, and the clock that is passed to whatever needs the time.
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
-//! - `text`: characters that deceive, and lines for logs.
+//! - `text`: invisible characters, and texts on a single line for logs.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
+//! - `publisher`: whom a component comes from.
 //! - `descriptor`: the descriptor of a component.
-//! - `people`, `people_request`: whose data a document is, its export and its erasure; requests for these.
+//! - `people`, `people_request`: whose data a document is, its export and its erasure; the stored requests
+//!   for an export or an erasure.
 //! - `plain_json`: JSON texts as they are stored.
 //! - `role`: what the host itself needs capabilities for.
 //! - `failure`: the envelope of every failure.
-//! - `bucket`: a limit for each minute.
-//! - `limits`, `quotas`, `retention`: the limits of calls and of the host, what a capability may take, and
+//! - `bucket`: a rate limit over a period.
+//! - `limits`, `quotas`, `retention`: the limits of calls and of the host, the quotas of capabilities, and
 //!   how long records are kept.
 //! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
 //! - `text_message`: a text message as it is stored until it is sent.

@@ -1,4 +1,4 @@
-//! A request for the data of a person, as it waits in the database.
+//! A request for the export or erasure of a person's data, as it is stored until the host runs it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ pub enum PeopleRequest {
     Export {
         export_id: String,
         owner_id: String,
-        /// The component's own data, which its action gets back.
+        /// The component's own data, which its action receives with each part of the export.
         about: Value,
     },
     Erase {
@@ -19,7 +19,8 @@ pub enum PeopleRequest {
 }
 
 impl PeopleRequest {
-    /// Returns the name of the timer that runs the request: one for each kind and person.
+    /// Returns the name of the timer that runs the request. Requests of one kind for one person have the
+    /// same name, so a new request replaces a waiting one.
     pub fn name(&self) -> String {
         match self {
             Self::Export { owner_id, .. } => format!("export/{owner_id}"),

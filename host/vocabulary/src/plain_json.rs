@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
-/// Returns the text of a value as it is stored: unchanged, unless it escapes characters by their number or
-/// names a member of an object twice. Then it is written anew.
+/// Returns the text of a value as it is stored. A text that escapes characters by their number (`\u005f`)
+/// or names a member of an object twice is replaced with the value's serialization; any other text is
+/// returned unchanged.
 pub fn plain_json(text: String, value: &Value) -> String {
     if is_plain(&text, value) { text } else { value.to_string() }
 }

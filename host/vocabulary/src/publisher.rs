@@ -1,8 +1,9 @@
-//! Who a component comes from.
+//! Whom a component comes from.
 
 use std::{fmt, str::FromStr};
 
-/// The publisher of a component. Ids, with their collections, secrets and grants, belong to publishers.
+/// The publisher of a component. A capability's id belongs to a publisher, with its collections, secrets and
+/// grants.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Publisher {
     /// The publisher of this host: it signed the component with the key whose public part was built into
@@ -15,7 +16,7 @@ pub enum Publisher {
 }
 
 impl Publisher {
-    /// Whether the publisher proves itself with a key.
+    /// Returns whether the publisher proves itself with a key.
     pub const fn is_key(&self) -> bool {
         matches!(self, Self::Host | Self::Key(_))
     }
@@ -34,7 +35,7 @@ impl fmt::Display for Publisher {
     }
 }
 
-/// A text that is not the name of a publisher.
+/// The error for a text that is not the written form of a publisher.
 #[derive(Debug, thiserror::Error)]
 #[error("a publisher is written as host, ed25519:<64 hexadecimal digits> or unsigned:<file>")]
 pub struct NotAPublisher;
@@ -52,7 +53,7 @@ impl FromStr for Publisher {
     }
 }
 
-/// Reads 64 hexadecimal digits.
+/// Parses a public key of 64 hexadecimal digits. Returns `None` for any other text.
 fn key(digits: &str) -> Option<[u8; 32]> {
     if digits.len() != 64 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;

@@ -5,7 +5,8 @@ use crate::is_capability_id;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, time::Duration};
 
-/// The kinds of quotas. Each mode of a capability has its own share of what is stored.
+/// The kinds of quotas. Each mode of a capability has the whole quotas of what is stored for itself; quotas
+/// per minute and per day are for both modes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quota {
     Documents,
@@ -73,8 +74,8 @@ enum Setting {
 }
 
 impl Quotas {
-    /// Returns the limit of a capability; none for the host's own records, whose names begin with
-    /// `:`.
+    /// Returns the limit of a capability. Returns `None` for the host's own records, which have a name that
+    /// begins with `:` in place of a capability's id.
     pub fn limit(&self, capability: &str, quota: Quota) -> Option<u64> {
         if capability.starts_with(':') {
             return None;
@@ -91,7 +92,7 @@ impl Quotas {
         Some(*own.or(for_all).unwrap_or(&row.default))
     }
 
-    /// Returns a limit that is a time; the longest one for the host's own records.
+    /// Returns a limit in milliseconds as a time. Returns `Duration::MAX` for the host's own records.
     pub fn time(&self, capability: &str, quota: Quota) -> Duration {
         self.limit(capability, quota).map_or(Duration::MAX, Duration::from_millis)
     }

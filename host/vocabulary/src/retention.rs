@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
-    /// Rows of the audit log.
+    /// How long rows of the audit log are kept.
     pub audit_days: u64,
-    /// Events, whether they were acknowledged or not.
+    /// How long events are kept, whether they were acknowledged or not.
     pub event_days: u64,
 }
 

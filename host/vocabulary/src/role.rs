@@ -24,7 +24,7 @@ struct Declared {
     purpose: &'static str,
     /// The actions that the host calls or names to callers.
     actions: &'static [&'static str],
-    /// Whether it gives power over people's accounts and secrets, or over what they begin.
+    /// Whether the role gives power over people's accounts and secrets, or over what a handoff starts.
     sensitive: bool,
 }
 
@@ -97,7 +97,7 @@ impl Role {
         self.row().map_or(&[], |row| row.actions)
     }
 
-    /// Returns whether another publisher's component needs the operator's permission for this role.
+    /// Returns whether a component that is not the host's own needs the operator's permission for this role.
     pub fn is_sensitive(self) -> bool {
         self.row().is_none_or(|row| row.sensitive)
     }

@@ -1,4 +1,4 @@
-//! Authenticated encryption of values that leave the host and come back.
+//! Authenticated encryption of values that the database or a component keeps for the host.
 
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305, XNonce, aead::Aead as _};
 use hmac::{Hmac, Mac as _};
@@ -8,12 +8,12 @@ use sha2::Sha256;
 const SEALED: u8 = 1;
 const NONCE_BYTES: usize = 24;
 
-/// Seals data with the first key. `chance` is the call's randomness. Returns `None` only without a
+/// Seals data with the first key. `chance` is the call's randomness. Returns `None` only if there is no
 /// key.
 pub fn seal(keys: &[[u8; 32]], chance: [u8; 32], data: &[u8]) -> Option<Vec<u8>> {
     let key = keys.first()?;
-    // A retried call has the same randomness but may seal other data. The nonce depends on both, so it
-    // is never used for two texts.
+    // A retried call has the same randomness but may seal other data. The nonce depends on the randomness
+    // and on the data, so it is never used for two texts.
     let mut mac = <Hmac<Sha256> as hmac::Mac>::new_from_slice(key).ok()?;
     [b"nonce".as_slice(), &chance, data].iter().for_each(|part| mac.update(part));
     let nonce = mac.finalize().into_bytes();
@@ -23,7 +23,7 @@ pub fn seal(keys: &[[u8; 32]], chance: [u8; 32], data: &[u8]) -> Option<Vec<u8>>
     Some([&[SEALED], nonce.as_slice(), &text].concat())
 }
 
-/// Opens a value that one of these keys sealed. Returns `None` if it was changed.
+/// Opens a sealed value. Returns `None` if it was changed or if none of these keys sealed it.
 pub fn open(keys: &[[u8; 32]], sealed: &[u8]) -> Option<Vec<u8>> {
     let (nonce, text) = sealed.strip_prefix(&[SEALED])?.split_at_checked(NONCE_BYTES)?;
     let nonce = XNonce::from(<[u8; NONCE_BYTES]>::try_from(nonce).ok()?);

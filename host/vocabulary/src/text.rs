@@ -1,14 +1,15 @@
-//! Texts of others, before they are shown: characters that deceive, and lines for logs.
+//! Checks and escapes untrusted texts before they are shown: invisible characters, and texts on a single
+//! line for logs.
 
-/// Returns whether a character cannot be seen. Some of these reverse the direction of a text.
+/// Returns whether a character is invisible. Some invisible characters reverse the direction of a text.
 pub fn is_invisible(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(letter, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Cuts the text to a number of bytes and escapes control characters, so that a component cannot forge lines
-/// of the operator's log.
+/// Cuts the text to at most this number of bytes, and then escapes its control characters, so that a
+/// component cannot forge lines of the operator's log.
 pub fn one_line(text: &str, bytes: usize) -> String {
     let text = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
     let escape = |c: char| match c.is_control() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A text message. It is stored without its number and text in the clear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextMessage {
-    /// In E.164.
+    /// The phone number, in E.164.
     pub to: String,
     pub text: String,
 }
@@ -29,7 +29,8 @@ enum Stored {
 }
 
 impl TextMessage {
-    /// Returns the message as it is stored. `chance` is the call's randomness. `None` if sealing fails.
+    /// Returns the message as it is stored. `chance` is the call's randomness. Returns `None` if sealing
+    /// fails.
     pub fn seal(&self, id: &str, keys: &Keyring, chance: [u8; 32]) -> Option<String> {
         let plain = serde_json::to_vec(self).ok()?;
         let sealed = sealed::seal(&keys.derive(Keyring::TEXT_MESSAGES), chance, &plain)?;
@@ -37,8 +38,9 @@ impl TextMessage {
         serde_json::to_string(&stored).ok()
     }
 
-    /// Returns the id of a stored message, and the message unless its key is missing. `None` if it is
-    /// not a stored message.
+    /// Returns the id of a stored message, and the message, which is `None` if none of these keys opens it.
+    /// The id is empty if an earlier version of the host has stored none. Returns `None` if the text is not
+    /// a stored message.
     pub fn open(stored: &str, keys: &Keyring) -> Option<(String, Option<Self>)> {
         match serde_json::from_str(stored).ok()? {
             Stored::Plain { id, message } => Some((id.unwrap_or_default(), Some(message))),

@@ -34,7 +34,7 @@ impl Timestamp {
         Self(self.0.saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// Returns its day in UTC, in the format of ISO 8601.
+    /// Returns the day of the instant in UTC, in the format of ISO 8601.
     pub fn day(self) -> String {
         self.to_string().chars().take_while(|letter| *letter != 'T').collect()
     }

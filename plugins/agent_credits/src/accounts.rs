@@ -5,7 +5,7 @@ use crate::purse::{Purse, account, last_owner, welcome};
 use crate::{draft::Draft, life::*, rules, types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// The maximum number of accounts that are listed in addition to the agent's own.
+/// The maximum number of a person's accounts that a balance lists.
 const MOST_LISTED: usize = 100;
 
 /// The part of the output of `owners list_agents` that is read.
@@ -19,7 +19,8 @@ struct Agent {
     agent_id: String,
 }
 
-/// Returns an account's balance. An account that does not exist yet has its initial balance.
+/// Returns the balance of an account and of its person. A person without a record yet is shown with
+/// the welcome credits; nothing is written.
 pub(crate) fn balance(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Balance> {
     let mut account = known(call, owner_id, agent_id)?;
     let mut person = Draft::read(&PEOPLE, owner_id, Person::default)?;
@@ -132,8 +133,8 @@ pub(crate) fn expect(account: &Stored<Account>, expected: Option<Version>) -> Re
 }
 
 /// Returns the account of the calling agent, or of another agent of the same person: one that
-/// already has an account with the person, or that the person has claimed. It refuses agents of
-/// other people.
+/// already has an account with the person, or that the person has claimed. Refuses agents of other
+/// people and unknown agents.
 fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<Account>> {
     let calling = &call.require_agent()?.agent_id;
     let agent_id = agent_id.unwrap_or_else(|| calling.clone());

@@ -8,7 +8,7 @@ use portolan_sdk::{prelude::*, secrets};
 
 /// The alphabet of Crockford's Base32, which has no two letters that look alike.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// The letters of a code: 80 bits.
+/// The number of letters of a code: 16 letters of five bits each are 80 bits.
 const LENGTH: u32 = 16;
 const GROUP: usize = 4;
 
@@ -25,7 +25,8 @@ pub(crate) fn issue(call: &Call, input: CodeInput) -> Result<Issued> {
     Ok(Issued { code, amount: input.amount, uses: input.uses, expires_at })
 }
 
-/// Redeems a code into the person's account. Codes that cannot be redeemed are counted.
+/// Redeems a code into the calling agent's account. Codes that cannot be redeemed are counted;
+/// after too many of them, every code is refused for a while.
 pub(crate) fn redeem(call: &Call, mut purse: Purse<'_>, code: &str) -> Result<Line> {
     purse.permit("redeem")?;
     let now = call.now();

@@ -5,7 +5,7 @@ use crate::purse::{Purse, last_owner};
 use crate::{life::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// The reason in the event when a hold has expired.
+/// The `reason` in `credits.refunded` when a hold has expired.
 const TIMED_OUT: &str = "timed_out";
 
 /// Holds credits. If a hold for this reference exists already, it is returned in its current state.
@@ -60,7 +60,7 @@ pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldVi
     Ok(HoldView::new(hold))
 }
 
-/// Releases a hold that has expired.
+/// Releases a hold if it has expired.
 pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<()> {
     let mut hold = Hold::load(hold_id)?;
     if hold.value.state == HoldState::Held
@@ -87,7 +87,7 @@ fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()>
     Ok(purse.tell(REFUNDED, summary, refunded, read_statement(agent_id))?)
 }
 
-/// Ends a hold; returns `None` if it has already ended this way.
+/// Ends a hold and opens its person's purse; returns `None` if the hold has already ended this way.
 fn end<'a>(call: &'a Call, hold: &mut Stored<Hold>, action: &str) -> Result<Option<Purse<'a>>> {
     let before = hold.value.state;
     let stepped = hold.step(&HOLD, action);

@@ -1,7 +1,7 @@
 //! Double-entry bookkeeping: every transaction takes credits from one account and gives them to
-//! another. Every balance is the sum of the journal. The balances of agents are also stored, so
-//! that a transaction can be checked against its minimum. The system's accounts have no document,
-//! so that transactions of different people do not conflict on them.
+//! another. Every balance is the sum of the account's transactions. The balances of agents are also
+//! stored, so that no transaction makes one negative. The system's accounts have no document, so
+//! that transactions of different people do not conflict on them.
 
 use crate::types::{Account, Kind};
 use std::fmt;
@@ -48,7 +48,8 @@ impl Transaction {
         Self { kind, debit: from, credit, amount, reference: None }
     }
 
-    /// Whether the transaction belongs in the statement of this agent.
+    /// Whether the transaction belongs in the statement of this agent. A capture names no agent; it
+    /// is posted only in the purse of the hold's agent.
     pub(crate) fn concerns(&self, agent_id: &str) -> bool {
         let own = Side::Agent(agent_id.to_owned());
         self.debit == own || self.credit == own || self.kind == Kind::Capture

@@ -1,7 +1,7 @@
 //! The capability `agent_credits`: a ledger of the credits that outreach costs.
 //!
 //! Credits are not money: they limit how often people are approached. Every transaction takes from
-//! one account what it gives to another and is kept in the journal forever; mistakes are corrected
+//! one account what it gives to another. It is never changed in the journal; mistakes are corrected
 //! by another transaction. Other capabilities hold credits with `hold`, and end the hold with
 //! `capture` or `release` in the same call that decides the matter.
 

@@ -22,7 +22,7 @@ pub(crate) fn last_owner(agent_id: &str) -> Result<Option<String>, HostError> {
     Ok(found.map(|hit| hit.document.value.owner_id))
 }
 
-/// Returns an account, or a new one.
+/// Returns the account of an agent with its person, or a new one.
 pub(crate) fn account(call: &Call, owner_id: &str, agent_id: &str) -> Result<Draft<Account>> {
     let new = || Account {
         agent_id: agent_id.to_owned(),
@@ -134,7 +134,8 @@ impl<'a> Purse<'a> {
         Ok(())
     }
 
-    /// Publishes an event for the person. The events of all their accounts have one sequence.
+    /// Publishes an event for the person. All events of a person have one subject, so they are
+    /// delivered in order.
     pub(crate) fn tell<D: Serialize>(
         &self,
         event: Event<Data<D>>,

@@ -5,13 +5,13 @@ use portolan_sdk::prelude::*;
 
 /// The credits that a person gets once, with their first agent.
 pub(crate) const WELCOME: u64 = 20;
-/// The balance that a top-up reaches. It is due one day after the balance fell below it.
+/// The balance that a top-up reaches. A top-up is due one day after the balance fell below this.
 pub(crate) const TOP_UP_TO: u64 = 10;
 /// The maximum balance of a person after a top-up, held credits included. It keeps refunds of
 /// unanswered proposals from adding up.
 pub(crate) const TOP_UP_CEILING: u64 = 30;
-/// The time between the fall of the balance and the top-up. A person gets at most one top-up a day,
-/// and the top-ups of all people are not due at the same hour.
+/// The time between the fall of the balance and the top-up. Because of it, a person gets at most
+/// one top-up a day, and not everybody's is due at the same hour.
 pub(crate) const TOP_UP_AFTER: u64 = DAY;
 /// A person is notified when the balance falls below this.
 pub(crate) const LOW: u64 = 3;
@@ -21,7 +21,7 @@ pub(crate) const MOST: u64 = 1_000;
 /// The longest time after which a hold expires.
 pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
 
-/// The maximum number of wrong codes of one person.
+/// The rate of codes that one person may try without being able to redeem them.
 pub(crate) const WRONG_CODES: Window = Window { most: 5, within: HOUR };
 
 const REFUNDED: &str = "Held when it is sent. Refunded when it is accepted, expires unanswered or is \
@@ -53,7 +53,8 @@ pub(crate) fn top_up(available: u64, held: u64) -> u64 {
     lacking.min(TOP_UP_CEILING.saturating_sub(available + held))
 }
 
-/// Returns whether the balance is low, and whether the person has to be notified of it.
+/// Returns whether the person counts as notified of a low balance, and whether to notify them now.
+/// The next notification requires that the balance has risen above `LOW`.
 pub(crate) fn low(told: bool, available: u64) -> (bool, bool) {
     match (told, available) {
         (false, ..LOW) => (true, true),

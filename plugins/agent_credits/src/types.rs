@@ -16,7 +16,8 @@ pub(crate) const ACCOUNTS: Collection<Account> = Collection::new("accounts")
 /// The data that all accounts of a person share, keyed by the owner's id.
 pub(crate) const PEOPLE: Collection<Person> =
     Collection::new("people").people(&[Named::delete("$id"), Named::delete("agent_id")]);
-/// The journal: the numbered transactions of each account. Entries are never changed or removed.
+/// The journal: the numbered transactions of each account. Only the erasure of a person changes or
+/// removes entries.
 pub(crate) const ENTRIES: Collection<Entry> = Collection::new("entries")
     .people(&[
         Named::delete("$id"),
@@ -77,13 +78,13 @@ pub(crate) struct Account {
     pub(crate) agent_id: String,
     pub(crate) owner_id: String,
     pub(crate) state: AccountState,
-    /// When the person last claimed the agent, if it is known.
+    /// When the person last claimed the agent; when the account was created, if no claim is known.
     pub(crate) claimed_at: u64,
     pub(crate) available: u64,
     pub(crate) held: u64,
     pub(crate) lifetime_in: u64,
     pub(crate) lifetime_out: u64,
-    /// The number of entries in the journal.
+    /// The number of the account's entries in the journal.
     pub(crate) entries: u64,
 }
 
@@ -91,7 +92,8 @@ pub(crate) struct Account {
 pub(crate) struct Person {
     pub(crate) available: u64,
     pub(crate) held: u64,
-    /// The agent that gets the next top-up: the one that last held credits.
+    /// The agent that gets the next top-up: the one for which credits were last held, or else the
+    /// person's first agent.
     pub(crate) agent_id: String,
     /// When the next top-up is due; only while its timer runs.
     pub(crate) next_grant_at: Option<u64>,
@@ -335,7 +337,7 @@ impl CreditsError {
 
     pub(crate) fn frozen() -> Self {
         let message = "This account is frozen: nothing leaves it until the operator unfreezes it.";
-        // The reasons of the decision are there, and so is the appeal.
+        // `reports list_mine` returns the reasons of the decision and the way to appeal.
         let decisions = Next::action("reports", "list_mine").field("role", "affected");
         Self::Common(Refusal::common(ErrorCode::AccountFrozen, message).next(decisions))
     }
@@ -344,7 +346,7 @@ impl CreditsError {
         Self::refused(Refusal::common(ErrorCode::NotFound, message))
     }
 
-    /// Refuses with the balance as the next step.
+    /// Returns the refusal with the balance as its next step.
     pub(crate) fn refused(refusal: Refusal) -> Self {
         Self::Common(refusal.next(read_balance()))
     }

@@ -108,8 +108,8 @@ pub(crate) struct PriceList {
 pub(crate) struct Grants {
     /// The credits that a person gets once, with the first agent they claim.
     pub(crate) welcome: u64,
-    /// The balance that a top-up reaches, in all accounts of the person together. It is due one day
-    /// after the balance fell below it.
+    /// The balance that a top-up reaches, in all accounts of the person together. A top-up is due
+    /// one day after the balance fell below this.
     pub(crate) top_up_to: u64,
     /// The maximum balance of a person after a top-up, held credits included.
     pub(crate) top_up_ceiling: u64,

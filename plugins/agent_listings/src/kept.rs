@@ -1,5 +1,5 @@
-//! The stored documents: listings, the cards by which searches find them, and the number of
-//! listings of each person.
+//! The stored documents: listings, the cards by which searches find them, and the ids of the
+//! listings that count towards each person's limits.
 
 use crate::refusals::*;
 use crate::{life::*, types::*};
@@ -16,7 +16,8 @@ pub(crate) const LISTINGS: Collection<Listing> = Collection::new("listings")
     .index("org", &["org_id", "owner_id"])
     .index("state", &["state"]);
 
-/// Cards of active listings, keyed by the listing's id. Searches find these and nothing else.
+/// Cards of active listings that are not unlisted, keyed by the listing's id. Searches find these
+/// and nothing else.
 pub(crate) const CARDS: Collection<Card> = Collection::new("cards")
     .people(&[Person::delete("owner_id").fields(&[
         Public("title"),
@@ -43,8 +44,8 @@ const INDEXED: &str = "indexed.";
 /// The number of levels in the taxonomy.
 pub(crate) const LEVELS: usize = 5;
 
-/// Fields for ranks: keys whose order is that of the values. They are used in no fixed order, so a
-/// search looks in all of them.
+/// The fields of a card for its ranks: keys that sort as their values do. A rank may be in any of
+/// these fields, so a search compares all of them.
 pub(crate) const RANKS: [&str; 10] = [
     "indexed.rank0",
     "indexed.rank1",
@@ -58,7 +59,7 @@ pub(crate) const RANKS: [&str; 10] = [
     "indexed.rank9",
 ];
 
-/// The number of listings of each person, keyed by the owner's id.
+/// The ids of each person's listings that count towards the limits, keyed by the owner's id.
 pub(crate) const BOOKS: Collection<Book> =
     Collection::new("books").people(&[Person::delete("$id")]);
 
@@ -73,13 +74,13 @@ pub(crate) struct Listing {
     pub(crate) category: String,
     pub(crate) side: Side,
     pub(crate) content: Content,
-    /// The category.
+    /// The category as `listing_taxonomy` returned it.
     pub(crate) about: Category,
     pub(crate) min_age: u8,
     pub(crate) ttl_days: u16,
     pub(crate) visibility: Visibility,
     pub(crate) keys: Keys,
-    /// Attributes, and a `compensation`, that its text says.
+    /// Attributes, and a `compensation`, that were read from its text.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(crate) said: Map<String, Value>,
     /// The distinct words of its texts, with one word for synonyms.
@@ -99,7 +100,7 @@ pub(crate) struct Listing {
     pub(crate) first_published_at: Option<u64>,
     pub(crate) times_published: u32,
     pub(crate) valid_through: Option<u64>,
-    /// When it was filled or expired.
+    /// When it was filled or removed, or has expired.
     pub(crate) ended_at: Option<u64>,
     pub(crate) active_since: Option<u64>,
     /// The milliseconds for which it was active before the current period.
@@ -122,7 +123,8 @@ pub(crate) struct Card {
     pub(crate) org_id: Option<String>,
     pub(crate) category: String,
     pub(crate) label: String,
-    /// Fields that only indexes read: `level1` to `level5` are the category and those above it.
+    /// Fields that only indexes read: `level1` to `level5` (the category and those above it),
+    /// `rank0` to `rank9`, `pay`, `pay_low` and `pay_high`.
     pub(crate) indexed: Map<String, Value>,
     pub(crate) side: Side,
     pub(crate) title: String,
@@ -134,7 +136,7 @@ pub(crate) struct Card {
     pub(crate) said: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) gist: Vec<String>,
-    /// The latitude, rounded as it is public.
+    /// The latitude of the public place, which is rounded.
     pub(crate) lat: Option<f64>,
     pub(crate) lng: Option<f64>,
     pub(crate) place: Option<Place>,
@@ -158,7 +160,7 @@ pub(crate) fn owners(hits: &[Hit<Card>]) -> BTreeSet<&str> {
 }
 
 impl Listing {
-    /// Whether searches find it, so that it has a card.
+    /// Whether searches find the listing. Only then does it have a card.
     pub(crate) fn is_found(&self) -> bool {
         self.state == State::Active && self.visibility != Visibility::Unlisted
     }

@@ -1,7 +1,8 @@
 //! The capability `agent_listings`: what people offer and seek.
 //!
-//! A listing is stored under its id. While it is active, a card with the data that searches need is
-//! stored too. Both are written in the same call, so that no search finds a listing that has ended.
+//! A listing is stored under its id. While it is active and not unlisted, a card with the data that
+//! searches need is stored too. Both are written in the same call, so that no search finds a
+//! listing that has ended.
 
 mod away;
 mod content;
@@ -325,7 +326,7 @@ fn shown(listing: &Stored<Listing>) -> Result<View> {
     View::own(listing)
 }
 
-/// Applies an action that leads to one state, and publishes the event.
+/// Applies an action that has one possible target state, publishes the event, and returns the view.
 fn step(call: &Call, mut listing: Stored<Listing>, action: &str, notice: Notice) -> Result<View> {
     let to = LISTING.step(&listing.id, listing.value.state, action)?;
     enter(call, &mut listing, action, to)?;

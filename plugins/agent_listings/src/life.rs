@@ -52,7 +52,7 @@ impl State {
     /// The states that count towards the person's limit of unpublished listings.
     pub(crate) const KEPT: &[Self] = &[Draft, Rejected, Paused];
 
-    /// Whether it expires at its `valid_through`.
+    /// Whether a listing in this state expires at its `valid_through`.
     pub(crate) fn runs(self) -> bool {
         matches!(self, Active | Paused)
     }

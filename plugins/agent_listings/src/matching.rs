@@ -16,9 +16,9 @@ pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
     Ok(Profiles { profiles })
 }
 
-/// Returns active listings of other people that may be shown to the viewer. Listings for adults are
-/// included even if they are not public, but without their owners. People whom nobody can reach are
-/// marked.
+/// Returns a page of active listings of other people that may be shown to the viewer. Listings with
+/// a minimum age are included even if they are not public; the calling capability must not show
+/// their owners. Listings whose owners nobody can reach are marked as `unreachable`.
 pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {
@@ -46,8 +46,8 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     Ok(Fits { profiles, next_cursor: page.next })
 }
 
-/// Adds whether the owners can be reached and, to listings for adults, the age that they have reached
-/// for certain.
+/// Adds whether the owners are unreachable and, to listings with a minimum age, the age that they
+/// have reached for certain.
 fn add_people(profiles: &mut [Profile]) -> Result<()> {
     let owners: BTreeSet<_> = profiles.iter().map(|profile| profile.owner_id.as_str()).collect();
     let people = people::people(owners)?;

@@ -39,7 +39,8 @@ struct Parts {
 impl Parts {
     fn take<T: DeserializeOwned + Default>(&mut self, name: &str) -> T {
         let value = self.whole.get_mut(name).map(Value::take).unwrap_or_default();
-        // Everything else is parsed from text too, so one parser for each type is enough.
+        // All other inputs are parsed from text. `from_value` would compile a second parser of each
+        // type into the component.
         serde_json::from_str(&value.to_string()).unwrap_or_else(|_| {
             self.faults.add(format!("/patch/{name}"), "type", "what create takes here");
             T::default()

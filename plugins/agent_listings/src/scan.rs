@@ -4,7 +4,7 @@
 use crate::types::*;
 use serde_json::Value;
 
-/// The flags, each with the places it applies to and its phrases.
+/// The flags, each with the root categories it applies to (or `all`) and its phrases.
 const PHRASES: &str = include_str!("phrases.txt");
 
 /// Returns the flags of a listing in this category, each once.

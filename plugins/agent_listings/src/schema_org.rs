@@ -31,8 +31,8 @@ pub(crate) fn of(listing: &Listing) -> Value {
     without_nulls(object)
 }
 
-/// Returns an `Offer` or a `Demand`. Its item has a type of its own, unless that type is one of
-/// these two.
+/// Returns an `Offer` or a `Demand`. It has no item if `item` is `None` or is itself one of these
+/// two types.
 fn intended(
     listing: &Listing,
     kind: &str,

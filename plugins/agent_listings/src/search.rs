@@ -8,9 +8,11 @@ use portolan_sdk::documents::{Circle, Counted, Rectangle};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// The maximum number of comparisons by `gte` and `lte`, because each one looks in every rank.
+/// The maximum number of attributes compared by `gte` or `lte`, because each comparison reads all
+/// fields for ranks.
 const MOST_RANGES: usize = 4;
-/// The maximum number of cards that are read at once when some of them may not be visible.
+/// The minimum number of cards that are read at once for a person, because some of them may not be
+/// visible to the person.
 const CHUNK: u32 = 50;
 const MOST_CHUNKS: usize = 3;
 /// The maximum number of permission checks for listings with the visibility `network` in one
@@ -34,8 +36,8 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Found> {
     Ok(Found { items: hits.into_iter().map(shown).collect(), next_cursor, facets })
 }
 
-/// Returns the taxonomy's comparisons for the category and filters. Without either, the taxonomy is
-/// not called.
+/// Returns the taxonomy's comparisons for the category, the filters and the radius. Without any of
+/// these, the taxonomy is not called.
 fn narrowed(input: &Search) -> Result<Narrowed> {
     let is_range = |filter: &&Comparison| filter.gte.is_some() || filter.lte.is_some();
     if input.filters.values().filter(is_range).count() > MOST_RANGES {
@@ -59,7 +61,8 @@ fn inner_radius_km(bbox: Rectangle) -> f64 {
     height.min(width) / 2.0
 }
 
-/// Returns the age that the caller has reached for certain. It is read only where it matters.
+/// Returns the age that the caller has reached for certain; 0 if it is unknown, or does not matter
+/// for the category. Refuses a caller who may be too young for the category.
 fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8> {
     let matters = input.category.is_none() || narrowed.min_age.is_some();
     let age = match call.owner_id().filter(|_| matters) {
@@ -137,7 +140,8 @@ fn circle(near: Near) -> Circle {
     Circle { latitude: near.lat, longitude: near.lng, radius_m: near.radius_km * 1000.0 }
 }
 
-/// The caller, and the results of the visibility checks made for them.
+/// The caller, the number of permission checks made so far, and the owners of the cards that were
+/// read.
 struct Viewer<'a> {
     owner_id: Option<&'a str>,
     checks: usize,
@@ -146,8 +150,8 @@ struct Viewer<'a> {
 
 impl Viewer<'_> {
     /// Returns a page of the listings that are visible to the caller, and the cursor of the next
-    /// one. Some of what a query finds may not be visible to a known person, so it is read in
-    /// larger chunks: the length of a page does not show how much was left out.
+    /// one. Some matches may not be visible to a person, so the cards are read in larger chunks:
+    /// the length of a page does not show how many were left out.
     fn page(&mut self, query: &Query, input: &Search) -> Result<(Vec<Hit<Card>>, Option<String>)> {
         let limit = input.page.limit as usize;
         let chunk = input.page.limit.max(if self.owner_id.is_some() { CHUNK } else { 0 });

@@ -25,8 +25,8 @@ pub(crate) fn editable(
     Ok(listing)
 }
 
-/// Whether the caller may change it: as its owner, as a recruiter of its organisation, or with a
-/// granted permission.
+/// Whether the caller may change the listing: as its owner, as a recruiter of its organisation, or
+/// with a granted permission.
 pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     match call.owner_id() {
         None => Ok(false),
@@ -35,7 +35,7 @@ pub(crate) fn edits(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     }
 }
 
-/// Whether it is visible to the caller.
+/// Whether the listing is active and visible to the caller.
 pub(crate) fn sees(call: &Call, listing: &Stored<Listing>) -> Result<bool> {
     if listing.value.state != State::Active {
         return Ok(false);
@@ -82,7 +82,7 @@ pub(crate) fn enter(
     write(listing, before)
 }
 
-/// Writes a listing with its card, its timers and its relations.
+/// Writes a listing with its card, its timers and its relations; `before` are its relations so far.
 pub(crate) fn write(listing: &mut Stored<Listing>, before: Vec<Tuple>) -> Result<()> {
     let (id, value) = (&listing.id, &listing.value);
     match value.is_found() {
@@ -116,11 +116,13 @@ pub(crate) fn tuples(listing_id: &str, listing: &Listing) -> Vec<Tuple> {
     tuples
 }
 
-/// Counts a listing in the group of states to which it now belongs.
+/// Moves a listing to the group of states to which it now belongs. Refuses if that exceeds the
+/// person's limit for the group.
 fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     let mut book = BOOKS.get_or_default(&listing.owner_id)?;
     let state = listing.state;
-    // A transition that the person did not choose is never refused because of a limit.
+    // A pause or a rejection, which the person may not have chosen, is never refused because of a
+    // limit.
     let chosen = !matches!(state, State::Paused | State::Rejected);
     for (list, states, most, name) in [
         (&mut book.value.published, State::PUBLISHED, MOST_PUBLISHED, "published_listings"),
@@ -155,8 +157,8 @@ fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     Ok(())
 }
 
-/// Publishes a listing, or puts it in review if its text is flagged. If it is published, `event` is
-/// published too.
+/// Publishes a listing, or puts it in review if its text is flagged or it was rejected. Publishes
+/// the event of `notice` or, for a review, that of `REVIEWED`.
 pub(crate) fn publish(
     call: &Call,
     listing: &mut Stored<Listing>,
@@ -200,7 +202,7 @@ pub(crate) fn renew(call: &Call, listing: &mut Stored<Listing>) -> Result<()> {
     tell_changed(call, listing, notice, vec!["valid_through"], read(&listing.id))
 }
 
-/// Refuses if more than this number of days have passed since it ended.
+/// Refuses if more than this number of days have passed since the listing ended.
 pub(crate) fn ensure_in_time(call: &Call, listing: &Listing, days: u64) -> Result<()> {
     let ended = listing.ended_at.unwrap_or(u64::MAX);
     if call.now() <= ended.saturating_add(days * DAY) {
@@ -224,8 +226,8 @@ pub(crate) fn end(listing: &Listing, now: u64) -> u64 {
     chosen.filter(|end| *end > now).unwrap_or(by_default)
 }
 
-/// Refuses unless its owner is active, recruits for its organisation, and is old enough for its
-/// category.
+/// Refuses unless the listing's owner is active, recruits for its organisation, and is old enough
+/// for its category.
 pub(crate) fn ensure_ready(listing: &Listing) -> Result<()> {
     let person = people::person(&listing.owner_id)?;
     if person.as_ref().is_some_and(|person| !person.active) {

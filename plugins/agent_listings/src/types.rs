@@ -42,7 +42,7 @@ pub(crate) const EXPIRED: ListingEvent = Event::new("listing.expired");
 pub(crate) const REMOVED: ListingEvent = Event::new("listing.removed");
 pub(crate) const REINSTATED: ListingEvent = Event::new("listing.reinstated");
 
-/// The part of an organisation's events that is read.
+/// The part of an organisation's events that is read; with a cursor, the input of `pause_of_org`.
 #[input]
 pub(crate) struct OrgChange {
     pub(crate) org_id: OtherId,

@@ -40,9 +40,9 @@ pub(crate) struct View {
     /// The description as safe HTML. Only in the answer of `get`.
     description_html: Option<String>,
     attributes: Map<String, Value>,
-    /// What its text says beyond the attributes, as it was understood, with its `stances` towards
-    /// topics. It counts half when the listing is matched, and a clear contradiction excludes: state
-    /// it as an attribute to be sure. Only for people who may change the listing.
+    /// Values that were read from its text and that no attribute states, with its `stances` towards
+    /// topics. In matching they count half, and a clear contradiction prevents a match: state a
+    /// value as an attribute to be sure. Only for people who may change the listing.
     said: Option<Map<String, Value>>,
     criteria: Criteria,
     #[nullable]
@@ -79,7 +79,7 @@ struct Review {
 }
 
 impl View {
-    /// Shows the whole listing.
+    /// Returns the view of the whole listing.
     pub(crate) fn own(listing: &Stored<Listing>) -> Result<Self> {
         let person = people::person(&listing.value.owner_id)?;
         Ok(Self::of(listing, Owner::new(&listing.value.owner_id, person.as_ref())))

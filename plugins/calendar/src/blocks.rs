@@ -114,7 +114,7 @@ pub(crate) fn imported(owner_id: &str) -> Result<Vec<Stored<Block>>> {
 
 fn view(stored: &Stored<Block>) -> BlockView {
     let block = &stored.value;
-    // A block of whole days is shown by its days.
+    // The times of a block of whole days are shown as dates.
     let shown = |text: &str| match (block.all_day, text.split_once('T')) {
         (true, Some((date, _))) => date.to_owned(),
         _ => text.to_owned(),

@@ -13,7 +13,7 @@ use people_kit::{
 };
 use portolan_sdk::{prelude::*, time::parse};
 
-/// The busy time in a range, which includes the meetings.
+/// The times in a range at which a person is busy. `busy` contains `meetings`.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) busy: Vec<Span>,
@@ -88,7 +88,8 @@ pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
     Ok(Freebusy { start: text(range.start), end: text(range.end), periods })
 }
 
-/// Refuses a caller who may not know when a person is busy, as if there were no such person.
+/// Refuses a caller who may not know when a person is busy. The refusal is the same if there is no
+/// such person.
 pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     const RELATION: &str = "can_see_freebusy";
     let object = format!("owner:{owner_id}");
@@ -103,7 +104,7 @@ pub(crate) fn permit(call: &Call, owner_id: &str) -> Result<()> {
     Err(refusal.next(check.field("object", object)).into())
 }
 
-/// Parses the range that one call reads.
+/// Parses a range. Refuses an empty one, and one that is longer than one call may read.
 pub(crate) fn range(start: &str, end: &str) -> Result<Span> {
     let span = Span::new(millis("/start", start)?, millis("/end", end)?);
     match span.end > span.start && span.end - span.start <= LONGEST_RANGE {

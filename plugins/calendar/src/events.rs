@@ -14,7 +14,7 @@ use portolan_sdk::{
     prelude::*,
 };
 
-/// Returns the events in a range, in order and in pages.
+/// Returns a page of the events in a range, in the order of their sort keys.
 pub(crate) fn list(call: &Call, owner_id: &str, input: ListEvents) -> Result<Items<Event>> {
     let asked = format!("events {owner_id} {:?} {:?}", input.start, input.end);
     let start = input.start.unwrap_or_else(|| busy::text(busy::now(call)));

@@ -7,8 +7,8 @@ use jiff::{
 };
 use std::ops::ControlFlow;
 
-/// Visits the days of a rule in order: first the first day, whether or not it matches the rule, and
-/// then the days between `from` and `to`. The caller ends the recurrence.
+/// Visits the days of a rule between `from` and `to` in order, including the first day, even if it
+/// does not match the rule. The end of the rule is not considered here: `visit` breaks at the end.
 pub(crate) fn days(
     rule: &Rule,
     first: Date,
@@ -61,7 +61,7 @@ impl Periods<'_> {
         }
     }
 
-    /// Returns the last period that begins no later than this day, and not before the first period.
+    /// Returns the number of the last period that begins no later than this day; at least 0.
     fn before(&self, day: Date) -> i64 {
         let steps = match self.rule.frequency {
             Frequency::Daily => between(self.first, day),

@@ -143,7 +143,7 @@ mod tests {
         text.parse::<Timestamp>().unwrap().as_millisecond()
     }
 
-    /// Returns the open hours between two midnights, such as `2026-10-25T16:00:00Z`.
+    /// Returns the open hours between two midnights in UTC, each as its start and its end.
     fn open(hours: &Hours, from: &str, to: &str) -> Vec<String> {
         let midnight = |day: &str| at(&format!("{day}T00:00:00Z"));
         let spans = hours.open(&hours.zone(), Span::new(midnight(from), midnight(to)));
@@ -169,8 +169,8 @@ mod tests {
                 "2027-03-14T16:00:00Z 2027-03-14T17:00:00Z",
             ]
         );
-        // Between one and two there are two hours or one; between two and three there is one or
-        // none.
+        // On the day of the autumn change, 01:00 to 02:00 lasts two hours; on that of the spring
+        // change, 02:00 to 03:00 does not exist.
         let early = hours(&[(&[Day::Su], "01:00", "02:00")]);
         let autumn = open(&early, "2026-11-01", "2026-11-02");
         assert_eq!(autumn, ["2026-11-01T08:00:00Z 2026-11-01T10:00:00Z"]);

@@ -40,8 +40,8 @@ impl Block {
         }
     }
 
-    /// Returns the series; `None` if a newer version of this capability wrote something that this
-    /// version does not know.
+    /// Returns the series; `None` if it cannot be parsed, for example because a newer version of
+    /// this capability wrote it.
     pub(crate) fn series(&self, zones: &mut Zones) -> Option<Series> {
         // If the zone no longer exists, UTC is better than no block at all.
         let zone = zones.named(&self.time_zone).unwrap_or_else(Zone::utc);
@@ -82,7 +82,7 @@ pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>> {
     Ok(AVAILABILITIES.get(owner_id)?)
 }
 
-/// Returns the person's own time zone, if it is known.
+/// Returns the time zone of the person's availability, or else UTC.
 pub(crate) fn home(owner_id: &str) -> Result<Zone> {
     Ok(hours(owner_id)?.map_or_else(Zone::utc, |hours| hours.value.zone()))
 }
@@ -96,7 +96,9 @@ impl Change {
         Ok(Self(CALENDARS.get_or_default(owner_id)?))
     }
 
-    /// Writes the calendar with the new number of blocks, whatever has changed.
+    /// Writes the calendar with the new number of blocks, even if that is the same, so that
+    /// concurrent changes conflict. Refuses more than `MOST_BLOCKS` blocks, unless there are no
+    /// more than before.
     pub(crate) fn done(mut self, more: u32, less: u32) -> Result<()> {
         let calendar = &mut self.0.value;
         calendar.blocks = calendar.blocks.saturating_add(more).saturating_sub(less);

@@ -44,7 +44,7 @@ pub(crate) const MOST_REPORTED: usize = 50;
 pub(crate) const LONGEST_TITLE: usize = 200;
 /// The maximum number of bytes of a UID from a file.
 pub(crate) const LONGEST_UID: usize = 400;
-/// The past time that an export includes.
+/// How long ago an exported event may have ended.
 pub(crate) const EXPORT_PAST: i64 = 31 * DAY;
 /// The years before the first use of a zone for which its clock changes are written.
 pub(crate) const ZONE_YEARS_BEFORE: i64 = 2;

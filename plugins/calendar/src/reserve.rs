@@ -81,7 +81,8 @@ pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free> {
     Ok(Free { free })
 }
 
-/// Returns the ranges to read for the slots: one range for all of them, unless they are far apart.
+/// Returns the ranges to read for the slots: one range for all of them or, if they are far apart,
+/// one for each.
 fn windows(slots: &[Span]) -> Vec<Span> {
     let start = slots.iter().map(|slot| slot.start).min().unwrap_or(0);
     let end = slots.iter().map(|slot| slot.end).max().unwrap_or(0);

@@ -165,7 +165,8 @@ impl Rule {
         }
     }
 
-    /// Omits the parts that repeat what the first day says.
+    /// Omits `BYMONTH` and `BYMONTHDAY` if they only repeat what follows from the first day;
+    /// otherwise they are unsupported.
     pub(crate) fn settled(mut self, first: Date) -> Result<Self, Problem> {
         let same_day = self.by_month_day.is_none_or(|day| day == first.day());
         let same_month = self.by_month.is_none_or(|month| month == first.month());

@@ -93,7 +93,7 @@ impl Series {
         };
         let Some(rule) = &self.rule else { return consider(self.start) };
         let time = self.start.time();
-        // One more day, because the clock may change in between.
+        // Rounded up, and one more day, because the clock may change in between.
         let reach = self.length.as_hours() / 24 + 2;
         let edge = |date: Date, days: i64, edge: Date| expand::plus(date, days).unwrap_or(edge);
         let from_day = edge(self.zone.date(range.start), -reach, Date::MIN);
@@ -112,7 +112,8 @@ impl Series {
     pub(crate) fn is_in_step(&self) -> bool {
         let by_day = self.rule.as_ref().filter(|rule| !rule.by_day.is_empty());
         let (Some(rule), first) = (by_day, self.start.date()) else { return true };
-        // If the series had begun a day earlier, the rule would decide about the first day too.
+        // `days` always visits the first day, so the series is expanded as if it had begun a day
+        // earlier.
         let Some(before) = expand::plus(first, -1) else { return true };
         let mut found = false;
         let mut single = rule.clone();

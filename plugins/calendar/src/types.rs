@@ -55,7 +55,8 @@ pub(crate) struct Block {
     pub(crate) source: Source,
     /// The UID of the event in the imported file.
     pub(crate) uid: Option<String>,
-    /// The original time of the occurrence that it replaces, as the file writes it.
+    /// The original local time of the occurrence that the block replaces, in the zone of its event
+    /// if the file contained that. For a period of busy time, its start.
     pub(crate) recurrence_id: Option<String>,
     pub(crate) start: String,
     pub(crate) end: String,
@@ -68,8 +69,8 @@ pub(crate) struct Block {
     #[serde(default)]
     pub(crate) tentative: bool,
     pub(crate) label: Option<String>,
-    /// When the first occurrence begins, in milliseconds; all occurrences are between this and the
-    /// end.
+    /// When the first occurrence begins, in milliseconds; all occurrences are between this and
+    /// `ends`.
     pub(crate) begins: i64,
     pub(crate) ends: i64,
 }

@@ -9,7 +9,7 @@ use portolan_sdk::prelude::*;
 /// The language of every page.
 pub const LOCALE: &str = "en";
 
-/// Whether a reader who requests this language tag (BCP 47) gets it: English of any region, as in
+/// Whether the pages are in the requested language (BCP 47): true for English of any region, as in
 /// the look-up of RFC 4647.
 pub fn serves(requested: &str) -> bool {
     requested.split(['-', '_']).next().is_some_and(|language| language.eq_ignore_ascii_case(LOCALE))

@@ -3,8 +3,8 @@ use super::*;
 use std::collections::BTreeSet;
 
 /// The published text of every page. Agents keep a page until its version changes, so a changed
-/// text needs a new version: raise it in the page's front matter, set `updated_at`, and write both
-/// down here.
+/// text needs a new version: raise it in the page's front matter, set `updated_at` there, and write
+/// the new version and entity tag here.
 const PUBLISHED: &[(&str, u32, &str)] = &[
     ("about", 2, "13164e6f21cf8855"),
     ("getting-started", 1, "5082fc8f654121ba"),
@@ -85,7 +85,7 @@ fn pages_have_a_readable_length_and_sections() {
     }
 }
 
-/// Returns what follows each marker, up to the end.
+/// Returns what follows each marker, up to the character `end`.
 fn marked(text: &str, marker: &str, end: char) -> Vec<String> {
     let after = text.split(marker).skip(1);
     after.map(|text| text.split(end).next().unwrap().to_owned()).collect()
@@ -117,7 +117,7 @@ fn examples_in_json_are_json() {
     assert!(examples >= PAGES.len() / 2);
 }
 
-/// A code span that looks like a capability with an action uses their real names.
+/// A code span that looks like a capability with an action names an existing capability.
 #[test]
 fn capabilities_are_called_by_their_names() {
     let known: BTreeSet<_> = CAPABILITIES.split_whitespace().collect();

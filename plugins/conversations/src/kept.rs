@@ -70,7 +70,7 @@ pub(crate) struct Member {
     pub(crate) owner_id: String,
     pub(crate) agent_id: Option<String>,
     pub(crate) membership: Membership,
-    /// When this membership began, in milliseconds.
+    /// When `membership` last changed, in milliseconds.
     pub(crate) since: u64,
     /// The member who invited this one; `None` for people for whom the thread was opened.
     pub(crate) invited_by: Option<String>,
@@ -136,7 +136,8 @@ pub(crate) struct Message {
     /// The MAC of the thread, the person, and the id that the person's agent gave the message, in
     /// hexadecimal digits.
     pub(crate) sent_as: Option<String>,
-    /// A mark of the text that was sent under that id. It outlives the text.
+    /// A MAC of the text, `reply_to` and `intent` that were sent under that id. It recognises a
+    /// repeated call even after the text is deleted.
     pub(crate) sent_mark: Option<Vec<u8>>,
     pub(crate) sent_at: u64,
     pub(crate) edited_at: Option<u64>,
@@ -161,7 +162,8 @@ impl Thread {
         self.joined().filter(move |member| member.owner_id != owner_id)
     }
 
-    /// Returns the number of the last message that the person does not see.
+    /// Returns the number of the last message that the person does not see: that before they
+    /// joined. Somebody who is no member sees none.
     pub(crate) fn unseen_until(&self, owner_id: &str) -> u64 {
         self.member(owner_id).map_or(u64::MAX, |member| member.joined_after)
     }
@@ -170,7 +172,8 @@ impl Thread {
         self.joined().any(|member| member.owner_id == owner_id)
     }
 
-    /// Whether messages may contain contact data: only if all members have exchanged it.
+    /// Whether messages may contain contact data: only if the people for whom the thread was opened
+    /// have exchanged it, and nobody else takes part.
     pub(crate) fn takes_contact_data(&self) -> bool {
         self.contact_exchanged && self.joined().all(Member::is_founder)
     }

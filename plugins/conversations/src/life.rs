@@ -3,13 +3,13 @@
 use people_kit::threads::ThreadState;
 use portolan_sdk::prelude::*;
 
-/// A person who takes part in a thread.
+/// The role of a person who takes part in a thread.
 pub(crate) const MEMBER: &str = "member";
-/// A person who was invited.
+/// The role of a person who was invited.
 pub(crate) const INVITED: &str = "invited";
-/// The person who wrote a message.
+/// The role of the person who wrote a message.
 pub(crate) const SENDER: &str = "sender";
-/// A person to whom a message was sent.
+/// The role of a person to whom a message was sent.
 pub(crate) const RECIPIENT: &str = "recipient";
 
 #[choice(States, Default)]
@@ -50,8 +50,8 @@ const ANY: &[ThreadState] = &[Open, Frozen, Closed, Archived];
 const NOT_CLOSED: &[ThreadState] = &[Open, Frozen, Archived];
 
 /// The states of a thread. `frozen` differs from person to person: a person sees it if not all
-/// others accept messages from them. So the subscriptions below change what is visible, and not
-/// what is stored.
+/// others accept messages from them. So the transitions of the subscriptions `on_…` below change
+/// the state that people see, and not the stored one.
 pub(crate) const THREAD: Machine<ThreadState> = Machine::new(
     "thread",
     &[
@@ -121,7 +121,7 @@ impl Membership {
         matches!(self, Invited | Joined)
     }
 
-    /// Whether it counts towards the thread's limit of members.
+    /// Whether the membership counts towards the thread's limit of members.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Proposed | Invited | Joined)
     }

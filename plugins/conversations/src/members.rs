@@ -10,7 +10,7 @@ pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
     Ok(THREADS.get(thread_id)?.filter(|thread| thread.value.has_joined(me)))
 }
 
-/// Returns the thread, for a person who takes part.
+/// Returns the thread; refuses a person who does not take part in it.
 pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
     let thread = Thread::load(thread_id)?;
     if thread.value.has_joined(me) {
@@ -67,7 +67,7 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     Ok(thread)
 }
 
-/// Checks that this person may invite the other one.
+/// Refuses unless `me` may invite `other` now.
 fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> Result<()> {
     let before = thread.value.member(other);
     if let Some(before) = before.filter(|member| member.membership.counts()) {
@@ -77,7 +77,8 @@ fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> R
             existing_state: before.membership.name(),
         });
     }
-    // The refusal is that of a person who does not exist, in both directions of a block.
+    // Whichever of the two has blocked the other, the refusal is that for a person who does not
+    // exist.
     if people::person(other)?.is_none() || relations::are_blocked(me, other)? {
         return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
     }
@@ -132,7 +133,7 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let last_seq = thread.value.last_seq;
     let member = moved(&mut thread, me, "accept", now)?;
     (member.agent_id, member.joined_after) = (Some(agent_id), last_seq);
-    // A person who was proposed in the meantime needs this person's consent too.
+    // `settle` has nothing to do here: a proposed person now needs this person's consent too.
     thread.save()?;
     let marks = Marks { delivered: last_seq, read: last_seq };
     seat(&thread.id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
@@ -182,7 +183,8 @@ fn go(call: &Call, mut thread: Stored<Thread>, action: &str) -> Result<Stored<Th
     save_without(call, thread, me, true)
 }
 
-/// Writes a thread that a person has left. It is closed if nobody is left in it.
+/// Writes a thread that a person has left, and closes it if nobody is left in it. `knows` is
+/// whether the person knew of the thread.
 fn save_without(
     call: &Call,
     mut thread: Stored<Thread>,

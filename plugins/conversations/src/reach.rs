@@ -72,7 +72,8 @@ pub(crate) fn state(thread: &Thread, viewer: &str) -> Result<ThreadState> {
     Ok(Reach::of(viewer, [thread])?.state(thread, viewer))
 }
 
-/// Returns the state after an action that others notice. The caller must be able to write.
+/// Returns the thread's state after an action that others notice. Refuses a person who cannot write
+/// in the thread.
 pub(crate) fn step_to_write(
     thread: &Stored<Thread>,
     viewer: &str,
@@ -111,7 +112,7 @@ pub(crate) fn can_be_asked(thread: &Thread, owner_id: &str) -> Result<bool> {
     Ok(takes && !is_blocked(thread, owner_id)?)
 }
 
-/// States who takes part in a thread, and who cannot write in it now.
+/// Writes to `social_permissions` who takes part in a thread, and who cannot write in it now.
 pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     let object = format!("thread:{}", thread.id);
     let of = |relation: &str, subject: String| Tuple::new(&object, relation, subject);
@@ -137,7 +138,7 @@ pub(crate) fn state_relations(thread: &Stored<Thread>) -> Result<()> {
     Ok(())
 }
 
-/// Updates the threads of two people after a block or its end.
+/// Updates the relations of the threads that two people share, after a block or its end.
 pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
     let both = of(&blocked.blocker_id).and(of(&blocked.blocked_id));
     for hit in THREADS.all(Query::new().filter(both).limit(ROUND)) {
@@ -146,8 +147,8 @@ pub(crate) fn block_changed(blocked: &Blocked) -> Result<()> {
     Ok(())
 }
 
-/// Updates the threads of a person who has begun or ceased to accept messages. One page of threads
-/// is updated in this call, the others in later calls that a timer makes.
+/// Updates the relations of the threads of a person who has begun or ceased to accept messages. One
+/// page of threads is updated in this call, the others in later calls that a timer makes.
 pub(crate) fn person_changed(call: &Call, round: Round) -> Result<()> {
     let query = Query::new().filter(of(&round.owner_id)).limit(ROUND).cursor(round.cursor);
     let page = THREADS.find(query)?;

@@ -48,7 +48,7 @@ pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView
     Ok(Items { items, next_cursor })
 }
 
-/// Returns a message since the person joined.
+/// Returns a message that was sent since the person joined.
 pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView> {
     let me = call.owner_id().ok_or_else(Message::not_found)?;
     let message = Message::load(message_id)?;

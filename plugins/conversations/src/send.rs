@@ -7,7 +7,7 @@ use people_kit::text::{Faults, Lines, plain, public};
 use people_kit::threads::{Post, Posted, ThreadError, ThreadState};
 use portolan_sdk::{prelude::*, secrets, to_json};
 
-/// The person who writes, and the agent that writes for them; none if they write it themselves.
+/// The person who writes, and the agent that writes for them; `None` if they write themselves.
 struct Author<'a> {
     owner_id: &'a str,
     agent_id: Option<String>,
@@ -91,9 +91,9 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the message that was already sent with a `client_msg_id`, if it has the same text; `sent_as`
-/// contains the MACs of that id. Two concurrent calls cannot both send one: each writes the thread, so
-/// one of the commits conflicts.
+/// Returns the message that was already sent with a `client_msg_id`, if there is one; refuses if
+/// its content was different. `sent_as` contains the MACs of that id. Two concurrent calls cannot
+/// both send one: each writes the thread, so one of the commits conflicts.
 fn sent_before(sent_as: &[String], said: &str) -> Result<Option<Stored<Message>>> {
     if sent_as.is_empty() {
         return Ok(None);

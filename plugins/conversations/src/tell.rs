@@ -52,8 +52,8 @@ pub(crate) fn written(
     tell(call, WRITTEN, thread, to.map(|member| member.owner_id.as_str()), &data)
 }
 
-/// Publishes a change of a membership: to the members, and to the person, if they know about the
-/// thread.
+/// Publishes a change of a membership to the members and, if they know about the thread, to the
+/// person; not to the caller.
 pub(crate) fn moved(call: &Call, thread: &Stored<Thread>, whom: &str, knows: bool) -> Result<()> {
     let Some(member) = thread.value.member(whom) else { return Ok(()) };
     let more = Facts {

@@ -84,7 +84,7 @@ fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> 
     tell::tell(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
 }
 
-/// Closes a thread that the caller will write.
+/// Marks a thread as closed. The calling function writes it.
 pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     thread.value.state = ThreadState::Closed;
     thread.value.close_reason = Some(reason.to_owned());

@@ -31,8 +31,8 @@ pub(crate) enum Happening {
     Removed,
 }
 
-/// The data of the events of a conversation. Each event has some of it, and none has a text: a
-/// retracted one must not stay in inboxes.
+/// The data of the events of a conversation. Each event has some of it, and none has a message's
+/// text, because a retracted text must not stay in inboxes.
 #[output(Clone, Default)]
 pub(crate) struct Facts {
     pub(crate) thread_id: String,
@@ -46,28 +46,28 @@ pub(crate) struct Facts {
     pub(crate) reason: Option<String>,
 }
 
-/// The part of the event that is read.
+/// The part of `pairing.contact_exchanged` that is read.
 #[input]
 pub(crate) struct Exchanged {
     #[serde(default)]
     pub(crate) thread_id: Option<String>,
 }
 
-/// The part of the event that is read.
+/// The part of `relationship.blocked` and `relationship.unblocked` that is read.
 #[input]
 pub(crate) struct Blocked {
     pub(crate) blocker_id: String,
     pub(crate) blocked_id: String,
 }
 
-/// The part of the event that is read.
+/// The part of the events of a person's record that is read.
 #[input]
 pub(crate) struct Changed {
     #[serde(default)]
     pub(crate) changed: Vec<String>,
 }
 
-/// The input of the timers.
+/// The input of `go_on`: the person whose threads to update, and the page to continue with.
 #[input]
 pub(crate) struct Round {
     pub(crate) owner_id: String,

@@ -48,12 +48,12 @@ pub(crate) struct ParticipantView {
     /// The agent that acts for the member in it, if it is known.
     pub(crate) agent_id: Option<String>,
     pub(crate) membership: Membership,
-    /// When this membership began (RFC 3339).
+    /// When `membership` last changed (RFC 3339).
     pub(crate) since: String,
     /// Whether the conversation was opened for them.
     pub(crate) founder: bool,
     pub(crate) invited_by: Option<String>,
-    /// How far the member has received the messages, as their agent has confirmed.
+    /// The `seq` of the last message whose delivery the member's agent has confirmed.
     pub(crate) delivered_seq: u64,
     pub(crate) read_seq: u64,
 }
@@ -299,7 +299,8 @@ impl Scene<'_> {
         })
     }
 
-    /// Returns the state of a message: that of the recipient who is least far.
+    /// Returns the state of a message: `Delivered` or `Read` only if that is true of every
+    /// recipient.
     fn progress(&self, message: &Message) -> MessageState {
         let seq = message.seq;
         let others = self.thread.value.others(&message.owner_id);
@@ -317,7 +318,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns how far the others know that this person is.
+    /// Returns the marks of a person that others may see.
     fn told(&self, owner_id: &str) -> Marks {
         self.seat(owner_id).map(|seat| seat.told).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ pub(crate) struct Index {
     /// The number of words in each field of each entry.
     pub(crate) lengths: Vec<[u16; FIELDS]>,
     pub(crate) average_lengths: [f32; FIELDS],
-    /// For each word form, the entries in which it occurs.
+    /// For each word that may be suggested as a correction, the entries in which it occurs.
     pub(crate) vocabulary: BTreeMap<String, BTreeSet<usize>>,
 }
 
@@ -60,7 +60,8 @@ fn count(
     Ok(lengths)
 }
 
-/// Whether a word may be suggested as a correction: an ordinary English word of some length.
+/// Whether a word may be suggested as a correction: it has at least four letters, all from a to z,
+/// and is no stop word.
 fn teaches(form: &str) -> bool {
     form.len() >= 4
         && form.bytes().all(|byte| byte.is_ascii_lowercase())

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result, bail, ensure};
 use std::{collections::HashSet, fs, path::Path};
 
-/// An entry of the files.
+/// An entry as its file states it.
 pub(crate) struct Source {
     pub(crate) id: String,
     pub(crate) slug: String,

@@ -10,7 +10,7 @@
 //! idf(t)     = ln(1 + (N − n(t) + 0.5) / (n(t) + 0.5))
 //! ```
 //!
-//! Adding up a separate BM25 score per field would saturate three times, and a word that stands in
+//! Adding up a separate BM25 score per field would saturate three times, and a word that occurs in
 //! all three fields would count for too much. The idf is the variant that is never negative.
 
 use crate::entry::{AVERAGE_LENGTHS, ENTRIES, LENGTHS, Posting, Term};

@@ -3,7 +3,7 @@
 /// The only locale, as a BCP 47 tag.
 pub const LOCALE: &str = "en";
 
-/// Whether the caller requested another language than English, of any region.
+/// Whether the caller requested a language other than English; the region does not matter.
 pub fn falls_back(requested: Option<&str>) -> bool {
     let language = requested.and_then(|tag| tag.split(['-', '_']).next());
     language.is_some_and(|language| !language.eq_ignore_ascii_case(LOCALE))

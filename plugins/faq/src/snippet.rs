@@ -2,7 +2,7 @@
 
 use crate::entry::{Prose, ProseWord, Sentence};
 
-/// More sentences are added while the passage stays under this many bytes.
+/// More sentences are added while the passage has at most this many bytes.
 const ROOM: usize = 240;
 
 /// A passage of an entry's answer, without markup.
@@ -38,7 +38,8 @@ impl Sought {
 }
 
 /// Returns the sentence with the highest weight of distinct query terms, and as many of the
-/// sentences after it as fit. An answer without any of the terms starts at its beginning.
+/// sentences after it as fit. If the answer has none of the terms, the snippet starts at the
+/// beginning of the answer.
 pub(crate) fn snippet(prose: &'static Prose, sought: &[Sought]) -> Snippet {
     let mut best = (0, 0.0);
     for (place, sentence) in prose.sentences.iter().enumerate() {

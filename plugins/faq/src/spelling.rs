@@ -44,8 +44,8 @@ fn correction(form: &str) -> Option<&'static str> {
         .map(|(_, spelling)| spelling.form)
 }
 
-/// Returns how many letters may be wrong, missing, added or swapped. A very short word is similar
-/// to every other.
+/// Returns how many letters may be wrong, missing, added or swapped; `None` for a very short word,
+/// because it is similar to too many others.
 fn most_mistakes(length: usize) -> Option<usize> {
     match length {
         0..=3 => None,

@@ -95,8 +95,8 @@ fn find(id: Option<&str>, slug: Option<&str>) -> Result<&'static Entry, GetError
     found.ok_or_else(|| GetError::FaqNotFound { search: Box::new(search(words.trim())) })
 }
 
-/// Returns a search. A wrong slug usually consists of the words that find the entry; an id does
-/// not.
+/// Returns the call that searches for the words or, without any, asks the person. A wrong slug
+/// usually consists of words that find the entry; an id does not.
 fn search(words: &str) -> Next {
     let search = Next::action("faq_search", "search");
     match words {

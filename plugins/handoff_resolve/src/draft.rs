@@ -29,8 +29,8 @@ fn is_there(value: &Value) -> bool {
     !value.is_null() && value.as_str() != Some("")
 }
 
-/// Returns the template filled with the record's values, each shortened to the length that the
-/// contract allows.
+/// Returns the template filled with the record's values, each field shortened to the length that
+/// the contract allows.
 pub(crate) fn fill(handoff: &Handoff, record: &Map<String, Value>) -> Map<String, Value> {
     let filled = handoff.input_template.iter().map(|(field, value)| {
         let Value::String(template) = value else { return (field.clone(), value.clone()) };

@@ -25,7 +25,7 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// Makes a token that is valid once, from now on.
+    /// Makes a token that is valid once, for `TTL_S` seconds.
     pub(crate) fn new(call: &Call, hof: &str, record_id: &str, feed_etag: String) -> Self {
         Self {
             v: VERSION,

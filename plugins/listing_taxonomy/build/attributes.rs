@@ -48,7 +48,7 @@ type Types = BTreeMap<String, Map<String, Value>>;
 fn schema(attributes: Attributes, types: &Types) -> Result<Value> {
     let Attributes { description, example, required, mut properties } = attributes;
     for (name, keywords) in &mut properties {
-        let keywords = keywords.as_object_mut().context("a field is a table")?;
+        let keywords = keywords.as_object_mut().context("a field must be a table")?;
         refer(keywords, types).with_context(|| name.clone())?;
     }
     Ok(json!({

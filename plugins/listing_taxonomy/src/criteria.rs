@@ -33,7 +33,7 @@ pub(crate) struct Criterion {
 const EQUAL: &[Operator] = &[Operator::Eq, Operator::In];
 const ORDERED: &[Operator] = &[Operator::Eq, Operator::In, Operator::Gte, Operator::Lte];
 
-/// Returns the criteria for listings of this category.
+/// Returns the criteria by which listings of this category can be selected.
 pub(crate) fn about(node: &Node) -> Vec<Criterion> {
     let schema = node.attributes.map(attributes::schema);
     let properties = schema.as_ref().and_then(|schema| schema.get("properties")?.as_object());
@@ -78,7 +78,8 @@ fn attribute(name: &str, property: &Value) -> Option<Criterion> {
     })
 }
 
-/// The criteria that many categories have in common.
+/// The criteria that are fields of the listing itself: name, type of the values, operators and
+/// description.
 const OF_LISTING: [(&str, &str, &[Operator], &str); 3] = [
     (DISTANCE, "number", &[Operator::Lte], "Kilometres between the two listings' places."),
     ("remote", "boolean", &[Operator::Eq], "Whether the listing can be dealt with from anywhere."),

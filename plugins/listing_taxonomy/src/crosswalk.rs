@@ -3,7 +3,7 @@
 use crate::taxonomy::{self, MAPPINGS, Mapping, Scheme};
 
 /// Returns the mappings between this taxonomy and a scheme, all of them or those of one code;
-/// `None` if neither side knows the code.
+/// `None` if the code is in no mapping and is no category.
 pub(crate) fn mappings(
     scheme: Option<Scheme>,
     code: Option<&str>,

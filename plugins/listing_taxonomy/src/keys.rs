@@ -3,13 +3,14 @@
 use crate::criteria::{Criterion, Operator};
 use serde_json::{Map, Value};
 
-/// The maximum number of keys of one kind: the store indexes no more of one list.
+/// The maximum number of facts, because the store indexes no more elements of one list.
 const MOST: usize = 100;
-/// The character after all ranks of a field.
+/// A character that sorts after the characters of all ranks.
 const END: char = '~';
 
-/// Returns the keys of a listing's attributes that its counterparts and searches can use. What only
-/// the text says has facts as well, so that requiring it finds the listing.
+/// Returns the keys of a listing's attributes that its counterparts and searches can use. Values
+/// that only the text states have facts as well, but no ranks, so that a search that requires them
+/// finds the listing.
 pub(crate) fn of(
     attributes: &Map<String, Value>,
     said: &Map<String, Value>,
@@ -38,7 +39,8 @@ pub(crate) fn fact(field: &str, value: &Value) -> String {
     }
 }
 
-/// Returns a key with the order of the values: from the bits of a number, or from a date as it is.
+/// Returns a key that sorts as the values do: from the bits of a number, or from a date as it is;
+/// `None` for other values.
 pub(crate) fn rank(field: &str, value: &Value) -> Option<String> {
     match (value.as_f64(), value.as_str()) {
         (Some(number), _) => {

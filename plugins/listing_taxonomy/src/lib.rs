@@ -184,7 +184,7 @@ impl ListingTaxonomy {
         check::listing(node, input, &rfc3339(call.now()))
     }
 
-    /// Turn a search's filters into comparisons of the keys that `check` answers.
+    /// Turn a search's filters into comparisons of the keys that `check` returns.
     #[action(access = internal, callers = ["agent_listings", "matching_sessions"], idempotent)]
     fn narrow(_call: &Call, input: NarrowInput) -> Result<Narrowed, TaxonomyError> {
         let node = input.code.as_deref().map(known).transpose()?;

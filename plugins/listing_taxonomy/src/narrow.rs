@@ -79,7 +79,8 @@ fn usable(nodes: &'static [Node]) -> Vec<Usable> {
     usable
 }
 
-/// Returns what is wrong with a comparison in every category that has the field.
+/// Returns what is wrong with a comparison; `None` if it is right in at least one category that has
+/// the field.
 fn misfit_of(known: &[&Usable], comparison: &Comparison, pointer: &str) -> Option<Misfit> {
     let list = comparison.one_of.clone().map(Value::from);
     let parts = [

@@ -9,10 +9,10 @@
 /// U.S.C. 2000e-2; ADEA, 29 U.S.C. 623; ADA, 42 U.S.C. 12112.
 const NAMES: &str = include_str!("protected/names.txt");
 
-/// A name of at least this many letters means its class within a longer word too.
+/// A name of at least this many letters is also found within a longer word.
 const SAYS_ENOUGH: usize = 6;
 
-/// The classes with words that mean them, if a value consists only of such words.
+/// The classes, each with values that mean it, in lower case without separators.
 const VALUES: &str = include_str!("protected/values.txt");
 
 /// The plain letters, each with the letters and digits that look like it.
@@ -63,12 +63,12 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Whether it is an accent or a character without width.
+/// Whether the character is an accent or has no width.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Returns the plain letter; `None` if the character separates words.
+/// Returns the plain letter or digit that the character looks like; `None` if it separates words.
 fn plain(letter: char) -> Option<char> {
     let letter = match letter {
         // Fullwidth forms.

@@ -9,7 +9,7 @@ pub(crate) struct Node {
     /// The code, by which listings and other calls name the category.
     pub(crate) code: &'static str,
     pub(crate) label: &'static str,
-    /// The description, which says which side a listing of the category is.
+    /// The description, which says whether the listings are offers or demands.
     pub(crate) description: &'static str,
     /// Other words for it, by which searches find its listings.
     #[serde(skip)]

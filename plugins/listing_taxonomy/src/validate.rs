@@ -165,7 +165,8 @@ pub(crate) fn misfit(pointer: &str, rule: &str, expected: impl Into<Value>) -> M
     Misfit { pointer: pointer.to_owned(), rule: rule.to_owned(), expected: expected.into() }
 }
 
-/// Returns valid attributes in their normal form.
+/// Returns valid attributes in their normal form: texts trimmed, without empty lists and repeated
+/// elements.
 pub(crate) fn normal(attributes: Map<String, Value>) -> Map<String, Value> {
     let members = attributes.into_iter().map(|(name, value)| (name, normal_value(value)));
     members.filter(|(_, value)| *value != json!([])).collect()

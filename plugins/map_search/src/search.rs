@@ -8,7 +8,8 @@ const NAME: &str = "properties.name";
 const FACETS: [&str; 4] =
     ["properties.kind", "properties.ask[].type", "properties.stage", "properties.industries[]"];
 const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
-/// The maturities that only an ask of the type `hiring` can have.
+/// The maturities of an ask of the type `hiring` that is not verified. Asks of other types do not
+/// have them.
 const LEADS: [&str; 2] = ["lead", "corroborated"];
 
 /// Returns one page of what the query finds.

@@ -104,7 +104,7 @@ pub(crate) struct Filters {
     pub(crate) stage: Option<Stage>,
     /// Whether it hires, and how well that is supported.
     pub(crate) hiring: Option<HiringFilter>,
-    /// The minimum maturity of at least one of its asks.
+    /// The maturity of at least one of its asks.
     pub(crate) maturity: Option<Maturity>,
     /// The industry as in the feed; `facets` lists the industries.
     pub(crate) industry: Option<Text<1, 80>>,
@@ -307,7 +307,7 @@ pub(crate) struct Facets {
 #[output]
 pub(crate) struct Whole {
     pub(crate) target: Record,
-    /// The open roles, newest first, without their HTML.
+    /// The open roles, newest first, without fields that repeat others, such as `description_html`.
     pub(crate) roles: Vec<Record>,
     /// The signals, with `maturity` and `label`. A lead is not a fact.
     pub(crate) signals: Vec<Record>,

@@ -15,7 +15,7 @@ struct Contract {
 
 /// The maximum number of records of each list.
 const MOST: u32 = 50;
-/// Long fields that repeat others.
+/// Long fields that repeat the content of other fields.
 const REPEATED: [&str; 2] = ["description_html", "schema_org"];
 
 pub(crate) fn whole(id: &str) -> Result<Whole> {

@@ -76,8 +76,8 @@ pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Res
     Ok(())
 }
 
-/// Scores a listing again in the batches that contain it, and removes it from those that it no
-/// longer fits.
+/// Scores a listing again in the batches that contain it. Where it no longer fits, it is removed if
+/// it is undecided.
 fn look_again(call: &Call, other: &Profile) -> Result<()> {
     let states = [Candidacy::New, Candidacy::Interested, Candidacy::Later];
     let shown = field("listing_id").eq(&other.listing_id).and(field("state").one_of(states));

@@ -5,7 +5,8 @@ use people_kit::listings::Profile;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shows the next batch if there are no undecided candidates. The caller saves the session.
+/// Shows the next batch if there are no undecided candidates, and sets the state of the session,
+/// which the calling function saves.
 pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile) -> Result<()> {
     let action = if session.revision == 0 { "create" } else { "look" };
     let mut is_any = is_undecided(&session.id)?;
@@ -27,8 +28,9 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
     Ok(())
 }
 
-/// Whether there are undecided candidates. They are read and not counted: of two concurrent calls
-/// that remove the last two, one runs again and sees that none is left.
+/// Whether there are undecided candidates. One is read, instead of counting them, so that the read
+/// set contains it: of two concurrent calls that remove the last two, one runs again and sees that
+/// none is left.
 pub(crate) fn is_undecided(session_id: &str) -> Result<bool> {
     let page = CANDIDATES.find(ordered(session_id, &[Candidacy::New]).limit(1))?;
     Ok(!page.hits.is_empty())
@@ -56,8 +58,9 @@ pub(crate) fn of_listings<'a>(
     Ok(found.map(|candidate| (candidate.value.listing_id.clone(), candidate)).collect())
 }
 
-/// Returns those of the listings that were in the most batches of the last day without a decision.
-/// Others come before them, so that a few listings do not get all the attention.
+/// Returns those of the listings that were in at least `EXPOSURE_CAP` batches of the last day
+/// without a decision. Other listings are shown before them, so that a few listings do not get all
+/// the attention.
 pub(crate) fn overexposed(call: &Call, listing_ids: &[String]) -> Result<BTreeSet<String>> {
     let since = call.now().saturating_sub(DAY);
     let shown = field("listing_id")
@@ -83,7 +86,7 @@ fn show(call: &Call, session: &Stored<Session>, batch: Vec<(Profile, Fit)>) -> R
     Ok(())
 }
 
-/// Shows one listing, again if it was shown before.
+/// Shows one listing; `before` is its candidate if it was shown before.
 pub(crate) fn show_one(
     call: &Call,
     session: &Stored<Session>,

@@ -9,12 +9,11 @@ use people_kit::{
 use serde_json::Value;
 use std::cmp::Ordering;
 
-/// The largest deviation of a number, relative to the requested one, that still counts for
-/// something.
+/// The deviation of a number, relative to the requested one, at which its share falls to 0.
 const TOLERANCE: f64 = 0.5;
 
-/// Returns how far `other` meets a criterion of `mine`: between 0 and 1; 1 if it meets it fully; and
-/// whether only its text says so. `None` if it is unknown.
+/// Returns how far `other` meets a criterion of `mine`, from 0 to 1 (fully), and whether only its
+/// text states the value; `None` if the value is unknown.
 pub(crate) fn met(mine: &Profile, criterion: &Criterion, other: &Profile) -> Option<(f64, bool)> {
     let stated = |share: Option<f64>| share.map(|share| (share, false));
     match criterion.field.as_str() {
@@ -38,8 +37,8 @@ fn distance(mine: &Profile, criterion: &Criterion, other: &Profile) -> Option<f6
     Some(at_most(distance_km(mine, other)?, criterion.value.as_f64()?))
 }
 
-/// Returns how far the pay meets the criterion. Amounts are compared in the currency and unit of
-/// the criterion.
+/// Returns how far the pay meets the criterion, whose currency and unit are those of `mine`; `None`
+/// if `other` has no pay or one in another currency or unit.
 fn pay(mine: &Profile, criterion: &Criterion, other: &Profile) -> Option<f64> {
     let (pay, asked) = (other.compensation.as_ref()?, criterion.value.as_f64()?);
     if mine.compensation.as_ref().is_some_and(|mine| mine.kind() != pay.kind()) {
@@ -89,7 +88,7 @@ fn at_most(value: f64, asked: f64) -> f64 {
     nearly(value - asked, asked)
 }
 
-/// Returns 1 if nothing is missing, and a lower value if more is missing.
+/// Returns 1 if nothing is missing, and less the more is missing.
 fn nearly(missing: f64, asked: f64) -> f64 {
     if missing <= 0.0 {
         return 1.0;

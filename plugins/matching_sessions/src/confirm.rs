@@ -6,8 +6,9 @@ use people_kit::pairings::{Opened, Origin};
 use people_kit::relations;
 use portolan_sdk::prelude::*;
 
-/// Records whether the person accepts a partner that the round has found. Neither learns the
-/// other's answer before both have accepted.
+/// Records whether the person accepts a partner that the round has found. Neither learns that the
+/// other has accepted before both have. If one declines, the other is only told that somebody
+/// cannot be reached any more.
 pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>> {
     let mut mine = Session::load_own(call, &input.session_id)?;
     SESSION.step_to(&mine.id, mine.value.state, "confirm", State::Proposed)?;
@@ -37,7 +38,7 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
     shown(call, &mine)
 }
 
-/// Returns the partner that is meant; by default the only one without an answer.
+/// Returns the partner that is meant; by default the only one for whom an answer is still missing.
 fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner> {
     let mut partners = partners(session).iter();
     if let Some(candidate) = candidate {
@@ -59,7 +60,8 @@ fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner>
     }
 }
 
-/// Connects the two people if the other one has already accepted.
+/// Connects the two people if the other one has already accepted; returns `None` if they are not
+/// connected.
 fn meet(
     call: &Call,
     mine: &mut Stored<Session>,
@@ -138,7 +140,7 @@ fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -
     session::tell(session, UPDATED, summary, read("result", &session.id), facts)
 }
 
-/// Ends a session that waits for no confirmation any more. Saves it.
+/// Ends a session if it waits for no confirmation any more, and saves it.
 fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
     let to = if partners(session).iter().any(Partner::waits) {
         State::Proposed

@@ -74,7 +74,8 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
     Ok(Answer::new(view).next(next))
 }
 
-/// Stores the person's opinion of the other listing, for this and for later sessions.
+/// Stores the person's opinion of the other listing, for this and for later sessions; `Later`
+/// deletes it.
 fn note(
     call: &Call,
     session: &Stored<Session>,
@@ -95,8 +96,8 @@ fn note(
     Ok(())
 }
 
-/// Connects the two if the other one is interested too, in an open session. If not, nobody learns
-/// of it.
+/// Connects the two people if the other one is interested too, in a session that is looking for
+/// candidates. Otherwise it returns `None`, and nobody is notified.
 fn meet(
     call: &Call,
     session: &Stored<Session>,

@@ -51,7 +51,7 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
     Ok(())
 }
 
-/// Removes two people from each other's sessions, without notifying either.
+/// Makes two people unavailable as each other's candidates, without notifying either.
 pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
     let pair = |one: &str, other: &str| field("for_owner").eq(one).and(field("owner_id").eq(other));
     let (one, other) = (&blocked.blocker_id, &blocked.blocked_id);

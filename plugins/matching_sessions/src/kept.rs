@@ -166,7 +166,8 @@ pub(crate) struct Round {
     pub(crate) participants: usize,
 }
 
-/// Computes FNV-1a: the number is the same for the same session and listing on every machine.
+/// Returns the FNV-1a hash of the ids of a session and a listing, which is the same on every
+/// machine.
 pub(crate) fn tie(session_id: &str, listing_id: &str) -> u32 {
     let bytes = session_id.bytes().chain([b'/']).chain(listing_id.bytes());
     bytes.fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

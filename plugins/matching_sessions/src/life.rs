@@ -37,7 +37,7 @@ pub(crate) const LOOKING: [State; 2] = [Ready, Exhausted];
 const RUNNING: &[State] = &[Ready, Exhausted, Paused, Collecting];
 
 impl State {
-    /// Whether it counts towards the listing's limit of open sessions.
+    /// Whether a session in this state counts towards the listing's limit of open sessions.
     pub(crate) fn is_open(self) -> bool {
         self == Proposed || RUNNING.contains(&self)
     }
@@ -61,7 +61,7 @@ pub(crate) const SESSION: Machine<State> = Machine::new(
         Transition::internal("run_round", &[Collecting], &[Proposed, Unpaired, Cancelled]),
         Transition::internal("end_round", &[Proposed], &[Unpaired, Paired]),
         Transition::internal("on_listing_ended", RUNNING, &[Closed]),
-        // Its own listing has ended, or that of a partner that the round has found.
+        // The session's own listing has ended, or that of a partner that the round has found.
         Transition::internal(
             "on_listing_ended",
             &[Proposed],

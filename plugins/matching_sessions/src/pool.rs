@@ -10,11 +10,11 @@ use people_kit::{
 use portolan_sdk::documents::Circle;
 use std::collections::BTreeMap;
 
-/// The size of a page of the newest listings, of the nearest ones, or of those that meet a wish.
-/// Each listing is read, compared and stored.
+/// The size of a page of the newest listings. Each listing is read, compared and stored.
 const PAGE: u32 = 50;
+/// The size of a page of the nearest listings, or of those that meet a wish.
 const SOME: u32 = 25;
-/// If fewer of the newest fit, the newest of those are searched that contradict nothing.
+/// If fewer of the newest listings fit, the newest ones with the required facts are searched too.
 const FEW: usize = 10;
 /// The maximum number of lists of facts in one search.
 const MOST_FACTS: usize = 20;
@@ -31,8 +31,8 @@ pub(crate) struct Look<'a> {
     pub(crate) asks: &'a Criteria,
     pub(crate) viewer_id: Option<&'a str>,
     pub(crate) now: u64,
-    /// Whether numbers are compared exactly, or only in bands: who previews can try many drafts, and
-    /// must not learn more of a hidden value than its band.
+    /// Whether numbers are compared exactly. For a preview they are rounded, because an agent can
+    /// try many drafts, and must not learn a hidden value more exactly than that.
     pub(crate) exact: bool,
 }
 
@@ -46,8 +46,9 @@ pub(crate) struct Found {
 }
 
 impl Look<'_> {
-    /// Returns the newest listings that meet the required criteria; on the first page also the
-    /// nearest ones, if only a few fit the newest that contradict nothing, and those that meet the most important wishes.
+    /// Returns the matches among the newest listings that meet the required criteria. If there are
+    /// more pages of these, the nearest listings and those that meet the most important wishes are
+    /// searched too and, if only a few fit, those with the required facts.
     pub(crate) fn first(&self) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         let mut found = self.page(&what)?;
@@ -76,7 +77,7 @@ impl Look<'_> {
         Ok(found)
     }
 
-    /// Returns the newest listings from a cursor on.
+    /// Returns the matches in the page of the newest listings that begins at a cursor.
     pub(crate) fn on(&self, cursor: Option<String>) -> Result<Found> {
         let what = self.what(self.narrowed(&self.asks.must)?);
         self.page(&Fitting { cursor, ..what })
@@ -127,7 +128,7 @@ impl Look<'_> {
         Ok(taxonomy::narrow(&input)?)
     }
 
-    /// Returns the most important wishes for single values.
+    /// Returns those wishes for equal values that have the highest weights.
     fn wishes(&self) -> Vec<&Criterion> {
         let equal = |criterion: &&Criterion| matches!(criterion.op, Operator::Eq | Operator::In);
         let wishes = self.asks.want.iter().filter(|wish| of_attributes(wish)).filter(equal);
@@ -155,8 +156,8 @@ fn of_attributes(criterion: &Criterion) -> bool {
     !["remote", "compensation", DISTANCE].contains(&criterion.field.as_str())
 }
 
-/// Returns the keys by which new listings find the session: the side with the facts of the
-/// criterion that has the fewest; if there is no such criterion, the side with the category.
+/// Returns the keys by which new listings find the session, each with the side: the facts of the
+/// required criterion that has the fewest or, if no criterion has facts, the category.
 pub(crate) fn watch(mine: &Profile, narrowed: &Narrowed) -> Vec<String> {
     let side = mine.counterpart_side;
     if let Some(facts) = narrowed.facts.iter().min_by_key(|facts| facts.len()) {

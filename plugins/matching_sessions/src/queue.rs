@@ -125,7 +125,8 @@ impl<'a> Search<'a> {
         Ok((new, top))
     }
 
-    /// Returns the best queued candidates, best first; all of them may still be shown.
+    /// Returns the best queued candidates, best first. This call has checked that each may still be
+    /// shown.
     fn best(&mut self, most: usize) -> Result<Vec<String>> {
         loop {
             let session_id = self.session.id.as_str();
@@ -170,8 +171,8 @@ impl<'a> Search<'a> {
         Ok(fits)
     }
 
-    /// Removes listings with which there is or was recently a pairing, and those that were passed
-    /// on.
+    /// Removes listings with which there is an open pairing or was a recent decline, and those on
+    /// which the person has recently passed.
     fn keep_eligible(&self, fits: &mut BTreeMap<String, (Profile, Fit)>) -> Result<()> {
         let mine = self.mine.listing_id.as_str();
         let cooling = cooling(mine, fits.keys().map(String::as_str))?;
@@ -183,7 +184,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether others can find an active listing.
+/// Whether the listing may be shown to possible partners: it is active, and it is public or, in a
+/// category with a minimum age, visible to connections.
 pub(crate) fn is_shown(other: &Profile) -> bool {
     other.is_active()
         && match other.visibility {
@@ -199,7 +201,7 @@ pub(crate) fn in_cooldown(call: &Call, opinion: Option<&Stored<Opinion>>) -> boo
     passed.is_some_and(|opinion| opinion.value.at + PASSED_FOR > call.now())
 }
 
-/// Returns the listings with which there is or was recently a pairing.
+/// Returns the ids of the listings with which there is an open pairing or was a recent decline.
 pub(crate) fn cooling<'a>(
     listing_id: &str,
     others: impl Iterator<Item = &'a str>,

@@ -140,7 +140,7 @@ fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Mat
     Some(Matched { got, lists, blocking_pairs })
 }
 
-/// Matches each demand with one offer; an offer may accept several.
+/// Matches each demand with at most one offer; an offer may accept several demands.
 fn across(room: &Room, lists: Preferences) -> Option<Matched> {
     let demands = |place: &usize| {
         room.sessions.get(*place).is_some_and(|session| room.is_of(Side::Demand, session))

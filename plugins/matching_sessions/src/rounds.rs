@@ -1,4 +1,5 @@
-//! Rounds: many listings at once, each of which is matched with at most one other.
+//! Rounds: many listings at once, each of which is matched with at most one other, or with as many
+//! as an offer accepts.
 
 use crate::room::{Matched, Room, matched, participants};
 use crate::{confirm, kept::*, life::*, session, types::*, views::*};
@@ -37,7 +38,7 @@ pub(crate) fn list(input: Rounds) -> Result<Items<RoundView>> {
     Ok(Items::of(page, RoundView::of))
 }
 
-/// Adds a session to a round. The caller saves the session.
+/// Adds a session to a round. The calling function saves the session.
 pub(crate) fn join(
     call: &Call,
     session: &mut Stored<Session>,
@@ -75,7 +76,7 @@ fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>> {
     Ok(ROUNDS.get(round_id)?.filter(collects))
 }
 
-/// Removes a session from its round. The caller saves the session.
+/// Removes a session from its round. The calling function saves the session.
 pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     if session.value.state == State::Collecting
         && let Some(round_id) = &session.value.round_id

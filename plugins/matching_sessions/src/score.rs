@@ -22,20 +22,20 @@ const FRESHNESS_WEIGHT: f64 = 0.25;
 const ALIKE: f64 = 0.25;
 /// The age at which freshness has fallen to 1/e.
 const FRESH_MS: f64 = 30.0 * DAY as f64;
-/// The part of a criterion's weight that a value from a text has.
+/// The factor for the weight of a criterion if only a text states the value.
 const OF_TEXT: f64 = 0.5;
-/// The share from which a line is a fit, and from which alike texts are one.
+/// The share from which a line counts as a fit; for the line `text` it is `TEXT_MET`.
 const MET: f64 = 0.999;
 const TEXT_MET: f64 = 0.25;
 
-/// The side that has a wish.
+/// The side that asks for something.
 #[choice]
 pub(crate) enum Side {
     Mine,
     Theirs,
 }
 
-/// A line, by the name of its field only.
+/// A line, identified by its field and the side that asks.
 #[input(Clone, PartialEq, Eq)]
 pub(crate) struct Point {
     /// The field: an attribute, one of the category's criteria, or `text`, `place`, `compensation`
@@ -70,7 +70,7 @@ pub(crate) struct Compared {
 /// How well two listings fit, from one side.
 #[document(PartialEq)]
 pub(crate) struct Fit {
-    /// The common score between 0 and 1, as are the others; it is the same from either side.
+    /// The common score, from 0 to 1 like the others; it is the same from either side.
     pub(crate) score: f64,
     pub(crate) mine: f64,
     pub(crate) theirs: f64,
@@ -85,8 +85,9 @@ pub(crate) struct Fit {
     pub(crate) unknown: Vec<Compared>,
 }
 
-/// Computes the fit; returns `None` if the two cannot be matched: they are not counterparts, belong
-/// to the same person, nobody can reach the other one, they contradict each other, or do not meet a required criterion.
+/// Computes the fit; returns `None` if the two cannot be matched: one is not active, they are not
+/// counterparts or belong to the same person, nobody can reach the owner of `other`, they
+/// contradict each other, or one does not meet a required criterion.
 pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) -> Option<Fit> {
     let excluded = mine.owner_id == other.owner_id || !mine.is_active() || !other.is_active();
     if excluded || other.unreachable || !mine.meets(other) {
@@ -154,7 +155,7 @@ fn side(
     };
     let wishes =
         asks.want.iter().map(|wish| of_criterion(wish, wish.weight.unwrap_or(DEFAULT_WEIGHT)));
-    // A required criterion that is not met is no line.
+    // All required criteria are met here. They are shown as lines, but have no weight.
     let required = asks.must.iter().map(|must| of_criterion(must, 0.0));
     let freshness = Some((-age / FRESH_MS).exp());
     lines

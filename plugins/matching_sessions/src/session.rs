@@ -7,8 +7,8 @@ use people_kit::taxonomy::{self, CheckInput, Criteria, Side};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
 
-/// Returns the listing of a person. Matching connects a listing's owner: nobody else may act for
-/// them, even if they may change the listing.
+/// Returns a listing of the person; a listing of another owner is not found. Matching connects the
+/// owner of a listing, so nobody else may act here, even if they may change the listing.
 fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
     listings::matched([listing_id])?.pop().filter(is_theirs).ok_or(MatchingError::ListingNotFound)
@@ -68,7 +68,8 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> 
     shown(&session)
 }
 
-/// Returns a session, with the call that reads its candidates as the next step.
+/// Returns the view of a session, with the next step that reads its candidates, its result or the
+/// session itself.
 pub(crate) fn shown(session: &Stored<Session>) -> Result<Answer<SessionView>> {
     let next = match session.value.state {
         State::Ready | State::Collecting => read("candidates", &session.id),
@@ -87,7 +88,7 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>
     })
 }
 
-/// Returns a session of the caller that is about to be changed, in the expected version.
+/// Returns a session of the caller; refuses if it does not have the expected version.
 fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<Stored<Session>> {
     let session = Session::load_own(call, session_id)?;
     let current = || SessionView::of(&session).ok();

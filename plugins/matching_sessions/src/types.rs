@@ -25,7 +25,7 @@ pub(crate) const MOST_CANDIDATES: u64 = 500;
 pub(crate) const MOST_ARRIVED: usize = 2;
 /// The time in which a listing that was passed on is not shown again.
 pub(crate) const PASSED_FOR: u64 = 90 * DAY;
-/// The number of batches of one day above which a listing without a decision comes after others.
+/// The number of batches of one day from which a listing without a decision is shown after others.
 pub(crate) const EXPOSURE_CAP: u64 = 50;
 /// The time after a round in which both have to confirm.
 pub(crate) const CONFIRM_FOR: u64 = 2 * DAY;
@@ -56,7 +56,7 @@ pub(crate) struct Facts {
     pub(crate) pairing_id: Option<String>,
     pub(crate) thread_id: Option<String>,
     pub(crate) round_id: Option<String>,
-    /// Whether there is a partner.
+    /// Whether the round has found a partner.
     pub(crate) paired: Option<bool>,
     pub(crate) reason: Option<Reason>,
 }
@@ -79,7 +79,7 @@ pub(crate) enum Mode {
     /// Candidates come in batches, and new ones as they are published.
     #[default]
     Stream,
-    /// All take part at once, and each gets at most one partner.
+    /// All take part at once, and each gets at most one partner, or up to `capacity`.
     Round,
 }
 

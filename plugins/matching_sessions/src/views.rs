@@ -166,7 +166,7 @@ fn shown(reason: &Compared, values: Values) -> Compared {
     reason
 }
 
-/// Whether a value is no free text: a number, a date, a code or an amount.
+/// Whether a value is a number, a date, a code or an amount, and not free text.
 fn is_listed(value: &Value) -> bool {
     let is_code = |text: &str| {
         text.len() <= 24
@@ -330,7 +330,7 @@ pub(crate) struct ResultView {
     /// partners. It is always stable if there are two sides; with one side, a stable matching may
     /// not exist.
     pub(crate) stable: bool,
-    /// The number of pairs who prefer each other.
+    /// The number of pairs who prefer each other to their partners.
     pub(crate) blocking_pairs: usize,
     pub(crate) participants: usize,
 }

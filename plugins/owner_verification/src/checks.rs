@@ -36,7 +36,8 @@ fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<()> {
     Ok(())
 }
 
-/// Handles the answer of a look-up. Only whether it contains the text is used.
+/// Handles the result of a look-up. Of what was found, only whether the challenge text is there is
+/// used.
 pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     let awaited = |value: &Verification| value.lookup_id.as_ref() == Some(&answer.lookup_id);
     let Some(mut stored) = current(&answer.about, awaited)? else { return Ok(()) };
@@ -58,8 +59,8 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
     enter(call, &mut stored, "on_answer", to, Some(reason))
 }
 
-/// Looks for the text again. If it is not found, the verification still counts for some days, and
-/// the text is looked for each day.
+/// Requests another look-up of the text. Until the text is found the verification is stale: it
+/// still counts, and the text is looked for each day. After [`STALE_FOR`] the verification ends.
 pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
     let Some(mut stored) = current(input, |value| value.state.speaks())? else { return Ok(()) };
     let since = *stored.value.stale_since.get_or_insert(call.now());

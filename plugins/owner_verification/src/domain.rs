@@ -15,7 +15,7 @@ pub(crate) fn of_website(url: &str) -> Option<String> {
 /// `None` for public suffixes, and for what is not a host name.
 pub(crate) fn registered(host: &str) -> Option<String> {
     let host = host.to_ascii_lowercase();
-    // The name of the challenge has to fit before it.
+    // With `_portolan-challenge.` before it, the host name must still be a valid DNS name.
     let fits = host.len() <= 200 && is_host_name(&host);
     fits.then(|| psl::domain_str(&host).map(str::to_owned)).flatten()
 }

@@ -25,7 +25,7 @@ pub(crate) enum State {
 use State::{ChallengeIssued, Expired, Failed, Revoked, Stale, Verified};
 
 impl State {
-    /// Whether the person speaks for the company.
+    /// Returns whether the person speaks for the company.
     pub(crate) fn speaks(self) -> bool {
         matches!(self, Verified | Stale)
     }

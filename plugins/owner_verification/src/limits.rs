@@ -6,9 +6,9 @@ use portolan_sdk::prelude::*;
 pub(crate) const CHALLENGE_FOR: u64 = 7 * DAY;
 /// The time after which a verification is checked again.
 pub(crate) const RECHECK_AFTER: u64 = 90 * DAY;
-/// How often the text is looked for while it is missing, and for how long the verification still
-/// counts.
+/// The time between two look-ups while the text is missing.
 pub(crate) const RECHECK_STALE_EVERY: u64 = DAY;
+/// The time for which a verification still counts while the text is missing.
 pub(crate) const STALE_FOR: u64 = 7 * DAY;
 /// The limit of checks of one verification.
 pub(crate) const CHECKS: Window = Window { most: 1, within: 30 * SECOND };
@@ -17,7 +17,7 @@ pub(crate) const ANSWERED_WITHIN: u64 = 120 * SECOND;
 /// The maximum number of failed checks of one challenge.
 pub(crate) const MOST_IN_VAIN: u32 = 20;
 
-/// The limit of new challenges of one person.
+/// The daily limit of new challenges of one person.
 pub(crate) const CHALLENGES_A_DAY: DailyLimit =
     DailyLimit { action: "start", name: "challenges_per_day", most: 10 };
 pub(crate) const CHECKS_A_DAY: DailyLimit =

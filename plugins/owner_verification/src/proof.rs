@@ -15,8 +15,8 @@ pub(crate) fn text(id: &str, it: &Verification) -> Result<String, HostError> {
     Ok(challenge_text(&secrets::mac(bound(id, it).as_bytes())?))
 }
 
-/// Whether the challenge text is among the texts that were found. It is checked with every key of
-/// the host, because the operator may have changed the key since the text was issued.
+/// Returns whether the challenge text is among the texts that were found. The text is computed with
+/// every key of the host, because the operator may have changed the key since the text was issued.
 pub(crate) fn is_among(found: &[String], id: &str, it: &Verification) -> Result<bool, HostError> {
     let macs = secrets::macs(bound(id, it).as_bytes())?;
     let texts: Vec<String> = macs.iter().map(|mac| challenge_text(mac)).collect();

@@ -15,7 +15,7 @@ pub(crate) enum VerificationError {
 pub(crate) type Result<T, E = VerificationError> = std::result::Result<T, E>;
 
 impl VerificationError {
-    /// Makes the refusal of an unknown verification, or of one of another person.
+    /// Makes the refusal for an unknown verification, and for one of another person.
     pub(crate) fn unknown() -> Self {
         common(ErrorCode::NotFound, "There is no such verification of yours.", status()).into()
     }

@@ -31,7 +31,8 @@ struct Membership {
 }
 
 impl Of {
-    /// Returns either the target or the organisation.
+    /// Returns the record that the input names, and its id. Refuses unless exactly one of the two
+    /// ids is given.
     pub(crate) fn one(target_id: Option<String>, org_id: Option<String>) -> Result<(Self, String)> {
         let ((Some(id), None) | (None, Some(id))) = (&target_id, &org_id) else {
             let expected = "either a target of the map or an organisation";
@@ -49,7 +50,8 @@ impl Of {
         }
     }
 
-    /// Returns the domain that the caller may prove.
+    /// Returns the domain that the caller may prove. Refuses if there is no such record, if it has
+    /// no domain, or if the caller is no admin of the organisation.
     pub(crate) fn domain_to_prove(&self) -> Result<String> {
         if let Some(org_id) = &self.org_id {
             let org = org(org_id)?.ok_or_else(no_org)?;
@@ -80,8 +82,8 @@ fn of_target(target: &Target) -> Option<String> {
     domain::of_website(target.properties.website.as_deref()?)
 }
 
-/// Returns the domain of an organisation. Its members chose it, so it counts only if it is itself a
-/// registrable domain.
+/// Returns the domain of an organisation; `None` if the organisation is not active. Its members
+/// chose the domain, so it counts only if it is itself a registrable domain.
 fn of_org(org: &Org) -> Option<String> {
     let domain = org.domain.as_ref().filter(|_| org.state == "active")?;
     domain::registered(domain).filter(|registered| registered == domain)

@@ -73,9 +73,9 @@ pub(crate) struct Verification {
     pub(crate) issued_at: u64,
     pub(crate) changed_at: u64,
     pub(crate) checked_at: Option<u64>,
-    /// The look-up that is not answered yet.
+    /// The id of the look-up whose result is awaited.
     pub(crate) lookup_id: Option<String>,
-    /// The failed checks of this challenge.
+    /// The number of failed checks of this challenge.
     #[serde(default)]
     pub(crate) in_vain: u32,
     /// Why the last check has failed, or why the verification has ended.

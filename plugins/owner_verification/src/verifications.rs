@@ -38,8 +38,7 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
         return Ok(view(&before)?);
     }
     if same && before.value.state.speaks() {
-        // A follower may have dropped the verification, because the record had another domain for a
-        // while.
+        // A subscriber may have discarded the verification while the record had another domain.
         tell(&before, note_proof(&before)?)?;
         return Ok(view(&before)?);
     }
@@ -73,7 +72,8 @@ pub(crate) fn set_timer(
     timers::set(&timer(action, stored), at, action, &About::of(&stored.id, &stored.value))
 }
 
-/// Returns the verification if this is its challenge still, and it is as expected.
+/// Returns the verification if `about` names its current challenge and `is_expected` returns true;
+/// otherwise `None`.
 pub(crate) fn current(
     about: &About,
     is_expected: impl Fn(&Verification) -> bool,
@@ -82,7 +82,7 @@ pub(crate) fn current(
     Ok(found.filter(|found| found.value.challenge == about.challenge && is_expected(&found.value)))
 }
 
-/// Applies a transition, saves the verification, and publishes the event.
+/// Applies a transition, saves the verification, and publishes the event if the state has changed.
 pub(crate) fn enter(
     call: &Call,
     stored: &mut Stored<Verification>,
@@ -126,8 +126,8 @@ fn summary(state: State) -> &'static str {
     }
 }
 
-/// Records in one document who has proved the record's domain, so that two concurrent changes do
-/// not miss each other; returns whether anybody has proved this domain.
+/// Records in one document who has proved the record's domain, so that two concurrent changes
+/// conflict. Returns whether anybody has proved this domain.
 fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
     let it = &stored.value;
     let mut subject = SUBJECTS.get_or_default(&it.subject_id)?;
@@ -141,7 +141,7 @@ fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
     Ok(subject.value.proved.values().any(|domain| *domain == it.domain))
 }
 
-/// Returns one of the caller's own verifications.
+/// Returns one of the caller's own verifications. Refuses if the caller expects another version.
 pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>> {
     let stored = Verification::load_own(call, &input.verification_id)?;
     let current = view(&stored)?;

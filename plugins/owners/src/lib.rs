@@ -1,8 +1,8 @@
 //! The capability `owners`: the person behind one or more agents.
 //!
 //! The host knows who a person is, and which agents are theirs. This capability stores what others
-//! may read about them, and how they want to be approached. Every person has a record: it is
-//! written with the first change.
+//! may read about them, and how they want to be approached. Every person has a record, which is
+//! stored with the first change.
 
 mod agents;
 mod life;
@@ -162,7 +162,7 @@ impl Owners {
     }
 }
 
-/// Returns what the host knows about a person.
+/// Returns what the host knows about a person. Refuses if there is no such person.
 fn known(call: &Call, owner_id: &str) -> Result<identity::Person> {
     people::known(call, owner_id)?.ok_or(OwnersError::OwnerNotFound)
 }
@@ -183,7 +183,8 @@ fn begin(call: &Call, action: &str, expected: Option<Version>) -> Result<Stored<
     Ok(owner)
 }
 
-/// Saves a changed record. An identical record is not a change.
+/// Saves the record and publishes the event, unless nothing has changed. `changed` are the names of
+/// the changed fields.
 fn update(call: &Call, mut owner: Stored<Record>, changed: Vec<&'static str>) -> Result<Owner> {
     let known = known(call, &owner.id)?;
     if !changed.is_empty() {

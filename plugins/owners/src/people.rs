@@ -5,7 +5,8 @@ use people_kit::people::{Contact, ContactPolicy, People, Person, Who};
 use people_kit::relations::{Tuple, relate};
 use portolan_sdk::{contract::identity, prelude::*};
 
-/// Returns those of the people who exist.
+/// Returns what other capabilities may know about these people. People who do not exist are left
+/// out.
 pub(crate) fn people(call: &Call, who: Who) -> Result<People, Refusal> {
     let mut existing = Vec::new();
     for owner_id in who.owner_ids {
@@ -19,8 +20,9 @@ pub(crate) fn people(call: &Call, who: Who) -> Result<People, Refusal> {
     Ok(People { people: people.map(|(id, record)| person(id, record, call.now())).collect() })
 }
 
-/// Returns what the host knows about a person. Live and test mode do not see each other's people;
-/// if the host itself calls, the ids come from documents of one mode.
+/// Returns what the host knows about a person; `None` if there is no such person in the caller's
+/// mode. If the host itself calls, the mode is not compared: the ids come from documents of one
+/// mode.
 pub(crate) fn known(call: &Call, owner_id: &str) -> Result<Option<identity::Person>, HostError> {
     let owner = identity::owner(owner_id)?;
     let same_mode = |owner: &identity::Person| {
@@ -42,7 +44,7 @@ fn person(owner_id: String, record: Record, now: u64) -> Person {
     }
 }
 
-/// Returns how a person can be reached; nothing while they are withdrawn from view.
+/// Returns how a person can be reached; no links while they are withdrawn from view.
 pub(crate) fn contact(call: &Call, owner_id: &str) -> Result<Contact, Refusal> {
     if known(call, owner_id)?.is_none() {
         return Ok(Contact::default());
@@ -52,7 +54,7 @@ pub(crate) fn contact(call: &Call, owner_id: &str) -> Result<Contact, Refusal> {
     Ok(Contact { links: record.profile.links })
 }
 
-/// States in `social_permissions` who may approach the person.
+/// Writes into `social_permissions` who may approach the person.
 pub(crate) fn state_policy(owner_id: &str, record: &Record) -> Result<(), Refusal> {
     let (write, delete): (Vec<_>, Vec<_>) =
         policy(owner_id, record).into_iter().partition(|(holds, _)| *holds);

@@ -81,8 +81,8 @@ pub(crate) fn reason(given: Option<String>) -> Result<Option<String>> {
     check(faults, reason)
 }
 
-/// Returns the age that a person born in this year has reached for certain: their birthday may be
-/// still to come.
+/// Returns the age that a person born in this year has certainly reached: their birthday this year
+/// may be still to come.
 pub(crate) fn age_at_least(birth_year: i16, now: u64) -> u8 {
     u8::try_from(year(now) - birth_year - 1).unwrap_or_default()
 }
@@ -111,7 +111,7 @@ fn languages(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
 
 fn language(tag: &str) -> Option<String> {
     let tag = LanguageTag::parse_and_normalize(tag).ok()?;
-    // Longer subtags are reserved or private.
+    // The codes of ISO 639 have two or three letters; no language has a longer primary subtag.
     let known = (2..=3).contains(&tag.primary_language().len());
     known.then(|| tag.into_inner())
 }
@@ -126,7 +126,7 @@ fn links(given: Vec<String>, faults: &mut Faults) -> Vec<String> {
     given
 }
 
-/// Whether the link is `https://`, a host name, and printable ASCII after it.
+/// Returns whether the link is `https://`, a host name, and printable ASCII after it.
 fn is_public_https(link: &str) -> bool {
     let Some(rest) = link.strip_prefix("https://") else { return false };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -63,8 +63,8 @@ enum Ending {
     Refunded(&'static str),
 }
 
-/// Returns what happens to the credits; `None` while the proposal waits. A proposer who withdraws a
-/// proposal that was read has had the attention that credits pay for.
+/// Returns what happens to the credits; `None` while the proposal waits. Credits pay for the
+/// recipient's attention, so they are spent even if the proposer ends a proposal that was read.
 fn ending(state: State, by: By, seen: bool) -> Option<Ending> {
     let taken_back = by == By::Proposer && seen;
     match state {

@@ -46,8 +46,8 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     Ok(Answer::new(Disclosure { disclosure, pairing: view }).next(get(&pairing.id)))
 }
 
-/// States who may see whose contact data, and publishes to both sides the kinds that were exchanged
-/// now.
+/// Writes into `social_permissions` that each of the two may see the other's contact data, and
+/// publishes the newly exchanged kinds to both.
 fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()> {
     let (from, to) = (&pairing.value.from.owner_id, &pairing.value.to.owner_id);
     let viewer = |one: &str, other: &str| {
@@ -78,7 +78,8 @@ fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, S
     Ok(given)
 }
 
-/// Returns the value of each of these kinds: given now, given before, or stored elsewhere.
+/// Returns for each of these kinds the sealed value that was given now or before, or `None` if the
+/// value is stored elsewhere. Refuses if a kind has no value.
 fn disclosed(
     call: &Call,
     pairing_id: &str,
@@ -105,7 +106,8 @@ fn disclosed(
     Err(PairingError::undisclosable(lacking.into_iter().map(lacks).collect(), next))
 }
 
-/// Whether a value of this kind exists that is stored elsewhere.
+/// Returns whether a value of this kind is stored elsewhere: the phone number of the claim, or the
+/// links of the profile.
 fn is_known(owner_id: &str, kind: Kind) -> Result<bool> {
     match kind {
         Kind::Phone => Ok(people::phone(owner_id)?.is_some()),
@@ -142,7 +144,7 @@ fn ask(pairing_id: &str, fields: &BTreeSet<Kind>, lacking: Kind) -> Next {
     next.field("fields", portolan_sdk::to_value(fields)).ask("details", question)
 }
 
-/// Returns the other side's contact data, of the kinds that were exchanged.
+/// Returns the other side's contact data, of the kinds that were exchanged; `None` if none was.
 pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> {
     if pairing.exchanged.is_empty() {
         return Ok(None);
@@ -162,7 +164,8 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> 
     }))
 }
 
-/// Returns the value that was given here, if it was exchanged.
+/// Returns the value that this side gave for this kind; `None` if it gave none or the kind was not
+/// exchanged.
 fn given(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>> {
     let sealed = side.disclosed.get(&kind).filter(|_| pairing.exchanged.contains(&kind));
     let Some(Some(sealed)) = sealed else { return Ok(None) };

@@ -35,7 +35,8 @@ pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
     tell::EXPIRY.tell(call, &pairing, BOTH, Facts::because("unanswered"))
 }
 
-/// Closes a connection without activity. Its conversation knows when the last message was sent.
+/// Closes a connection without activity. If a message was sent in its conversation since the due
+/// time was set, sets a later one instead.
 pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     let is_connected = |pairing: &Pairing| pairing.state == State::Connected;
     let Some(mut pairing) = due(call, pairing_id, is_connected)? else { return Ok(()) };
@@ -49,15 +50,16 @@ pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     tell::CLOSING.tell(call, &pairing, BOTH, Facts::because(IDLE_REASON))
 }
 
-/// Returns a pairing that is due, if it is in the state for which the timer was set.
+/// Returns the pairing if its due time has come and it is still in the state for which the timer
+/// was set, as `is_meant` decides; otherwise `None`.
 fn due(call: &Call, id: &str, is_meant: fn(&Pairing) -> bool) -> Result<Option<Stored<Pairing>>> {
     let is_over = |pairing: &Pairing| pairing.due_at.is_some_and(|due| due <= call.now());
     let is_due = |pairing: &Stored<Pairing>| is_meant(&pairing.value) && is_over(&pairing.value);
     Ok(PAIRINGS.get(id)?.filter(is_due))
 }
 
-/// Returns when the last message was sent in the conversation, if either side still takes part in
-/// it.
+/// Returns when the last message was sent in the conversation; 0 if there is no conversation, or
+/// neither side still takes part in it.
 fn last_written(pairing: &Pairing) -> Result<u64> {
     let Some(thread_id) = &pairing.thread_id else { return Ok(0) };
     for side in [&pairing.from, &pairing.to] {
@@ -70,7 +72,7 @@ fn last_written(pairing: &Pairing) -> Result<u64> {
     Ok(0)
 }
 
-/// Ends all pairings of two people after a block. Neither is told why.
+/// Ends all pairings of two people after a block. The events do not say why.
 pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     let Blocked { blocker_id, blocked_id } = &event.data;
     // The event may be delivered after the block has ended.
@@ -115,7 +117,7 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
     Ok(())
 }
 
-/// The states into which the owner brings a listing. Its proposals count as withdrawn by the owner.
+/// The states of a listing whose own proposals count as ended by their proposer.
 const CHOSEN: [&str; 4] = ["paused", "filled", "withdrawn", "removed"];
 
 fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> Result<()> {
@@ -123,8 +125,8 @@ fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> R
     tell::CANCELLATION.tell(call, pairing, BOTH, Facts::default())
 }
 
-/// Returns some of the affected pairings. If there are more, the same event is handled again at
-/// once.
+/// Returns at most [`AT_ONCE`] of the affected pairings. If there are more, sets a timer that
+/// handles the same event again at once.
 fn some<T: Serialize>(
     call: &Call,
     concerned: Filter,

@@ -12,8 +12,8 @@ pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, O
     Ok((of(from_id), of(to_id)))
 }
 
-/// Returns the caller's own active listing, and a listing of another person that is visible to the
-/// caller and its counterpart.
+/// Returns an active listing of the caller, and its counterpart: a listing of another person that
+/// is visible to the caller. Refuses if the ids are not those of two such listings.
 pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (from, to) = profiles(from_id, to_id)?;
     let from = from.ok_or(PairingError::ListingNotFound)?;
@@ -43,7 +43,7 @@ pub(crate) fn counterpart(listing: &Profile) -> Like {
     Like { category: listing.counterpart.clone(), side: listing.counterpart_side }
 }
 
-/// Whether a listing is visible to a person, apart from blocks.
+/// Returns whether a listing is visible to a person, without regard to blocks.
 fn sees(me: &str, listing: &Profile) -> Result<bool> {
     match listing.is_active() {
         false => Ok(false),
@@ -52,9 +52,9 @@ fn sees(me: &str, listing: &Profile) -> Result<bool> {
     }
 }
 
-/// Ensures that the recipient accepts this proposal, by their contact policy and by the categories
-/// that they decline. Everything is checked in any case, and the refusal does not say which check
-/// failed.
+/// Refuses with `AgeRestricted` if the proposer is too young for the recipient's listing, and with
+/// `RecipientNotAccepting` if the recipient's contact policy, declined categories or age exclude
+/// the proposal. The latter does not say which of these it is.
 pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let age =
@@ -74,7 +74,7 @@ pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a second pairing of two listings, and one that was declined recently.
+/// Refuses a second open pairing of two listings.
 pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     match open(pair)? {
         Some(open) => Err(PairingError::PairingExists {

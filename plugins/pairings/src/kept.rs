@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of proposals of one listing that wait for an answer at the same time.
 pub(crate) const OPEN_OF_A_LISTING: usize = 10;
-/// The limit of proposals of one person.
+/// The daily limit of proposals of one person.
 pub(crate) const PROPOSALS_A_DAY: Window = Window { most: 20, within: DAY };
 /// The maximum number of questions of the recipient before they decide.
 pub(crate) const QUESTIONS: usize = 2;
@@ -237,8 +237,8 @@ impl Pairing {
         self.messages.iter().filter(|message| message.kind == Speech::Question).count()
     }
 
-    /// Whether the recipient is known to have read it. Reads are not recorded, so only a message of
-    /// theirs proves it.
+    /// Returns whether the recipient is known to have read the proposal. Reads are not recorded, so
+    /// only a message of the recipient proves it.
     pub(crate) fn was_seen(&self) -> bool {
         self.messages.iter().any(|message| message.by == Role::Received)
     }
@@ -255,12 +255,12 @@ pub(crate) fn pair(one: &Profile, other: &Profile) -> Result<Pair> {
 }
 
 impl Pair {
-    /// Returns the declined proposal of this listing, while its cooldown lasts.
+    /// Returns the declined proposal of this listing; `None` after its cooldown.
     pub(crate) fn cooldown(&self, listing_id: &str, now: u64) -> Option<&Declined> {
         self.any_cooldown(now).filter(|declined| declined.listing_id == listing_id)
     }
 
-    /// Returns the declined proposal of either listing, while its cooldown lasts.
+    /// Returns the declined proposal of either listing; `None` after its cooldown.
     pub(crate) fn any_cooldown(&self, now: u64) -> Option<&Declined> {
         self.declined.as_ref().filter(|declined| declined.at + COOLDOWN > now)
     }

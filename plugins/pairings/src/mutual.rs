@@ -43,8 +43,8 @@ fn opened(pairing: &Stored<Pairing>) -> Result<Opened> {
     Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
 }
 
-/// Returns both listings, if they are active, belong to two people, and are each other's
-/// counterpart.
+/// Returns both listings. Refuses unless they are active, belong to two people, and are each
+/// other's counterpart.
 fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     let (Some(from), Some(to)) = guards::profiles(from_id, to_id)? else {
         return Err(PairingError::ListingNotFound);
@@ -64,8 +64,8 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
     Ok((from, to))
 }
 
-/// Ensures that both may be connected. Contact policies and declined categories do not count,
-/// because both have agreed.
+/// Ensures that both may be connected: neither is paused, withdrawn, too young or blocked. Because
+/// both have agreed, other contact policies and declined categories do not matter.
 fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
     let ready = |of: &Profile, with: &Profile| {
@@ -82,8 +82,8 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Returns those of the others with which this listing has an open pairing, or a decline whose
-/// cooldown lasts.
+/// Returns the ids of the other listings with which this listing has an open pairing, or a decline
+/// whose cooldown lasts.
 pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
     let ids = input.other_listing_ids.iter().map(|other| both(&input.listing_id, other));
     let pairs = PAIRS.get_many(ids)?;

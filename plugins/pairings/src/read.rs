@@ -3,7 +3,8 @@
 use crate::{disclose, kept::*, life::*, refusals::*, turn::mine, types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// Returns a pairing with the other side's contact data, as far as it was exchanged.
+/// Returns a pairing with the contact data that was exchanged, unless the two are blocked or the
+/// pairing is cancelled.
 pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>> {
     let (pairing, role) = mine(call, &input.pairing_id)?;
     let me = call.require_owner()?;

@@ -5,7 +5,7 @@ use people_kit::text::{Fault, TextError, Violations};
 use people_kit::{taxonomy::Side, threads::ThreadError};
 use portolan_sdk::{entity::Duplicate, prelude::*, states::StateConflict, time::seconds};
 
-/// The required age, and the person's age as far as it is known.
+/// The conflict of a refusal because of age: the minimum age.
 #[derive(Debug, Serialize)]
 pub(crate) struct TooYoung {
     kind: &'static str,

@@ -3,13 +3,13 @@
 use crate::{kept::*, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
-/// An event of a pairing, and how people are notified.
+/// An event of a pairing, with its summary and what it says about the conversation and the actor.
 pub(crate) struct Notice {
     event: PairingEvent,
     summary: &'static str,
     /// Whether the next step reads the conversation, if there is one.
     in_thread: bool,
-    /// Whether the event omits who did it.
+    /// Whether the event omits the acting person.
     is_anonymous: bool,
 }
 
@@ -24,8 +24,8 @@ pub(crate) const EXCHANGE: Notice =
     Notice::new(CONTACT_EXCHANGED, "Both sides have disclosed contact data to each other.");
 pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal expired without an answer.");
 pub(crate) const CLOSING: Notice = Notice::new(CLOSED, "The pairing is closed.");
-/// The end for any other reason. The event is the same for each of these reasons, so that none is
-/// disclosed.
+/// The end of a pairing for a reason that is not disclosed, such as a block. The event is the same
+/// for all of these reasons.
 pub(crate) const CANCELLATION: Notice =
     Notice { is_anonymous: true, ..Notice::new(CANCELLED, "The pairing has ended.") };
 

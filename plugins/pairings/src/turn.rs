@@ -4,7 +4,7 @@ use crate::credits::{self, By};
 use crate::{kept::*, life::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// Returns a pairing of the caller, and their side of it.
+/// Returns a pairing of the caller, and their side of it. Refuses any other as not found.
 pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role)> {
     let me = call.owner_id().ok_or(PairingError::PairingNotFound)?;
     let pairing = Pairing::load(pairing_id)?;
@@ -12,8 +12,8 @@ pub(crate) fn mine(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Ro
     Ok((pairing, role))
 }
 
-/// Returns a pairing that is about to be changed: the caller may take `action` in its state, and it
-/// is the version that they have read.
+/// Returns a pairing of the caller, and their side of it, to be changed by `action`. Refuses like
+/// [`mine`] and [`ensure_may`].
 pub(crate) fn changing(
     call: &Call,
     pairing_id: &str,
@@ -25,7 +25,7 @@ pub(crate) fn changing(
     Ok((pairing, role))
 }
 
-/// Refuses an action that this side may not take now, or if the version is not the current one.
+/// Refuses if this side may not take the action now, or if the caller expects another version.
 pub(crate) fn ensure_may(
     call: &Call,
     pairing: &Stored<Pairing>,
@@ -85,7 +85,7 @@ pub(crate) fn enter(
     touch(call, pairing)
 }
 
-/// Saves a pairing with activity: its time begins again.
+/// Saves a pairing after activity, with a new due time.
 pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
     let now = call.now();
     let value = &mut pairing.value;
@@ -98,7 +98,7 @@ pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
     write(pairing)
 }
 
-/// Saves a pairing and sets its timer.
+/// Saves a pairing, and sets its timer or cancels it.
 pub(crate) fn write(pairing: &mut Stored<Pairing>) -> Result<()> {
     let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone().into());
     match pairing.value.due_at {
@@ -132,7 +132,7 @@ fn place(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
     Ok(())
 }
 
-/// Counts a proposal of this person.
+/// Counts a proposal of this person, or refuses if the daily limit is reached.
 pub(crate) fn count(call: &Call, owner_id: &str) -> Result<()> {
     let mut day = DAYS.get_or_default(owner_id)?;
     let (times, next) = (&mut day.value.proposed_at, list().field("role", "sent"));

@@ -44,12 +44,12 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Returns when a proposal expires.
+    /// Returns the facts with the time when the proposal expires.
     pub(crate) fn of_due(pairing: &Pairing) -> Self {
         Self { expires_at: pairing.due_at.map(rfc3339), ..Self::default() }
     }
 
-    /// Returns why a timer or a listing ended it.
+    /// Returns the facts with the reason why a timer or a listing ended the pairing.
     pub(crate) fn because(reason: &'static str) -> Self {
         Self { reason: Some(reason), ..Self::default() }
     }

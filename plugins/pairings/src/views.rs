@@ -103,7 +103,7 @@ pub(crate) struct Around {
 }
 
 impl Around {
-    /// Loads the data around at most 100 pairings of this person.
+    /// Loads the data for the views of at most 100 pairings of this person.
     pub(crate) fn of<'a>(
         me: &str,
         pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,
@@ -124,7 +124,7 @@ impl Around {
         })
     }
 
-    /// Whether one of the two has blocked the other.
+    /// Returns whether this person and the viewer are blocked.
     pub(crate) fn hides(&self, owner_id: &str) -> bool {
         self.hidden.contains(owner_id)
     }
@@ -161,7 +161,8 @@ impl Around {
         }))
     }
 
-    /// Returns the other side. Of a cancelled pairing it contains only the id, whatever the reason.
+    /// Returns the other side. If the two are blocked or the pairing is cancelled, it contains only
+    /// the id.
     fn other(&self, pairing: &Pairing, role: Role) -> Other {
         let side = pairing.side(role.other());
         let shown = !self.hides(&side.owner_id) && pairing.state != State::Cancelled;

@@ -4,7 +4,8 @@ pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Decodes hexadecimal digits. Other characters are skipped.
+/// Decodes hexadecimal digits. Other characters, and a last digit without a second one, are
+/// skipped.
 pub fn decode(text: &str) -> Vec<u8> {
     let digits = text.chars().filter_map(|digit| u8::try_from(digit.to_digit(16)?).ok());
     let digits: Vec<u8> = digits.collect();

@@ -1,7 +1,7 @@
 //! Host names.
 
-/// Whether this is a registered host name in ASCII, and not the address of a machine: its last
-/// label begins with a letter.
+/// Returns whether this is a host name in ASCII with at least two labels, and not an IP address:
+/// its last label has at least two characters and begins with a letter.
 pub fn is_host_name(host: &str) -> bool {
     let top = host.rsplit('.').next().unwrap_or_default();
     let is_top = top.len() >= 2 && top.starts_with(|first: char| first.is_ascii_alphabetic());

@@ -5,8 +5,8 @@ use crate::taxonomy::{Criteria, Side, is_within};
 use portolan_sdk::{documents::Circle, prelude::*};
 use serde_json::{Map, Value};
 
-/// The grid of public places: a hundredth of a degree, about a kilometre. Searching, sorting and
-/// showing use this grid, so that repeated queries reveal nothing more exact.
+/// The lines in one degree of the grid of public places, about a kilometre apart. Searching,
+/// sorting and showing use this grid, so that repeated queries reveal nothing more exact.
 const GRID: f64 = 100.0;
 
 /// How exact a place is.
@@ -62,12 +62,13 @@ pub struct Compensation {
 }
 
 impl Compensation {
-    /// Returns the kind of the amounts: amounts of one kind can be compared.
+    /// Returns the kind of the amounts: their currency and unit. Only amounts of one kind can be
+    /// compared.
     pub fn kind(&self) -> String {
         format!("{}/{:?}", self.currency, self.unit)
     }
 
-    /// Returns the range from the minimum to the maximum; a missing end is infinite.
+    /// Returns the range from the minimum, by default 0, to the maximum, by default `f64::MAX`.
     pub fn range(&self) -> (f64, f64) {
         (self.min.unwrap_or(0.0), self.max.unwrap_or(f64::MAX))
     }
@@ -85,8 +86,8 @@ pub enum Visibility {
 }
 
 impl Place {
-    /// Returns the public part of the place. The label of an exact place may be an address, so it
-    /// is omitted.
+    /// Returns the public part of the place. The label of an exact place or a street may be an
+    /// address, so it is omitted.
     pub fn public(&self) -> Self {
         let fine = matches!(self.precision, Precision::Exact | Precision::Street);
         Self {
@@ -132,8 +133,8 @@ pub struct Profile {
     /// The age that its owner has reached for certain, in categories that have a minimum age.
     #[serde(default)]
     pub age_at_least: Option<u8>,
-    /// Whether its owner is paused or withdrawn, so that nobody can reach them. Only where people
-    /// are asked for.
+    /// Whether its owner is paused or withdrawn, so that nobody can reach them. Set only by
+    /// `fitting`, and by `profiles` with `with_people`.
     #[serde(default)]
     pub unreachable: bool,
     /// The keys by which searches find the attributes, made by `listing_taxonomy`.
@@ -180,8 +181,8 @@ impl Profile {
         self.state == "active"
     }
 
-    /// Whether the two listings are each other's counterpart: in the same category, or in one above
-    /// or below it.
+    /// Returns whether the two listings are each other's counterpart: on the counterpart's side,
+    /// and in the counterpart's category or one above or below it.
     pub fn meets(&self, other: &Self) -> bool {
         let fits = |one: &Self, other: &Self| {
             one.counterpart_side == other.side && is_near(&one.counterpart, &other.category)
@@ -190,7 +191,7 @@ impl Profile {
     }
 }
 
-/// Whether the categories are equal, or one is above the other.
+/// Returns whether the categories are equal, or one is above the other.
 pub fn is_near(one: &str, other: &str) -> bool {
     is_within(one, other) || is_within(other, one)
 }
@@ -200,7 +201,7 @@ pub fn is_near(one: &str, other: &str) -> bool {
 pub struct Which {
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub listing_ids: Vec<String>,
-    /// Whether to add what their owners allow.
+    /// Whether to set `age_at_least` and `unreachable`, which depend on the owners.
     #[serde(default)]
     pub with_people: bool,
 }
@@ -251,12 +252,13 @@ pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
     Ok(profiles([listing_id])?.pop())
 }
 
-/// Returns those of at most 100 listings that exist.
+/// Returns the listings of at most 100 ids, without those that do not exist.
 pub fn profiles<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
     of_ids(ids.into_iter().map(str::to_owned).collect(), false)
 }
 
-/// Returns those of at most 100 listings that exist, with what their owners allow, for matching.
+/// Returns the listings of at most 100 ids, without those that do not exist, with the facts about
+/// their owners that matching needs.
 pub fn matched<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
     of_ids(ids.into_iter().map(str::to_owned).collect(), true)
 }
@@ -268,7 +270,7 @@ fn of_ids(listing_ids: Vec<String>, with_people: bool) -> Result<Vec<Profile>, R
     Ok(PROFILES.call(&Which { listing_ids, with_people })?.profiles)
 }
 
-/// Returns a page of listings that fit.
+/// Returns a page of the listings that satisfy the criteria.
 pub fn fitting(what: &Fitting) -> Result<Fits, Refusal> {
     FITTING.call(what)
 }

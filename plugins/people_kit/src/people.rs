@@ -33,7 +33,7 @@ pub struct Person {
 }
 
 impl Person {
-    /// Whether proposals in this category are declined without asking.
+    /// Returns whether proposals in this category are declined without asking.
     pub fn declines(&self, category: &str) -> bool {
         self.declined_categories.iter().any(|declined| is_within(category, declined))
     }
@@ -70,7 +70,7 @@ pub struct Contact {
 /// The output of `svc.phone-binding number`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
-    /// The number in E.164; `None` if the person's phone number is not known.
+    /// The number in E.164; null if the person's phone number is not known.
     pub number: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub fn person(owner_id: &str) -> Result<Option<Person>, Refusal> {
     Ok(people([owner_id])?.remove(owner_id))
 }
 
-/// Returns those of at most 100 people who exist, by id.
+/// Returns the people of at most 100 ids, without those who do not exist, by id.
 pub fn people<'a>(
     owner_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, Person>, Refusal> {
@@ -102,7 +102,7 @@ pub fn links(owner_id: &str) -> Result<Vec<String>, Refusal> {
 }
 
 /// Returns the number with which the person claimed their agents, for somebody to whom they have
-/// disclosed it.
+/// disclosed it; `None` if it is not known.
 pub fn phone(owner_id: &str) -> Result<Option<String>, Refusal> {
     let whose = Whose { owner_id: owner_id.to_owned() };
     Ok(NUMBER.call(&whose)?.number)

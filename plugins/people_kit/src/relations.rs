@@ -80,23 +80,24 @@ pub fn relate(write: Vec<Tuple>, delete: Vec<Tuple>) -> Result<(), Refusal> {
     RELATE.call(&Relate { write, delete })
 }
 
-/// Whether a relation holds, stated or by the model; false if the subject is blocked.
+/// Returns whether the subject has the relation, by a stored tuple or by the rules of the model;
+/// false if the subject is blocked.
 pub fn allowed(tuple: Tuple) -> Result<bool, Refusal> {
     Ok(ALLOWED.call(&Question { tuple })?.allowed)
 }
 
-/// Whether a person has a relation to an object, such as `editor` to `listing:lst_1`.
+/// Returns whether a person has a relation to an object, such as `editor` to `listing:lst_1`.
 pub fn may(object: impl Into<String>, relation: &str, owner_id: &str) -> Result<bool, Refusal> {
     allowed(Tuple::new(object, relation, format!("owner:{owner_id}")))
 }
 
-/// Whether one of the two has blocked the other.
+/// Returns whether one of the two has blocked the other.
 pub fn are_blocked(one: &str, other: &str) -> Result<bool, Refusal> {
     Ok(!hidden(Some(one), [other])?.is_empty())
 }
 
 /// Returns those of at most 100 people who are not visible to the viewer, because one of the two
-/// has blocked the other. An agent without an owner has blocked nobody.
+/// has blocked the other. Without a viewer (an agent without an owner), nobody is hidden.
 pub fn hidden<'a>(
     viewer_id: Option<&str>,
     owner_ids: impl IntoIterator<Item = &'a str>,

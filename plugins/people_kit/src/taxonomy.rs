@@ -21,7 +21,7 @@ impl Side {
     }
 }
 
-/// Whether the category is the root, or below it.
+/// Returns whether the category is the root, or below it.
 pub fn is_within(category: &str, root: &str) -> bool {
     category.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
@@ -178,7 +178,7 @@ pub struct Narrowed {
     pub ranks: Vec<(String, String)>,
 }
 
-/// One fault.
+/// One fault of attributes or criteria.
 #[document(PartialEq)]
 pub struct Misfit {
     /// A JSON Pointer (RFC 6901) into the body.
@@ -187,7 +187,8 @@ pub struct Misfit {
     pub expected: Value,
 }
 
-/// Returns the conflict of characteristics that a law or a policy does not allow to select by.
+/// Returns the conflict of a refusal because of prohibited characteristics: those by which a law or
+/// a policy does not allow people to be selected.
 fn prohibited(found: &[Breach]) -> Value {
     let radius = found.iter().all(|breach| breach.prohibited == DISTANCE);
     let prohibited: BTreeSet<_> = found.iter().map(|breach| breach.prohibited).collect();
@@ -199,7 +200,7 @@ fn prohibited(found: &[Breach]) -> Value {
     })
 }
 
-/// The distance between the places of two listings.
+/// The field of criteria that compares the distance between the places of two listings.
 pub const DISTANCE: &str = "distance_km";
 
 /// One place in which a prohibited characteristic is used.
@@ -294,12 +295,12 @@ fn fields(code: String, side: Side) -> Next {
 pub const CHECK: Invocation<CheckInput, Checked> = Invocation::new("listing_taxonomy", "check");
 pub const NARROW: Invocation<NarrowInput, Narrowed> = Invocation::new("listing_taxonomy", "narrow");
 
-/// Returns the listing's content in its normal form.
+/// Returns the listing's content in its normal form, and the rules of its category.
 pub fn check(input: &CheckInput) -> Result<Checked, TaxonomyError> {
     CHECK.call(input).map_err(TaxonomyError::Common)
 }
 
-/// Returns the comparisons of a search.
+/// Translates the comparisons of a search into comparisons of keys.
 pub fn narrow(input: &NarrowInput) -> Result<Narrowed, TaxonomyError> {
     NARROW.call(input).map_err(TaxonomyError::Common)
 }

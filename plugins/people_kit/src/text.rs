@@ -59,8 +59,8 @@ impl Faults {
         self.0
     }
 
-    /// Returns `contact_in_text` if that is the only fault, otherwise `validation_failed` with all
-    /// faults.
+    /// Refuses with `contact_in_text` if contact data is the only fault, with `validation_failed`
+    /// and all faults if there are others, and not at all without faults.
     pub fn check(self) -> Result<(), TextError> {
         let errors = self.0;
         if errors.is_empty() {
@@ -81,7 +81,8 @@ pub enum Lines {
     Many,
 }
 
-/// Returns a text for others: trimmed, and without contact data.
+/// Returns a text for others, without space around it. Contact data is a fault, as is what
+/// [`plain`] does not accept.
 pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     if has_contact_data(text) {
         faults.add(pointer, NO_CONTACT_DATA, "a text without e-mail addresses and phone numbers");
@@ -89,7 +90,7 @@ pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> S
     plain(pointer, text, lines, faults)
 }
 
-/// Returns a text without space around it; it must not be blank or contain invisible characters.
+/// Returns a text without space around it. A blank text and invisible characters are faults.
 pub fn plain(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     let text = text.trim();
     let breaks = |letter: char| lines == Lines::Many && ['\n', '\r', '\t'].contains(&letter);

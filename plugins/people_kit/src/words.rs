@@ -5,7 +5,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use std::ops::Range;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// A language with stems and stop words of its own.
+/// A language that listings are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Language {
     English,
@@ -15,7 +15,7 @@ pub enum Language {
     Japanese,
 }
 
-/// The languages whose words are stemmed, with their stop words: one line each, in this order.
+/// The languages whose words are stemmed. [`STOP_WORDS`] has one line for each, in this order.
 const STEMMED: [(Language, Algorithm); 4] = [
     (Language::English, Algorithm::English),
     (Language::German, Algorithm::German),
@@ -25,7 +25,7 @@ const STEMMED: [(Language, Algorithm); 4] = [
 const STOP_WORDS: &str = include_str!("words/stop.txt");
 
 impl Language {
-    /// Returns the language of a BCP 47 tag such as `de-AT`.
+    /// Returns the language of a BCP 47 tag such as `de-AT`; `None` for any other language.
     pub fn of_tag(tag: &str) -> Option<Self> {
         let primary = tag.split('-').next()?;
         let all = [Self::English, Self::German, Self::Spanish, Self::French, Self::Japanese];
@@ -48,12 +48,13 @@ impl Language {
         place.and_then(|place| STOP_WORDS.lines().nth(place)).unwrap_or_default()
     }
 
-    /// Whether a word in lower case says nothing about the content.
+    /// Returns whether a word in lower case says nothing about the content.
     pub fn is_stop_word(self, form: &str) -> bool {
         self.stop_words().split(' ').any(|stop| stop == form)
     }
 
-    /// Returns the stem of a word in lower case, without accents.
+    /// Returns the stem of a word in lower case, without accents. Japanese words have no stem and
+    /// are returned unchanged.
     pub fn stem(self, form: &str) -> String {
         match STEMMED.iter().find(|(language, _)| *language == self) {
             Some((_, algorithm)) => folded(&Stemmer::create(*algorithm).stem(form)),
@@ -69,7 +70,7 @@ pub fn language(text: &str) -> Language {
     }
     let forms = forms(text);
     let count = |of: Language| forms.iter().filter(|(_, form)| of.is_stop_word(form)).count();
-    // Of several languages with the most, the first one is taken.
+    // `max_by_key` returns the last of several maxima, and so the first language of the table.
     let most = STEMMED.iter().rev().max_by_key(|(language, _)| count(*language));
     most.map_or(Language::English, |(language, _)| *language)
 }
@@ -156,7 +157,7 @@ fn script(letter: char) -> Script {
     }
 }
 
-/// Whether the letter belongs to a script that is written without spaces.
+/// Returns whether the letter belongs to a script that is written without spaces.
 pub fn is_cjk(letter: char) -> bool {
     script(letter) != Script::Other
 }

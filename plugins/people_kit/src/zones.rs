@@ -15,7 +15,7 @@ impl Zone {
         Self { name: "UTC".into(), rules: TimeZone::UTC }
     }
 
-    /// Finds a zone by its IANA name, in upper or lower case.
+    /// Returns the zone with this IANA name, in upper or lower case; `None` if there is none.
     pub fn named(name: &str) -> Option<Self> {
         if ["UTC", "Etc/UTC", "GMT"].iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
             return Some(Self::utc());
@@ -43,7 +43,7 @@ impl Zone {
     /// 3.3.5).
     pub fn instant(&self, local: DateTime) -> i64 {
         let instant = self.rules.to_ambiguous_timestamp(local).compatible();
-        // The calendar has only the years 1 to 9999.
+        // An instant beyond the years that jiff supports is replaced by the first or last one.
         let edge = if local.year() < 1970 { Timestamp::MIN } else { Timestamp::MAX };
         instant.unwrap_or(edge).as_millisecond()
     }
@@ -68,7 +68,7 @@ impl Zone {
     }
 }
 
-/// Returns the whole milliseconds.
+/// Returns the whole milliseconds of a duration.
 pub fn millis(duration: SignedDuration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }

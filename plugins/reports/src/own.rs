@@ -8,13 +8,14 @@ use portolan_sdk::prelude::*;
 
 /// The maximum number of undecided reports of one person.
 const MOST_OPEN: u64 = 20;
-/// The limit of new reports of one person.
+/// The daily limit of new reports of one person.
 const A_DAY: Window = Window { most: 40, within: DAY };
 
 /// The alphabet of ids (Crockford's base 32): 32 characters, so that each byte gives one.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Returns the reasons for which this subject may be reported, or all.
+/// Returns the reasons for which this subject may be reported; all reasons without a subject, or if
+/// its kind is unknown.
 pub(crate) fn reasons(subject_id: Option<&str>) -> Reasons {
     let kind = subject_id.and_then(subjects::kind);
     let fits = |row: &&ReasonView| kind.is_none_or(|kind| row.subjects.contains(&kind));
@@ -123,8 +124,8 @@ pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView> {
     Ok(views::report(&report, role, now))
 }
 
-/// Returns the state after an appeal, if the decision went against the caller and the time has not
-/// passed.
+/// Returns the state after an appeal. Refuses unless the decision went against the caller and can
+/// still be appealed.
 fn step(report: &Stored<Report>, role: Role, now: u64) -> Result<State> {
     let value = &report.value;
     let to = REPORT.step(&report.id, value.state, "appeal")?;

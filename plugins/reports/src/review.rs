@@ -81,7 +81,7 @@ fn save(call: &Call, mut report: Stored<Report>) -> Result<Case> {
     Ok(case(&report)?)
 }
 
-/// Returns a report in the version that the operator has read.
+/// Returns a report. Refuses if the operator expects another version.
 fn expected(report_id: &str, expected: Option<Version>) -> Result<Stored<Report>> {
     let report = Report::load(report_id)?;
     report.ensure_version(expected, || case(&report).ok(), get(&report.id))?;

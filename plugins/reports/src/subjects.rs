@@ -4,7 +4,7 @@ use people_kit::listings::{self, Profile, Visibility};
 use people_kit::people;
 use portolan_sdk::{feeds, prelude::*};
 
-// `States` lists the kinds.
+// `States` is derived for `Kind::ALL`.
 #[choice(States)]
 pub(crate) enum Kind {
     /// An organisation on the map.
@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     Organisation,
 }
 
-/// The pattern of their ids.
+/// The pattern of the ids of subjects.
 pub(crate) const SUBJECT_ID: &str =
     "^(tgt|sig|rol|per|evn|soc|qst|lst|msg|thr|pair|mtg|own|org)_[0-9A-Za-z]{1,36}$";
 
@@ -60,7 +60,7 @@ enum Place {
     Capability(Get, &'static str, Whose),
 }
 
-/// The JSON Pointer (RFC 6901) of a person in the answer.
+/// The person of a subject, with the JSON Pointer (RFC 6901) to their id in the answer.
 enum Whose {
     Nobody,
     /// The owner, who wrote the texts.
@@ -94,7 +94,7 @@ const ROWS: [Row; 14] = [
     ("pair", Pairing, Capability(PAIRING, "pairing_id", Owner("/other/owner_id")), PAIRING_WORDS),
     ("mtg", Meeting, Capability(MEETING, "meeting_id", Author("/organizer")), &["/title"]),
     ("own", Kind::Owner, Capability(OWNER, "owner_id", Owner("/owner_id")), OWNER_WORDS),
-    // Nobody in particular has written its name, which could not be erased with a person here.
+    // The name has no single author, so it is not stored: it could not be erased with a person.
     ("org", Organisation, Capability(ORGANISATION, "org_id", Nobody), &[]),
 ];
 const LISTING_WORDS: &[&str] = &["/title", "/description_md"];
@@ -144,8 +144,8 @@ pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Ref
     }
 }
 
-/// Returns the person who wrote a subject's texts. The first message of a pairing is the proposer's,
-/// who may be the caller.
+/// Returns the person who wrote a subject's texts, if it was one person. The text of a pairing is
+/// its first message, by the proposer: the caller, if the caller's role in the pairing is `sent`.
 fn author(call: &Call, whose: &Whose, answer: &Value) -> Option<String> {
     match (text(answer, "/role").as_deref(), whose) {
         (Some("sent"), _) => call.owner_id().map(str::to_owned),
@@ -158,8 +158,8 @@ fn is_unseen(refusal: &Refusal) -> bool {
     refusal.code.ends_with("_not_found") || UNSEEN.contains(&refusal.code.as_str())
 }
 
-/// Returns a subject that is hidden by the caller's own block. People may report somebody whom they
-/// have blocked.
+/// Returns a subject that is hidden only because the caller has blocked its owner; otherwise
+/// `None`. People may report somebody whom they have blocked.
 fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     match kind {
         Kind::Owner => {
@@ -178,12 +178,14 @@ fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<
     }
 }
 
-/// Treats a missing capability like a subject that is not visible.
+/// Returns `None` for a refusal that means that the subject is not visible, or that its capability
+/// is missing. Returns any other refusal.
 fn nobody<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
     if is_unseen(&refusal) { Ok(None) } else { Err(refusal) }
 }
 
-/// Returns a person, or a subject that belongs to them, if the caller has blocked the person.
+/// Returns a person, or a subject that belongs to them, if the caller has blocked the person;
+/// otherwise `None`.
 fn blocked_by(
     call: &Call,
     found: Option<(String, Option<String>)>,
@@ -209,7 +211,7 @@ fn text(answer: &Value, pointer: &str) -> Option<String> {
     answer.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
-/// Returns the subject's text, shortened to what is stored.
+/// Returns the subject's text, shortened to [`LONGEST`]; `None` if it has none.
 fn said(answer: &Value, words: &[&str]) -> Option<String> {
     let words = words.iter().filter_map(|pointer| text(answer, pointer));
     let words = words.collect::<Vec<_>>().join("\n");

@@ -100,7 +100,8 @@ pub(crate) fn allowed(report: &Report, role: Role, now: u64) -> Vec<&'static str
     if in_time { REPORT.allowed_as(side, report.state) } else { Vec::new() }
 }
 
-/// Returns until when an unappealed decision can be appealed.
+/// Returns until when the decision can be appealed; `None` if there is no decision, or if it was
+/// appealed.
 pub(crate) fn appeal_until(report: &Report) -> Option<u64> {
     let decision = report.decision.as_ref().filter(|_| report.appeal.is_none());
     decision.map(|decision| decision.at + APPEAL_TIME)

@@ -106,12 +106,13 @@ pub(crate) fn reject(call: &Call, input: Reject) -> Result<EvidenceView> {
     Ok(views::evidence(&evidence))
 }
 
-/// Returns evidence, for the operator.
+/// Returns evidence of any person, for the operator.
 fn known(evidence_id: &str) -> Result<Stored<Evidence>> {
     EVIDENCE.get(evidence_id)?.ok_or_else(|| SignalError::nothing("evidence"))
 }
 
-/// Applies an action to evidence.
+/// Changes the state of evidence by an action, without saving it. Refuses if the caller expects
+/// another version.
 fn enter(
     call: &Call,
     evidence: &mut Stored<Evidence>,

@@ -59,7 +59,8 @@ impl Step {
     }
 }
 
-/// Returns a signal of the feed.
+/// Returns a signal of the feed. Refuses a signal that has left the feed with `resource_gone` if
+/// statements about it are stored, and any other with `not_found`.
 pub(crate) fn signal(signal_id: &str) -> Result<Signal> {
     match SIGNALS.get(signal_id)? {
         Some(signal) => Ok(signal.value),

@@ -96,7 +96,7 @@ pub(crate) struct Confirmation {
 pub(crate) struct Appointment {
     pub(crate) target_id: String,
     pub(crate) owner_id: String,
-    /// The proof that the operator has seen.
+    /// A note about the proof.
     pub(crate) note: String,
     pub(crate) since: u64,
     /// The verification of the person; `None` if the operator has seen the proof.
@@ -112,14 +112,15 @@ pub(crate) struct Statement {
     pub(crate) at: u64,
     pub(crate) publisher: String,
     pub(crate) url: String,
-    /// The dispute that a review decides.
+    /// The id of the dispute that this statement decides.
     pub(crate) answers: Option<String>,
-    /// The person who speaks for the company, if the statement is valid because of that.
+    /// The person who made the statement for the company. It is deleted when they no longer speak
+    /// for the company.
     pub(crate) speaker: Option<String>,
 }
 
 impl Statement {
-    /// Makes a statement that is valid whoever speaks for the company.
+    /// Makes a statement without a speaker.
     pub(crate) fn new(
         call: &Call,
         kind: StatementKind,
@@ -157,7 +158,7 @@ pub(crate) fn evidence_about(signal_id: &str, state: EvidenceState) -> Filter {
     about(signal_id).and(field("state").eq(state))
 }
 
-/// Whether statements about a signal are stored.
+/// Returns whether evidence, disputes or confirmations of a signal are stored.
 pub(crate) fn is_kept(signal_id: &str) -> Result<bool, HostError> {
     let about = || about(signal_id);
     Ok(EVIDENCE.count(about())? + DISPUTES.count(about())? + CONFIRMATIONS.count(about())? > 0)

@@ -3,7 +3,7 @@
 use crate::{kept::*, life::*, refusals::*};
 use portolan_sdk::prelude::*;
 
-/// The limit of new evidence of one person.
+/// The daily limit of new evidence of one person.
 pub(crate) const EVIDENCE_A_DAY: DailyLimit =
     DailyLimit { action: "submit_evidence", name: "evidence_per_day", most: 20 };
 pub(crate) const CONFIRMATIONS_A_DAY: DailyLimit =
@@ -16,17 +16,18 @@ const MOST_WAITING: u64 = 50;
 /// The maximum number of items of each list that are shown for one signal: accepted evidence, the
 /// caller's own, disputes, confirmations.
 pub(crate) const MOST_SHOWN: u32 = 50;
-/// The maximum number of people who speak for one company, and for all companies together.
+/// The maximum number of people who speak for one company.
 const MOST_SPEAKERS: u64 = 20;
+/// The maximum number of people who speak for all companies together.
 const MOST_APPOINTED: u64 = 5_000;
 /// The maximum number of people who are notified that a signal's maturity has changed.
 pub(crate) const MOST_TOLD: u32 = 20;
-/// The maximum number of signals in one call that notifies them, so that all events fit into the
+/// The maximum number of signals that one call of `announce` takes, so that all events fit into the
 /// call.
 pub(crate) const MOVES: usize = 5;
 const _: () = assert!(MOVES * MOST_TOLD as usize <= 100);
 
-/// Refuses more evidence while the review has too much to do.
+/// Refuses more evidence for a signal while [`MOST_WAITING`] pieces wait for a review.
 pub(crate) fn ensure_few_waiting(signal_id: &str) -> Result<()> {
     if EVIDENCE.count(evidence_about(signal_id, EvidenceState::Submitted))? < MOST_WAITING {
         return Ok(());
@@ -36,7 +37,8 @@ pub(crate) fn ensure_few_waiting(signal_id: &str) -> Result<()> {
     Err(quota(message, &limit, get(signal_id)).into())
 }
 
-/// Refuses one more person who speaks for a company.
+/// Refuses to appoint one more person if the company, or all companies together, have the most
+/// allowed.
 pub(crate) fn ensure_few_appointed(target_id: &str) -> Result<()> {
     let of_target = field("target_id").eq(target_id);
     for (name, of_it, most) in [

@@ -59,8 +59,8 @@ pub(crate) fn list(me: &str, input: ListMine) -> Result<Items<Mine>> {
 /// The cursor of a kind without further items.
 const END: &str = "end";
 
-/// Returns one page of all kinds. Its cursor contains that of each kind, joined by dots, which
-/// these never contain.
+/// Returns one page of all kinds. Its cursor is the cursors of the kinds joined by dots, which
+/// these cursors never contain.
 fn merged(kinds: &[Kind; 3], page: PageInput) -> Result<Items<Mine>, HostError> {
     let cursor = page.cursor.unwrap_or_else(|| "..".to_owned());
     let cursors: Vec<&str> = cursor.split('.').collect();

@@ -75,7 +75,7 @@ pub(crate) struct HistoryView {
     items: Vec<Entry>,
 }
 
-/// All data about one signal.
+/// All data about one signal that the caller may see.
 pub(crate) struct Case {
     pub(crate) signal_id: String,
     pub(crate) target_id: String,

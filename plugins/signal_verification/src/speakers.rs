@@ -83,12 +83,12 @@ pub(crate) fn list(input: ListSpeakers) -> Result<Items<AppointmentView>> {
     Ok(Items::of(found, |appointment| views::appointment(appointment.value)))
 }
 
-/// Whether a person speaks for a company.
+/// Returns whether a person speaks for a company.
 pub(crate) fn speaks(owner_id: &str, target_id: &str) -> Result<bool, HostError> {
     Ok(APPOINTMENTS.get(&pair_id(target_id, owner_id))?.is_some())
 }
 
-/// Returns a signal about a company that the caller speaks for.
+/// Returns a signal. Refuses unless the caller speaks for its company.
 pub(crate) fn own(call: &Call, signal_id: &str) -> Result<Signal> {
     let signal = feed::signal(signal_id)?;
     if !speaks(call.require_owner()?, &signal.target_id)? {

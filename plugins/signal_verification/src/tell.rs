@@ -80,7 +80,8 @@ pub(crate) fn announce(input: Announce) -> Result<(), HostError> {
     Ok(())
 }
 
-/// Returns the people who speak for the company, and those whose evidence waits or was accepted.
+/// Returns the people who speak for the company, and those whose evidence waits or was accepted:
+/// fewer than [`MOST_TOLD`].
 fn concerned(signal_id: &str, target_id: &str) -> Result<BTreeSet<String>, HostError> {
     let of_it = Query::new().filter(field("target_id").eq(target_id)).limit(MOST_TOLD);
     let counts = field("state").one_of([EvidenceState::Submitted, EvidenceState::Accepted]);
@@ -89,7 +90,7 @@ fn concerned(signal_id: &str, target_id: &str) -> Result<BTreeSet<String>, HostE
     let submitters = EVIDENCE.find(submitted)?.into_documents().map(|known| known.value.owner_id);
     let mut people = BTreeSet::new();
     for owner_id in speakers.chain(submitters) {
-        // One place is left for the person who is added.
+        // `dispute_decided` may add one more person.
         if people.len() + 1 < MOST_TOLD as usize {
             people.insert(owner_id);
         }

@@ -59,8 +59,8 @@ const WAYS: [Row; 8] = [
     row(Hiring, &[Stale], Verified, "open_role", None, BACK),
 ];
 
-/// Returns the ways to a higher maturity, one of which is enough; none for a signal that has the
-/// highest maturity, is retracted, or waits for a review.
+/// Returns the ways to a higher maturity, one of which is enough. A signal that has the highest
+/// maturity, is retracted, or waits for a review has none.
 pub(crate) fn missing(kind: SignalKind, maturity: Maturity) -> Vec<Way> {
     let fits = |row: &&Row| row.0 == kind && row.1.contains(&maturity);
     WAYS.iter().filter(fits).map(|row| row.2).collect()

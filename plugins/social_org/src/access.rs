@@ -31,7 +31,8 @@ pub(crate) fn own(call: &Call, org_id: &str) -> Result<Option<Member>> {
     Ok(membership(org_id, owner_id)?.map(|member| member.value))
 }
 
-/// Refuses what the caller's role, the organisation's version or its state does not allow.
+/// Returns the organisation and the caller's membership, for an action. Refuses if the caller's
+/// role or the state does not allow the action, or if the caller expects another version.
 pub(crate) fn enter(
     call: &Call,
     org_id: &str,
@@ -55,7 +56,8 @@ pub(crate) fn not_permitted(org_id: &str) -> Refusal {
 }
 
 impl Standing {
-    /// Returns another person's membership, if its role is not above the caller's.
+    /// Returns another person's membership, for an action. Refuses if there is none, if its role is
+    /// above the caller's, or if its state does not allow the action.
     pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>> {
         let org_id = &self.org.id;
         let is_in = |found: &Stored<Member>| {
@@ -86,7 +88,7 @@ pub(crate) fn save(org: &mut Stored<Org>) -> Result<()> {
     ORGS.save(org).on_duplicate(|existing_id| OrgError::OrgNameTaken { existing_id })
 }
 
-/// Changes the role of a member; without a role, they are no longer one. Refuses if no owner would be
+/// Sets the role of a member; without a role, removes the member. Refuses if no owner would be
 /// left.
 pub(crate) fn enroll(org: &mut Stored<Org>, owner_id: &str, role: Option<Role>) -> Result<()> {
     let roles = &mut org.value.roles;
@@ -106,7 +108,7 @@ fn tuple(org_id: &str, owner_id: &str, role: Role) -> relations::Tuple {
     relations::Tuple::new(format!("org:{org_id}"), role.name(), format!("owner:{owner_id}"))
 }
 
-/// States a person's new role, and removes the old one.
+/// Writes a person's new role into `social_permissions`, and removes the old one there.
 pub(crate) fn state_role(
     org_id: &str,
     owner_id: &str,
@@ -118,7 +120,7 @@ pub(crate) fn state_role(
     Ok(())
 }
 
-/// Removes the roles of many people.
+/// Removes the roles of many people from `social_permissions`.
 pub(crate) fn end_roles(org_id: &str, members: &[(String, Role)]) -> Result<()> {
     for some in members.chunks(100) {
         let ended = some.iter().map(|(owner_id, role)| tuple(org_id, owner_id, *role));

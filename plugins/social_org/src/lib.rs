@@ -1,7 +1,7 @@
 //! The capability `social_org`: organisations, and the roles of their members.
 //!
-//! The tables of `life.rs` say what each role permits. Every role is stated as a relation too, so
-//! that other capabilities ask `social_permissions` who may change the data of an organisation.
+//! The tables of `life.rs` say what each role permits. Every role is also a relation in
+//! `social_permissions`, which other capabilities ask who may change the data of an organisation.
 
 mod access;
 mod life;

@@ -80,18 +80,19 @@ pub(crate) const MEMBERSHIP: Machine<MemberState> = Machine::new(
 )
 .read_by("social_org", "get", "org_id");
 
-/// Whether the table permits the action to this role in any state.
+/// Returns whether the table permits the action to this role in any state.
 pub(crate) fn may(role: Option<Role>, action: &str) -> bool {
     OrgState::ALL.iter().any(|state| open(role, *state).contains(&action))
 }
 
-/// Returns the actions that this role permits on an organisation now.
+/// Returns the actions that this role permits on an organisation in this state.
 pub(crate) fn open(role: Option<Role>, state: OrgState) -> Vec<&'static str> {
     allowed_to(&ORG, state, &held(role))
 }
 
-/// Returns the actions that this role permits on a membership now. Only the member themself can
-/// answer an invitation, and nobody can change a membership with a higher role than their own.
+/// Returns the actions that the caller's role permits on a membership in this state. Only the
+/// member themself can answer an invitation, and nobody can change a membership with a higher role
+/// than their own.
 pub(crate) fn open_on(
     caller: Option<Role>,
     is_own: bool,

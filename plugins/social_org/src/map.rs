@@ -16,7 +16,8 @@ struct Properties {
     website: Option<String>,
 }
 
-/// Whether the website of a target is under this domain.
+/// Returns whether the website of a target is under this domain. Refuses if there is no such
+/// target.
 pub(crate) fn has_domain(target_id: &str, domain: Option<&str>) -> Result<bool> {
     let target = ON_THE_MAP.get(target_id)?;
     let target =

@@ -80,8 +80,8 @@ pub(crate) fn invite(call: &Call, input: Invite) -> Result<MemberView> {
     view_of(&standing, &stored)
 }
 
-/// Whether the person accepts an invitation from the caller. The reason is never disclosed: a
-/// person who is not visible looks like one who does not exist.
+/// Returns whether the person accepts an invitation from the caller. Refuses with `owner_not_found`
+/// if the person does not exist or is not visible to the caller.
 fn accepts(me: &str, owner_id: &str) -> Result<bool> {
     let person = people::person(owner_id)?.ok_or(OrgError::OwnerNotFound)?;
     if !relations::hidden(Some(me), [owner_id])?.is_empty() {
@@ -136,8 +136,8 @@ pub(crate) fn respond(call: &Call, input: Respond) -> Result<OrgView> {
     Ok(view::org(&org, Some(&own.value)))
 }
 
-/// Whether the inviter may still learn of the answer: they are a member and visible to the invited
-/// person.
+/// Returns whether the inviter may still learn of the answer: they are a member, and the two are
+/// not blocked.
 fn may_know(org_id: &str, inviter: &str, invited: &str) -> Result<bool> {
     let inviters = membership(org_id, inviter)?;
     let is_member = inviters.is_some_and(|inviter| inviter.value.state == MemberState::Member);

@@ -118,7 +118,7 @@ pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
     }
     unlink(&mut standing)?;
     if let Some(target_id) = input.target_id {
-        // The organisation that took it may have been erased with its only member.
+        // The organisation that is linked to it may have been erased with its only member.
         if let Some(taken) = TARGETS.get(&target_id)?
             && ORGS.get(&taken.value.org_id)?.is_some()
         {
@@ -204,7 +204,8 @@ fn named(name: &str) -> Result<(String, String)> {
     Ok((name, key))
 }
 
-/// Counts the organisations that a person has created.
+/// Adds `more` to the number of organisations that a person has created and not archived. Refuses
+/// if that exceeds the limit.
 fn found(owner_id: &str, more: i64) -> Result<()> {
     let mut founder = FOUNDERS.get_or_default(owner_id)?;
     founder.value.founded = founder.value.founded.saturating_add_signed(more);

@@ -51,12 +51,12 @@ fn duplicate(existing_id: &str) -> Value {
     json!({ "kind": "duplicate", "existing_id": existing_id })
 }
 
-/// Returns the call that reads it again.
+/// Returns the call that reads an organisation.
 pub(crate) fn get(org_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("org_id", org_id)
 }
 
-/// Makes the refusal of a target whose domain is not the one that was proved.
+/// Makes the refusal for a target whose website is not under the organisation's domain.
 pub(crate) fn another_domain(target_id: &str) -> Refusal {
     let message = "The website of this target is not under the organisation's domain.";
     let get = Next::action("map_search", "get").field("target_id", target_id);

@@ -12,13 +12,15 @@ pub(crate) struct Id(String);
 
 /// The maximum number of active organisations that a person has created.
 pub(crate) const MOST_FOUNDED: u64 = 10;
-/// The maximum number of members of one organisation, including open invitations.
+/// The maximum number of members of one organisation.
 pub(crate) const MOST_MEMBERS: u64 = 200;
+/// The maximum number of open invitations of one organisation.
 pub(crate) const MOST_INVITED: u64 = 50;
 /// The time for which an invitation is open.
 pub(crate) const INVITE_FOR: u64 = 14 * DAY;
-/// The cooldown after a declined or withdrawn invitation.
+/// The cooldown after a declined invitation.
 pub(crate) const AFTER_DECLINED: u64 = 90 * DAY;
+/// The cooldown after a withdrawn invitation.
 pub(crate) const AFTER_WITHDRAWN: u64 = DAY;
 
 pub(crate) const ORGS: Collection<Org> = Collection::new("orgs")
@@ -80,14 +82,14 @@ pub(crate) struct Org {
     pub(crate) target_id: Option<String>,
     pub(crate) state: OrgState,
     pub(crate) founder: String,
-    /// The members. They are counted here and not among the memberships, so that two owners who leave
-    /// at the same time cannot both be counted as not the last.
+    /// The roles of the members. They are in this one document, so that two owners who leave at the
+    /// same time conflict and the last one is refused.
     #[serde(default)]
     pub(crate) roles: BTreeMap<String, Role>,
     /// The people with an open invitation.
     #[serde(default)]
     pub(crate) invited: BTreeSet<String>,
-    /// The member, while there is only one: their erasure is that of the organisation.
+    /// The member, while there is only one: their erasure deletes the organisation.
     #[serde(default)]
     pub(crate) sole_member: Option<String>,
 }
@@ -181,7 +183,7 @@ pub(crate) struct Create {
 #[input]
 pub(crate) struct Update {
     pub(crate) org_id: Id,
-    /// A new name; it ends the verification.
+    /// A new name.
     pub(crate) name: Option<Text<2, 80>>,
     /// A new kind.
     pub(crate) kind: Option<Kind>,

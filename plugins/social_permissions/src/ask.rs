@@ -14,7 +14,8 @@ use crate::{
 use people_kit::{people, relations::Tuple};
 use portolan_sdk::prelude::*;
 
-/// Parses a relation to an object, as the model knows them.
+/// Parses an object and a relation. Refuses with `relation_unknown` if the model does not have
+/// them.
 pub(crate) fn known(object: &str, relation: &str) -> Result<(Object, &'static Relation)> {
     let object = Object::parse(MODEL, object).ok_or(PermissionsError::RelationUnknown)?;
     let relation = object.kind.relation(relation).ok_or(PermissionsError::RelationUnknown)?;
@@ -34,7 +35,7 @@ pub(crate) fn object_text(store: &Store, text: &str) -> Result<String> {
 }
 
 /// Returns why the relation holds, for an agent that asks; `None` if it does not, for whatever
-/// reason.
+/// reason. Refuses a question that the caller may not ask.
 pub(crate) fn answer(store: &mut Store, ask: &Ask) -> Result<Option<Vec<Step>>> {
     let (object, relation) = known(&object_text(store, &ask.object)?, &ask.relation)?;
     let subject = match &*ask.subject {
@@ -76,9 +77,9 @@ pub(crate) fn answer_or_code(store: &mut Store, ask: &Ask) -> Result<JudgedOne> 
 /// them.
 const OF_ONE_QUESTION: [&str; 3] = ["tuple_limit", "relation_unknown", "not_permitted"];
 
-/// Whether the person exists. Nobody has a relation with a person who does not exist, not even a
-/// relation that everybody has with existing people: otherwise a blocked caller could tell the two
-/// cases apart.
+/// Returns whether the object exists, if it is a person; true for other objects. Nobody has a
+/// relation with a person who does not exist, not even a relation that everybody has with existing
+/// people: otherwise a blocked caller could tell the two cases apart.
 fn is_there(object: &Object) -> Result<bool, Refusal> {
     match object.text.split_once(':') {
         Some(("owner", id)) => Ok(people::person(id)?.is_some()),
@@ -86,7 +87,7 @@ fn is_there(object: &Object) -> Result<bool, Refusal> {
     }
 }
 
-/// Returns the full verdict, for another capability.
+/// Returns whether a relation holds, for another capability, without hiding blocks.
 pub(crate) fn verdict(call: &Call, tuple: &Tuple) -> Result<bool> {
     let store = &mut Store::new(call);
     let (object, relation) = known(&tuple.object, &tuple.relation)?;

@@ -24,7 +24,7 @@ pub(crate) fn relate(input: Relate) -> Result<()> {
     Ok(())
 }
 
-/// Records the person of an agent: only the one who claimed it last.
+/// Records the person who claimed an agent last, and removes the record of any other.
 pub(crate) fn delegate(agent: &Agent) -> Result<()> {
     let subject = format!("agent:{}", agent.agent_id);
     let object = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
@@ -84,7 +84,7 @@ pub(crate) fn expire(call: &Call, tuple_id: &str) -> Result<()> {
     }
 }
 
-/// Returns the tuples of an object that the caller governs, or of the caller.
+/// Returns the tuples of an object that the caller governs, or those whose subject is the caller.
 pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>> {
     let mut store = Store::new(call);
     let filter = match &input.object {
@@ -114,7 +114,8 @@ pub(crate) fn list(call: &Call, input: ListGrants) -> Result<Items<TupleView>> {
     Ok(Items { items, next_cursor })
 }
 
-/// Whether the subject may see a tuple: not if a block hides the object's person from them.
+/// Returns whether the subject may see a tuple: not if only governors may ask about its relation,
+/// or if a block hides the object's person from the subject.
 fn is_visible(store: &mut Store, kept: &Kept) -> Result<bool> {
     let Ok((object, relation)) = known(&kept.object, &kept.relation) else { return Ok(false) };
     Ok(relation.askers != Askers::Governor && !store.is_hidden(&object)?)
@@ -124,7 +125,8 @@ fn stated(relation: &'static Relation, who: Who) -> bool {
     relation.subjects().any(|subject| subject == who)
 }
 
-/// Returns a tuple that the caller may grant, not granted yet.
+/// Returns the tuple of a grant, without writing it. Refuses a grant that the model does not
+/// permit, or on an object that the caller does not govern.
 fn granted(call: &Call, object: &str, relation: &str, subject: &str) -> Result<Kept> {
     let mut store = Store::new(call);
     let object = object_text(&store, object)?;
@@ -138,7 +140,8 @@ fn granted(call: &Call, object: &str, relation: &str, subject: &str) -> Result<K
     Ok(Kept::stated(object.text, relation.name.into(), subject))
 }
 
-/// Makes a tuple that the model permits.
+/// Returns the object and the relation of a tuple. Refuses if the model does not have them, or if
+/// `takes` excludes the kind of subject.
 fn fitting(
     object: &str,
     relation: &str,
@@ -156,7 +159,7 @@ fn ending(text: &str, now: u64) -> Result<u64> {
     at.ok_or_else(|| Refusal::validation("/expires_at", "future", expected).into())
 }
 
-/// Refuses more than the maximum of grants on an object.
+/// Counts one more grant on an object, or refuses if that exceeds the limit.
 fn count_in(kept: &Kept) -> Result<()> {
     // The count is read first, so that a concurrent grant makes this call run again.
     let mut object = OBJECTS.get_or_default(&kept.object)?;
@@ -176,7 +179,7 @@ fn count_in(kept: &Kept) -> Result<()> {
     Ok(OBJECTS.save(&mut object)?)
 }
 
-/// Writes a permanent tuple, even if a person had granted it for a limited time.
+/// Writes a tuple that another capability states. It replaces a grant of the same tuple.
 fn state(kept: &Kept) -> Result<()> {
     let tuple_id = kept.id();
     let before = TUPLES.get(&tuple_id)?;

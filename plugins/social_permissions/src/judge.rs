@@ -19,7 +19,7 @@ pub(crate) trait Tuples {
 
     fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool, Self::Error>;
 
-    /// Returns the objects, or the sets, for which the tuple is stated.
+    /// Returns the subjects of this shape for which the relation to the object is stated.
     fn subjects(
         &mut self,
         object: &str,
@@ -46,7 +46,7 @@ impl Shape {
     }
 }
 
-/// The question exceeds the limit of evaluated rules.
+/// The error for a question that exceeds the limit of evaluated rules or of reads.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooManyTries;
 
@@ -69,7 +69,8 @@ pub(crate) struct Step {
     pub(crate) subject: Option<String>,
 }
 
-/// The steps if the relation holds; if not, whether the evaluation was complete.
+/// The steps if the relation holds. If not, `whole` is false if the evaluation was cut off, by a
+/// cycle or by [`MOST_HOPS`].
 struct Found {
     steps: Option<Vec<Step>>,
     whole: bool,
@@ -146,7 +147,7 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
         Ok(found)
     }
 
-    /// Whether the subject is this set itself: all its members have the relation.
+    /// Returns whether the subject is this set itself: all its members have the relation.
     fn is_this_set(&self, object: &Object, relation: &Relation) -> bool {
         let is_it =
             |name: &String| name.split_once('#') == Some((object.text.as_str(), relation.name));
@@ -197,8 +198,8 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
                     return Ok(found);
                 }
                 let excluded = self.rule(object, relation, excluded, hops)?;
-                // If the second rule was not evaluated completely, it may hold, so the relation
-                // does not.
+                // If the evaluation of the second rule was cut off, that rule may hold. So the
+                // relation counts as not holding.
                 let holds = excluded.steps.is_none() && excluded.whole;
                 Ok(if holds { found } else { Found { steps: None, whole: excluded.whole } })
             }
@@ -245,7 +246,7 @@ impl<E: From<TooManyTries>> Judgement<'_, E> {
         })
     }
 
-    /// Returns the first of these that holds.
+    /// Returns the first result that holds, or that none does.
     fn first<T>(
         &mut self,
         of: impl IntoIterator<Item = T>,

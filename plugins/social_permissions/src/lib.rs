@@ -1,8 +1,8 @@
 //! The capability `social_permissions`: who may do what with what.
 //!
 //! It stores relation tuples, `object#relation@subject`, which other capabilities state and people
-//! grant, and evaluates what follows from them by one model (Zanzibar, OpenFGA). It calls no other
-//! capability, so every capability can call it.
+//! grant, and evaluates what follows from them by one model (Zanzibar, OpenFGA). Its actions
+//! `relate` and `allowed` make no nested calls, so every capability can call them.
 
 mod ask;
 mod expand;
@@ -183,7 +183,8 @@ impl SocialPermissions {
     }
 }
 
-/// Returns the object's text; `None` if it belongs to the person of an agent without one.
+/// Returns the object's text; `None` if the object is the caller's (`:me`) and nobody has claimed
+/// the calling agent.
 fn claimed(store: &Store, object: &str) -> Result<Option<String>, PermissionsError> {
     if store.person().is_none() && object.ends_with(":me") {
         return Ok(None);

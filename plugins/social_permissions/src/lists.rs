@@ -42,7 +42,7 @@ pub(crate) fn objects(
     })
 }
 
-/// Returns every needed relation that follows from tuples of the subject.
+/// Returns those of the needed relations that may follow from tuples of the subject.
 fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTreeSet<Node>> {
     let (mut seen, mut open) = (BTreeSet::new(), Vec::new());
     let names: BTreeSet<&str> = needed.iter().map(|(_, relation)| relation.name).collect();
@@ -70,7 +70,7 @@ fn is_among(needed: &[Needed], kind: &Kind, name: &str) -> bool {
     needed.iter().any(|(found, relation)| found.name == kind.name && relation.name == name)
 }
 
-/// Returns the relations to other objects that follow from one relation.
+/// Adds to `open` the objects to which `relation` may follow from the relation `name` to `object`.
 fn next(
     store: &mut Store,
     object: &Object,

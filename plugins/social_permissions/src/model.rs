@@ -62,7 +62,7 @@ pub(crate) enum Rule {
     Through(&'static str, &'static str),
     /// A relation holds to the object of another type with the same id.
     Twin(&'static str, &'static str),
-    /// The subject has stated the relation for the object's person.
+    /// The relation is stated the other way round: of the object to the subject's person.
     Reverse(&'static str),
     Any(&'static [Rule]),
     All(&'static [Rule]),
@@ -70,7 +70,7 @@ pub(crate) enum Rule {
     But(&'static Rule, &'static Rule),
 }
 
-/// Who may ask whether it holds, besides the governors of the object.
+/// Who may ask whether a relation holds, besides the governors of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Askers {
     Subject,
@@ -286,7 +286,8 @@ impl Rule {
         }
     }
 
-    /// Returns the rules in it from which it can follow, down to those without parts.
+    /// Returns the parts of this rule that have no parts themselves, without those that are
+    /// excluded.
     pub(crate) fn grounds(&self) -> Vec<&Rule> {
         match self {
             Any(rules) | All(rules) => rules.iter().flat_map(Rule::grounds).collect(),

@@ -25,7 +25,7 @@ impl Object {
     }
 }
 
-/// Parses a set: all subjects with the relation to the object.
+/// Parses a set: all subjects with the relation to the object. Returns `None` for other texts.
 pub(crate) fn set(model: Model, text: &str) -> Option<(Object, &'static Relation)> {
     let (object, name) = text.split_once('#')?;
     let object = Object::parse(model, object)?;

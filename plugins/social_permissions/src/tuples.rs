@@ -22,10 +22,10 @@ pub(crate) fn of_subject(subject: &str, relation: &str) -> Filter {
     field("subject").eq(subject).and(field("relation").eq(relation))
 }
 
-/// The store during one call.
+/// The stored tuples, as one call reads them.
 pub(crate) struct Store {
     pub(crate) now: u64,
-    /// The calling agent and its person: the host knows this better than the stored tuples.
+    /// The calling agent and its person, by the host: the stored tuples learn of a claim later.
     caller: Option<(String, Option<String>)>,
     looks_left: u32,
 }
@@ -54,12 +54,13 @@ impl Store {
         self.me().names.iter().any(|name| name == subject)
     }
 
-    /// Whether the caller governs this object: may read all of it, and grant on it.
+    /// Returns whether the caller governs this object: may read all its tuples, and grant
+    /// relations.
     pub(crate) fn governs(&mut self, object: &Object) -> Result<bool> {
         self.is_related(object, object.kind.governed_by)
     }
 
-    /// Whether a block hides the caller and the object's person from each other.
+    /// Returns whether a block hides the caller and the object's person from each other.
     pub(crate) fn is_hidden(&mut self, object: &Object) -> Result<bool> {
         self.is_related(object, object.kind.hidden_by)
     }

@@ -5,8 +5,9 @@ use portolan_sdk::{documents::Person, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
 
-/// The maximum number of grants of people on one object, and of sets among them.
+/// The maximum number of grants of people on one object.
 pub(crate) const MOST_GRANTS: u64 = 100;
+/// The maximum number of sets among the subjects of these grants.
 pub(crate) const MOST_SETS: u64 = 20;
 /// The maximum number of documents that one call reads. It is less than the host's limit, because
 /// the call may be nested in another one.

@@ -172,8 +172,8 @@ fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
     decide(policy, kind, connected).ok_or(RelationshipError::RecipientNotAccepting)
 }
 
-/// Returns the state of a new request; `None` if the person does not accept the request, or has no
-/// policy any more.
+/// Returns the state of a new request; `None` if the person does not accept the request, or is
+/// withdrawn from view (without a policy).
 fn decide(policy: Option<ContactPolicy>, kind: Request, connected: bool) -> Option<State> {
     match (policy?, kind) {
         (ContactPolicy::Paused, _) => None,
@@ -202,8 +202,8 @@ fn end(call: &Call, stored: &mut Stored<Record>, by: &str) -> Result<(), HostErr
     timers::set(&format!("forget/{}", stored.id), call.now() + COOLDOWN, "forget", &ended)
 }
 
-/// Publishes an event to the other side, unless they have muted the caller, who cannot tell the
-/// difference.
+/// Publishes an event to the other side, or only to capabilities if the other side has muted the
+/// caller. The caller cannot tell the difference.
 fn tell(
     call: &Call,
     event: Event<Data<RequestData>>,

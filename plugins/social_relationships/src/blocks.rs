@@ -37,7 +37,7 @@ pub(crate) fn hidden(whom: Whom) -> Result<Hidden, HostError> {
     Ok(Hidden { owner_ids: owner_ids.map(|(other, _)| other.clone()).collect() })
 }
 
-/// Whether one of the two has blocked the other.
+/// Returns whether one of the two has blocked the other.
 pub(crate) fn is_blocked(viewer: &str, other: &str) -> Result<bool, HostError> {
     let whom = Whom { viewer_id: viewer.to_owned(), owner_ids: vec![other.to_owned()] };
     Ok(!hidden(whom)?.owner_ids.is_empty())

@@ -6,12 +6,13 @@ use portolan_sdk::prelude::*;
 /// The maximum number of relationships of one kind that a person has made or agreed to. Followers
 /// do not count.
 pub(crate) const OF_A_KIND: u64 = 5000;
-/// The limit of requests to different people.
+/// The daily limit of requests of one person to different people.
 const REQUESTS: Window = Window { most: 100, within: DAY };
 /// The cooldown after the other side has ended a relationship, in which a new request is refused.
 pub(crate) const COOLDOWN: u64 = 30 * DAY;
 
-/// Refuses one more relationship of a kind. Two concurrent calls may exceed the limit by one.
+/// Refuses one more relationship of a kind if the limit is reached. Two concurrent calls may exceed
+/// it by one.
 pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<()> {
     let own = field("subject").eq(owner_id);
     let own = match kind {
@@ -39,7 +40,7 @@ pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
     Err(quota("The limit of requests for one day is reached.", &limit, list()).into())
 }
 
-/// Matches relationships that are active or requested.
+/// Returns the filter for relationships that are active or requested.
 pub(crate) fn standing() -> Filter {
     field("state").one_of(["requested", "active"])
 }

@@ -10,7 +10,7 @@ use crate::{
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
-/// Begins a block or a mute. It does not check that the person exists: the result would reveal who
+/// Begins a block or a mute. Whether the person exists is not checked: the result would reveal who
 /// has blocked the caller.
 pub(crate) fn hold(call: &Call, me: &str, other: &str, kind: Kind) -> Result<Stored<Record>> {
     ensure_other(me, other)?;

@@ -65,7 +65,8 @@ fn known_to(other: &str, people: &[String]) -> Result<Vec<Mutual>> {
     Ok(active.map(mutual).collect())
 }
 
-/// Matches the person's own relationships, and those of others that both sides see.
+/// Returns the filter for the person's own relationships, and for those of others that both sides
+/// see.
 fn of(me: &str, kind: Option<Kind>, direction: Option<Direction>) -> Filter {
     let outgoing = field("subject").eq(me);
     let seen = field("kind").one_of([Kind::Follow, Kind::Connect]);

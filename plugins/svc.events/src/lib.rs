@@ -198,7 +198,8 @@ fn bad_cursor(input: Pull) -> Refusal {
     Refusal::from(HostError::BadCursor).next(again)
 }
 
-/// Parses an event of the host. An error does not quote it, because it may contain personal data.
+/// Parses an event of the host, or traps. The text of the trap does not quote the event, which may
+/// contain personal data.
 #[expect(clippy::panic, reason = "a guest's way to give up is to trap")]
 fn read(event: &str) -> CloudEvent {
     serde_json::from_str(event).unwrap_or_else(|error| {

@@ -5,8 +5,8 @@ use crate::plan::{Place, Plan, UNKNOWN};
 use anyhow::{Result, ensure};
 use std::collections::HashMap;
 
-/// The longest national number in libphonenumber, and one more digit, after which a pattern is
-/// known to have ended.
+/// The digits of the longest national number in libphonenumber, and one more, after which a pattern
+/// must have ended.
 const LONGEST: usize = 17 + 1;
 const DIGITS: u8 = 10;
 

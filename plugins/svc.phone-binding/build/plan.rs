@@ -27,7 +27,7 @@ struct Region {
 
 struct Pattern(dense::DFA<Vec<u32>>);
 
-/// The state after some digits: the possible patterns of each region.
+/// The state after some digits: for each region that is still possible, the states of its patterns.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Place(Vec<Regional>);
 
@@ -76,7 +76,7 @@ impl Plan {
         next.iter().any(|regional| regional.general.is_some()).then_some(Place(next))
     }
 
-    /// Returns the kind of the number that ends here.
+    /// Returns the kind of the number that ends here; [`UNKNOWN`] if no number does.
     pub(crate) fn kind(&self, place: &Place) -> u8 {
         for regional in &place.0 {
             let Some(region) = self.regions.get(regional.region) else { continue };
@@ -183,7 +183,7 @@ impl Pattern {
         (!self.0.is_dead_state(next)).then_some(next)
     }
 
-    /// Whether the digits up to here match the pattern.
+    /// Returns whether the digits up to here match the pattern.
     fn fits(&self, state: StateID) -> bool {
         self.0.is_match_state(self.0.next_eoi_state(state))
     }

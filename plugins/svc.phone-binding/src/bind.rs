@@ -7,8 +7,8 @@ use people_kit::hex;
 use portolan_sdk::contract::{AgentCaller, HostError, sms};
 use portolan_sdk::{prelude::*, secrets, time::seconds};
 
-/// Sends a code to a number, unless one was sent for the same purpose within the last half a
-/// minute.
+/// Sends a code to a number, unless the agent's last code was sent to this number for the same
+/// purpose within the last half minute.
 pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> {
     let caller = call.require_agent()?;
     let phone = parse(number).map_err(|unfit| match unfit {
@@ -101,7 +101,8 @@ pub(crate) fn forget(bind_id: &str) -> Result<()> {
     Ok(BINDS.delete(bind_id, Expect::Any)?)
 }
 
-/// Returns the attempt that this code proves, finished and saved.
+/// Returns the attempt, verified and saved, if the code is right. Otherwise counts a wrong code and
+/// refuses.
 pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<Stored<Bind>> {
     let (caller, now) = (call.require_agent()?, call.now());
     let mut bind = pending(caller, bind_id)?;
@@ -133,7 +134,8 @@ pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<
     })
 }
 
-/// Returns the caller's attempt that waits for its code.
+/// Returns the caller's attempt with this id, or the last one, if it waits for its code or the code
+/// has expired. Refuses otherwise.
 pub(crate) fn pending(caller: &AgentCaller, bind_id: Option<String>) -> Result<Stored<Bind>> {
     let last = AGENTS.get(&caller.agent_id)?.and_then(|agent| agent.value.bind_id);
     let none = || BindError::NoPendingBind { claimed: caller.owner_id.is_some() };
@@ -167,7 +169,7 @@ pub(crate) fn number(sealed: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
 
-/// Makes a code, counts it, and sends the message.
+/// Makes a code, counts it, and sends the message, except in test mode.
 fn dispatch(
     call: &Call,
     caller: &AgentCaller,
@@ -233,7 +235,7 @@ fn shown(name: &str) -> String {
 /// Returns six random digits, uniformly distributed.
 fn draw(call: &Call) -> String {
     const NUMBERS: u32 = 1_000_000;
-    // Above this, low numbers would be more frequent.
+    // Greater numbers are drawn again: with them, low codes would be more frequent.
     const FAIR: u32 = u32::MAX - u32::MAX % NUMBERS;
     loop {
         let number = u32::from_le_bytes(call.random(4).try_into().unwrap_or_default());

@@ -13,8 +13,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Splits the digits of an E.164 number into country code and national number, with its kind;
-/// without a kind it is in no plan. Returns `None` if there is no such country code.
+/// Splits the digits of an E.164 number into country code and national number, with its kind; the
+/// kind is `None` if the number is in no plan. Returns `None` if there is no such country code.
 pub(crate) fn split(digits: &str) -> Option<(&str, &str, Option<Kind>)> {
     // No country code is a prefix of another one, and none begins with a zero.
     (1..=3).filter(|_| !digits.starts_with('0')).find_map(|length| {

@@ -49,7 +49,7 @@ pub(crate) struct Agent {
     /// When codes were sent for this agent, in milliseconds since the Unix epoch, like all times in
     /// this file.
     pub(crate) sends: Vec<u64>,
-    /// The numbers that it tried within a day, and when it tried each first.
+    /// The ids of the numbers that the agent tried within a day, and when it tried each first.
     pub(crate) numbers: Vec<(String, u64)>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Bind {
 }
 
 impl Bind {
-    /// Returns the current state.
+    /// Returns the current state: the stored one, or `Expired`.
     pub(crate) fn stage(&self, now: u64) -> Stage {
         match self.stage {
             Stage::CodeSent if self.expires_at <= now => Stage::Expired,

@@ -158,12 +158,12 @@ impl SvcStatus {
     }
 }
 
-/// Returns the views of the things that have one.
+/// Returns the list of the views, without those that are `None`.
 fn list<T, V>(all: Vec<T>, view: impl Fn(T) -> Option<V>) -> List<V> {
     List { items: all.into_iter().filter_map(view).collect() }
 }
 
-/// Returns the access class; `None` if no agent can call it.
+/// Returns the access class of an action; `None` if no agent can call the action.
 fn access(access: Access) -> Option<&'static str> {
     Some(match access {
         Access::Read => "read",

@@ -216,7 +216,7 @@ fn find(webhook_id: &str) -> Result<Endpoint, WebhookError> {
     webhooks::get(webhook_id)?.ok_or(WebhookError::WebhookNotFound)
 }
 
-/// Returns a webhook whose state allows the action.
+/// Returns a webhook. Refuses if its state does not allow the action.
 fn allowed(webhook_id: &str, action: &str) -> Result<Endpoint, WebhookError> {
     let endpoint = find(webhook_id)?;
     life::check(webhook_id, endpoint.state.into(), action)?;

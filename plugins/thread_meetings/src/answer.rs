@@ -22,8 +22,8 @@ pub(crate) fn accept_counter(call: &Call, input: &AcceptCounter) -> Result<Answe
     agree(call, meeting, &input.slot_id, "accept_counter")
 }
 
-/// Records that a participant has accepted a slot. It is confirmed when all who have to answer have
-/// accepted it.
+/// Records that the caller has accepted a slot. The meeting is confirmed when all who have to
+/// answer have accepted this slot.
 fn agree(
     call: &Call,
     mut meeting: Stored<Meeting>,
@@ -85,7 +85,7 @@ pub(crate) fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>> {
     meetings::shown(call, &meeting)
 }
 
-/// Records the caller's answer to a meeting, with their own words.
+/// Records the caller's answer to a meeting, with their own words, without saving it.
 fn say(call: &Call, input: Say, action: &str, status: Participation) -> Result<Stored<Meeting>> {
     let mut meeting = meetings::begin(call, &input.meeting_id, input.expected_version, action)?;
     let comment = meetings::words("/reason", input.reason.as_deref())?;

@@ -39,7 +39,8 @@ pub(crate) fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>
     meetings::announce(call, &mut meeting, &tell::PROPOSAL, facts)
 }
 
-/// Returns the other participants of a conversation, if they accept messages from the person.
+/// Returns the other participants of a conversation. Refuses if the conversation is closed, if they
+/// do not accept messages from the person, or if two of them are blocked.
 fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
     let thread = threads::thread(thread_id, me).map_err(|error| {
         let refusal = Refusal::from(error);
@@ -63,7 +64,8 @@ fn others(thread_id: &str, me: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Whether one of the others has blocked another one. The meeting would bring these two together.
+/// Returns whether one of the others has blocked another one. The meeting would bring these two
+/// together.
 fn are_blocked(others: &[String]) -> Result<bool> {
     for one in others {
         if !hidden(Some(one), others.iter().map(String::as_str))?.is_empty() {
@@ -73,7 +75,7 @@ fn are_blocked(others: &[String]) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the canonical name of the zone.
+/// Returns the canonical name of the zone. Refuses if there is no such zone.
 fn zone(name: &str) -> Result<String> {
     let unknown = || MeetingError::TimeZoneUnknown {
         errors: faulty("/time_zone", "time_zone", "the IANA name of a time zone"),
@@ -104,7 +106,7 @@ fn texts(
     Ok((title, location))
 }
 
-/// Whether everybody may see the person's contact data.
+/// Returns whether all the others may see the person's contact data.
 fn is_disclosed(me: &str, others: &[&str]) -> Result<bool> {
     for other in others {
         if !relations::may(format!("owner:{me}"), "can_see_contact", other)? {

@@ -1,5 +1,5 @@
-//! The relation of people with an open meeting: stated in `social_permissions` while two people
-//! have at least one, and counted for each conversation.
+//! The relation `open_meeting` in `social_permissions`, which two people have while they have at
+//! least one open meeting, and the number of open meetings of each conversation.
 
 use crate::{kept::*, refusals::*, types::*};
 use people_kit::relations::{Tuple, relate};

@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 
 const PRODUCT: &str = "-//Portolan//thread_meetings//EN";
 const YEAR: i64 = 366 * DAY as i64;
-/// The time before and after the meeting for which clock changes are written.
+/// The time before the first slot for which clock changes are written.
 const ZONE_BEFORE: i64 = 2 * YEAR;
+/// The time after the last slot for which clock changes are written.
 const ZONE_AFTER: i64 = 10 * YEAR;
 
 pub(crate) fn file(call: &Call, meeting: &Stored<Meeting>) -> Result<File> {

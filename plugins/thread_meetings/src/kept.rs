@@ -140,7 +140,7 @@ impl Participant {
         Self { owner_id, status, accepted: BTreeSet::new(), comment: None, outcome: None }
     }
 
-    /// Deletes the person's answers to earlier slots.
+    /// Deletes the person's answers to earlier slots, with their comment and outcome.
     pub(crate) fn ask_again(&mut self) {
         *self = Self::new(std::mem::take(&mut self.owner_id), Participation::NeedsAction);
     }
@@ -191,14 +191,14 @@ impl Meeting {
         self.respond_by.map_or(last, |respond_by| respond_by.min(last))
     }
 
-    /// Whether all who have to answer have accepted the slot.
+    /// Returns whether all who have to answer have accepted the slot.
     pub(crate) fn all_accept(&self, slot_id: &str) -> bool {
         self.participants.iter().all(|participant| {
             participant.owner_id == self.asking() || participant.accepted.contains(slot_id)
         })
     }
 
-    /// Whether a participant has reported that it did not take place.
+    /// Returns whether a participant has reported that somebody was absent.
     pub(crate) fn is_missed(&self) -> bool {
         let mut outcomes = self.participants.iter().filter_map(|participant| participant.outcome);
         outcomes.any(|outcome| outcome != Outcome::Completed)

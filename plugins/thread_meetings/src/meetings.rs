@@ -17,8 +17,8 @@ pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
     Ok(meeting)
 }
 
-/// Shows a meeting as cancelled to a participant who has blocked another one, or was blocked by
-/// them, already before the event of the block has been handled here.
+/// Changes open meetings to cancelled, without saving them, if `me` and another participant are
+/// blocked. The event of the block may not have been handled here yet.
 fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     let open = meetings.iter().filter(|meeting| meeting.value.state.is_open());
     let others: BTreeSet<&str> = open.flat_map(|meeting| meeting.value.owner_ids()).collect();
@@ -36,7 +36,8 @@ fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     Ok(())
 }
 
-/// Returns a meeting on which the caller may take this action now.
+/// Returns a meeting. Refuses if the caller may not take this action on it now, or expects another
+/// version.
 pub(crate) fn begin(
     call: &Call,
     meeting_id: &str,
@@ -64,7 +65,7 @@ pub(crate) fn save(call: &Call, meeting: &mut Stored<Meeting>) -> Result<()> {
     Ok(meeting.save()?)
 }
 
-/// Saves a meeting that has ended without its timers and relations, and announces the end.
+/// Saves a meeting that has ended, removes its timers and relations, and announces the end.
 pub(crate) fn close(
     call: &Call,
     meeting: &mut Stored<Meeting>,

@@ -1,4 +1,4 @@
-//! The ends of meetings, and the timers: reminders and the end.
+//! The ends of meetings, and the timers of their ends and reminders.
 
 use crate::{kept::*, life::*, meetings, refusals::*, tell, types::*, views::*};
 use people_kit::calendar;
@@ -61,13 +61,15 @@ pub(crate) fn report(call: &Call, input: &Report) -> Result<Answer<MeetingView>>
     meetings::shown(call, &meeting)
 }
 
-/// Cancels a meeting whose participants can no longer all meet, without disclosing why.
+/// Changes a meeting whose participants can no longer all meet to cancelled, without disclosing why
+/// and without saving it.
 pub(crate) fn become_impossible(meeting: &mut Meeting) {
     (meeting.state, meeting.reason) = (State::Cancelled, Some(Reason::NotPossible));
     meeting.sequence += 1;
 }
 
-/// Cancels the open meetings of two people with each other, or all open meetings of one person.
+/// Cancels the open meetings of two people with each other, or all open meetings of one person: at
+/// most [`AT_ONCE`] of them, and a timer continues with the others.
 pub(crate) fn part(call: &Call, people: &CannotMeet) -> Result<()> {
     let mut filter = field("state").one_of(OPEN);
     for owner_id in &people.owner_ids {
@@ -136,7 +138,7 @@ pub(crate) fn finish(call: &Call, meeting_id: &str) -> Result<()> {
     complete(call, &mut meeting, "finish")
 }
 
-/// Reminds everybody of a meeting that begins in this number of hours.
+/// Reminds everybody of a meeting, if it is confirmed and begins within this number of hours.
 pub(crate) fn remind(call: &Call, due: &Due) -> Result<()> {
     let is_near = |meeting: &Stored<Meeting>| {
         let starts_at = meeting.value.chosen.as_ref().map(|slot| slot.start);

@@ -98,7 +98,7 @@ pub(crate) enum MeetingError {
     Common(Refusal),
 }
 
-/// Makes the refusal of an input with one faulty field.
+/// Returns the faults of an input with one faulty field.
 pub(crate) fn faulty(
     pointer: impl Into<String>,
     rule: &'static str,
@@ -134,7 +134,7 @@ fn conversation(thread_id: &str) -> Next {
     Next::action("conversations", "get").field("thread_id", thread_id)
 }
 
-/// Returns the call that lists the other events of the day.
+/// Returns the call that shows the caller's calendar at the first of these times.
 fn own_calendar(busy: &[Slot]) -> Next {
     let next = Next::action("calendar", "get_freebusy");
     match busy.first() {

@@ -4,7 +4,7 @@
 use crate::{kept::*, refusals::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
-/// A kind of event, and how people are notified.
+/// An event of a meeting, with its summary, the person whom it names, and its next step.
 pub(crate) struct Notice {
     event: MeetingEvent,
     summary: &'static str,
@@ -81,7 +81,7 @@ impl Facts {
         }
     }
 
-    /// Returns the time that all have agreed on; `hours` is for a reminder.
+    /// Returns the facts with the time that all have agreed on; `hours` is for a reminder.
     pub(crate) fn agreed(meeting: &Meeting, hours: Option<u64>) -> Self {
         let chosen = meeting.chosen.as_ref();
         Self {
@@ -93,7 +93,7 @@ impl Facts {
         }
     }
 
-    /// Returns the reason for which the meeting has ended.
+    /// Returns the facts with the reason for which the meeting has ended.
     pub(crate) fn over(meeting: &Meeting, late: Option<bool>) -> Self {
         Self { reason: meeting.reason, late, ..Self::default() }
     }

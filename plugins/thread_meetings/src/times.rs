@@ -5,7 +5,8 @@ use people_kit::calendar::{self, Firmness, Reserve, Wanted, WhoIsFree};
 use people_kit::relations;
 use portolan_sdk::{prelude::*, time::parse};
 
-/// Returns the slots of an input, each of this length, in the future, and different.
+/// Returns the slots of an input. Refuses unless each has this length, begins in the future within
+/// [`HORIZON`], and begins at another time than the others.
 pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) -> Result<Vec<Slot>> {
     let mut slots: Vec<Slot> = Vec::new();
     for (number, slot) in given.iter().enumerate() {
@@ -40,8 +41,8 @@ pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>
     Ok(given.map(to_come).transpose()?)
 }
 
-/// Refuses times at which the caller is busy. `others` are the people to meet, and `reference` is
-/// the meeting that may be moved.
+/// Refuses times at which the caller is busy. `others` are the people to meet; the reservation of
+/// the meeting `reference` does not count.
 pub(crate) fn expect_free(
     me: &str,
     others: &[&str],

@@ -163,7 +163,8 @@ fn allowed(meeting: &Meeting, viewer: &str, now: u64) -> Vec<&'static str> {
     actions
 }
 
-/// Whether the outcome can be reported: from when it begins until a month later.
+/// Returns whether the outcome can be reported: from the meeting's start until 30 days after its
+/// end.
 pub(crate) fn can_be_reported(meeting: &Meeting, now: u64) -> bool {
     let chosen = meeting.chosen.as_ref();
     chosen.is_some_and(|slot| slot.start <= now && now < slot.end + REPORT_FOR)

@@ -23,7 +23,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// Returns the status of RFC 9110, section 15.
+    /// Returns the HTTP status: of RFC 9110, section 15, and for `TooMany` of RFC 6585.
     pub const fn http_status(self) -> u16 {
         match self {
             Self::Invalid => 400,

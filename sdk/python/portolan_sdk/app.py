@@ -25,8 +25,8 @@ class Nothing:
 
 
 class App:
-    """A capability, from the arguments of its descriptor. `description` is mostly the module's `__doc__`:
-    its first paragraph is the summary.
+    """A capability. The arguments are the fields of its descriptor. `description` is mostly the
+    module's `__doc__`; its first paragraph is the summary.
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class App:
     def migrates(self, function):
         """Declares a function `(collection, document, version)` that returns a document's new form.
 
-        A `ValueError` or `KeyError` puts the document into quarantine. The function uses no host.
+        A `ValueError` or `KeyError` puts the document into quarantine. The function must not use
+        the host.
         """
         def migrate(_call, input: Migration) -> Migrated:
             return migrated(input, function)
@@ -104,7 +105,7 @@ class App:
             ],
         }
         if self._faults:
-            # A type that several actions use has its fault once.
+            # The fault of a type that several actions use is reported once.
             raise DeclarationError(sorted(set(self._faults), key=_by_line))
         return result
 
@@ -116,7 +117,7 @@ class App:
         return world(described, self._actions)
 
     def _note(self, at, declare):
-        """Returns what a declaration returns, or keeps its fault."""
+        """Returns what `declare` returns. If it fails, records its fault and returns None."""
         try:
             return declare()
         except Fault as fault:
@@ -162,7 +163,7 @@ class App:
 
 
 def paragraphs(text, fault):
-    """Returns the first paragraph as one line, and the whole text."""
+    """Returns the first paragraph as one line, and the whole text. Raises the fault without a text."""
     if not (text or "").strip():
         raise Fault(fault)
     whole = inspect.cleandoc(text).strip()
@@ -170,7 +171,7 @@ def paragraphs(text, fault):
 
 
 def _input_type(function, hints):
-    """Returns the type of an input, and whether it is one parameter."""
+    """Returns the type of a function's input, and whether the input is a single parameter."""
     parameters = Parameters(function, hints)
     types = [field.type for field in parameters.fields]
     if len(types) == 1 and is_object(types[0]):
@@ -179,7 +180,7 @@ def _input_type(function, hints):
 
 
 def example_of(schema):
-    """Returns an example of the fields' examples, in a list: an empty one if a required field has none."""
+    """Returns a list of one example made of the fields' examples; it is empty if a required field has none."""
     fields = schema.get("properties", {})
     made = {name: field["examples"][0] for name, field in fields.items() if "examples" in field}
     return [made] if made.keys() >= set(schema.get("required", ())) else []
@@ -191,7 +192,7 @@ def _by_line(sentence):
 
 
 def _examples(action, schema):
-    """Returns the examples of an action, which fit its input."""
+    """Returns the examples of an action. Raises a fault if one does not fit the action's input."""
     examples = [_example(example) for example in action.examples or example_of(schema)]
     for number, example in enumerate(examples, 1):
         if what := violation(schema, example):
@@ -200,7 +201,7 @@ def _examples(action, schema):
 
 
 def _example(value):
-    """Returns an example without the fields that it leaves out."""
+    """Returns an example as JSON values, without the fields that are None."""
     fields = json.loads(to_json(value))
     return {name: field for name, field in fields.items() if field is not None}
 

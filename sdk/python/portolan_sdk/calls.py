@@ -11,7 +11,10 @@ _CLAIM = Next(
 
 
 class Call:
-    """What an action's first argument tells. Every value about the agent is None if the host itself calls."""
+    """The running call, an action's first argument.
+
+    Values about the agent are None or empty if the host itself calls.
+    """
 
     def __init__(self, caller):
         agent = getattr(caller, "value", None)
@@ -22,7 +25,7 @@ class Call:
         self.via = agent.via if agent else []
 
     def require_owner(self):
-        """Returns the id of the calling person, who is there in every action of access `write`."""
+        """Returns the calling person's id, or refuses the call. With access `write` there always is a person."""
         if not self.agent_id:
             raise Refusal.common("not_permitted", "Only an agent may do this.")
         if not self.owner_id:
@@ -37,7 +40,7 @@ class Call:
 
     @property
     def client_id(self):
-        """The OAuth client of the agent's token."""
+        """The OAuth client of the agent's token, or None."""
         return contract.context.client_id()
 
     @property
@@ -50,5 +53,5 @@ class Call:
         return contract.context.new_id(prefix)
 
     def random(self, length):
-        """Returns at most 4096 unpredictable bytes."""
+        """Returns `length` unpredictable bytes, at most 4096."""
         return bytes(contract.context.random(length))

@@ -67,7 +67,7 @@ def _plain(value):
     if hasattr(value, "plain"):
         return value.plain()
     if dataclasses.is_dataclass(value):
-        # Shallow: the encoder asks again for each value that it does not know.
+        # Shallow: the encoder calls this function again for each value that it does not know.
         return {json_name(field.name): getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, datetime):
         return rfc3339(value)
@@ -101,7 +101,7 @@ def _parsed(expected, parse):
 
 
 def _of(expected, *kinds):
-    # True is an int in Python and not in JSON.
+    # True is an int in Python, but not in JSON.
     return _checked(expected, lambda value: isinstance(value, kinds) and not isinstance(value, bool))
 
 

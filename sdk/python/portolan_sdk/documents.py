@@ -18,8 +18,8 @@ from .shapes import fields_of, has_path
 class Person:
     """A path at which documents name a person (`own_…` or `agt_…`), and what their erasure does:
 
-    `delete_document`, `remove_element` (of the innermost list or dict) or `redact`. The lists are the
-    paths of the fields that tell about the person, by who may know them.
+    `delete_document`, `remove_element` (of the innermost list or dict) or `redact`. `personal`,
+    `shared` and `public` are the paths of the fields about the person, by who may know them.
     """
 
     path: str
@@ -56,7 +56,7 @@ class Hit:
 
 @dataclasses.dataclass
 class Page:
-    """One page of hits. `next` is the cursor of the next page, or none on the last one."""
+    """One page of hits. `next` is the cursor of the next page, or None on the last one."""
 
     hits: list[Hit]
     next: str | None
@@ -101,7 +101,7 @@ class Collection:
         }
 
     def _check_paths(self):
-        """Ensures that the type has the paths that are declared."""
+        """Raises a fault if the type lacks a path that is declared."""
         indexed = [path for paths in (*self.indexes.values(), *self.unique.values()) for path in paths]
         people = [person.path for person in self.people]
         for path in (*indexed, *self.text, *(self.geo or ()), *people):
@@ -111,7 +111,7 @@ class Collection:
             raise Fault(f"{self.type.__name__} has no field {path}, which {self.name} declares; its fields are {fields}.")
 
     def get(self, id):
-        """Returns the document, or None. `Invalid` if it does not have the collection's type."""
+        """Returns the document, or None. Raises `Invalid` if it does not fit the collection's type."""
         found = ask(contract.documents.get, self.name, id)
         document = found and self._read(found)
         if found and not document:
@@ -125,7 +125,7 @@ class Collection:
         raise refusal
 
     def get_many(self, ids):
-        """Returns one document or None for each id, in their order."""
+        """Returns, in the order of the ids, each document, or None if it is missing or unreadable."""
         found = ask(contract.documents.get_many, self.name, list(ids))
         return [each and self._read(each) for each in found]
 
@@ -143,7 +143,7 @@ class Collection:
                 return
 
     def count(self, filter=None):
-        """Counts the documents that satisfy a filter, or all."""
+        """Counts the documents that satisfy a filter; without one, all documents."""
         return ask(contract.documents.count, self.name, filter and to_json(filter))
 
     def count_by(self, paths, **query):
@@ -153,15 +153,16 @@ class Collection:
     def put(self, id, value, revision=None):
         """Writes a document, and returns its new revision.
 
-        `revision` is the one that the stored document must have, and 0 if there must be none; `Conflict`
-        otherwise. `Duplicate` if a unique value is taken.
+        `revision` is that which the stored document must have, or 0 if there must be no document.
+        Raises `Conflict` if that is not so, and `Duplicate` if a unique value is taken.
         """
         return ask(contract.documents.put, self.name, id, to_json(value), _expected(revision))
 
     def add(self, id, value, on_duplicate=None):
         """Writes a document that must not exist yet, and returns it as it is stored.
 
-        `on_duplicate(id)` makes what is raised if the document with this id has a unique value.
+        `on_duplicate(id)` returns the exception to raise if the document `id` already has a unique
+        value; without it, `Duplicate` is raised. Raises `Conflict` if the document already exists.
         """
         now = from_millis(contract.context.now())
         try:
@@ -172,7 +173,7 @@ class Collection:
             raise
 
     def save(self, stored):
-        """Writes a document that was read and changed; `Conflict` if somebody else changed it since."""
+        """Writes a document that was read and changed. Raises `Conflict` if another call changed it since."""
         stored.revision = self.put(stored.id, stored.value, stored.revision)
 
     def delete(self, id, revision=None):
@@ -189,7 +190,7 @@ class Collection:
 
 
 def _named(indexes):
-    """Returns the paths of each index by its name: a path in a list is the name of its index."""
+    """Returns the paths of each index by its name. The name of a listed path is made from the path."""
     if isinstance(indexes, dict):
         return indexes
     return {re.sub("[^A-Za-z0-9_]+", "_", path): [path] for path in indexes}
@@ -201,8 +202,8 @@ def query_record(
     """Returns the contract's record of a query.
 
     `filter` is a condition on indexed paths, such as `{"price": {"lt": 10}}`. `order` lists paths, with
-    a `-` before a descending one. `near` is (latitude, longitude, metres), `within` (south, west, north,
-    east). `unchecked` leaves the hits out of the commit's validation.
+    a `-` before one that sorts descending. `near` is (latitude, longitude, metres), `within`
+    (south, west, north, east). `unchecked` leaves the hits out of the commit's validation.
     """
     records = contract.documents
     return records.Query(
@@ -218,7 +219,7 @@ def query_record(
 
 
 def page(found, read):
-    """Returns a page with its documents read, without those that cannot be."""
+    """Returns a page with its documents read, without those for which `read` returns None."""
     hits = [Hit(read(hit.document), hit.relevance, hit.distance_m) for hit in found.hits]
     return Page([hit for hit in hits if hit.document], found.next)
 

@@ -51,7 +51,7 @@ def enter(seeded=True):
 
 
 def leave():
-    """Writes what `print` has left."""
+    """Writes the last printed line to the log, if it did not end with a line break."""
     sys.stdout.finish()
     sys.stderr.finish()
 

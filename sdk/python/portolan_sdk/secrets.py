@@ -13,12 +13,12 @@ def mac(data):
 
 
 def macs(data):
-    """Returns the same under every key, newest first, to look up what was stored under an older one."""
+    """Returns the HMAC under every key, the newest first, to look up what was stored under an older one."""
     return ask(contract.secrets.macs, data)
 
 
 def is_mac(data, claimed):
-    """Returns whether this is a `mac` of the data, in constant time."""
+    """Returns whether `claimed` is the `mac` of the data under any key. Compares in constant time."""
     return any(hmac.compare_digest(bytes(each), claimed) for each in macs(data))
 
 
@@ -28,7 +28,10 @@ def seal(data):
 
 
 def open(sealed):
-    """Decrypts what `seal` returned; None if it was changed."""
+    """Decrypts what `seal` returned.
+
+    Returns None if it was changed, or if none of this capability's keys sealed it.
+    """
     try:
         return ask(contract.secrets.open, sealed)
     except Invalid:

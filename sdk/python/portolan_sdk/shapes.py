@@ -77,19 +77,19 @@ class Parameters:
 
 
 def is_object(annotation):
-    """Returns whether the type is a dataclass, one with arguments, a TypedDict, or parameters."""
+    """Returns whether the type is a dataclass (also one with type arguments), a TypedDict, or `Parameters`."""
     cls = typing.get_origin(annotation) or annotation
     return dataclasses.is_dataclass(cls) or typing.is_typeddict(cls) or isinstance(cls, Parameters)
 
 
 def members(annotation):
-    """Returns the types of a union, or none if it is not one."""
+    """Returns the types of a union, or an empty tuple for any other type."""
     origin = typing.get_origin(annotation)
     return typing.get_args(annotation) if origin in (Union, types.UnionType) else ()
 
 
 def fields_of(annotation):
-    """Returns the fields of a dataclass, with the arguments of a generic one in their places."""
+    """Returns the fields of an object type. In a generic dataclass, its arguments replace the type parameters."""
     cls = typing.get_origin(annotation) or annotation
     if isinstance(cls, Parameters):
         return cls.fields

@@ -8,8 +8,9 @@ from .refusals import Next, Refusal
 
 @dataclasses.dataclass(frozen=True)
 class Transition:
-    """An action, the states that allow it (none creates the thing) and the next ones (none keeps it).
+    """An action, the states that allow it and the next states.
 
+    An action without `before` creates the thing; one without `after` leaves the state as it is.
     `internal` is for an action of access `internal`, which is not shown to agents.
     """
 

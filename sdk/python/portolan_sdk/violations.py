@@ -1,4 +1,7 @@
-"""What an example breaks of its schema. It knows the keywords that `schema` writes; the host checks the others."""
+"""The first violation of a schema by an example.
+
+Only the keywords that `schema` writes are checked; the host checks the others.
+"""
 
 import re
 
@@ -24,7 +27,7 @@ _RULES = {
 
 
 def violation(schema, value, at="it"):
-    """Returns a sentence without its end about the first violation, or None."""
+    """Returns a sentence, without its full stop, about the first violation, or None."""
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if kinds and not any(_TYPES[kind](value) for kind in kinds):
@@ -41,7 +44,7 @@ def violation(schema, value, at="it"):
 
 
 def _inner(schema, value, prefix):
-    """Returns the first violation of a field or an element."""
+    """Returns a sentence about the first violation in a field or an element, or None."""
     if isinstance(value, list):
         found = (violation(schema.get("items", {}), each, f"{prefix}{at}") for at, each in enumerate(value))
         return next(filter(None, found), None)

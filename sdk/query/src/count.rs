@@ -16,12 +16,13 @@ pub struct Counted {
     pub count: u64,
 }
 
-/// Returns whether values of this key are counted: those of texts, numbers and booleans.
+/// Returns whether the value of this key is counted: a string, a number or a boolean.
 pub fn is_counted(key: &str) -> bool {
     key::is_present(key) && key < key::COMPOSITE
 }
 
-/// Returns the values of the keys that most documents have, the most frequent first.
+/// Returns the most frequent values, at most 100, the most frequent first. Values with the same
+/// count are in the order of their keys.
 pub fn most_frequent(counts: BTreeMap<String, u64>) -> Vec<Counted> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by(|(one, more), (other, fewer)| fewer.cmp(more).then_with(|| one.cmp(other)));

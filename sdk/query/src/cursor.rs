@@ -15,7 +15,8 @@ const NUMBER: u8 = 1;
 #[error("the cursor is not one of this query: use the next of its last page, unchanged")]
 pub struct CursorInvalid;
 
-/// Returns the cursor after a document, for the query with this digest.
+/// Returns the cursor with which the query of this digest continues after the document at this
+/// position.
 pub fn seal(key: &[u8; 32], digest: &[u8; 32], placed: &Placed) -> String {
     let mut bytes = encode(placed);
     let tag = mac(key, digest, &bytes).finalize().into_bytes();
@@ -23,8 +24,9 @@ pub fn seal(key: &[u8; 32], digest: &[u8; 32], placed: &Placed) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Returns the position in a cursor, if one of these keys authenticated it for this query, which
-/// has this many sort keys.
+/// Returns the position in a cursor. Fails unless one of these keys authenticated the cursor for
+/// the query of this digest and the position has a value for each of the query's sort keys
+/// (`orders`).
 pub fn open(
     keys: &[[u8; 32]],
     digest: &[u8; 32],
@@ -40,7 +42,8 @@ pub fn open(
 }
 
 fn mac(key: &[u8; 32], digest: &[u8; 32], payload: &[u8]) -> Hmac<Sha256> {
-    // HMAC pads a key with zeros to the hash's block. With a key of that length, it cannot fail.
+    // HMAC pads a short key with zeros to the hash's block. `new` takes a key of exactly that
+    // length and, unlike `new_from_slice`, cannot fail.
     let mut block = [0; 64];
     block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
     let mut mac = <Hmac<Sha256> as hmac::Mac>::new(&block.into());

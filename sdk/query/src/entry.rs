@@ -12,7 +12,7 @@ use serde_json::Value;
 pub const MAX_ELEMENTS: usize = 100;
 /// The maximum number of words of one text field.
 pub const MAX_WORDS: usize = 20_000;
-/// PostgreSQL indexes no more than 2704 bytes in one row.
+/// The maximum length of a unique key, in bytes: PostgreSQL indexes no more than 2704 in one row.
 const MAX_TUPLE: usize = 2_048;
 
 /// The indexed parts of a document.
@@ -85,13 +85,13 @@ fn keys(path: &Path, body: &Value) -> Result<Vec<String>, EntryError> {
     Ok(keys)
 }
 
-/// Returns the tuples of a unique index: one for each element of its multiple path, of which there is at most
-/// one.
+/// Returns the tuples of a unique index: one, or if one of its paths has `[]` (at most one has),
+/// one for each element. A tuple with a missing or null part is left out.
 fn tuples(unique: &[Path], body: &Value) -> Result<Vec<String>, EntryError> {
     let mut lists: Vec<Vec<String>> = vec![Vec::new()];
     for path in unique {
         let keys = keys(path, body)?;
-        // All objects share one key and would be duplicates of each other.
+        // All arrays and objects share one key and would be duplicates of each other.
         if keys.iter().any(|key| key == key::COMPOSITE) {
             return Err(EntryError::NotScalar(path.clone()));
         }

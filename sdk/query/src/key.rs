@@ -9,7 +9,8 @@ pub const MAX_STRING: usize = 512;
 pub const MISSING: &str = "";
 pub const NULL: &str = "0";
 
-/// The first character of a key. The keys of a kind lie between its character and the next kind's.
+/// The first character of a boolean's key. The keys of a kind lie between its first character and
+/// the next kind's.
 pub(super) const BOOLEAN: &str = "1";
 pub(super) const NUMBER: &str = "2";
 pub(super) const STRING: &str = "3";
@@ -60,7 +61,8 @@ pub fn tuple(keys: &[String]) -> Option<String> {
     keys.iter().all(|key| is_present(key)).then(|| keys.join("\u{1}\u{3}"))
 }
 
-/// Returns the key of a number: the nearest float, then the difference of an integer beyond 2^53 from it.
+/// Returns the key of a number: the nearest float, then the difference of an integer beyond 2^53
+/// from that float. Returns `None` if the number is beyond the range of floats.
 fn number_key(number: &Number) -> Option<String> {
     let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
     // Adding 0 turns -0 into 0.
@@ -70,7 +72,8 @@ fn number_key(number: &Number) -> Option<String> {
     Some(format!("{NUMBER}{:016x}{rest:04x}", ordered_bits(float)))
 }
 
-/// Returns the number of a key that [`number_key`] made, as an integer if it fits.
+/// Returns the number of a key that [`number_key`] made, as an integer if it fits; `None` for other
+/// texts. `digits` is the key without its first character.
 fn number(digits: &str) -> Option<Number> {
     let (bits, rest) = digits.split_at_checked(16)?;
     let (bits, rest) =
@@ -87,7 +90,7 @@ fn number(digits: &str) -> Option<Number> {
     Number::from_f64(float)
 }
 
-/// Returns the string of a key that [`string_key`] made.
+/// Returns the string of a key that [`string_key`] made. `key` lacks the first character.
 fn string(key: &str) -> String {
     let mut text = String::with_capacity(key.len());
     let mut characters = key.chars();
@@ -100,7 +103,8 @@ fn string(key: &str) -> String {
     text
 }
 
-/// Returns bits with the order of the floats: the bits of negative floats are inverted.
+/// Returns bits whose order as integers is the order of the floats: the sign bit of a positive
+/// float is set, and all bits of a negative one are inverted.
 fn ordered_bits(float: f64) -> u64 {
     let bits = float.to_bits();
     let sign = 1 << 63;

@@ -1,5 +1,6 @@
-//! Queries over JSON documents: which documents a collection's index admits, which of them a query finds,
-//! and in which order. The host's store and the SDK's tests share it, so a query means the same in both.
+//! Queries over JSON documents: which documents a collection can index, which of them a query
+//! finds, and in which order. The host's store and the SDK's tests share this crate, so a query
+//! means the same in both.
 //!
 //! # Modules, in reading order
 //!
@@ -10,7 +11,7 @@
 //! - `count`: how many documents have each value
 //! - `cursor`: where the next page starts
 //!
-//! It reads no clock, no file and no network.
+//! The crate reads no clock, no file and no network.
 
 mod count;
 pub mod cursor;

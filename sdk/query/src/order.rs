@@ -18,7 +18,7 @@ pub enum OrderBy {
     Distance,
 }
 
-/// One sort key. After the last one, ids ascend.
+/// One sort key. Documents that are equal by all sort keys are sorted by their ids, ascending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     pub by: OrderBy,

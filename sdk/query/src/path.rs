@@ -14,6 +14,7 @@ pub struct Path(Box<str>);
 
 impl Path {
     /// Parses names of ASCII letters, digits and `_` that are joined by dots. One may end in `[]`.
+    /// Returns `None` for any other text, and for one of more than 128 bytes.
     pub fn parse(text: &str) -> Option<Self> {
         let is_name = |name: &str| {
             let name = name.strip_suffix("[]").unwrap_or(name);
@@ -39,8 +40,8 @@ impl Path {
         RESERVED.contains(&self.as_str())
     }
 
-    /// Returns the values at the path: one, perhaps missing, or one for each element of a multiple
-    /// path.
+    /// Returns the value at the path, or for a path with `[]` one value for each element of the
+    /// array. A value is `None` where the document has nothing.
     pub fn values<'v>(&self, document: &'v Value) -> Vec<Option<&'v Value>> {
         let Some((array, rest)) = self.0.split_once("[]") else {
             return vec![descend(document, &self.0)];

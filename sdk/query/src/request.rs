@@ -31,8 +31,8 @@ pub struct Request<'r> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     pub filter: Option<Filter>,
-    /// A document must have each of them in any of its texts. Sorted and distinct; empty if the
-    /// query has no text.
+    /// The words of the text, sorted and distinct; empty if the query has no text. A document must
+    /// have each of these words in one of its texts.
     pub words: Vec<String>,
     pub near: Option<Circle>,
     pub within: Option<Rectangle>,
@@ -140,8 +140,8 @@ impl Query {
         Placed { sort: self.order.iter().map(value).collect(), id }
     }
 
-    /// Returns the digest of the query without its limit, and of the scope, for which a cursor is
-    /// valid.
+    /// Returns the digest of the query and the scope for which a cursor is valid. `limit` and
+    /// `unchecked` are not part of it, so they may change from page to page.
     pub fn digest(&self, scope: &str) -> [u8; 32] {
         let Self { filter, words, near, within, order, limit: _, unchecked: _, paths: _ } = self;
         let mut bytes = b"query 1".to_vec();
@@ -156,7 +156,7 @@ impl Query {
         add(&mut bytes, &within.map(|within| degrees(&within.edges())).unwrap_or_default());
         for Order { by, direction } in order {
             bytes.push(u8::from(*direction == Direction::Descending));
-            // No path is empty or contains this character.
+            // No path contains `*`.
             add(
                 &mut bytes,
                 match by {
@@ -207,7 +207,8 @@ fn order_by(shape: &Shape, request: &Request<'_>, by: &str) -> Result<OrderBy, Q
     }
 }
 
-/// Returns 0 for -0, because both are the same position.
+/// Returns the bytes of the numbers. Those of -0 are those of 0, because both are the same
+/// position.
 fn degrees(numbers: &[f64]) -> Vec<u8> {
     numbers.iter().flat_map(|number| (number + 0.0).to_bits().to_be_bytes()).collect()
 }

@@ -14,7 +14,7 @@ pub fn words(text: &str) -> Vec<String> {
         .flat_map(char::to_lowercase)
         .nfd()
         .filter(|&character| !is_combining_mark(character))
-        // Without this a Korean syllable would be three characters.
+        // Without composition, a Korean syllable would be up to three characters.
         .nfc()
         .collect();
     let stemmer = Stemmer::create(Algorithm::English);

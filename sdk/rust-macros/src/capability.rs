@@ -62,7 +62,8 @@ pub(crate) fn expand(arguments: TokenStream, item: TokenStream) -> syn::Result<T
             }
         }
 
-        // On other targets nothing is exported, and the capability is compiled for its unit tests.
+        // On other targets the capability is compiled for its unit tests and nothing is exported.
+        // This constant uses it there, so that the compiler does not report it as unused.
         const _: fn() -> ::portolan_sdk::contract::Descriptor =
             <#target as ::portolan_sdk::contract::Guest>::describe;
 
@@ -272,7 +273,8 @@ fn action(
     Ok(Action { declaration, arm, subscriptions })
 }
 
-/// Returns whether an example is written as `json!({ … })`. The host validates such an example.
+/// Returns whether an example is written as `json!({ … })`. The compiler does not compare such an
+/// example with the input type; the host validates it.
 fn is_json(example: &Expr) -> bool {
     matches!(example, Expr::Macro(call) if call.mac.path.is_ident("json"))
 }

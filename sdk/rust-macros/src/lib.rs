@@ -65,7 +65,7 @@ pub fn choice(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes `struct ThingId(String);` the type of an id: a text of 1 to 40 characters, or of the given
-/// `pattern`, whose doc comment describes every field of this type. With `example = …`,
+/// `pattern`. The struct's doc comment describes every field of this type. With `example = …`,
 /// `ThingId::example()` is an id for the examples of actions.
 #[proc_macro_attribute]
 pub fn id(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -77,8 +77,8 @@ pub fn id(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// - `kind`: the entity's name in events,
 /// - `collection`: the constant of its collection,
 /// - `not_found`: the refusal for an entity that does not exist, such as `ShopError::BookNotFound`,
-/// - `owner`: the field that holds the id of the one person who owns it; left out, `Visible` is
-///   written by hand where it is needed,
+/// - `owner`: the field with the id of the one person who owns the entity. Without it, implement
+///   `Visible` and `Owned` by hand where they are needed,
 /// - `subjects`: what the subjects of its events begin with, if not with the collection's name.
 #[proc_macro_attribute]
 pub fn entity(arguments: TokenStream, item: TokenStream) -> TokenStream {

@@ -32,7 +32,7 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
                     }
                 }
             });
-            // Only the variant for the common codes can hold a refusal of the host.
+            // Only a variant that holds a `Refusal` can hold an error of the host.
             if !is_refusal(carried) {
                 continue;
             }

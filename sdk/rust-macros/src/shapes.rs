@@ -48,8 +48,9 @@ impl Shape {
         }
     }
 
-    /// Returns the serde attributes of an optional field. A struct that is also read needs a default. An
-    /// `Option<Option<_>>` of an input tells a field that was left out from one that is null.
+    /// Returns the serde attributes of an optional field. A struct that is also read needs a
+    /// default. An `Option<Option<_>>` of an input distinguishes a field that was left out from one
+    /// that is null.
     fn absent(self, value: &Type) -> Attribute {
         match self {
             Self::Input if optional(value).is_some() => syn::parse_quote!(
@@ -177,7 +178,7 @@ fn paths(arguments: TokenStream) -> syn::Result<Vec<Path>> {
     Ok(paths.into_iter().collect())
 }
 
-/// Returns the type in an `Option`.
+/// Returns the `T` of an `Option<T>`; `None` for any other type.
 fn optional(of: &Type) -> Option<&Type> {
     let Type::Path(path) = of else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;

@@ -33,7 +33,8 @@ pub(crate) fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// Returns the unit test that the tables of `#[capability(state_machines = […])]` are valid.
+/// Returns the unit test that the tables of `#[capability(state_machines = […])]` are valid; `None`
+/// without tables.
 pub(crate) fn test(arguments: &[Argument], target: &Type) -> Option<TokenStream> {
     let tables = arguments.iter().find(|argument| argument.name == "state_machines")?;
     let tables = match &tables.value {

@@ -1,4 +1,5 @@
-//! From a typed function to the descriptor's record and the contract's call.
+//! Makes the descriptor's record of an action from a typed function, and runs the function for a
+//! call of the contract.
 
 use crate::{
     answer::{Outcome, Refusal, Refusals},
@@ -149,7 +150,8 @@ pub fn declare<I: JsonSchema, O: Outcome, E: Refusals>(
     }
 }
 
-/// Returns an example of the examples of an input's fields, unless no field has one, or a required one has none.
+/// Returns an example made of the examples of an input's fields; an empty list if no field has an
+/// example, or a required field has none.
 fn example_of(schema: &str) -> Vec<String> {
     let Ok(schema) = serde_json::from_str::<Value>(schema) else { return Vec::new() };
     let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
@@ -169,7 +171,8 @@ fn schema<T: JsonSchema>(mut settings: SchemaSettings) -> String {
     schema.as_value().to_string()
 }
 
-/// Runs an action's function on the input's JSON text.
+/// Runs an action's function on the input's JSON text. An input that cannot be parsed as `I` is
+/// refused with `validation_failed`.
 pub fn run<I, O, E>(
     input: &str,
     function: impl FnOnce(I) -> Result<O, E>,
@@ -190,7 +193,7 @@ where
     }
 }
 
-/// Returns the refusal of an unknown action, which the host never calls.
+/// Returns the refusal for an action that the capability does not have. The host never calls one.
 pub fn unknown_action(action: &str) -> Result<Success, Failure> {
     let message = format!("There is no action {action}.");
     Err(Refusal::common(ErrorCode::InternalError, message).into())
@@ -202,20 +205,22 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).expect("the value has a JSON form")
 }
 
-/// Returns the JSON value of a value.
+/// Returns a value as JSON. Traps the call in the same case as [`to_json`].
 #[expect(clippy::expect_used, reason = "a guest reports a bug by a trap")]
 pub fn to_value<T: Serialize + ?Sized>(value: &T) -> Value {
     serde_json::to_value(value).expect("the value has a JSON form")
 }
 
-/// Reads a field of an input that may be left out, or be null: `Option<Option<_>>`. `#[input]` uses it.
+/// Deserializes an `Option<Option<_>>` of an input, with `#[serde(default)]`: `None` if the field
+/// was left out, `Some(None)` if it is null. `#[input]` uses this function.
 pub fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
-/// Sends the text of a panic to the host before the sandbox ends. Where there is no host, Rust reports it.
+/// Makes a panic send its text to the host before the sandbox ends. Off WebAssembly it changes
+/// nothing.
 pub fn report_panics() {
     #[cfg(target_arch = "wasm32")]
     std::panic::set_hook(Box::new(|panic| {

@@ -93,7 +93,8 @@ impl Next {
         self
     }
 
-    /// Adds a field that the caller must find out first, with the question for the person.
+    /// Adds a field that the caller must find out first, with the question for the person. A second
+    /// question replaces the first one.
     #[must_use]
     pub fn ask(mut self, field: impl Into<String>, question: impl Into<String>) -> Self {
         let missing = self.0.entry("missing").or_insert_with(|| Value::Array(Vec::new()));
@@ -139,8 +140,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Makes a refusal with a common code and a message of the capability's own. Codes that only the host may
-    /// use are answered as `capability_answer_invalid`.
+    /// Makes a refusal with a common code and a message of the capability's own. If only the host
+    /// may use the code, callers get `capability_answer_invalid` instead.
     pub fn common(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code: code.name().to_owned(),

@@ -18,7 +18,7 @@ impl Call {
         Self { caller }
     }
 
-    /// Returns the calling agent; none if the host itself calls (a timer, a subscription).
+    /// Returns the calling agent; `None` if the host itself calls (a timer, a subscription).
     pub fn agent(&self) -> Option<&AgentCaller> {
         match &self.caller {
             Caller::Agent(agent) => Some(agent),
@@ -26,7 +26,8 @@ impl Call {
         }
     }
 
-    /// Returns the owner of the agent; never none in an action of access `write`.
+    /// Returns the id of the calling agent's owner; `None` if nobody has claimed the agent or the
+    /// host itself calls. Never `None` in an action of access `write`.
     pub fn owner_id(&self) -> Option<&str> {
         self.agent()?.owner_id.as_deref()
     }
@@ -37,8 +38,9 @@ impl Call {
             .ok_or_else(|| Refusal::common(ErrorCode::NotPermitted, "Only an agent may do this."))
     }
 
-    /// Returns the owner of the calling agent, who is there in every action of access `write`;
-    /// `phone_binding_required` if nobody has claimed the agent.
+    /// Returns the id of the calling agent's owner. Refuses with `phone_binding_required` if nobody
+    /// has claimed the agent, which does not occur in an action of access `write`, and with
+    /// `not_permitted` if the host itself calls.
     pub fn require_owner(&self) -> Result<&str, Refusal> {
         self.require_agent()?.owner_id.as_deref().ok_or_else(|| {
             let message = "A person must claim this identity with a one-time phone bind first.";
@@ -47,12 +49,13 @@ impl Call {
         })
     }
 
-    /// Returns the OAuth client that the agent's token was issued to.
+    /// Returns the OAuth client that the agent's token was issued to; `None` if the host itself
+    /// calls.
     pub fn client_id(&self) -> Option<String> {
         context::client_id()
     }
 
-    /// Returns whether the call runs in test mode, also if the host calls.
+    /// Returns whether the call runs in test mode, also if the host itself calls.
     pub fn test_mode(&self) -> bool {
         context::test_mode()
     }
@@ -62,17 +65,18 @@ impl Call {
         context::now()
     }
 
-    /// Returns unpredictable bytes, at most 4096.
+    /// Returns unpredictable bytes. A request for more than 4096 traps the call.
     pub fn random(&self, length: u32) -> Vec<u8> {
         context::random(length)
     }
 
-    /// Returns at most 512 random numbers, each at least 0 and less than 1.
+    /// Returns random numbers, each at least 0 and less than 1. A request for more than 512 traps
+    /// the call.
     pub fn random_numbers(&self, count: u32) -> Vec<f64> {
         let bytes = self.random(8 * count);
         let numbers = bytes.chunks_exact(8).map(|bytes| {
             let bits = bytes.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-            // The 53 bits that a number of this type has.
+            // An `f64` has 53 bits of precision.
             (bits >> 11) as f64 / (1_u64 << 53) as f64
         });
         numbers.collect()

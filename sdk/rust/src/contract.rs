@@ -1,8 +1,8 @@
 //! The contract as generated from `wit/`: the layer under the typed one.
 //!
-//! Linking removes unused interfaces. A host loads a capability that uses an interface of
-//! `wit/sensitive.wit` only with its operator's grant. Off WebAssembly, the imports go to the world of the
-//! running test.
+//! The linker removes the imports that a capability does not use. A host loads a capability that
+//! uses an interface of `wit/sensitive.wit` only with its operator's grant. Off WebAssembly, the
+//! imports call the world of the running test.
 #![allow(
     unsafe_code,
     missing_debug_implementations,

@@ -1,4 +1,5 @@
-//! Entities: stored documents with states. Loading or refusing, transitions, saving, and events about them.
+//! Entities: stored documents with states. Loads an entity or refuses, changes its state, saves it,
+//! and publishes events about it.
 //!
 //! ```no_run
 //! use portolan_sdk::prelude::*;
@@ -102,13 +103,13 @@ pub trait Visible: Entity {
     fn is_visible_to(&self, owner_id: &str) -> bool;
 }
 
-/// Made by `#[entity(owner = field)]`: one person owns the thing.
+/// An entity that one person owns. `#[entity(owner = field)]` implements this trait.
 pub trait Owned: Entity {
     fn owner_id(&self) -> &str;
 }
 
 impl<T: Owned> Stored<T> {
-    /// Publishes an event about the thing for its owner.
+    /// Publishes an event about the entity for its owner.
     pub fn tell_owner<D: Serialize>(
         &self,
         event: Event<Data<D>>,
@@ -137,7 +138,8 @@ impl<T: Entity> Stored<T> {
         Ok(())
     }
 
-    /// Changes the state by an action with several possible next states.
+    /// Changes the state by an action to one of its possible next states, or refuses with
+    /// `invalid_transition`.
     pub fn step_to(
         &mut self,
         machine: &Machine<T::State>,
@@ -176,7 +178,7 @@ impl<T: Entity> Stored<T> {
     }
 }
 
-/// The conflict of a refusal because an entity that would be the same exists already.
+/// The conflict of a refusal because an equal entity exists already.
 #[derive(Debug, Serialize)]
 pub struct Duplicate {
     kind: &'static str,

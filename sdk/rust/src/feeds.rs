@@ -3,7 +3,7 @@
 //! ```no_run
 //! use portolan_sdk::{feeds::Feed, prelude::*};
 //!
-//! /// What is used of a role.
+//! /// The fields of a role that are used here.
 //! #[derive(Deserialize)]
 //! struct Role {
 //!     title: String,
@@ -18,7 +18,7 @@
 //! }
 //! ```
 //!
-//! Every function answers [`HostError::Unavailable`] while nothing is published.
+//! Every read fails with [`HostError::Unavailable`] while nothing is published.
 
 use crate::{
     contract::{HostError, documents::Document, feeds as host},
@@ -62,12 +62,12 @@ impl<T> Feed<T> {
 }
 
 impl<T: DeserializeOwned> Feed<T> {
-    /// Returns the record of this id, or none.
+    /// Returns the record of this id; `None` if there is none.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
         Ok(self.get_many([id])?.pop().flatten())
     }
 
-    /// Returns one answer for each id, in their order.
+    /// Returns the record of each id, in the order of the ids; `None` where there is none.
     pub fn get_many<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,

@@ -13,7 +13,7 @@ use talc::{
 
 const ARENA_BYTES: usize = 1 << 20;
 const PAGE_BYTES: usize = 64 << 10;
-/// Growth is rare and expensive, so it comes in large steps.
+/// Growth is expensive, so the heap grows rarely and in large steps.
 const LEAST_GROWTH_PAGES: usize = 16;
 
 static mut ARENA: [MaybeUninit<u8>; ARENA_BYTES] = [MaybeUninit::uninit(); ARENA_BYTES];
@@ -29,7 +29,7 @@ struct ArenaThenGrowth {
 }
 
 #[expect(unsafe_code, reason = "the allocator is handed memory that nobody else uses")]
-// SAFETY: allocates nothing itself.
+// SAFETY: `acquire` does not allocate from this heap.
 unsafe impl Source for ArenaThenGrowth {
     fn acquire<B: Binning>(talc: &mut Talc<Self, B>, layout: Layout) -> Result<(), ()> {
         if !talc.source.arena_given {

@@ -1,5 +1,5 @@
-//! The imports where there is no host: off WebAssembly they go to the world of the running test. Without
-//! one they panic, and say so.
+//! The imports off WebAssembly, where there is no host: they call the world of the running test,
+//! and panic if there is none.
 
 use crate::contract::portolan::capability as wit;
 use std::{cell::RefCell, rc::Rc};
@@ -7,7 +7,8 @@ use std::{cell::RefCell, rc::Rc};
 /// The answer of the host, or its error.
 type Answer<T> = Result<T, wit::types::HostError>;
 
-/// Everything that a capability imports. A world implements what tests need; the rest panics.
+/// Everything that a capability can import. A test's world implements what tests need; the rest
+/// panics.
 pub(crate) trait Host:
     Context
     + Documents
@@ -30,7 +31,7 @@ thread_local! {
     static WORLD: RefCell<Option<Rc<RefCell<dyn Host>>>> = const { RefCell::new(None) };
 }
 
-/// The world of the running test, until this is dropped.
+/// Keeps the world of a test installed until it is dropped.
 #[cfg(feature = "test")]
 pub(crate) struct Installed;
 
@@ -54,7 +55,7 @@ impl Drop for Installed {
     }
 }
 
-/// Returns whether a test has a world.
+/// Returns whether this thread has the world of a test.
 pub(crate) fn has_world() -> bool {
     WORLD.with_borrow(Option::is_some)
 }

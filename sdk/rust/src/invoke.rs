@@ -62,8 +62,9 @@ impl<I: Serialize + ?Sized, O: DeserializeOwned> Invocation<I, O> {
     /// Runs the action for the same caller. `input` holds the action's own fields.
     ///
     /// A refusal is returned unchanged, and the callee's writes are rolled back. Return it with `?`, or
-    /// match its `code` and continue. The code is `not_permitted` if the capability does not list this
-    /// constant in `invokes`, or if the operator has not approved a call that needs it.
+    /// match its `code` and continue. The code is `not_permitted` if the capability does not list
+    /// this constant in `invokes`, or if the nested call needs the operator's permission and lacks
+    /// it. An output that cannot be parsed as `O` traps the call.
     #[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
     pub fn call(&self, input: &I) -> Result<O, Refusal> {
         let Self { capability, action, .. } = self;
@@ -104,7 +105,8 @@ fn passed_on(failure: Failure) -> Refusal {
     Refusal { keep_writes: false, ..refusal(failure) }
 }
 
-/// Returns the refusal of an answer.
+/// Returns a failure of the contract as a refusal. A conflict or next step that cannot be parsed is
+/// left out.
 pub(crate) fn refusal(failure: Failure) -> Refusal {
     let parse = |text: String| serde_json::from_str(&text).ok();
     Refusal {

@@ -48,16 +48,18 @@
 //! }
 //! ```
 //!
-//! Build it as a `cdylib` for `wasm32-unknown-unknown` and turn it into a component, or for
-//! `wasm32-wasip2`, which gives a component at once.
+//! Build the crate as a `cdylib` for `wasm32-unknown-unknown` and turn the file into a component,
+//! or build it for `wasm32-wasip2`, whose output is a component.
 //!
-//! [`documents`] stores data, [`migration`] gives stored documents a new form, [`states`] declares states and transitions, and an [`entity`] is a document
-//! with states. [`pages`] has lists, [`limits`] quotas, [`events`] published events, [`feeds`] the host's
-//! public records, [`timers`] later calls, [`invoke`] nested calls, [`secrets`] signatures and encryption,
-//! [`log`] messages for the operator.
-//! `test`, a feature for tests, is a world in which actions run without a host.
-//! All effects of a call are committed together when it succeeds. If it is refused, traps or times out,
-//! none is.
+//! [`documents`] stores data, [`migration`] gives stored documents a new form, [`states`] declares
+//! states and transitions, and an [`entity`] is a document with states. [`pages`] is for lists,
+//! [`limits`] for quotas, [`events`] for published events, [`feeds`] for the host's public records,
+//! [`timers`] for later calls, [`invoke`] for nested calls, [`secrets`] for signatures and
+//! encryption, and [`log`] for messages to the operator. The feature `test` adds the module `test`,
+//! a world in which actions run without a host.
+//!
+//! All effects of a call are committed together when the call succeeds. If it is refused, traps or
+//! times out, none of them is.
 
 mod action;
 mod answer;

@@ -25,24 +25,25 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Makes the conflict for a number of things.
+    /// Makes the conflict for a maximum number of things that is reached.
     pub fn reached(name: &'static str, limit: u64) -> Self {
         Self { remaining: Some(0), ..Self::bound(name, limit) }
     }
 
-    /// Makes the conflict for a rate, which frees up in `wait` milliseconds.
+    /// Makes the conflict for a rate that is used up and allows the next call in `wait`
+    /// milliseconds.
     pub fn within(name: &'static str, window: &Window, wait: u64) -> Self {
         let limit = u64::try_from(window.most).unwrap_or(u64::MAX);
         let (window_s, retry_after_s) = (Some(seconds(window.within)), Some(seconds(wait)));
         Self { window_s, retry_after_s, ..Self::reached(name, limit) }
     }
 
-    /// Makes the conflict for a bound that is not a count.
+    /// Makes the conflict for the greatest value allowed, such as a number of days ahead.
     pub fn bound(name: &'static str, limit: u64) -> Self {
         Self { limit: Some(limit), ..Self::named(name) }
     }
 
-    /// Makes the conflict for a period, in milliseconds, that has passed.
+    /// Makes the conflict for a time of `within` milliseconds that has passed.
     pub fn passed(name: &'static str, within: u64) -> Self {
         Self { window_s: Some(seconds(within)), ..Self::named(name) }
     }
@@ -52,8 +53,8 @@ impl Limit {
     }
 }
 
-/// Returns `quota_exceeded` with the next step. If the limit frees up by itself, the same call can be
-/// repeated then.
+/// Returns `quota_exceeded` with the next step. If the limit is a rate, the next step says when the
+/// same call can be repeated.
 pub fn quota(message: &str, limit: &Limit, next: Next) -> Refusal {
     let next = match limit.retry_after_s {
         Some(wait_s) => next.after_s(wait_s).then_retry(),
@@ -70,8 +71,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Removes the times before the window. If the window is full, returns the milliseconds until it is
-    /// not.
+    /// Removes the times before the window. If the window is full, returns the milliseconds until
+    /// it is not; otherwise `None`.
     pub fn wait(&self, times: &mut Vec<u64>, now: u64) -> Option<u64> {
         times.retain(|at| at + self.within > now);
         let first = times.iter().rev().nth(self.most - 1)?;
@@ -120,7 +121,7 @@ pub struct Day {
 }
 
 impl DailyLimit {
-    /// Counts one more action of a person, or refuses it with the next step.
+    /// Counts one more action of a person, or refuses with `quota_exceeded` and the next step.
     pub fn count(
         &self,
         call: &Call,

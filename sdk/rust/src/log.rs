@@ -18,7 +18,7 @@ pub use crate::{
     log_debug as debug, log_error as error, log_info as info, log_trace as trace, log_warn as warn,
 };
 
-/// Writes a message of a level; the macros end here.
+/// Writes a message of this level. The macros call this function.
 pub fn write(level: Level, message: &str) {
     crate::contract::context::log(level, message);
 }

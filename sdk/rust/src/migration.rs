@@ -34,8 +34,8 @@
 //! }
 //! ```
 //!
-//! The action uses no import. A document for which it returns an error is quarantined with its old form:
-//! the operator can see and repair it.
+//! The action must not use any import of the host. A document for which it returns an error is put
+//! into quarantine with its old form: the operator can see and repair it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -78,7 +78,8 @@ pub struct NewDocument {
 }
 
 impl Migration {
-    /// Migrates each document. One that does not fit `Old` is an error of its own.
+    /// Migrates each document. A document that cannot be parsed as `Old`, or for which `migrate`
+    /// fails, gets an error; the others are migrated nevertheless.
     pub fn each<Old: DeserializeOwned, New: Serialize>(
         self,
         migrate: impl Fn(Old) -> Result<New, String>,

@@ -72,7 +72,7 @@ impl<T> Items<T> {
         }
     }
 
-    /// Returns the hits of a query with a view that can be refused.
+    /// Returns the hits of a query, each as `view` shows it, or the first error of `view`.
     pub fn try_of<D, E>(
         page: Page<D>,
         view: impl Fn(Stored<D>) -> Result<T, E>,
@@ -82,16 +82,16 @@ impl<T> Items<T> {
     }
 }
 
-/// Returns a cursor for a list that the capability puts together itself: where the page ends, signed for the
-/// query.
+/// Returns a cursor for a list that the capability puts together itself: `last`, where the page
+/// ends, signed for the query.
 pub fn close_cursor(last: &str, query: &str) -> Result<String, HostError> {
     let mac = secrets::mac(format!("{query} {last}").as_bytes())?;
     let digits: String = mac.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(format!("{digits}.{last}"))
 }
 
-/// Returns where the page ends whose cursor [`close_cursor`] has made; `cursor_invalid` if the cursor is of
-/// another query.
+/// Returns the `last` of a cursor that [`close_cursor`] made. Fails with [`HostError::BadCursor`]
+/// (`cursor_invalid`) if the cursor was not made for this query.
 pub fn open_cursor(cursor: &str, query: &str) -> Result<String, HostError> {
     let (digits, last) = cursor.split_once('.').ok_or(HostError::BadCursor)?;
     let macs = secrets::macs(format!("{query} {last}").as_bytes())?;

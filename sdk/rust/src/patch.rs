@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-/// Changes a value as the patch says: what is left out stays, null takes a member away, lists are
-/// replaced as a whole.
+/// Applies a patch to a value: members that the patch leaves out stay, null removes a member, and
+/// lists are replaced as a whole.
 pub fn merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *target = patch;

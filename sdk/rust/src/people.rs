@@ -1,8 +1,8 @@
 //! The data of the calling person, in all capabilities: its export, and its erasure.
 //!
 //! The interface is sensitive: the host loads a capability that uses it only with its operator's grant.
-//! Both follow the commit of the call. The parts of an export are inputs of an action of access
-//! `internal`, which the host calls:
+//! Both are done after the call has committed. The parts of an export are inputs of an action of
+//! access `internal`, which the host calls:
 //!
 //! ```no_run
 //! use portolan_sdk::{people::{self, Part}, prelude::*};
@@ -65,7 +65,7 @@ pub fn export(action: &str, about: &impl Serialize) -> Result<String, HostError>
     host::request_export(action, &crate::to_json(about))
 }
 
-/// Erases the calling person after the commit. It cannot be undone.
+/// Erases the data of the calling person after the commit. It cannot be undone.
 pub fn erase() -> Result<(), HostError> {
     host::request_erasure()
 }

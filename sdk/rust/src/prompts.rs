@@ -17,7 +17,7 @@
 //! assert_eq!(LEND.declaration().arguments.len(), 2);
 //! ```
 //!
-//! `#[capability(…, prompts = [LEND])]` puts it into the descriptor.
+//! `#[capability(…, prompts = [LEND])]` puts the prompt into the descriptor.
 
 use crate::contract::description;
 
@@ -76,7 +76,7 @@ impl Prompt {
         self
     }
 
-    /// Returns its record in the descriptor.
+    /// Returns the descriptor's record of this prompt.
     pub fn declaration(&self) -> description::Prompt {
         let argument = |argument: &Argument| description::PromptArgument {
             name: argument.name.into(),

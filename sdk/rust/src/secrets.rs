@@ -16,17 +16,20 @@
 
 use crate::contract::{HostError, secrets as host};
 
-/// Returns the HMAC-SHA-256 of the data, 32 bytes. To check one, use [`is_mac`].
+/// Returns the HMAC-SHA-256 of the data under the newest key, 32 bytes. To check one, use
+/// [`is_mac`].
 pub fn mac(data: &[u8]) -> Result<Vec<u8>, HostError> {
     host::mac(data)
 }
 
-/// Returns whether this is the [`mac`] of the data. The comparison takes constant time.
+/// Returns whether `claimed` is the [`mac`] of the data under any of the keys. The comparison takes
+/// constant time.
 pub fn is_mac(data: &[u8], claimed: &[u8]) -> Result<bool, HostError> {
     Ok(host::macs(data)?.iter().any(|mac| same(mac, claimed)))
 }
 
-/// Returns the [`mac`] with every key, the newest first, to look up what was stored under an older key.
+/// Returns the [`mac`] under every key, the newest first, to look up what was stored under an older
+/// key.
 pub fn macs(data: &[u8]) -> Result<Vec<Vec<u8>>, HostError> {
     host::macs(data)
 }
@@ -36,7 +39,8 @@ pub fn seal(data: &[u8]) -> Result<Vec<u8>, HostError> {
     host::seal(data)
 }
 
-/// Decrypts what [`seal`] returned; none if it was changed.
+/// Decrypts what [`seal`] returned. Returns `None` if it was changed or if none of this
+/// capability's keys sealed it.
 pub fn open(sealed: &[u8]) -> Result<Option<Vec<u8>>, HostError> {
     match host::open(sealed) {
         Ok(data) => Ok(Some(data)),

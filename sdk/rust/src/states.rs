@@ -31,7 +31,7 @@
 //! assert_eq!(LISTING.faults(), Vec::<String>::new());
 //! ```
 //!
-//! `#[capability(…, state_machines = [LISTING])]` puts it into the descriptor.
+//! `#[capability(…, state_machines = [LISTING])]` puts the table into the descriptor.
 
 use crate::{
     answer::{Next, Refusal},
@@ -40,7 +40,7 @@ use crate::{
 use portolan_codes::ErrorCode;
 use serde::Serialize;
 
-/// An enum of states. Derived; a state's name is the variant's in `snake_case`.
+/// An enum of states, for `#[derive(States)]`. A state's name is the variant's in `snake_case`.
 pub trait States: Copy + PartialEq + 'static {
     const ALL: &'static [Self];
     fn name(self) -> &'static str;
@@ -92,7 +92,7 @@ struct Read {
     field: &'static str,
 }
 
-/// The conflict of a refusal because of a state: the state that does not allow an action.
+/// The conflict of a refusal because of a state: the current state and the actions that it allows.
 #[derive(Debug, Serialize)]
 pub struct StateConflict {
     kind: &'static str,
@@ -129,7 +129,7 @@ impl<S: States> Machine<S> {
         self.open(state, |_| true)
     }
 
-    /// Returns the actions that one role may call in this state.
+    /// Returns the actions that agents may call in this state in one role.
     pub fn allowed_as(&self, role: &str, state: S) -> Vec<&'static str> {
         self.open(state, |transition| transition.role.is_none_or(|own| own == role))
     }
@@ -153,7 +153,8 @@ impl<S: States> Machine<S> {
         Ok(transition.to.first().copied().unwrap_or(state))
     }
 
-    /// Checks that an action may lead to this state.
+    /// Returns `to` if the action may lead from `state` to it; otherwise refuses like
+    /// [`step`](Self::step).
     pub fn step_to(&self, id: &str, state: S, action: &str, to: S) -> Result<S, Refusal> {
         let leads = |transition: &Transition<S>| {
             transition.to.contains(&to) || (transition.to.is_empty() && to == state)

@@ -4,8 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, ops::Deref};
 
-/// A text of `LEAST` to `MOST` characters, as the type of an input's field: the host refuses others. It
-/// derefs to `&str` and becomes a `String` with `.into()`.
+/// A text of `LEAST` to `MOST` characters, as the type of an input's field: the host refuses other
+/// texts. The type derefs to `&str` and becomes a `String` with `.into()`.
 ///
 /// ```
 /// use portolan_sdk::prelude::*;

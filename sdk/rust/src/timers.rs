@@ -42,8 +42,9 @@
 use crate::contract::{HostError, timers as host};
 use serde::Serialize;
 
-/// Sets a timer that runs an internal action of this capability at a time, in milliseconds since the Unix
-/// epoch. It replaces a timer of this name. Like every effect, it needs the call's commit.
+/// Sets a timer that runs an internal action of this capability at a time, in milliseconds since
+/// the Unix epoch. It replaces a timer of this name. Like every effect, it is committed with the
+/// call.
 pub fn set(
     name: &str,
     at: u64,

@@ -17,7 +17,7 @@ use std::{
 #[document]
 struct Book {
     title: String,
-    /// At most one book has it.
+    /// Unique among the books.
     code: String,
     price: u32,
     tags: Vec<String>,
@@ -139,7 +139,7 @@ fn library() -> World {
     test::world().of::<Library>()
 }
 
-/// Three books, which are ordered differently by id and by price.
+/// Returns a world with three books, whose order by id differs from their order by price.
 fn shelf() -> World {
     library()
         .document(BOOKS, "a", &book("Momo", 30, &["time", "tale"]))
@@ -151,7 +151,7 @@ fn put(id: &str, code: &str) -> Put {
     Put { id: id.into(), title: "A title".into(), code: code.into() }
 }
 
-/// The sentence of the panic.
+/// Returns the text of the panic; empty if nothing panics.
 fn panics<T>(run: impl FnOnce() -> T) -> String {
     let panic = catch_unwind(AssertUnwindSafe(run)).err();
     let told = |panic: Box<dyn Any + Send>| {
@@ -367,6 +367,6 @@ fn a_mistake_is_one_clear_sentence() {
     let nested = || library().run(|_| library().run(|_| Ok::<_, Infallible>(())));
     let sentence = panics(nested);
     assert_eq!(sentence, "a world runs one call at a time: call `run` outside of `run`");
-    // A panic ends the call, so the next world of this thread runs.
+    // A panic uninstalls the world, so this thread can run the next one.
     assert_eq!(library().run(|call| Ok::<_, Infallible>(call.now())).unwrap(), 1_767_225_600_000);
 }

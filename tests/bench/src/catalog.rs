@@ -97,7 +97,7 @@ struct Serve {
 }
 
 impl Serve {
-    /// Starts it and waits until it is ready.
+    /// Starts `portolan serve` and waits until it is ready.
     fn start(folder: &Path) -> Result<Self> {
         let program = std::env::current_exe()?.with_file_name("portolan");
         let mut child = Command::new(program)

@@ -10,7 +10,8 @@ use tokio::{
     net::TcpStream,
 };
 
-/// The phone number that claims agents in test mode: each agent that gives it gets an owner of its own.
+/// The phone number that claims agents in test mode: each agent claimed with it gets
+/// an owner of its own.
 const PHONE: &str = "+14155550100";
 const CODE: &str = "424242";
 /// A connection that was idle for longer is not used again, because the host may be closing it.

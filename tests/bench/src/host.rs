@@ -29,9 +29,9 @@ pub(crate) struct Setup<'a> {
     pub(crate) guests: &'a [&'a str],
     pub(crate) limits: Limits,
     pub(crate) rate_limits: bool,
-    /// The database; none means SQLite in a new folder.
+    /// The database; `None` means SQLite in a new folder.
     pub(crate) database: Option<DatabaseUrl>,
-    /// Whether it runs due work: timers, and deliveries of events to capabilities.
+    /// Whether the host runs due work: timers, and deliveries of events to capabilities.
     pub(crate) works: bool,
     /// The folder of the feeds.
     pub(crate) feeds: Option<PathBuf>,

@@ -74,7 +74,7 @@ pub(crate) fn children(process: u32) -> Result<Vec<String>> {
     Ok(listed.split_whitespace().map(str::to_owned).collect())
 }
 
-/// The other process: `load ADDRESS REQUEST CONNECTIONS MILLISECONDS`.
+/// Runs the loading process: `load ADDRESS REQUEST CONNECTIONS MILLISECONDS`.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let [address, request, connections, milliseconds] = arguments else {
         bail!("load ADDRESS REQUEST CONNECTIONS MILLISECONDS");
@@ -110,7 +110,8 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Keeps one connection busy: sends, reads the whole answer, sends again. Returns the nanoseconds of each.
+/// Keeps one connection busy: sends, reads the whole answer, sends again. Returns each request's
+/// nanoseconds.
 async fn keep_busy(address: String, request: String, until: Instant) -> Result<Vec<u64>> {
     let mut stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;

@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// The number of owners of listings.
 const OWNERS: u64 = 5_000;
-/// The listings of one unit of work, with two documents each.
+/// The number of listings of one unit of work; each has two documents.
 const UNIT: u64 = 500;
 /// The number of patterns of each kind.
 const PATTERNS: usize = 6;

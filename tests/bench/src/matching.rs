@@ -28,7 +28,7 @@ const WATCHERS: usize = 100;
 /// The numbers of open sessions that the listing fits, and of those that it does not fit.
 const FITTING: usize = 1_000;
 const OTHERS: usize = 10_000;
-/// The documents of one unit of work.
+/// The number of documents of one unit of work.
 const UNIT: usize = 500;
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(2);

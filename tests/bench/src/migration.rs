@@ -1,4 +1,4 @@
-//! Documents that get another form while calls read and write them.
+//! The migration of documents to another form while calls read and write them.
 
 use crate::{
     Effort,
@@ -19,7 +19,7 @@ use std::{
 };
 
 const CALLERS: u64 = 4;
-/// The documents of one unit of work while the collection is filled.
+/// The number of documents of one unit of work while the collection is filled.
 const UNIT: u64 = 1_000;
 /// How long calls are measured before the migration.
 const BEFORE: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let took = started.elapsed();
-    // Also the first calls of the new version.
+    // The first calls of the new version are measured too.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let during = during.stop().await?;
     report.add(format!("migrating {documents} documents"), took.as_secs_f64(), "s");
@@ -152,7 +152,7 @@ async fn call(host: &Arc<portolan_pipeline::Host>, body: Value) -> Result<(), St
     called.outcome.map(|_answer| ()).map_err(|failure| format!("{failure:?}"))
 }
 
-/// An agent of a person.
+/// Returns an agent of a person.
 fn agent() -> AgentCaller {
     AgentCaller {
         agent_id: "agt_01J0000000000000000000000A".into(),

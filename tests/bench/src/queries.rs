@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The documents of one unit of work, which is the most that one may have.
+/// The number of documents of one unit of work: the maximum.
 const UNIT: u64 = 1_000;
 /// The number of concurrent units: the host prepares one while the database writes another.
 const FILLERS: usize = 2;

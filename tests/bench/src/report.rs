@@ -26,7 +26,7 @@ impl Report {
         self.0.push(Row { name: name.into(), value, unit, against: None });
     }
 
-    /// Compares the last figure with one of this name.
+    /// Records a comparison of the last figure with the figure of this name.
     pub(crate) fn against(&mut self, name: &str, ratio: f64, spread: Option<(f64, f64)>) {
         if let Some(row) = self.0.last_mut() {
             row.against = Some(Comparison { name: name.to_owned(), ratio, spread });

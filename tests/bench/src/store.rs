@@ -17,7 +17,7 @@ use std::{
 
 pub(crate) const CALLERS: [usize; 3] = [1, 8, 32];
 
-/// An empty store on either database; SQLite's is in this folder.
+/// Opens an empty store on each database; SQLite's is in this folder.
 pub(crate) async fn open(folder: &Path) -> Result<[(&'static str, Store); 2]> {
     let sqlite = DatabaseUrl::from(folder.join("bench.db"));
     let postgres: DatabaseUrl =
@@ -29,7 +29,7 @@ pub(crate) async fn open(folder: &Path) -> Result<[(&'static str, Store); 2]> {
     Ok([("SQLite", sqlite), ("PostgreSQL", postgres)])
 }
 
-/// Quotas that are counted, but that no benchmark reaches.
+/// Returns quotas that are counted, but that no benchmark reaches.
 fn unlimited() -> Result<Quotas> {
     let limits = Quota::table().iter().map(|row| (row.name.to_owned(), u64::from(u32::MAX).into()));
     Ok(serde_json::from_value(serde_json::Value::Object(limits.collect()))?)

@@ -98,7 +98,8 @@ impl Package {
     }
 }
 
-/// Builds the command in release mode, for machines with an older C library than this one.
+/// Builds the command in release mode for machines with the C library `GLIBC` or a newer one, and
+/// returns its file.
 fn build(machine: Machine) -> Result<PathBuf> {
     packages::install("the linker for older systems", "xtask/packaging", "packaging")?;
     let target = format!("{}-unknown-linux-gnu", machine.name());

@@ -1,4 +1,4 @@
-//! The packages, made of a small program, are installed by pip and npm.
+//! Tests that pip and npm install the packages, made here of a small program.
 
 use super::*;
 use std::process::Command;
@@ -46,7 +46,7 @@ fn pip_and_npm_install_the_program_without_a_network() {
     let quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action", "ignore"];
     let mut pip = Command::new("python3");
     pip.args(["-m", "pip", "install", "--no-index", "--no-deps", "--ignore-installed"]);
-    // What is installed for the tests by other means is not replaced.
+    // The prefix is a temporary folder: pip replaces nothing that is installed on the system.
     pip.args(quiet).arg("--prefix").arg(&python).env("PIP_BREAK_SYSTEM_PACKAGES", "1");
     succeeds(pip.arg(&wheel));
     let installed = ["bin/portolan", "local/bin/portolan"].map(|program| python.join(program));
@@ -79,7 +79,8 @@ fn the_record_of_the_wheel_has_the_digest_and_the_size_of_each_file() {
     let recorded: Vec<_> =
         record.trim().lines().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(recorded, names.trim().lines().collect::<Vec<_>>());
-    // The digest by another program: `printf … | openssl dgst -sha256 -binary | basenc --base64url`.
+    // Another program computed the digest:
+    // `printf … | openssl dgst -sha256 -binary | basenc --base64url`.
     let program = "portolan-9.8.7.data/scripts/portolan,sha256=UdC8pARnddFwlPdz2iQWXlaww19FYY8_iecbZHL0FK8,35";
     assert!(record.lines().any(|line| line == program), "{record}");
     assert!(record.ends_with("portolan-9.8.7.dist-info/RECORD,,\n\n"), "{record}");

@@ -62,7 +62,7 @@ with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archiv
         archive.writestr(entry, path.read_bytes())
 "#;
 
-/// Says for which interpreters and systems the wheel is: any Python 3, this machine, this C library.
+/// Returns the tag of what the wheel is for: any Python 3, and the program's machine and C library.
 fn tag(contents: &Contents<'_>) -> String {
     let glibc = GLIBC.replace('.', "_");
     format!("py3-none-manylinux_{glibc}_{}", contents.machine.name())
@@ -80,7 +80,8 @@ fn metadata(contents: &Contents<'_>) -> Result<String> {
     ))
 }
 
-/// Returns the list of the files with their digests. The list itself has none.
+/// Returns the content of `RECORD`: the files with their digests and sizes.
+/// `RECORD` itself has neither.
 fn record_of(folder: &Path, files: &[String], record: &str) -> Result<String> {
     let mut lines = String::new();
     for name in files {

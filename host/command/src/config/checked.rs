@@ -21,7 +21,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A shorter token could be guessed.
+/// The minimum length of a token, because a shorter one could be guessed.
 const MIN_TOKEN_BYTES: usize = 32;
 
 /// Settings that are valid together.
@@ -35,19 +35,19 @@ pub struct Config {
     pub database_url: DatabaseUrl,
     pub catalog_dir: PathBuf,
     pub feeds_dir: PathBuf,
-    /// None if the keys are in the data folder.
+    /// `None` if the keys are in the data folder.
     pub secret_keys: Option<Keyring>,
     pub sms: SmsPort,
     /// Allowed hosts of redirect addresses, in addition to loopback.
     pub redirect_hosts: RedirectHosts,
     /// Private networks that the host may connect to, for client documents, pages and webhooks.
     pub reachable_networks: Vec<IpNet>,
-    /// Proxies whose forwarding headers are trusted.
+    /// The networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     pub rate_limits: bool,
-    /// None if the token is in the data folder.
+    /// `None` if the token is in the data folder.
     pub operator_token: Option<String>,
-    /// Names of the operator's address, in addition to `localhost`.
+    /// Host names of the operator's address, in addition to `localhost` and every IP address.
     pub operator_hosts: Vec<String>,
     pub metrics_public: bool,
     pub limits: Limits,
@@ -65,13 +65,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads and checks all settings, those of this file if it exists. The error has every fault.
+    /// Reads and checks all settings, including those of this file if it exists. The error has
+    /// every fault.
     pub fn load(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
         Self::check(Written::read(file, flags)?)
     }
 
-    /// Returns the default settings with these folders and without rate limits, whatever this machine has
-    /// set.
+    /// Returns the default settings with these folders and without rate limits. Neither a file nor the
+    /// environment is read.
     pub(crate) fn for_tests(data_dir: PathBuf, catalog_dir: PathBuf) -> Result<Self, ConfigError> {
         let rate_limits = Switch::Off;
         Self::check(Written { data_dir, catalog_dir, rate_limits, ..Written::default() })
@@ -224,7 +225,7 @@ fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAdd
     address.ok()
 }
 
-/// Returns the public key of the host's own publisher, which was there when this binary was built.
+/// Returns the public key of the host's own publisher, if there was one when this binary was built.
 pub(crate) fn publisher_key() -> Option<PublicKey> {
     match format!("ed25519:{}", option_env!("PORTOLAN_PUBLISHER").unwrap_or_default()).parse() {
         Ok(Publisher::Key(key)) => Some(key),

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 pub(crate) struct OperatorConfig {
     pub(crate) admin_listen: String,
     pub(crate) data_dir: PathBuf,
-    /// None if the token is in the data folder.
+    /// `None` if the token is in the data folder.
     pub(crate) token: Option<String>,
 }
 
 impl OperatorConfig {
-    /// Reads the settings as `serve` does, and checks none that a command does not need.
+    /// Reads the settings as `serve` does, but without the checks of `Config`.
     pub(crate) fn load(data_dir: Option<PathBuf>) -> Result<Self, ConfigError> {
         let flags = Flags { data_dir, ..Flags::default() };
         let Written { admin_listen, data_dir, operator_token, .. } =

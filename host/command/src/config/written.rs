@@ -1,4 +1,5 @@
-//! The settings as they are written: defaults, then those of the shipped components, then `portolan.toml`, then the environment, then flags.
+//! Reads the settings as they are written: defaults, then those of the shipped components, then
+//! `portolan.toml`, then the environment, then flags.
 
 use crate::config::error::ConfigError;
 use figment::{
@@ -104,7 +105,7 @@ impl List {
     }
 }
 
-/// Whose components are loaded.
+/// The publishers whose components are loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Trusted {
@@ -114,7 +115,7 @@ pub(super) enum Trusted {
     Signed,
 }
 
-/// Written as `"on"` or `"off"`, or as a boolean.
+/// A setting that is written as `"on"` or `"off"`, or as a boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", from = "SwitchText")]
 pub(super) enum Switch {
@@ -152,7 +153,7 @@ impl From<SwitchText> for Switch {
 #[serde(default, deny_unknown_fields)]
 pub struct Tokens {
     pub access_seconds: u64,
-    /// The number of unused days after which a refresh token expires.
+    /// The number of days without use after which a refresh token expires.
     pub refresh_days: u64,
 }
 
@@ -259,7 +260,8 @@ fn describe(fault: &figment::Error) -> String {
         Some(name) if SECRET_NAMES.contains(&name.as_str()) => {
             format!("{name} cannot be used: write it as a text in quotes")
         }
-        // A syntax error quotes lines of the file. They have a bar in the margin and are left out.
+        // A syntax error quotes lines of the file. These lines have a bar in the margin and are
+        // left out.
         _ => {
             let text = fault.to_string();
             let margin = |line: &&str| {
@@ -272,7 +274,8 @@ fn describe(fault: &figment::Error) -> String {
     }
 }
 
-/// Returns every value of the environment as a text, because a folder may be called 2026.
+/// Returns every value of the environment as a text, so that a folder called 2026 does not become a
+/// number.
 fn environment() -> BTreeMap<&'static str, String> {
     let value = |name: &str| std::env::var(format!("{ENVIRONMENT}{}", name.to_uppercase())).ok();
     NAMES.iter().filter_map(|name| Some((*name, value(name)?))).collect()

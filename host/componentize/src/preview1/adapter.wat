@@ -1,9 +1,9 @@
 ;; WASI 0.1 in terms of 0.2, without files, arguments, environment and sockets.
 ;;
-;; It has no memory of its own, because some compilers take the whole memory of a module for theirs. Results
-;; of WASI 0.2 are written to the first 16 bytes of the memory, which are put back afterwards.
+;; It uses the module's memory and reserves none of it, because some compilers use the whole memory of a
+;; module. WASI 0.2 writes its results to the first 16 bytes, whose content is restored afterwards.
 ;;
-;; Error numbers of WASI 0.1: 0 is success, 8 a bad file descriptor, 52 a function that is not there.
+;; Error numbers of WASI 0.1: 0 is success, 8 a bad file descriptor, 52 a function that is not supported.
 (module
   (import "env" "memory" (memory 0))
   (import "wasi:random/random@0.2.0" "get-random-u64" (func $random (result i64)))
@@ -15,7 +15,7 @@
     (func $write (param i32 i32 i32 i32)))
   (import "wasi:io/streams@0.2.0" "[resource-drop]output-stream" (func $drop (param i32)))
 
-  ;; How far the program is ahead of the clock, in nanoseconds, because it has slept.
+  ;; How far the program's time is ahead of the clock, in nanoseconds. Sleeping increases it.
   (global $ahead (mut i64) (i64.const 0))
 
   (func $now (result i64)
@@ -108,13 +108,13 @@
     (i64.store offset=16 (local.get $status) (i64.const 0))
     (i32.const 0))
 
-  ;; A program that sleeps is ahead of the clock at once. Nothing else can be waited for.
+  ;; A sleep returns at once and advances the program's time. Nothing else can be waited for.
   (func (export "poll_oneoff") (param $wanted i32) (param $events i32) (param $count i32) (param $happened i32) (result i32)
     (local $wait i64)
     (if (i32.or (i32.eqz (local.get $count)) (i32.load8_u offset=8 (local.get $wanted)))
       (then (return (i32.const 52))))
     (local.set $wait (i64.load offset=24 (local.get $wanted)))
-    ;; The lowest flag says that it is a time and no duration.
+    ;; If the lowest flag is set, the time-out is an absolute time.
     (if (i32.and (i32.load16_u offset=40 (local.get $wanted)) (i32.const 1))
       (then (local.set $wait (i64.sub (local.get $wait) (call $now)))))
     (if (i64.gt_s (local.get $wait) (i64.const 0))

@@ -1,14 +1,14 @@
-//! WASI 0.1 for modules that import it, in terms of WASI 0.2, which a host has.
+//! An adapter that implements WASI 0.1 with WASI 0.2, which a host has, for modules that import WASI 0.1.
 
 use crate::{contract::embed_world, error::ComponentizeError};
 
-/// The module of these imports.
+/// The module name of the imports of WASI 0.1.
 pub(crate) const MODULE: &str = "wasi_snapshot_preview1";
 /// `adapter.wat`, assembled.
 const ADAPTER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/adapter.wasm"));
 const TYPES: (&str, &str) = ("adapter.wit", include_str!("adapter.wit"));
 
-/// Returns the core module that stands between a module and WASI 0.2.
+/// Returns the core module that implements WASI 0.1 with WASI 0.2.
 pub(crate) fn adapter() -> Result<Vec<u8>, ComponentizeError> {
     let mut adapter = ADAPTER.to_vec();
     embed_world(&mut adapter, &[TYPES], "adapter")?;

@@ -109,7 +109,8 @@ fn member(result: &Value, name: &str) -> String {
     result.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Returns a phone number in the international form, from the form that people write.
+/// Returns a phone number without separators, and with `+` in place of a leading `00`. The
+/// capability validates it.
 fn as_e164(phone: &str) -> String {
     let digits: String =
         phone.chars().filter(|letter| letter.is_ascii_digit() || *letter == '+').collect();

@@ -39,10 +39,10 @@ const SCOPE_TEXTS: [(Access, &str); 3] = [
     (Access::Events, "Receive events about replies, confirmations and new matches"),
 ];
 
-/// The failure after which the page shows the agents that the person can revoke.
+/// The error code after which the page shows the agents that the person can revoke.
 const TOO_MANY_AGENTS: &str = "not_permitted";
 
-/// The text about each failure of a capability.
+/// The page's text for each error code of a capability.
 const PROBLEMS: [(&str, &str); 12] = [
     (
         "phone_invalid",
@@ -97,7 +97,7 @@ struct ConsentPage<'a> {
     redirect_host: String,
     this_computer: bool,
     scopes: Vec<&'static str>,
-    /// The agents of which the person must revoke one.
+    /// The agents of which the person must revoke one; empty if there are not too many.
     agents: &'a [OwnedAgent],
 }
 
@@ -237,7 +237,8 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Res
     })
 }
 
-/// Returns the target of the redirect as the page shows it: a host, or the program of a scheme of its own.
+/// Returns the target of the redirect as the page shows it: the host, for an application's own scheme the
+/// scheme and the host, or the whole address if it has no host.
 fn shown_host(redirect_uri: &str) -> String {
     let url = Url::parse(redirect_uri).ok();
     let parts = url.as_ref().and_then(|url| Some((url.scheme(), url.host_str()?)));
@@ -254,7 +255,7 @@ fn scope_texts(scope: &str) -> Vec<&'static str> {
     SCOPE_TEXTS.iter().filter(held).map(|(_, text)| *text).collect()
 }
 
-/// Takes the step of a form, then redirects to the next page.
+/// Carries out the step that a form names, then redirects to the next page.
 pub(crate) async fn step(
     State(app): State<Arc<App>>,
     Extension(RequestId(request_id)): Extension<RequestId>,

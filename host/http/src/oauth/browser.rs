@@ -60,8 +60,8 @@ impl<'a> Cookies<'a> {
         self.app.public_url.starts_with("https://")
     }
 
-    /// Returns the cookie's full name. With the prefix, other hosts of the same domain cannot set the
-    /// cookie (RFC 6265bis).
+    /// Returns the cookie's full name, which has a prefix if the host uses https. Other hosts of the same
+    /// domain cannot set a cookie with the prefix (RFC 6265bis).
     fn name(&self, name: &str) -> String {
         if self.is_secure() { format!("__Host-{name}") } else { name.to_owned() }
     }

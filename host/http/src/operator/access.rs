@@ -19,20 +19,23 @@ use std::{net::IpAddr, sync::Arc};
 const PROBES: [&str; 3] = ["/startupz", "/healthz", "/readyz"];
 const METRICS: &str = "/metrics";
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The sites of `Sec-Fetch-Site` (Fetch Metadata, section 2.4) from which no other page has sent a request.
+/// The values of `Sec-Fetch-Site` (Fetch Metadata, section 2.4) for requests that no page of another origin
+/// has sent.
 const OWN_SITES: [&str; 2] = ["same-origin", "none"];
 
-/// What the operator's address accepts.
+/// The rules for requests to the operator's address.
 #[derive(Debug)]
 pub struct OperatorAccess {
     pub token: OperatorToken,
-    /// The names of the address, in addition to `localhost` and every IP address.
+    /// The host names by which requests may reach the address, in addition to `localhost` and every
+    /// IP address.
     pub hosts: Vec<String>,
     /// Whether `/metrics` needs no token.
     pub metrics_public: bool,
 }
 
-/// Lets a request pass that has the token and does not come from a page of another origin.
+/// Lets a request pass if its host name is known, no page of another origin has sent it, and it has
+/// the token or its path needs none.
 pub(crate) async fn require_operator(
     State(access): State<Arc<OperatorAccess>>,
     request: Request,
@@ -64,8 +67,8 @@ impl OperatorAccess {
         Err(Failure::new(ErrorCode::AuthenticationRequired).message(message))
     }
 
-    /// Refuses names that are not the operator's. By DNS rebinding, a page can send requests to this address
-    /// under a name of its own, but not under an IP address.
+    /// Refuses requests by host names that are not configured. By DNS rebinding, a page can send requests to
+    /// this address under a name of its own, but not under an IP address.
     fn check_host(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let authority = headers.get(HOST).and_then(|value| value.to_str().ok());
         let authority = authority.and_then(|text| text.parse::<Authority>().ok());

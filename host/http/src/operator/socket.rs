@@ -1,4 +1,5 @@
-//! The socket of the command line: a file in the data folder that only this user may open.
+//! The operator's socket, which the command line uses: a file in the data folder that only this
+//! user may open.
 
 use anyhow::Context as _;
 use std::{
@@ -9,7 +10,8 @@ use tokio::net::UnixListener;
 
 /// The socket in the data folder.
 pub const SOCKET_FILE: &str = "operator.sock";
-/// The longest path of a socket, in bytes (`sun_path` of unix(7), without its end).
+/// The maximum length of a socket's path (`sun_path` of unix(7), without the terminating zero
+/// byte).
 const MAX_PATH_BYTES: usize = 107;
 
 /// A socket that accepts connections of this user. Its file is removed when this is dropped.
@@ -20,7 +22,7 @@ pub struct OperatorSocket {
 }
 
 impl OperatorSocket {
-    /// Opens the socket in the folder; none, with a warning, if the path of the folder is too long.
+    /// Opens the socket in the folder. Returns `None`, with a warning, if the path is too long.
     ///
     /// # Errors
     ///
@@ -55,7 +57,7 @@ impl OperatorSocket {
 
 impl Drop for OperatorSocket {
     fn drop(&mut self) {
-        // It may be gone with its folder.
+        // An error means that the file was removed before, perhaps with its folder.
         let _removed = std::fs::remove_file(&self.path);
     }
 }

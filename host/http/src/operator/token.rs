@@ -13,15 +13,16 @@ use std::{
 
 /// The file of the token in the data folder. Only this user may read it.
 pub const TOKEN_FILE: &str = "operator.token";
-/// Makes the token recognisable for scanners that look for secrets.
+/// The prefix by which secret scanners recognise the token.
 const PREFIX: &str = "ptl_op_";
 const RANDOM_BYTES: usize = 32;
 
 /// The token that authorizes requests to the operator's address.
 pub struct OperatorToken {
-    /// The digest, so that neither a dump of the memory nor a comparison reveals the token.
+    /// Only the digest is kept, so that neither a dump of the memory nor a comparison reveals the
+    /// token.
     digest: ArcSwap<Digest>,
-    /// None if the configuration has the token.
+    /// `None` if the configuration has the token.
     file: Option<PathBuf>,
 }
 
@@ -32,12 +33,12 @@ impl fmt::Debug for OperatorToken {
 }
 
 impl OperatorToken {
-    /// Takes the token of the configuration.
+    /// Makes an operator token of the configuration's text.
     pub fn configured(token: &str) -> Self {
         Self { digest: ArcSwap::from_pointee(Digest::of(token.as_bytes())), file: None }
     }
 
-    /// Reads the token in the folder, which is created at the first start.
+    /// Reads the token's file in the folder, or creates it with a new token if there is none.
     ///
     /// # Errors
     ///
@@ -59,13 +60,14 @@ impl OperatorToken {
         Ok(Self { digest, file: Some(file) })
     }
 
-    /// Returns whether this is the token. The comparison of digests reveals nothing by its time.
+    /// Returns whether this is the token. The duration of the comparison reveals nothing, because
+    /// digests are compared.
     pub(super) fn is(&self, token: &str) -> bool {
         Digest::of(token.as_bytes()) == **self.digest.load()
     }
 
-    /// Replaces the token at once with a new one, in the file too, and returns it; none if the configuration
-    /// has the token.
+    /// Replaces the token with a new one, in memory and in the file, and returns the new one. Returns `None`
+    /// if the configuration has the token.
     pub(crate) fn rotate(&self) -> anyhow::Result<Option<String>> {
         let Some(file) = &self.file else { return Ok(None) };
         let token = write_new(file)?;
@@ -74,14 +76,15 @@ impl OperatorToken {
     }
 }
 
-/// Writes a new token by a rename: a reader finds either the old one or the new one.
+/// Writes a new token by a rename, so that a reader finds either the old one or the new one.
+/// Returns the new one.
 fn write_new(path: &Path) -> anyhow::Result<String> {
     let mut random = [0; RANDOM_BYTES];
     getrandom::fill(&mut random)?;
     let token = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random));
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || -> std::io::Result<()> {
-        // Only this user can read a file of this kind.
+        // A `NamedTempFile` can be read by this user only.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         writeln!(file, "{token}")?;
         file.as_file().sync_all()?;

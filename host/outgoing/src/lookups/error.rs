@@ -2,7 +2,7 @@
 
 use crate::OutgoingError;
 
-/// The largest answer.
+/// The maximum number of bytes of an answer.
 pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 
 /// The reason why a look-up failed. Callers may read the text.
@@ -29,7 +29,7 @@ pub enum LookupError {
 }
 
 impl LookupError {
-    /// Returns whether the same request may be answered later.
+    /// Returns whether a later attempt at the same look-up may succeed.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::NoDns | Self::Refused | Self::Unreachable => true,

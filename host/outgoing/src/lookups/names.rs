@@ -18,7 +18,7 @@ use std::{
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) struct Names {
-    /// None if the configuration of the system cannot be read.
+    /// `None` if the configuration of the system cannot be read.
     resolver: Option<TokioResolver>,
 }
 
@@ -42,7 +42,8 @@ impl Names {
         self.resolver.as_ref().ok_or(LookupError::NoDns)
     }
 
-    /// Returns the TXT records of a name, each joined from its parts.
+    /// Returns the TXT records of a name, each joined from its parts. A name without such records
+    /// has an empty list.
     pub(super) async fn texts(&self, name: &str) -> Result<Vec<String>, LookupError> {
         let found = match self.resolver()?.txt_lookup(absolute(name)?).await {
             Ok(found) => found,
@@ -88,7 +89,7 @@ fn resolver(servers: &[SocketAddr]) -> Result<TokioResolver, NetError> {
     options.cache_size = 0;
     options.timeout = TIMEOUT;
     options.attempts = 1;
-    // Random case of the query's letters: a forged answer would have to repeat it.
+    // The letters of a query have random case, which a forged answer would have to repeat.
     options.case_randomization = true;
     builder.build()
 }

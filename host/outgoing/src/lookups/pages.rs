@@ -54,7 +54,7 @@ impl Pages {
         trusted: &[Certificate],
         timeout: Duration,
     ) -> Result<Self, reqwest::Error> {
-        // An error means that a provider is installed already.
+        // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let guarded = GuardedResolver { names, reach: Reach::new(allowed, true) };
         let client = Client::builder()
@@ -93,7 +93,8 @@ impl Pages {
     }
 }
 
-/// Follows a redirect within the host. Any other redirect is the answer.
+/// Follows a redirect within the host. Any other redirect is the answer, and so is one after
+/// `MAX_REDIRECTS`.
 fn within_the_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let first = attempt.previous().first();
     let stays = first.is_some_and(|first| is_same_site(first, attempt.url()));

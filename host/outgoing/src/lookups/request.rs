@@ -26,7 +26,7 @@ fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len()) && label.bytes().all(inside)
 }
 
-/// Returns whether a text is the address of a page that may be asked for.
+/// Returns whether a text is the address of a page that may be requested.
 pub fn is_page(address: &str) -> bool {
     let Ok(url) = url::Url::parse(address) else { return false };
     url.scheme() == "https"

@@ -1,4 +1,4 @@
-//! What a collection declares of the people whom its documents name.
+//! What a collection declares about the people whom its documents name.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ pub struct Person {
     /// keys are data (at the end of the path: the keys themselves). `$id` is the document's id.
     pub path: String,
     pub erasure: Erasure,
-    /// The fields that tell about this person.
+    /// The fields with data about this person.
     pub fields: Vec<PersonalField>,
 }
 
@@ -20,18 +20,19 @@ pub enum Erasure {
     DeleteDocument,
     /// Removes the innermost element of a list, or entry of an object, that contains the id.
     RemoveElement,
-    /// Replaces the id with that of nobody, and empties the fields.
+    /// Replaces the id with that of nobody (zeros after the prefix), and empties the fields.
     Redact,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonalField {
-    /// As [`Person::path`]. Where it begins like the person's path, it means the same element.
+    /// Written as [`Person::path`]. As far as the path begins with the same steps as the person's path, it
+    /// means the same element.
     pub path: String,
     pub audience: Audience,
 }
 
-/// Who may know a field about a person; the fewest first.
+/// Who may know a field about a person; the smallest audience first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
@@ -42,8 +43,9 @@ pub enum Audience {
     Public,
 }
 
-/// Adds what a later version of a capability declares of documents that an earlier one may have written.
-/// Nothing is withdrawn: a path and its fields stay, with the most thorough erasure and the fewest readers.
+/// Adds the declaration of a later version of a capability to the stored one. Documents of earlier versions
+/// may still exist, so nothing is withdrawn: each path keeps its most thorough erasure, and each field its
+/// smallest audience.
 pub fn add_people(stored: &mut Vec<Person>, declared: &[Person]) {
     for person in declared {
         let Some(known) = stored.iter_mut().find(|known| known.path == person.path) else {

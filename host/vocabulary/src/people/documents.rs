@@ -9,18 +9,18 @@ use super::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The people of a collection's documents, ready for use.
+/// The declared people of a collection's documents, with their paths parsed.
 #[derive(Debug, Clone, Default)]
 pub struct People(pub(super) Vec<Subject>);
 
 impl People {
-    /// Parses declarations. The error is a sentence about the first one that is wrong.
+    /// Parses declarations. The error is a sentence about the first invalid declaration.
     pub fn new(declared: &[Person]) -> Result<Self, String> {
         declared.iter().map(Subject::new).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Returns where a document names a person outside the declared paths: `$id`, or a path such as
-    /// `members.0.owner_id`.
+    /// Returns the first place outside the declared paths where a document names a person: `$id`, a path
+    /// such as `members.0.owner_id`, or `a key of members`. Returns `None` if there is none.
     pub fn undeclared(&self, id: &str, document: &Value) -> Option<String> {
         if person_ids(id).next().is_some() && !self.0.iter().any(|subject| subject.is_document_id) {
             return Some(DOCUMENT_ID.to_owned());
@@ -66,7 +66,7 @@ fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
     };
     match value {
         Value::String(text) => {
-            // What people write in sentences is not a record of whom a document is about.
+            // Ids in a text with spaces are permitted: sentences do not record whom a document is about.
             let is_text = text.contains(char::is_whitespace);
             let is_allowed = is_text || allowed.iter().any(|path| path.is_empty());
             (!is_allowed && person_ids(text).next().is_some()).then(|| at.to_owned())

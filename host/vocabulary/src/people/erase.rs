@@ -41,7 +41,8 @@ impl People {
         if *document == before { Erased::Unchanged } else { Erased::Changed }
     }
 
-    /// Empties what these people may not know of others: the personal fields about anybody else.
+    /// Empties the fields that these people may not know: those of the audience `Personal` about anybody
+    /// else.
     pub fn hide_others(&self, id: &str, document: &mut Value, people: &[String]) {
         let is_other = |found: &str| !people.iter().any(|person| person == found);
         let mut hide = |value: &mut Value, audience| {

@@ -4,10 +4,10 @@ const OWNER: &str = "own_";
 const PREFIXES: [&str; 2] = [OWNER, "agt_"];
 /// The length of an id of a person: a prefix and a ULID.
 const ID_LENGTH: usize = 4 + 26;
-/// The id that replaces that of an erased person, after its prefix.
+/// The part after the prefix in the id that replaces an erased person's id.
 const NOBODY: &str = "00000000000000000000000000";
 
-/// Returns the ids of owners and agents in a text.
+/// Returns the ids of owners and agents that are whole words of a text, except that of nobody.
 pub fn person_ids(text: &str) -> impl Iterator<Item = &str> {
     let starts = PREFIXES.iter().flat_map(move |prefix| text.match_indices(prefix));
     starts.filter_map(move |(start, _)| {

@@ -8,7 +8,7 @@
 //! - `declaration`: what a collection declares.
 //! - `ids`: the ids of people in a text.
 //! - `path`: the paths at which documents name people.
-//! - `subject`: one declared person, and the search for those who match.
+//! - `subject`: one declared path of people, and the search for matching people at that path.
 //! - `documents`: whom the documents of a collection name.
 //! - `erase`: what an erasure does to a document, and what an export hides.
 

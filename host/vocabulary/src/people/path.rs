@@ -14,7 +14,7 @@ pub(super) enum Step {
     Entries,
 }
 
-/// Parses a path.
+/// Parses a path. The error is a sentence that says how to write a path.
 pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
     let wrong = || {
         let shown: String = path.chars().take(MAX_PATH_LENGTH).collect();

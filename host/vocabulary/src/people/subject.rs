@@ -1,4 +1,4 @@
-//! One declared person, and the search for those who match in a document.
+//! One declared path of people, and the search for matching people at that path of a document.
 
 use super::{
     declaration::{Audience, Erasure, Person, PersonalField},
@@ -7,10 +7,10 @@ use super::{
 };
 use serde_json::Value;
 
-/// The path of the document's own id.
+/// The declared path of the document's own id.
 pub(super) const DOCUMENT_ID: &str = "$id";
 
-/// A declared person, ready for use.
+/// A valid [`Person`], with its paths parsed.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     pub(super) is_document_id: bool,
@@ -19,13 +19,15 @@ pub(super) struct Subject {
     pub(super) fields: Vec<(Vec<Step>, Audience)>,
 }
 
-/// What was found below one value.
+/// What was found in a value and what an erasure does about it; the most thorough last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
     Nothing,
+    /// A person who matches; nothing is to be removed.
     Person,
-    /// The element that contains the person is to be removed.
+    /// The innermost element that contains the person is to be removed.
     Element,
+    /// The document is to be deleted.
     Document,
 }
 
@@ -54,7 +56,8 @@ impl Subject {
         }
     }
 
-    /// Finds the people who match, changes their fields, and removes their elements.
+    /// Finds the people who match, calls `change` with each of their fields, and removes their elements if
+    /// the erasure is `RemoveElement`. Returns the most thorough of what was found.
     pub(super) fn visit(
         &self,
         document: &mut Value,
@@ -78,7 +81,7 @@ impl Subject {
             let found = value.as_str().is_some_and(|text| person_ids(text).any(matches));
             return if found { self.found() } else { Found::Nothing };
         };
-        // Fields that begin like the path are those of the same element.
+        // Fields whose path begins with the same step belong to the same element.
         let (inner, own): (Vec<_>, Vec<_>) = fields
             .iter()
             .copied()

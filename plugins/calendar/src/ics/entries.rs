@@ -27,7 +27,8 @@ pub(crate) struct Entry {
     sequence: u64,
 }
 
-/// The UID and, for a changed occurrence, its original local time.
+/// The UID and, for a changed occurrence, its original local time; for a period of busy time, its
+/// start.
 pub(crate) type Key = (String, Option<String>);
 
 /// The events and busy times of a file.
@@ -109,8 +110,8 @@ impl Reader<'_> {
             label: event.property("SUMMARY").and_then(|line| title(&line.value)),
             sequence: sequence.unwrap_or(0),
         };
-        // The original time is in the clock of the event, for the case that the file does not
-        // contain the event itself.
+        // This is the local time of the `RECURRENCE-ID`. `settle` converts it to the zone of the
+        // event, if the file contains the event.
         let changed = changes.map(|time| time.local.to_string());
         self.keep((uid, changed), entry, found)
     }
@@ -138,7 +139,7 @@ impl Reader<'_> {
             (None, None) => SignedDuration::ZERO,
         };
         let day = SignedDuration::from_hours(24);
-        // A `DTSTART` that is a date takes at least one whole day.
+        // An event whose `DTSTART` is a date takes at least one whole day.
         let length = if start.is_date { length.max(day) } else { length };
         let longest = SignedDuration::from_millis(LONGEST_BLOCK);
         if length > longest {
@@ -148,7 +149,7 @@ impl Reader<'_> {
         Ok(end.filter(|end| *end > start.local))
     }
 
-    /// Returns the local times of the exceptions, in order.
+    /// Returns the local times of the exceptions, in the order of the file.
     fn exceptions(
         &mut self,
         event: &Component,
@@ -229,7 +230,8 @@ impl Reader<'_> {
             found.skipped.past += 1;
             return Ok(());
         }
-        // If an occurrence appears twice, the one with the higher sequence wins.
+        // If an occurrence appears twice, the one with the higher sequence is kept, or else the
+        // later one.
         let older = found.entries.get(&key).is_some_and(|older| older.sequence > entry.sequence);
         if !older {
             found.entries.insert(key, entry);
@@ -255,7 +257,7 @@ impl Entries {
             let Some(event) = self.entries.get_mut(&(uid.clone(), None)) else { continue };
             let at = occurrence(&time, &event.series, event.all_day);
             event.series.except.push(at);
-            // The original time is in the clock of the event, by which the occurrence is found.
+            // Exports find the occurrence by its original time in the zone of the event.
             if let Some(entry) = self.entries.remove(&(uid.clone(), Some(time.local.to_string()))) {
                 self.entries.insert((uid, Some(at.to_string())), entry);
             }
@@ -301,7 +303,7 @@ fn series(start: &Time, end: DateTime, rule: Option<Rule>) -> Series {
     once().recurring(rule).unwrap_or_else(once)
 }
 
-/// Returns which occurrence is meant, as a local time of its series.
+/// Returns the local start, in the zone of the series, of the occurrence that a time identifies.
 fn occurrence(time: &Time, series: &Series, all_day: bool) -> DateTime {
     match (time.is_date, all_day) {
         (true, false) => time.local.date().to_datetime(series.start.time()),

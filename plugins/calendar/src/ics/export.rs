@@ -25,7 +25,8 @@ use std::collections::BTreeMap;
 
 const PRODUCT: &str = "-//Portolan//calendar//EN";
 
-/// Exports everything that did not end long ago.
+/// Exports the person's blocks and reservations, except those that ended more than `EXPORT_PAST`
+/// ago.
 pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
     let now = now(call);
     let range = Span::new(now - EXPORT_PAST, FAR + 1);
@@ -55,7 +56,8 @@ pub(crate) fn export(call: &Call, owner_id: &str) -> Result<Exported> {
 
 type Known<'a> = (&'a Stored<Block>, Series);
 
-/// Changed occurrences, keyed by the UID of their event and their original time.
+/// The events that changed occurrences belong to, keyed by the UID and the original time of the
+/// occurrence.
 type Changed<'a> = BTreeMap<(&'a str, &'a str), &'a Known<'a>>;
 
 fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
@@ -69,7 +71,8 @@ fn changed<'a>(known: &'a [Known<'a>]) -> Changed<'a> {
     changes.collect()
 }
 
-/// Returns the UID of the event and the original time of the occurrence that this block replaces.
+/// Returns the UID of the event and the original time of the occurrence that this block replaces;
+/// `None` if it replaces none.
 fn change(block: &Block) -> Option<(&str, &str)> {
     block.uid.as_deref().zip(block.recurrence_id.as_deref())
 }
@@ -80,7 +83,7 @@ fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
     let mut uses: BTreeMap<&str, (&Zone, i64, i64)> = BTreeMap::new();
     for (stored, series) in known.iter().filter(|(known, _)| !known.value.all_day) {
         let begins = stored.value.begins;
-        // A recurring block continues, and programs read it for years from now.
+        // A zone is in use at least until now, because a recurring block may continue.
         let used = uses.entry(series.zone.name()).or_insert((&series.zone, begins, now));
         (used.1, used.2) = (used.1.min(begins), used.2.max(begins));
     }
@@ -93,6 +96,7 @@ fn write_zones(writer: &mut Writer, known: &[Known<'_>], now: i64) {
 fn write_block(writer: &mut Writer, (stored, series): &Known<'_>, changed: &Changed<'_>) {
     let block = &stored.value;
     // Several busy times of a file share a UID, and a changed occurrence may be without its event.
+    // Both get UIDs of their own.
     let change = change(block);
     let event = change.and_then(|change| changed.get(&change));
     let uid = match (&block.uid, block.recurrence_id.is_none() || event.is_some()) {
@@ -119,7 +123,7 @@ fn write_block(writer: &mut Writer, (stored, series): &Known<'_>, changed: &Chan
             writer.line(&time("EXDATE", *at));
         }
     }
-    // A block that came without a title is exported without one, so that it is unchanged when it is
+    // An imported block without a title is exported without one, so that it is unchanged when it is
     // imported again.
     let untitled = (block.source == Source::Added).then_some("Busy");
     end(writer, block.label.as_deref().or(untitled), block.tentative);

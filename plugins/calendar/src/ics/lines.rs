@@ -1,4 +1,4 @@
-//! Content lines: unfolds and parses them.
+//! Unfolds and parses the content lines of a file.
 
 use crate::refusals::*;
 
@@ -60,7 +60,7 @@ impl Line {
     }
 }
 
-/// Splits off one value of a parameter.
+/// Splits off one value of a parameter; returns `None` if nothing ends the value.
 fn one_value(text: &str) -> Option<(&str, &str)> {
     match text.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"'),
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(one("ATTENDEE;MEMBER=\"a:b\",\"c:d\";CN=x:mailto:x").parameter("CN"), Some("x"));
         assert_eq!(one("SUMMARY:").value, "");
         assert_eq!(one("SUMMARY:a:b;c").value, "a:b;c");
-        // A line folded within the bytes of a character is joined again.
+        // A line is joined again if a character of several bytes follows the fold.
         assert_eq!(one("SUMMARY:d\n é").value, "dé");
         let lines = read("A:1\n\nB:2\n x\nC:3\n").unwrap();
         assert!(lines.iter().map(|line| line.number).eq([1, 3, 5]));

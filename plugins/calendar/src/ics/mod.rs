@@ -1,7 +1,8 @@
 //! Calendar files (iCalendar, RFC 5545): parsing, import and export.
 //!
-//! It has its own parser. Of the libraries that build for a component, none reports the line of an
-//! error, and those that read the most need the clock and the randomness of a browser.
+//! The parser is part of this capability. Of the libraries that build for a component, none reports
+//! the line of an error, and those that read the most need the clock and the randomness of a
+//! browser.
 
 pub(crate) mod components;
 pub(crate) mod entries;

@@ -8,7 +8,7 @@ use crate::{
 };
 use jiff::{SignedDuration, civil::DateTime};
 
-/// A time of a file. A date is its first instant.
+/// A time of a file. A date is stored as its midnight.
 #[derive(Debug, Clone)]
 pub(crate) struct Time {
     pub(crate) local: DateTime,
@@ -56,7 +56,7 @@ impl FileZones {
         Ok(zone)
     }
 
-    /// Returns the zone that a property names.
+    /// Returns the zone that a property names, or else the floating zone.
     fn of(&mut self, line: &Line) -> Result<Zone> {
         match line.parameter("TZID") {
             Some(name) => self.find(name, line.number),
@@ -102,7 +102,8 @@ pub(crate) fn duration(text: &str) -> Option<SignedDuration> {
     Some(SignedDuration::from_secs(seconds))
 }
 
-/// Adds up numbers with their units; each unit at most once, in order.
+/// Returns the sum of numbers with units, each unit at most once and in order; `None` if the text
+/// is anything else.
 fn sum(text: &str, units: &[(char, i64)]) -> Option<i64> {
     let (mut rest, mut units, mut sum) = (text, units.iter(), 0_i64);
     while let Some(end) = rest.find(|letter: char| !letter.is_ascii_digit()) {

@@ -1,6 +1,6 @@
 //! Anchors of headings, so that links can lead to them.
 
-/// The maximum number of headings with anchors. It limits the output, not the text.
+/// The maximum number of headings with anchors. Later headings have none.
 const MOST: usize = 256;
 
 const LONGEST: usize = 60;
@@ -9,7 +9,7 @@ const LONGEST: usize = 60;
 /// page's script.
 const PREFIX: &str = "section-";
 
-/// Whether this has the form of an anchor made here.
+/// Whether the id has the form of the anchors that [`Anchors::give`] returns.
 pub(crate) fn is_anchor(id: &str) -> bool {
     id.strip_prefix(PREFIX).is_some_and(|rest| {
         !rest.is_empty()
@@ -42,7 +42,8 @@ impl Anchors {
     }
 }
 
-/// Returns the ASCII letters and digits in lower case, joined by hyphens.
+/// Returns the ASCII letters and digits of a heading in lower case, with a hyphen for all
+/// characters between them; `heading` if there are none.
 fn slug(heading: &str) -> String {
     let mut slug = String::new();
     for character in heading.chars() {

@@ -75,8 +75,8 @@ mod tests {
         unchecked
     }
 
-    /// So the first filter is sufficient: the second only adds what it adds to every link and
-    /// image.
+    /// Shows that the first filter is sufficient alone: the second one only adds attributes to
+    /// links and images.
     #[test]
     fn the_second_filter_removes_nothing() {
         for markdown in hostile::CORPUS.whole.iter().chain(&hostile::CORPUS.pieces) {

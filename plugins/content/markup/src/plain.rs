@@ -16,7 +16,7 @@ pub(crate) fn text(events: &[Event<'_>]) -> String {
 #[derive(Debug, Default)]
 struct Plain {
     text: String,
-    /// The line breaks due before the next character.
+    /// The number of line breaks due before the next character.
     breaks: usize,
     /// For each open list the number of its next item, if it is numbered.
     lists: Vec<Option<u64>>,
@@ -103,7 +103,7 @@ impl Plain {
         self.after_marker = true;
     }
 
-    /// Adds an empty line between blocks; lists are kept close.
+    /// Requires an empty line before the next text; within a list, only a line break.
     fn part_block(&mut self) {
         self.part(if self.lists.is_empty() { 2 } else { 1 });
     }

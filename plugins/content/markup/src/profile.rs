@@ -51,11 +51,11 @@ impl Rules {
     }
 }
 
-/// The tags of all profiles.
+/// The tags that every profile allows.
 const TEXT: &[&str] =
     &["a", "blockquote", "br", "code", "em", "li", "ol", "p", "pre", "strong", "ul"];
 
-/// A plain message. An image would tell the server of its author who reads the message, and when.
+/// A plain message. An image would show its server who reads the message, and when.
 const MESSAGE: Rules = Rules {
     tags: &[TEXT],
     attributes: &[("a", &["href"]), ("ol", &["start"])],

@@ -30,7 +30,7 @@ pub(crate) fn html(unchecked: &str, rules: &'static Rules) -> String {
     builder.clean(unchecked).to_string()
 }
 
-/// Returns the value that an attribute may keep.
+/// Returns the value that an attribute may keep; `None` if the attribute is removed.
 fn value<'v>(tag: &str, attribute: &str, value: &'v str) -> Option<Cow<'v, str>> {
     match (tag, attribute) {
         ("a", "href") => destination::of_link(value).ok().map(Cow::Owned),

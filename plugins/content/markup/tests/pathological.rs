@@ -1,4 +1,4 @@
-//! Costly texts have bounded costs: output, nesting and stack.
+//! Tests that costly texts need bounded output, nesting and stack.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "corpus/costly.rs"]

@@ -21,7 +21,7 @@ fn check_keywords(schema: &Map<String, Value>, is_root: bool) {
         match keyword.as_str() {
             "type" => assert!(value.is_string(), "{value}"),
             "properties" => {
-                assert!(is_root, "an object in an object is not looked into");
+                assert!(is_root, "the validator does not check objects in objects");
                 for property in value.as_object().unwrap().values() {
                     check_keywords(property.as_object().unwrap(), false);
                 }
@@ -88,7 +88,7 @@ static JUDGES: LazyLock<Vec<(Map<String, Value>, jsonschema::Validator)>> = Lazy
     schemas().into_values().map(judge).collect()
 });
 
-/// Values that satisfy a schema, and similar values that do not.
+/// Generates values that satisfy a schema, and similar values that do not.
 fn near(schema: &Value) -> BoxedStrategy<Value> {
     let listed = schema["enum"].as_array().cloned().unwrap_or_default();
     let anything = prop_oneof![

@@ -5,7 +5,7 @@ use people_kit::{
     taxonomy::{Criteria, Side},
 };
 
-/// Returns a listing of a person of its own that is the counterpart of any other.
+/// Returns a listing with an owner of its own. Every two of these listings are counterparts.
 pub(crate) fn profile(name: &str) -> Profile {
     Profile {
         listing_id: format!("lst_{name}"),

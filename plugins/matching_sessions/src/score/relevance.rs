@@ -10,10 +10,11 @@ use people_kit::{
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// The set that is checked; the variable chooses another one, and nothing is required of it.
+/// The set that is checked. The environment variable `MATCHING_CORPUS` chooses another one, whose
+/// figures are only printed.
 const CHECKED: &str = "main";
 const CHOSEN: &str = "MATCHING_CORPUS";
-/// The places of a ranking that count.
+/// The number of places of a ranking that count.
 const TOP: usize = 10;
 const NOW: u64 = 1_795_478_400_000;
 const TODAY: &str = "2026-11-24";
@@ -145,13 +146,13 @@ struct Figures {
     queries: usize,
     /// The mean of the normalised gain of the first ten.
     ndcg: f64,
-    /// The contradictions among the first ten.
+    /// The number of contradictions among the first ten.
     contradictions: usize,
-    /// Those of them of which no gap tells: neither attributes nor a known phrase say it.
+    /// The number of these contradictions for which no gap from a text has the share 0.
     untold: usize,
-    /// The candidates worth having that were excluded.
+    /// The number of candidates with a label above 0 that were excluded.
     lost: usize,
-    /// The queries whose first candidate is one of the best.
+    /// The number of queries whose first candidate has the best label.
     first: usize,
 }
 
@@ -204,7 +205,7 @@ fn measure(corpus: &Corpus, explains: bool) -> Figures {
     figures
 }
 
-/// Prints what the texts of labelled pairs contradict in.
+/// Prints the values that the texts of labelled pairs state, and the lines with the share 0.
 fn explain_texts(corpus: &Corpus, query: &str, pairs: &[Pair]) {
     println!("  said {query} {}", serde_json::to_string(&corpus.profile(query).said).unwrap());
     for pair in pairs {

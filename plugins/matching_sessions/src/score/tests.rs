@@ -110,7 +110,7 @@ fn contradictions_exclude_without_criteria() {
     assert!(!fits(&older), "the year of birth says another age");
 }
 
-/// Returns a listing of a category with the category of its counterpart, as its text is understood.
+/// Returns a listing of a category, with its counterpart and with the values and words of its text.
 fn listing(name: &str, code: &str, text: &str, attributes: Value) -> Profile {
     let category = listing_answers::category(code).unwrap();
     let counterpart = listing_answers::category(category.counterpart).unwrap();

@@ -6,11 +6,11 @@ mod runs;
 use phone::has_phone;
 
 const AT: &[char] = &['@', '\u{ff20}', '\u{fe6b}'];
-/// The ways in which people disguise an address.
+/// The ways in which people disguise an address, with the characters that they mean.
 const SPELLED: [(&str, &str); 6] =
     [("(at)", "@"), ("[at]", "@"), ("{at}", "@"), ("(dot)", "."), ("[dot]", "."), ("{dot}", ".")];
 
-/// Whether the text contains an e-mail address or a phone number, plain or disguised.
+/// Returns whether the text contains an e-mail address or a phone number, plain or disguised.
 pub fn has_contact_data(text: &str) -> bool {
     has_email(text) || has_phone(text)
 }

@@ -9,10 +9,10 @@ const INTERNATIONAL: std::ops::RangeInclusive<usize> = 8..=15;
 const ANNOUNCED: std::ops::RangeInclusive<usize> = 7..=15;
 /// The digits of a number with the trunk zero of most countries.
 const WITH_TRUNK_ZERO: std::ops::RangeInclusive<usize> = 9..=13;
-/// This many single digits in a row are written only to disguise a number.
+/// At least this many single digits in a row are taken for a disguised number.
 const SPACED_OUT: usize = 7;
 
-/// The groups of digits of numbers that have no other sign of a phone number: the possible first
+/// The shapes of numbers that are found without another sign of a phone number: the possible first
 /// digits, and the lengths of the groups.
 const SHAPES: [(&str, &[usize]); 9] = [
     // North America, with and without its country code.
@@ -46,7 +46,7 @@ fn has_word(words: &str, wanted: &str) -> bool {
     words.split(' ').any(|word| word == wanted)
 }
 
-/// Whether the text contains a phone number.
+/// Returns whether the text contains a phone number.
 pub(super) fn has_phone(text: &str) -> bool {
     let text = in_digits(text);
     runs(&text).iter().any(Run::is_phone)
@@ -71,7 +71,7 @@ impl Run<'_> {
         announced || without_dates(&self.groups).any(|groups| self.is_shaped(groups))
     }
 
-    /// Whether the digits are the end of an id or a word, such as `lst_01`.
+    /// Returns whether the digits are the end of an id or a word, such as `lst_01`.
     fn is_part_of_a_word(&self) -> bool {
         let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         self.before.ends_with(in_word) && !self.is_announced()
@@ -99,7 +99,7 @@ impl Run<'_> {
             || self.has_area_in_brackets(groups)
     }
 
-    /// Whether the area code is in brackets, as in `(415) 5550123`.
+    /// Returns whether the area code is in brackets, as in `(415) 5550123`.
     fn has_area_in_brackets(&self, groups: &[Group<'_>]) -> bool {
         groups.iter().zip(groups.iter().skip(1)).enumerate().any(|(at, (area, next))| {
             let opened = area.separator.contains('(') || (at == 0 && self.before.ends_with('('));
@@ -120,8 +120,8 @@ fn count(groups: &[Group<'_>]) -> usize {
     groups.iter().map(|group| group.digits.len()).sum()
 }
 
-/// Whether it is an amount such as `2 000 000` or `2.500.000`: groups of three that end in zeros,
-/// or digits with many zeros.
+/// Returns whether the digits are an amount: groups of three of which the last is `000`, such as
+/// `2 000 000` or `2.500.000`, or a single group that ends in five zeros.
 fn is_amount(groups: &[Group<'_>]) -> bool {
     match groups {
         [one] => one.digits.ends_with("00000"),
@@ -137,8 +137,8 @@ fn is_spaced_out(groups: &[Group<'_>]) -> bool {
     groups.split(|group| group.digits.len() > 1).any(|single| single.len() >= SPACED_OUT)
 }
 
-/// Whether an announced number can be a phone number: it has enough digits and is no date, years or
-/// amount.
+/// Returns whether the groups after a word such as `phone` can be a phone number: they have 7 to 15
+/// digits and are not only years. Dates and amounts were excluded before.
 fn is_callable(groups: &[Group<'_>]) -> bool {
     let is_year = |group: &Group<'_>| is_year(group.digits);
     ANNOUNCED.contains(&count(groups)) && !groups.iter().all(is_year)
@@ -148,8 +148,8 @@ fn is_year(digits: &str) -> bool {
     digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"))
 }
 
-/// The parts of dates such as `2026-11-21`, `21.11.2026`, `11/2026` and `2026-11`: the highest number
-/// of a month or a day, or none for a year.
+/// The parts of dates such as `2026-11-21`, `21.11.2026`, `11/2026` and `2026-11`: the highest
+/// number of a month or a day, `None` for a year.
 const DATES: [&[Option<usize>]; 4] = [
     &[None, Some(12), Some(31)],
     &[Some(31), Some(31), None],
@@ -157,7 +157,8 @@ const DATES: [&[Option<usize>]; 4] = [
     &[None, Some(12)],
 ];
 
-/// Returns how many of the first groups are a date.
+/// Returns how many groups the date has with which the groups begin; 0 if they do not begin with a
+/// date.
 fn date_length(groups: &[Group<'_>]) -> usize {
     let is_part = |(group, most): (&Group<'_>, &Option<usize>)| match most {
         None => is_year(group.digits),
@@ -175,7 +176,7 @@ fn date_length(groups: &[Group<'_>]) -> usize {
     DATES.iter().find(is_date).map_or(0, |parts| parts.len())
 }
 
-/// Returns the groups between dates.
+/// Returns the groups before, between and after dates.
 fn without_dates<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = &'a [Group<'a>]> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -204,12 +205,12 @@ fn has_shape(groups: &[Group<'_>]) -> bool {
     })
 }
 
-/// Whether the number has a trunk zero, as in `030 1234567` or `01 42 68 53 00`.
+/// Returns whether the number has a trunk zero, as in `030 1234567` or `01 42 68 53 00`.
 fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
     let Some(([area, first], _)) = groups.split_first_chunk() else {
         return false;
     };
-    // Times of the day are pairs too, but five in a row are not written in one way.
+    // Times of the day are pairs too, but not five of them with the same separator.
     let pairs = groups.iter().all(|group| group.digits.len() <= 2);
     let alike = groups.iter().skip(1).all(|group| group.separator == first.separator);
     area.digits.starts_with('0')
@@ -218,8 +219,8 @@ fn has_trunk_zero(groups: &[Group<'_>]) -> bool {
         && (!pairs || (groups.len() == 5 && alike))
 }
 
-/// Whether a numbering plan has this number without separators: ten digits of North America, or ten
-/// or eleven with a trunk zero.
+/// Returns whether digits without separators are a phone number: ten of North America, with or
+/// without its country code, or ten or eleven with a trunk zero.
 fn is_whole_number(digits: &str) -> bool {
     if digits.ends_with("00000") {
         return false;

@@ -6,7 +6,7 @@ const DIGIT_WORDS: &str = "zero one two three four five six seven eight nine";
 
 /// A run: digits with only separators between them.
 pub(super) struct Run<'a> {
-    /// The whole text before it.
+    /// The whole text before the run.
     pub(super) before: &'a str,
     pub(super) after: &'a str,
     pub(super) is_international: bool,
@@ -39,7 +39,7 @@ pub(super) fn in_digits(text: &str) -> String {
     digits
 }
 
-/// Translates decimal digits of other scripts to ASCII, and each plus sign to the usual one.
+/// Translates decimal digits of other scripts, and the fullwidth plus sign, to ASCII.
 fn ascii_digit(letter: char) -> char {
     /// The zeros of Arabic, Persian, Devanagari, Bengali and Thai digits, and of fullwidth digits.
     const ZEROS: [u32; 6] = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10];

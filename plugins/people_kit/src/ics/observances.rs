@@ -21,7 +21,7 @@ struct Kind {
     is_summer: bool,
 }
 
-/// So many changes of the same kind, one a year, are written as a rule.
+/// The least number of yearly changes of the same kind that are written as a rule.
 const ENOUGH: usize = 5;
 
 /// Writes the `VTIMEZONE` of a zone between two instants.
@@ -30,7 +30,7 @@ pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
     writer.line(&format!("TZID:{}", zone.name()));
     let last_year = zone.date(to).year();
     for Observance { kind, starts } in observances(zone, from, to) {
-        // A rule may begin after changes that followed an older one.
+        // The first changes may follow an older rule, so each change is tried as the rule's first.
         let ruled = (0..starts.len()).find_map(|at| {
             let (head, tail) = starts.split_at_checked(at)?;
             Some((head, tail.first()?, yearly(tail, last_year)?))
@@ -47,8 +47,8 @@ pub fn write(writer: &mut Writer, zone: &Zone, from: i64, to: i64) {
 }
 
 impl Kind {
-    /// Writes an observance with its first change and the others, or with the rule that those
-    /// follow.
+    /// Writes an observance with its first change, the rule that the later changes follow, if there
+    /// is one, and the other changes in `starts`.
     fn write(&self, writer: &mut Writer, starts: &[DateTime], rule: Option<&str>) {
         let Some((first, others)) = starts.split_first() else { return };
         let kind = if self.is_summer { "DAYLIGHT" } else { "STANDARD" };
@@ -64,7 +64,7 @@ impl Kind {
 }
 
 fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
-    // The calendar has only the years 1 to 9999.
+    // Instants beyond the years that jiff supports are replaced by the first or last one.
     let edge = |at: i64| {
         let edge = if at < 0 { Timestamp::MIN } else { Timestamp::MAX };
         Timestamp::from_millisecond(at).unwrap_or(edge)
@@ -96,8 +96,9 @@ fn observances(zone: &Zone, from: i64, to: i64) -> Vec<Observance> {
     found
 }
 
-/// Returns the rule that all changes follow up to the last year, if there is one: the same weekday
-/// of the same month.
+/// Returns the rule that all changes follow up to the last year or the one before: one change a
+/// year, on the same weekday of the same month. `None` if there is no such rule or fewer than
+/// [`ENOUGH`] changes.
 fn yearly(starts: &[DateTime], last_year: i16) -> Option<String> {
     let first = starts.first()?;
     let follows = starts.iter().zip(first.year()..).all(|(at, year)| {
@@ -171,7 +172,7 @@ mod tests {
             assert!(la.contains(part), "{part}: {la}");
         }
         assert_eq!(la.matches("BEGIN:DAYLIGHT").count(), 2, "{la}");
-        // The calendar ends within this range.
+        // The years that jiff supports end within this range.
         let last = written_from("Europe/Berlin", "9989-01-01T00:00:00Z", 7_300);
         assert_eq!(last.matches("RRULE").count(), 2, "{last}");
     }

@@ -3,7 +3,7 @@
 use crate::zones::Zone;
 use jiff::civil::{Date, DateTime};
 
-/// The octets of a line, without its end.
+/// The maximum number of octets of a line, without its line break.
 pub const WIDTH: usize = 75;
 
 /// A file that is being written.
@@ -77,8 +77,8 @@ pub fn quoted(value: &str) -> String {
     text
 }
 
-/// Writes a property that is a time. It is in local time if the clock shows that time once, and
-/// otherwise in UTC: RFC 5545 means the first of two, and programs differ.
+/// Returns a property whose value is a time: in local time, or in UTC if the clock shows that local
+/// time twice. RFC 5545 takes it for the first of the two then, but programs differ.
 pub fn time(name: &str, at: i64, zone: &Zone) -> String {
     let shown = zone.local(at);
     match zone.is_utc() || zone.rules().to_ambiguous_timestamp(shown).is_ambiguous() {

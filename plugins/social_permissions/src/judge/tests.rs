@@ -64,7 +64,7 @@ fn holds(graph: &Stated, question: &str) -> bool {
     ask(MODEL, graph, &object, &relation, &principal(&names)).is_some()
 }
 
-/// Asserts what holds of the questions in a graph, and what does not.
+/// Asserts that the relations in `yes` hold in a graph, and those in `no` do not.
 fn assert_holds(graph: &str, yes: &str, no: &str) {
     for (questions, expected) in [(yes, true), (no, false)] {
         for question in questions.split_whitespace() {
@@ -114,7 +114,7 @@ fn check(
         Rule::Stated => {
             for who in relation.subjects() {
                 match who {
-                    Who::Set(..) if taken => faults.push(format!("{place}: a set is taken away")),
+                    Who::Set(..) if taken => faults.push(format!("{place}: excluded by a set")),
                     Who::Set(kind, name) => follow(find(kind), name, faults),
                     _ => {}
                 }
@@ -129,7 +129,7 @@ fn check(
                 match who {
                     Who::Person => follow(find("owner"), name, faults),
                     Who::Object(other) => follow(find(other), name, faults),
-                    _ => faults.push(format!("{place}: nothing to go on from")),
+                    _ => faults.push(format!("{place}: leads to no object")),
                 }
             }
         }
@@ -151,8 +151,8 @@ fn the_model_is_valid() {
     for (kind, relation) in
         MODEL.iter().flat_map(|kind| kind.relations.iter().map(move |found| (kind, found)))
     {
-        // A relation that a block excludes must not be visible alone, or the block could be
-        // detected.
+        // A relation that is stated for everybody holds for a blocked subject too. If the subject
+        // could ask about it, the relations that the block excludes would disclose the block.
         let public = relation.subjects().any(|who| who == Who::All);
         assert!(!public || relation.askers != Askers::Subject, "{}.{}", kind.name, relation.name);
         let stores = relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Stated));

@@ -161,7 +161,8 @@ fn listed_keys(value: &Value, at: &str) -> Result<Vec<String>, FilterError> {
     Ok(keys)
 }
 
-/// Returns a range whose missing end is that of the value's kind.
+/// Returns a range. The end that the operator leaves open is the end of the value's kind, so that
+/// only values of that kind match.
 fn range(path: Path, operator: &str, value: &Value, at: &str) -> Result<Filter, FilterError> {
     let (first, past) = match value {
         Value::Bool(_) => (key::BOOLEAN, key::NUMBER),
@@ -181,7 +182,7 @@ fn range(path: Path, operator: &str, value: &Value, at: &str) -> Result<Filter, 
     Ok(Filter::Range { path, lower, upper })
 }
 
-/// Returns a single filter unchanged.
+/// Joins filters with `And`. A single filter is returned unchanged.
 fn all(mut filters: Vec<Filter>) -> Filter {
     match filters.pop() {
         Some(only) if filters.is_empty() => only,
@@ -208,7 +209,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Cuts a caller's text before an error repeats it.
+/// Returns at most the first 80 bytes of a caller's text, to repeat them in an error.
 fn excerpt(text: &str) -> &str {
     text.get(..text.floor_char_boundary(80)).unwrap_or_default()
 }

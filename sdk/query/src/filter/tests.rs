@@ -19,7 +19,8 @@ fn matches(filter: &Value, document: &Value) -> bool {
     filter.matches(shape.paths(), &shape.entry(document).unwrap().keys)
 }
 
-/// Makes values of one kind.
+/// Compares two values of one kind. Returns `None` for values of different kinds, and for arrays
+/// and objects.
 fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
@@ -170,7 +171,7 @@ proptest! {
     }
 }
 
-/// Returns the filter with its parts sorted.
+/// Returns a text that is equal for filters that differ only in the order of their parts.
 fn sorted(filter: &Filter) -> String {
     let all = |filters: &[Filter]| {
         let mut parts: Vec<_> = filters.iter().map(sorted).collect();

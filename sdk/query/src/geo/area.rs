@@ -6,7 +6,7 @@ use super::{
 };
 use std::{f64::consts::PI, ops::RangeInclusive};
 
-/// The radius of the ellipsoid's sharpest curve.
+/// The ellipsoid's least radius of curvature, in metres: along a meridian at the equator.
 const LEAST_RADIUS: f64 = EQUATORIAL_RADIUS * (1.0 - ECCENTRICITY_SQUARED);
 /// A margin in radians, some millimetres on the ground: more than the errors of rounding.
 const MARGIN: f64 = 1e-9;
@@ -35,12 +35,13 @@ pub struct Bounds {
     /// See [`band`].
     pub bands: RangeInclusive<i64>,
     pub latitudes: RangeInclusive<f64>,
-    /// The ranges of longitude, of which one contains the position: two if the shape crosses the
-    /// antimeridian.
+    /// One of these ranges contains the longitude. There are two if the shape touches or crosses
+    /// the antimeridian.
     pub longitudes: Vec<RangeInclusive<f64>>,
 }
 
-/// Returns the number of a strip of latitude, 0.05 degrees (5.6 km) high, counted from the equator.
+/// Returns the number of the band that contains a latitude. A band is 0.05 degrees (5.6 km) high;
+/// bands are counted from the equator.
 pub fn band(latitude: f64) -> i64 {
     (latitude * BANDS_PER_DEGREE).floor() as i64
 }
@@ -67,7 +68,8 @@ impl Circle {
         Self { radius_m, ..self }
     }
 
-    /// Returns the greatest [`squared_chord`] from the centre; none if the circle is the whole earth.
+    /// Returns the greatest [`squared_chord`] from the centre; `None` if the circle is the whole
+    /// earth.
     pub fn squared_reach(&self) -> Option<f64> {
         chord_of_distance_m(self.radius_m).map(|chord| chord * chord)
     }
@@ -83,8 +85,9 @@ impl Circle {
     /// Returns bounds that contain the circle. They also contain positions outside of it.
     pub fn bounds(&self) -> Bounds {
         let chord = chord_of_distance_m(self.radius_m).unwrap_or(f64::INFINITY);
-        // Degrees of latitude and longitude are those of the ellipsoid's normals, and two normals
-        // differ by no more than two radii of its sharpest curve with the same chord would.
+        // Latitude and longitude are the direction of the ellipsoid's normal. The angle between the
+        // normals of two points is at most the angle that their chord subtends in a sphere of the
+        // least radius of curvature.
         let angle = 2.0 * (chord / (2.0 * LEAST_RADIUS)).min(1.0).asin() + MARGIN;
         let (latitude, longitude) =
             (self.centre.latitude.to_radians(), self.centre.longitude.to_radians());
@@ -225,7 +228,8 @@ mod tests {
         ) {
             let radius: f64 = 10_f64.powf(magnitude);
             let circle = Circle::new(centre.latitude, centre.longitude, radius).unwrap();
-            // A random position is rarely near the circle's edge, so one at the radius is tried too.
+            // A random position is rarely near the circle, so one within about its radius is tried
+            // too.
             let scale: f64 = toward * radius / 111_000.0;
             let near = Position::new(
                 (centre.latitude + scale * (to.latitude / 90.0)).clamp(-90.0, 90.0),

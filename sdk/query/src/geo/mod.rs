@@ -6,7 +6,7 @@ pub use area::{Bounds, Circle, Rectangle, band};
 
 use std::{f64::consts::PI, ops::RangeInclusive};
 
-/// The mean radius (IUGG), which turns angles into metres.
+/// The mean radius of the earth in metres (IUGG), which turns angles into metres.
 const MEAN_RADIUS: f64 = 6_371_008.8;
 const EQUATORIAL_RADIUS: f64 = 6_378_137.0;
 const FLATTENING: f64 = 1.0 / 298.257_223_563;
@@ -33,7 +33,8 @@ pub struct Position {
     longitude: f64,
 }
 
-/// Metres from the centre of the earth: x towards the Gulf of Guinea, z towards the north pole.
+/// Returns the coordinates in metres from the centre of the earth: x towards 0° N, 0° E, z towards
+/// the north pole.
 pub fn earth_centred(position: Position) -> [f64; 3] {
     let (sine, cosine) = position.latitude.to_radians().sin_cos();
     let (east, ahead) = position.longitude.to_radians().sin_cos();
@@ -42,8 +43,8 @@ pub fn earth_centred(position: Position) -> [f64; 3] {
     [normal * cosine * ahead, normal * cosine * east, height]
 }
 
-/// Returns the square of the chord, the straight line through the earth. SQL adds in the same order, so both
-/// results are equal to the last bit.
+/// Returns the square of the chord, the straight line through the earth. The store's SQL adds in
+/// the same order, so both results are equal to the last bit.
 pub fn squared_chord([x, y, z]: [f64; 3], [to_x, to_y, to_z]: [f64; 3]) -> f64 {
     let (x, y, z) = (x - to_x, y - to_y, z - to_z);
     x * x + y * y + z * z
@@ -54,13 +55,14 @@ pub fn chord_m(from: Position, to: Position) -> f64 {
     squared_chord(earth_centred(from), earth_centred(to)).sqrt()
 }
 
-/// Returns the arc of a chord. It differs from the distance over the ground by 0.005 % up to 2 000 km and
-/// by 0.3 % up to 14 000 km; near the antipodes it is half the circumference.
+/// Returns the arc of a chord. The arc differs from the distance over the ground by 0.005 % up to
+/// 2 000 km and by 0.3 % up to 14 000 km; near the antipodes it is half the circumference.
 pub fn distance_m(chord_m: f64) -> f64 {
     2.0 * MEAN_RADIUS * (chord_m / (2.0 * MEAN_RADIUS)).min(1.0).asin()
 }
 
-/// Returns the chord of a distance; none from half the circumference on, because that is the whole earth.
+/// Returns the chord of a distance; `None` from half the circumference on, because a circle of that
+/// radius is the whole earth.
 pub fn chord_of_distance_m(distance_m: f64) -> Option<f64> {
     (distance_m < PI * MEAN_RADIUS)
         .then(|| 2.0 * MEAN_RADIUS * (distance_m / (2.0 * MEAN_RADIUS)).sin())

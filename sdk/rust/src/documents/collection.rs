@@ -13,9 +13,9 @@ const MOST_INDEXES: usize = 16;
 /// A collection of documents of type `T`, declared as a constant.
 ///
 /// `T` serializes to a JSON object. Documents outlive the code: give a field that is new in a later
-/// version `#[serde(default)]`, or raise the version and migrate the documents (see `migration`). A stored
-/// document that does not fit `T` is reported to the operator; queries leave it out, and
-/// [`Collection::get`] is an error.
+/// version `#[serde(default)]`, or raise the version and migrate the documents (see `migration`). A
+/// stored document that cannot be parsed as `T` is reported to the operator; queries leave it out,
+/// and [`Collection::get`] fails.
 pub struct Collection<T> {
     name: &'static str,
     indexes: [Index; MOST_INDEXES],
@@ -39,7 +39,7 @@ struct Index {
 #[derive(Debug, Clone)]
 pub struct Stored<T> {
     pub id: String,
-    /// Counts up from 1 with every write.
+    /// 0 until the document is stored, then raised by 1 by every write.
     pub revision: u64,
     pub value: T,
     /// Milliseconds since the Unix epoch.
@@ -104,7 +104,7 @@ impl<T> Collection<T> {
         self.people(&[])
     }
 
-    /// Sets the version of the documents' form; it is 1 otherwise.
+    /// Sets the version of the documents' form, which is 1 by default.
     #[must_use]
     pub const fn version(mut self, version: u32) -> Self {
         self.version = version;
@@ -129,7 +129,8 @@ impl<T> Collection<T> {
         self.name
     }
 
-    /// Returns the name for the host. The world of a test learns the declaration here.
+    /// Returns the collection's name. In a test, also declares the collection to the test's world,
+    /// which may have no descriptor to read it from.
     fn declared(&self) -> &'static str {
         #[cfg(not(target_arch = "wasm32"))]
         host::declare(self.declaration());
@@ -170,9 +171,9 @@ impl<T> Collection<T> {
         host::delete(self.declared(), id, expect)
     }
 
-    /// Counts what the query finds by the values of each of at most four indexed paths, the most
-    /// frequent value first: at most 100 values, of at most 10 000 documents. The query's order, limit
-    /// and cursor are ignored.
+    /// Counts what the query finds by the values of each of at most four indexed paths. Returns the
+    /// most frequent 100 values, the most frequent first; counts at most 10 000 documents. The
+    /// query's order, limit and cursor are ignored.
     pub fn count_by<const PATHS: usize>(
         &self,
         paths: [&str; PATHS],
@@ -189,14 +190,15 @@ impl<T> Collection<T> {
 }
 
 impl<T: Serialize> Collection<T> {
-    /// Writes a whole document and returns its new revision. [`HostError::Conflict`] if the expectation
-    /// does not hold.
+    /// Writes a whole document and returns its new revision. Fails with [`HostError::Conflict`] if
+    /// the expectation does not hold.
     pub fn put(&self, id: &str, value: &T, expect: Expect) -> Result<u64, HostError> {
         host::put(self.declared(), id, &crate::to_json(value), expect)
     }
 
-    /// Writes a document that was made by [`Stored::new`], or was read and changed.
-    /// [`HostError::Conflict`] if its revision has changed since.
+    /// Writes a document that was made by [`Stored::new`], or was read and changed, and updates its
+    /// revision. Fails with [`HostError::Conflict`] if the stored document has another revision
+    /// than this one.
     pub fn save(&self, document: &mut Stored<T>) -> Result<(), HostError> {
         let expect = match document.revision {
             0 => Expect::Absent,
@@ -206,7 +208,8 @@ impl<T: Serialize> Collection<T> {
         Ok(())
     }
 
-    /// Adds a document that does not exist yet, and returns it as it is stored.
+    /// Adds a document and returns it as it is stored. Fails with [`HostError::Conflict`] if there
+    /// is one with this id.
     pub fn add(&self, id: impl Into<String>, value: T, now: u64) -> Result<Stored<T>, HostError> {
         let mut document = Stored::new(id, value, now);
         self.save(&mut document)?;
@@ -222,21 +225,21 @@ impl<T> Stored<T> {
 }
 
 impl<T: DeserializeOwned> Collection<T> {
-    /// Returns the document of this id, or none; [`HostError::Invalid`] if the document cannot be parsed as
-    /// `T`.
+    /// Returns the document of this id; `None` if there is none. Fails with [`HostError::Invalid`]
+    /// if the document cannot be parsed as `T`.
     pub fn get(&self, id: &str) -> Result<Option<Stored<T>>, HostError> {
         let Some(document) = host::get(self.declared(), id)? else { return Ok(None) };
         let unreadable = || HostError::Invalid(format!("a document in {} does not fit", self.name));
         self.readable(document).map(Some).ok_or_else(unreadable)
     }
 
-    /// Returns the document of this id; `missing` if there is none.
+    /// Returns the document of this id; the error `missing` if there is none.
     pub fn require<E: From<HostError>>(&self, id: &str, missing: E) -> Result<Stored<T>, E> {
         self.get(id)?.ok_or(missing)
     }
 
-    /// Returns the document of this id, or a new one with a default value for [`Self::save`]: an upsert
-    /// that loses no concurrent change.
+    /// Returns the document of this id, or a new one with a default value. With [`Self::save`] this
+    /// is an upsert that loses no concurrent change.
     pub fn get_or_default(&self, id: &str) -> Result<Stored<T>, HostError>
     where
         T: Default,
@@ -244,7 +247,8 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(self.get(id)?.unwrap_or_else(|| Stored::new(id, T::default(), 0)))
     }
 
-    /// Returns one answer for each id, in their order. A document that does not fit `T` is left out.
+    /// Returns the document of each id, in the order of the ids: `None` if there is none, or if it
+    /// cannot be parsed as `T`.
     pub fn get_many<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,
@@ -254,12 +258,13 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(found.map(|document| self.readable(document?)).collect())
     }
 
-    /// Returns one page of the query's hits, without documents that do not fit `T`.
+    /// Returns one page of the query's hits, without documents that cannot be parsed as `T`.
     pub fn find(&self, query: Query) -> Result<Page<T>, HostError> {
         self.page(&query.into())
     }
 
     /// Returns all hits of the query, page after page. The query's limit is the size of a page.
+    /// After an error there are no more hits.
     pub fn all(&self, query: Query) -> impl Iterator<Item = Result<Hit<T>, HostError>> {
         let mut remaining = Some(host::Query::from(query));
         let pages = std::iter::from_fn(move || {
@@ -281,7 +286,7 @@ impl<T: DeserializeOwned> Collection<T> {
         Ok(page(host::find(self.declared(), query)?, |document| self.readable(document)))
     }
 
-    /// Parses a document. One that does not fit is reported to the host.
+    /// Parses a document. Reports one that cannot be parsed to the host and returns `None`.
     fn readable(&self, document: Document) -> Option<Stored<T>> {
         let (id, revision) = (document.id.clone(), document.revision);
         let report = |reason: String| {
@@ -292,7 +297,7 @@ impl<T: DeserializeOwned> Collection<T> {
     }
 }
 
-/// Returns a page with its documents parsed, without those for which there is none.
+/// Returns a page with its documents parsed, without those for which `parsed` returns `None`.
 pub(crate) fn page<T>(
     found: host::Page,
     parsed: impl Fn(Document) -> Option<Stored<T>>,
@@ -307,7 +312,7 @@ pub(crate) fn page<T>(
     Page { hits: found.hits.into_iter().filter_map(hit).collect(), next: found.next }
 }
 
-/// Parses a document. The error says what it should have been, and where it is not.
+/// Parses a document. The error names the expected type and the place of the fault.
 pub(crate) fn parse<T: DeserializeOwned>(document: Document) -> Result<Stored<T>, String> {
     let value = serde_json::from_str(&document.body).map_err(|error| {
         let wanted = std::any::type_name::<T>();
@@ -324,7 +329,7 @@ pub(crate) fn parse<T: DeserializeOwned>(document: Document) -> Result<Stored<T>
     })
 }
 
-/// Returns the counts for each path.
+/// Returns the typed counts for each path.
 #[expect(clippy::panic, reason = "a guest reports a bug by a trap")]
 pub(crate) fn counted<const PATHS: usize>(
     counts: Vec<Vec<host::Counted>>,

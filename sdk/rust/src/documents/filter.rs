@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// Which documents to find.
+/// A condition on the documents to find.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter(Map<String, Value>);
 
@@ -56,7 +56,7 @@ impl Field {
         self.compare("in", values.into_iter().collect::<Vec<_>>())
     }
 
-    /// Returns the filter that the document has this field.
+    /// Returns the filter that the document has a value other than null at this path.
     pub fn exists(self) -> Filter {
         self.compare("exists", true)
     }
@@ -119,14 +119,14 @@ impl Filter {
     }
 }
 
-/// Makes a filter from the JSON text of the contract.
+/// Makes a filter from a JSON object in the form of the contract.
 impl From<Map<String, Value>> for Filter {
     fn from(filter: Map<String, Value>) -> Self {
         Self(filter)
     }
 }
 
-/// The JSON text of the contract.
+/// Writes the filter as JSON text in the form of the contract.
 impl fmt::Display for Filter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&crate::to_json(&self.0))

@@ -79,7 +79,8 @@ pub use open::OpenIds;
 pub use person::{Person, PersonalField};
 pub use query::{Circle, Counted, Direction, Hit, Page, Query, Rectangle};
 
-/// The expectation for a revision that an agent may have sent. Without one, any revision is accepted.
+/// The expectation of a revision that an agent may have sent. Without one, any revision is
+/// accepted.
 impl From<Option<u64>> for Expect {
     fn from(revision: Option<u64>) -> Self {
         revision.map_or(Self::Any, Self::Revision)

@@ -1,18 +1,18 @@
-//! What is open under an id, such as the open sessions of a listing.
+//! Documents that list the open entities of a thing, such as the open sessions of a listing.
 
 use super::Collection;
 use crate::contract::HostError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The ids of what is open.
+/// The ids of the open entities, stored under the id of the thing that they belong to.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct OpenIds {
     pub open: BTreeSet<String>,
 }
 
 impl Collection<OpenIds> {
-    /// Adds an id that has been opened, and returns how many are open now.
+    /// Adds `opened` to the open entities of `id`, and returns how many there are now.
     pub fn enter(&self, id: &str, opened: &str) -> Result<usize, HostError> {
         let mut stored = self.get_or_default(id)?;
         if stored.value.open.insert(opened.to_owned()) {
@@ -21,7 +21,8 @@ impl Collection<OpenIds> {
         Ok(stored.value.open.len())
     }
 
-    /// Removes an id that has been closed, and returns whether it was the last open one.
+    /// Removes `closed` from the open entities of `id`, and returns whether it was the last one.
+    /// Returns false if it was not among them.
     pub fn leave(&self, id: &str, closed: &str) -> Result<bool, HostError> {
         let Some(mut stored) = self.get(id)? else { return Ok(false) };
         if !stored.value.open.remove(closed) {
@@ -34,7 +35,7 @@ impl Collection<OpenIds> {
         Ok(stored.value.open.is_empty())
     }
 
-    /// Returns what is open under an id.
+    /// Returns the open entities of `id`.
     pub fn of(&self, id: &str) -> Result<BTreeSet<String>, HostError> {
         Ok(self.get_or_default(id)?.value.open)
     }

@@ -1,11 +1,11 @@
-//! Whose data a document is.
+//! The people whose data a document contains.
 
 use crate::contract::description::{self, Audience, Erasure};
 
 /// A path at which the documents of a collection name a person: an owner's id or an agent's.
 ///
 /// Paths are names joined by dots, with `[]` for the elements of a list and `{}` for the entries of a
-/// map whose keys are data (last: the keys themselves). `$id` is the document's id.
+/// map whose keys are data (a path that ends in `{}` means the keys). `$id` is the document's id.
 #[derive(Debug, Clone, Copy)]
 pub struct Person {
     path: &'static str,
@@ -13,8 +13,8 @@ pub struct Person {
     fields: &'static [PersonalField],
 }
 
-/// The path of a field that tells about a person, by who may know it. Where it begins like the
-/// person's path, it means the same element.
+/// The path of a field with data about a person; the variant says who may know it. The part that it
+/// has in common with the person's path means the same list element or map entry.
 #[derive(Debug, Clone, Copy)]
 pub enum PersonalField {
     /// The person alone.
@@ -36,14 +36,14 @@ impl Person {
         Self { path, erasure: Erasure::RemoveElement, fields: &[] }
     }
 
-    /// Declares that the erasure of the person replaces the id with that of nobody, and empties the fields:
-    /// texts and lists become empty, numbers 0, flags false.
+    /// Declares that the erasure of the person replaces the id with that of nobody (zeros after the
+    /// prefix), and empties the fields: texts and lists become empty, numbers 0, flags false.
     pub const fn redact(path: &'static str, fields: &'static [PersonalField]) -> Self {
         Self { path, erasure: Erasure::Redact, fields }
     }
 
-    /// Sets the fields that tell about the person. In an export of somebody else, the personal ones are
-    /// empty.
+    /// Sets the fields with data about the person. In an export for somebody else, the personal
+    /// ones are empty.
     #[must_use]
     pub const fn fields(mut self, fields: &'static [PersonalField]) -> Self {
         self.fields = fields;

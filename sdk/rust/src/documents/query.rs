@@ -5,8 +5,8 @@ use crate::{contract::documents as host, pages::PageInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A query: its conditions, its order and its limit. By default it finds every document, ordered by id,
-/// 100 in a page.
+/// A query: its conditions, its order and its limit. By default a query finds every document,
+/// ordered by id, 100 in a page.
 ///
 /// The methods accept an `Option` as well as a value, so that the optional fields of an input can
 /// be passed unchanged:
@@ -68,7 +68,7 @@ pub struct Rectangle {
 #[derive(Debug, Clone)]
 pub struct Page<T> {
     pub hits: Vec<Hit<T>>,
-    /// The cursor of the next page, for [`Query::cursor`]; none on the last page.
+    /// The cursor of the next page, for [`Query::cursor`]; `None` on the last page.
     pub next: Option<String>,
 }
 
@@ -145,7 +145,7 @@ impl Query {
         self
     }
 
-    /// Sets limit and cursor from the input of a list.
+    /// Sets the limit and the cursor from the input of an action that lists.
     pub fn page(self, page: PageInput) -> Self {
         self.limit(page.limit).cursor(page.cursor)
     }

@@ -3,7 +3,8 @@
 use crate::{Call, Next};
 use serde::Serialize;
 
-/// The data of an event: its subject, the acting person, the next step, and fields of its own.
+/// The data of an event: the entity that it is about, the acting person, the next step, and fields
+/// of its own.
 #[derive(Debug, Serialize)]
 pub struct Data<T> {
     v: u8,
@@ -17,10 +18,10 @@ pub struct Data<T> {
     more: T,
 }
 
-/// The subject of an event.
+/// The entity that an event is about.
 #[derive(Debug, Clone, Serialize)]
 pub struct Resource {
-    /// `listing`
+    /// The kind of entity, such as `listing`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub id: String,
@@ -30,13 +31,13 @@ pub struct Resource {
 
 #[derive(Debug, Serialize)]
 struct Actor {
-    /// `owner`, or `system` for a timer and the operator.
+    /// `owner`, or `system` if the event names no person.
     kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_id: Option<String>,
 }
 
-/// No fields of its own.
+/// The fields of an event that has none of its own.
 #[derive(Debug, Serialize)]
 pub struct Nothing {}
 

@@ -20,7 +20,7 @@ const DOCUMENT_BYTES: usize = 256 << 10;
 /// The collections of a world, by name.
 pub(super) type Collections = BTreeMap<String, BTreeMap<String, Stored>>;
 
-/// A document, or what is left of a deleted one: its revision.
+/// A document, or the tombstone of a deleted one, which keeps the revision.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stored {
     revision: u64,
@@ -49,7 +49,8 @@ impl Stored {
 }
 
 impl imports::Documents for State {
-    /// Learns a collection from the code that uses it. A capability that is known has declared its own.
+    /// Adds a collection when the tested code uses it. Does nothing if the world has the
+    /// capability's descriptor, which declares the collections.
     fn declare(&mut self, declaration: description::Collection) {
         if self.descriptor.is_none() {
             self.learn(&declaration);
@@ -251,7 +252,8 @@ impl State {
         })
     }
 
-    /// Returns the id of another document that has one of the unique values of the document `id`.
+    /// Returns the id of another document that has a unique key of `entry`, the entry of the
+    /// document `id`.
     fn holder(&self, collection: &str, id: &str, entry: &Entry) -> Option<String> {
         let shares = |other: &Entry| {
             let mut indexes = entry.uniques.iter().zip(&other.uniques);

@@ -44,9 +44,10 @@
 //! portolan-sdk = { version = "…", features = ["test"] }
 //! ```
 //!
-//! Documents, filters, orders and unique indexes are those of the host; every relevance is 0. Like the host,
-//! a world keeps what an action writes only if it succeeds. It does not validate inputs and outputs against
-//! their schemas, and does not check who may call an action: `portolan test` does.
+//! Documents, filters, orders and unique indexes work as on the host, but every relevance is 0.
+//! Like the host, a world keeps what an action writes only if the action succeeds. It does not
+//! validate inputs and outputs against their schemas, and does not check who may call an action:
+//! `portolan test` does.
 
 mod documents;
 mod effects;
@@ -57,7 +58,7 @@ mod world;
 pub use effects::{Asked, Logged, Lookup, Published, Question, Timer};
 pub use world::{Instant, World};
 
-/// Returns a world without documents, in which an agent that a person has claimed calls.
+/// Returns a world without documents, whose caller is an agent that a person has claimed.
 pub fn world() -> World {
     World::new()
 }

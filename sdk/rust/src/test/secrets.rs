@@ -29,7 +29,7 @@ impl Keys {
         Some([nonce.as_slice(), &sealed].concat())
     }
 
-    /// Returns none for data that was changed.
+    /// Decrypts what `seal` returned. Returns `None` for anything else.
     pub(super) fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, text) = sealed.split_first_chunk::<NONCE_BYTES>()?;
         self.cipher().decrypt(&XNonce::from(*nonce), text).ok()

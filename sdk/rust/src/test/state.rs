@@ -37,7 +37,7 @@ pub(super) struct State {
     pub(super) caller: Caller,
     pub(super) test_mode: bool,
     pub(super) descriptor: Option<Descriptor>,
-    /// The action that runs by its name.
+    /// The running action, if it was called by its name.
     pub(super) action: Option<Action>,
     pub(super) random: StdRng,
     pub(super) keys: Keys,
@@ -48,7 +48,7 @@ pub(super) struct State {
     pub(super) logged: Vec<Logged>,
 }
 
-/// What a refused action leaves behind only if it says so.
+/// What is discarded when an action refuses, unless the refusal keeps the writes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Effects {
     pub(super) collections: Collections,
@@ -99,7 +99,8 @@ impl State {
         }
     }
 
-    /// Checks that the running action may publish events of this type, as far as it is known.
+    /// Checks that the running action declares this event type. If the action is unknown, the
+    /// capability must declare the type; if the capability is unknown too, every type is allowed.
     fn check_event(&self, event_type: &str) -> Result<(), HostError> {
         let declared = match (&self.action, &self.descriptor) {
             (Some(action), _) => action.emits.iter().any(|declared| declared == event_type),

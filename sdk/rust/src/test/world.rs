@@ -1,4 +1,4 @@
-//! A world: what there is before an action runs, the run, and what there is afterwards.
+//! A world: its state before an action runs, the run, and what the action has done.
 
 use super::{
     effects::{Asked, Logged, Lookup, Published, Timer},
@@ -51,14 +51,15 @@ impl Instant for &str {
     }
 }
 
-/// What there is before an action runs.
+/// The state before an action runs.
 impl World {
     pub(super) fn new() -> Self {
         let caller = agent(AGENT, Some(OWNER));
         Self { state: Rc::new(RefCell::new(State::new(caller, START, 0))), call: None }
     }
 
-    /// Names the capability: what it uses must be declared, as on a host.
+    /// Sets the capability. Collections, events, timers and nested calls that it uses must then be
+    /// declared, as on a host.
     #[must_use]
     pub fn of<C: Guest>(mut self) -> Self {
         self.call = Some(C::call);
@@ -108,7 +109,7 @@ impl World {
         self.with(|state| state.caller = Caller::System)
     }
 
-    /// Lets the next calls belong to test mode.
+    /// Runs the next calls in test mode.
     #[must_use]
     pub fn test_mode(self) -> Self {
         self.with(|state| {
@@ -221,9 +222,9 @@ impl World {
     }
 }
 
-/// What there is afterwards.
+/// What the actions have done.
 impl World {
-    /// Returns a document, or none if there is none.
+    /// Returns a document; `None` if there is none.
     pub fn get<T: DeserializeOwned>(
         &self,
         collection: Collection<T>,

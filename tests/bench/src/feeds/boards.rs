@@ -110,7 +110,7 @@ fn all(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The other process: `build-feeds SOURCES ORIGIN FOLDER`.
+/// Runs the building process: `build-feeds SOURCES ORIGIN FOLDER`.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let [sources, origin, folder] = arguments else {
         anyhow::bail!("build-feeds SOURCES ORIGIN FOLDER");

@@ -57,7 +57,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let known =
         |etag: &str| format!("GET {TARGETS} HTTP/1.1\r\nhost: x\r\nif-none-match: {etag}\r\n\r\n");
     let own = publication.document(TARGETS).context("a document is missing")?;
-    // Only nginx knows its own entity tags.
+    // nginx makes entity tags of its own; `*` matches any.
     let (ours, theirs) = (known(&own.plain().etag), known("*"));
     compare(&host, &nginx, "targets, known", [&ours, &theirs], effort, report).await?;
     Ok(())

@@ -11,7 +11,7 @@ use std::{
 };
 use tokio::process::{Child, Command};
 
-/// Debian's, of the package libnginx-mod-http-brotli-static.
+/// The module of Debian's package libnginx-mod-http-brotli-static.
 const BROTLI: &str = "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so";
 const CODINGS: [(Coding, &str); 3] =
     [(Coding::Identity, ""), (Coding::Gzip, ".gz"), (Coding::Brotli, ".br")];

@@ -112,7 +112,7 @@ impl Person {
         Ok(())
     }
 
-    /// Creates a session and reads its candidates; sometimes closes it.
+    /// Creates a session if there is none; otherwise reads its candidates, or sometimes closes it.
     async fn match_up(&mut self) -> Result<()> {
         let Some(id) = self.session.clone() else {
             let body = json!({ "listing_id": self.listings.first(), "batch_size": 5 });
@@ -183,7 +183,7 @@ impl Person {
         self.ask(PAIRINGS, "reply", body).await.map(drop)
     }
 
-    /// Lists conversations, sends a message, or reads one.
+    /// Lists conversations, sends a message, or reads messages and marks them as read.
     async fn talk(&mut self) -> Result<()> {
         let thread = Self::one_of(&mut self.random, &self.threads).cloned();
         let Some(thread) = thread.filter(|_| self.random.below(5) > 0) else {

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 /// The number of people who are checked concurrently.
 const AT_ONCE: usize = 4;
-/// The maximum number of reads of an account until it does not change in between.
+/// The maximum number of attempts to read an account's journal while its balance does not change.
 const TRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(500);
 

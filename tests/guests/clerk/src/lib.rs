@@ -1,4 +1,4 @@
-//! The capability `clerk`: states relations, asks for them, verifies organisations, and reserves time,
+//! The capability `clerk`: writes and checks relations, verifies organisations, and reserves time,
 //! as other capabilities do.
 
 use people_kit::{

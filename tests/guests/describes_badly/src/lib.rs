@@ -1,4 +1,4 @@
-//! Describes itself badly, in one of several modes that tests write into the binary.
+//! A component with a wrong descriptor, in one of several modes that tests write into the binary.
 
 use portolan_sdk::{
     Declared, Head, NoInput, annotation,
@@ -151,7 +151,7 @@ fn lies() -> Descriptor {
     )
 }
 
-/// The next version of `notes`, in which an owner has one note at most.
+/// Returns the descriptor of the next version of `notes`, in which an owner has one note at most.
 fn claims() -> Descriptor {
     let action =
         declare::<NoInput, NoInput, Infallible>("get", "Get", "Text.", Access::Read, vec![]);
@@ -179,7 +179,7 @@ fn claims() -> Descriptor {
     head.build(vec![Declared { action, errors: vec![], publishes: vec![] }])
 }
 
-/// Does not declare the people of its collection.
+/// Returns a descriptor that does not declare the people of its collection.
 fn forgets() -> Descriptor {
     let action =
         declare::<NoInput, NoInput, Infallible>("get", "Get", "Text.", Access::Read, vec![]);

@@ -1,4 +1,4 @@
-//! The capability `herald`: publishes what it is told, to whom it is told.
+//! The capability `herald`: publishes texts as events, to an agent, to a person or to capabilities.
 
 use portolan_sdk::{
     events::{Audience, Event},

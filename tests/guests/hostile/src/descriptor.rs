@@ -1,5 +1,5 @@
-//! The descriptor that a script says. What it leaves out is harmless: one action `act` for writes, with the
-//! script's own operations.
+//! Makes the descriptor from the script. What the script leaves out has a harmless default: one
+//! action `act` with the access `write`, which performs the script's own operations.
 
 use crate::script::{json, list, text, text_or, texts};
 use portolan_sdk::contract::{
@@ -58,7 +58,7 @@ pub(crate) fn actions(script: &Value) -> Value {
     })
 }
 
-/// An action that may publish whatever the capability publishes.
+/// Returns an action that may publish every event of the capability.
 fn action(entry: &Value, publishes: &[Publication]) -> Action {
     let schema = |schema: &Value, default: Value| match schema {
         Value::Null => default.to_string(),
@@ -102,7 +102,7 @@ fn publication(entry: &Value) -> Publication {
     Publication { event_type: text(entry), sensitive: false }
 }
 
-/// A collection whose documents name their people at `owner` and `agent`.
+/// Returns a collection whose documents name people in the fields `owner` and `agent`.
 fn collection(entry: &Value) -> Collection {
     let person = |path: &str| Person {
         path: path.to_owned(),

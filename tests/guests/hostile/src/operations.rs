@@ -1,4 +1,4 @@
-//! The operations of a script, each performed as often as it says.
+//! The operations of a script, each performed as often as the script says.
 //!
 //! The answer of a call has one entry for each operation: how often it was done and refused, the last
 //! refusal, and the last answer.
@@ -13,11 +13,12 @@ use std::hint::black_box;
 /// The maximum number of bytes of a text in the answer.
 const SHOWN: usize = 2_000;
 
-/// What an operation answers, or why the host refused it.
+/// The answer of an operation, or why the host refused it.
 type Done = Result<String, String>;
 type Ending = Result<Success, Failure>;
 
-/// Performs operations in their order, and answers what became of them.
+/// Performs operations in their order and answers a report of each. `answer` and
+/// `refuse` end the call.
 pub(crate) fn perform_all(operations: &Value, caller: &Caller, input: &str) -> Ending {
     let mut reports = Vec::new();
     for operation in operations.as_array().into_iter().flatten() {
@@ -155,7 +156,8 @@ fn byte(value: &Value) -> u8 {
     value.as_u64().unwrap_or(0) as u8
 }
 
-/// `agt_…` is an agent, `own_…` a person, and anything else capabilities alone.
+/// Returns the audience of an event: `agt_…` is an agent, `own_…` a person, and anything else
+/// capabilities alone.
 fn audience(to: &str) -> events::Audience {
     match to.get(..4) {
         Some("agt_") => events::Audience::Agent(to.to_owned()),

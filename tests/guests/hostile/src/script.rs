@@ -6,7 +6,7 @@
 use serde_json::Value;
 use std::{borrow::Cow, hint::black_box};
 
-/// Tests find the place of the script by this text.
+/// The text by which tests find the place of the script.
 const MARK: &[u8] = b"the script of this component:";
 /// The maximum number of bytes of a script.
 const ROOM: usize = 32 << 10;
@@ -37,12 +37,12 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// Returns a text, or this one if the script has none.
+/// Returns a text, or `default` if the script has none.
 pub(crate) fn text_or(value: &Value, default: &str) -> String {
     if value.is_null() { default.to_owned() } else { text(value) }
 }
 
-/// Returns JSON text: that of the value, or a text as it is where the value is `{"raw": text}`.
+/// Returns the JSON text of the value. If the value is `{"raw": text}`, returns that text as it is.
 pub(crate) fn json(value: &Value) -> String {
     match value.get("raw") {
         Some(written) => text(written),
@@ -50,7 +50,7 @@ pub(crate) fn json(value: &Value) -> String {
     }
 }
 
-/// Returns the entries of a list, each as often as it says.
+/// Returns the entries of a list, each repeated as often as it says.
 pub(crate) fn list(value: &Value) -> impl Iterator<Item = Value> + '_ {
     value.as_array().into_iter().flatten().flat_map(|entry| {
         let repeated = entry.get("of");
@@ -67,7 +67,7 @@ pub(crate) fn texts(value: &Value) -> Vec<String> {
     list(value).map(|entry| text(&entry)).collect()
 }
 
-/// Returns how often something is repeated: once if it does not say.
+/// Returns how often a text or an entry is repeated; 1 if the script does not say.
 pub(crate) fn times(value: &Value) -> u64 {
     value["times"].as_u64().unwrap_or(1)
 }

@@ -1,5 +1,5 @@
-//! The capability `ledger`: accounts and transfers in double entry, and actions that go wrong on
-//! purpose after they have written.
+//! The capability `ledger`: accounts and transfers in double entry, and actions that trap or refuse
+//! on purpose after they have written.
 
 mod transfer;
 mod types;
@@ -12,7 +12,7 @@ use portolan_sdk::{
 use transfer::transfer;
 use types::*;
 
-/// Who may be overdrawn: where money comes from.
+/// The account that may be overdrawn, from which all money comes.
 const BANK: &str = "bank";
 
 const ACCOUNTS: Collection<Account> = Collection::new("accounts").nobody();
@@ -26,7 +26,7 @@ const TRANSFERS: Collection<Transfer> = Collection::new("transfers")
 const ADD_INTERNAL: Invocation<NewNote, Noted> = Invocation::new("notes", "add_internal");
 const GUESS: Invocation<Guess, ()> = Invocation::new("notes", "guess");
 
-/// How often something was attempted, or a timer ran.
+/// The numbers of attempts and of runs of timers, by name.
 const COUNTERS: Collection<Counter> = Collection::new("counters").nobody();
 
 #[derive(Refusals)]

@@ -1,4 +1,4 @@
-//! What the ledger stores, takes and answers.
+//! The documents, inputs and outputs of the ledger.
 
 use portolan_sdk::{events::Event, prelude::*};
 

@@ -1,5 +1,5 @@
-//! One action for each way a component can misbehave while it runs. It speaks the contract itself:
-//! the SDK's typed layer would not let it answer what is not JSON.
+//! One action for each way in which a component can misbehave while it runs. The component uses the
+//! contract without the SDK's typed layer, which would not let it answer text that is not JSON.
 
 use portolan_sdk::{
     Declared, Head, NoInput,

@@ -18,12 +18,12 @@ const NOTES: Collection<Note> = Collection::new("notes")
     .geo("place.lat", "place.lng")
     .people(&[Person::delete("owner")]);
 
-/// What was heard about each subject, in the order it came.
+/// The transfers of each subject, in the order in which their events were delivered.
 const HEARD: Collection<Heard> = Collection::new("heard").people(&[Person::delete("$id")]);
 
 const DRAWS: Collection<Draw> = Collection::new("draws").nobody();
 
-/// How often another capability guessed wrong.
+/// The number of wrong guesses of each word by another capability.
 const GUESSES: Collection<Count> = Collection::new("guesses").nobody();
 
 #[derive(Refusals)]
@@ -175,7 +175,7 @@ impl Notes {
     /// Answer this call's time and chance, and write them down.
     #[action(access = write)]
     fn same_chance(call: &Call, input: NoteId) -> Result<Draw, NotesError> {
-        // Reading first makes a conflict possible, after which the host runs the call again.
+        // The read makes a conflict possible, after which the host runs the call again.
         let before = DRAWS.get(&input.id)?.map_or(0, |draw| draw.value.draws);
         let draw = Draw {
             draws: before + 1,

@@ -1,4 +1,4 @@
-//! From an agent's search to a query.
+//! Converts an agent's search to a query.
 
 use crate::{
     NOTES,

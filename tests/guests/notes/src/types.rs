@@ -1,4 +1,4 @@
-//! What the notes store, take and answer.
+//! The documents, inputs and outputs of the notes.
 
 use portolan_sdk::{
     documents::{Circle, Direction, Rectangle},
@@ -20,7 +20,8 @@ pub(crate) struct Note {
     pub(crate) pinned: bool,
     #[serde(default)]
     pub(crate) owner: String,
-    // What is not there is left out, so that `exists` can tell.
+    // An absent value is left out instead of stored as null, so that the operator
+    // `exists` is false for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) place: Option<Place>,
     #[serde(skip_serializing_if = "Option::is_none")]

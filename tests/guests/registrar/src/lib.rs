@@ -22,7 +22,7 @@ struct Kept {
     owner_id: String,
     export_id: String,
     last: bool,
-    /// JSON.
+    /// The items of the part, as JSON text.
     items: String,
 }
 

@@ -38,7 +38,8 @@ enum OrderError {
     OrderEmpty,
 }
 
-/// The work itself, which benchmarks also run outside a sandbox.
+/// Does the work of `alpha`, which benchmarks also run outside a sandbox. Returns `None` for an
+/// empty order.
 pub fn add_up(order: Order) -> Option<Receipt> {
     let dearest = order.lines.iter().max_by_key(|line| line.price)?;
     Some(Receipt {

@@ -1,4 +1,4 @@
-//! A component with WASI 0.2, as most toolchains build it: what does it find there?
+//! A component with WASI 0.2, as most toolchains build it, which reports what it finds there.
 
 use portolan_sdk::prelude::*;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -10,8 +10,8 @@ use pulldown_cmark::{
 const DEEPEST: usize = 32;
 
 /// The maximum number of elements in one text. An ordinary text of the largest size has fewer. A
-/// hostile one makes one of every two bytes, or hundreds, because the parser fills the short rows
-/// of a table with cells.
+/// hostile text makes an element of every two bytes, or hundreds of a short row of a table, because
+/// the parser fills the row with cells.
 const MOST_ELEMENTS: usize = 8_000;
 
 /// The maximum number of bytes of a title. The title of a definition is repeated wherever the

@@ -47,7 +47,7 @@ pub(crate) struct Filtered<'a> {
     pub(crate) removed: Vec<Removed>,
 }
 
-/// What the end of an open element does.
+/// An open element, by what its end writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Kept(TagEnd),
@@ -73,7 +73,7 @@ pub(crate) struct Filter<'a> {
     link: bool,
     /// Whether an image is open. Its content is its alternative text: characters only.
     image: bool,
-    /// The bytes of the open image's alternative text.
+    /// The length of the open image's alternative text in bytes.
     alt: usize,
 }
 
@@ -195,7 +195,8 @@ impl<'a> Filter<'a> {
         Some(text)
     }
 
-    /// Removes invisible characters that change how other text is shown or read.
+    /// Removes carriage returns, and counts and removes invisible characters that change how other
+    /// text is shown or read.
     fn clean(&mut self, text: CowStr<'a>) -> CowStr<'a> {
         let found = text.chars().filter(|character| is_control(*character)).count();
         if found == 0 && !text.contains('\r') {
@@ -229,8 +230,8 @@ fn is_block(tag: &Tag<'_>) -> bool {
     )
 }
 
-/// Whether it is a C0 or C1 control, a mark that reorders the text after it, or an invisible tag
-/// character, which people cannot see but language models read.
+/// Whether the character is a C0 or C1 control, a mark that reorders the text after it, or an
+/// invisible tag character, which people cannot see but language models read.
 fn is_control(character: char) -> bool {
     matches!(
         character,

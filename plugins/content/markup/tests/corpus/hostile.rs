@@ -1,4 +1,4 @@
-//! Texts that try to become more than text.
+//! Texts that try to inject markup, scripts or forbidden addresses.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
