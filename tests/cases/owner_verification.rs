@@ -364,7 +364,8 @@ async fn a_name_with_a_private_address_is_not_connected_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn look_ups_need_a_permission_grant() {
     let public = Public::of_a_company().await;
-    let mut options = public.options("").configuration_too("reserved_ids = []\n");
+    let mut options =
+        public.options("").configuration_too("reserved_ids = []\nreserved_namespaces = []\n");
     let bytes = crate::harness::unsigned(&crate::harness::component("owner_verification"));
     options.components = vec![("proof.wasm".to_owned(), bytes)];
     let host = Host::start(options).await;

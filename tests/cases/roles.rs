@@ -66,7 +66,8 @@ fn stranger(id: &str) -> Vec<u8> {
 async fn a_sensitive_role_does_not_change_hands_with_an_id() {
     let mut options = Options::with(&[]);
     options.components.push(("stranger.wasm".into(), stranger("owners")));
-    let host = Host::start(options.configuration("reserved_ids = []")).await;
+    let host =
+        Host::start(options.configuration("reserved_ids = []\nreserved_namespaces = []")).await;
     let row = host.refusal("stranger.wasm").await;
     assert_eq!(row["reason"], "pending_approval", "{row:#}");
     assert!(row["message"].as_str().unwrap().contains("role:agent_management"), "{row:#}");

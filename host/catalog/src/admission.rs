@@ -11,7 +11,7 @@ use crate::{
     roles,
 };
 use portolan_store::{Installed, VersionRecord};
-use portolan_vocabulary::Publisher;
+use portolan_vocabulary::{FINDER_TOOLS, Publisher};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids that begin with this, and a separator, are the host publisher's.
@@ -37,9 +37,14 @@ impl Catalog {
             return Err(LoadError::PendingApproval { candidate, missing });
         }
         let owners = self.store.namespaces().await?;
-        let publisher = candidate.publisher.to_string();
+        let (publisher, host) = (candidate.publisher.to_string(), Publisher::Host.to_string());
         for namespace in namespaces(candidate) {
-            let owner = owners.get(namespace).unwrap_or(&publisher);
+            let is_reserved =
+                self.options.trust.reserved_namespaces.iter().any(|one| one == namespace);
+            let owner = match owners.get(namespace) {
+                None if is_reserved => &host,
+                owner => owner.unwrap_or(&publisher),
+            };
             ensure_own_namespace(candidate, namespace, owner)?;
         }
         Ok(())
@@ -110,6 +115,9 @@ fn ensure_own_id(
     let is_host = candidate.publisher == Publisher::Host;
     let after = id.strip_prefix(RESERVED);
     if !is_host && after.is_some_and(|rest| rest.starts_with(['.', '_', '-'])) {
+        return Err(LoadError::ReservedId { id: id.to_owned() });
+    }
+    if FINDER_TOOLS.iter().any(|tool| skeleton(tool) == skeleton(id)) {
         return Err(LoadError::ReservedId { id: id.to_owned() });
     }
     if let Some(owner) = installed.get(id) {

@@ -3,7 +3,7 @@
 use crate::{
     action::Schemas,
     counts::check_counts,
-    problem::{Problem, Problems, TOO_COMPLEX_FIX, check_text, excerpt},
+    problem::{Problem, Problems, TOO_COMPLEX_FIX, check_line, check_text, excerpt},
     prompts::check_prompts,
     reach::check_reach,
     schema::{Schema, SchemaError, close},
@@ -24,6 +24,8 @@ const ANNOTATION_BYTES: usize = 16 * 1024;
 const VERSION_CHARACTERS: usize = 64;
 const TAG_CHARACTERS: usize = 64;
 const REASON_CHARACTERS: usize = 1_000;
+/// The maximum number of indexes of all collections together; the database has a table or an index for each.
+const INDEXES: usize = 200;
 
 /// Returns the schemas of the actions in their order, or every problem.
 pub(super) fn check(
@@ -66,16 +68,15 @@ fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
             "write three numbers, such as 1.0.0",
         );
     }
-    for (at, text, limit) in [
-        ("version", &descriptor.version, VERSION_CHARACTERS),
-        ("title", &descriptor.title, 80),
-        ("summary", &descriptor.summary, 300),
-        ("description", &descriptor.description, 8_000),
-    ] {
+    check_line("version", &descriptor.version, VERSION_CHARACTERS, problems);
+    check_line("title", &descriptor.title, 80, problems);
+    for (at, text, limit) in
+        [("summary", &descriptor.summary, 300), ("description", &descriptor.description, 8_000)]
+    {
         check_text(at, text, limit, problems);
     }
     for tag in &descriptor.tags {
-        check_text("tags", tag, TAG_CHARACTERS, problems);
+        check_line("tags", tag, TAG_CHARACTERS, problems);
     }
     if let Some(successor) = descriptor.successor.as_ref().filter(|id| !is_capability_id(id)) {
         let problem = format!("{:?} is not a capability id", excerpt(successor));
@@ -124,6 +125,17 @@ fn check_collections(descriptor: &Descriptor, problems: &mut Problems) {
         "collections",
         descriptor.collections.iter().map(|named| named.name.as_str()),
     );
+    let counted = |collection: &portolan_vocabulary::Collection| {
+        collection.indexes.len() + collection.text.len() + usize::from(collection.geo.is_some())
+    };
+    let indexes: usize = descriptor.collections.iter().map(counted).sum();
+    if indexes > INDEXES {
+        problems.add(
+            "collections",
+            format!("have {indexes} indexes together, more than {INDEXES}"),
+            "leave out indexes that no query uses",
+        );
+    }
     for collection in &descriptor.collections {
         let at = format!("collections.{}", excerpt(&collection.name));
         if !is_snake_case(&collection.name) {
@@ -266,7 +278,7 @@ fn check_action(
     if !is_snake_case(&action.name) {
         problems.add(&at, "is not snake_case", "use lower-case letters, digits and _");
     }
-    check_text(&format!("{at}.title"), &action.title, 120, problems);
+    check_line(&format!("{at}.title"), &action.title, 120, problems);
     check_text(&format!("{at}.description"), &action.description, 8_000, problems);
     if let Some(reason) = &action.deprecated {
         check_text(&format!("{at}.deprecated"), reason, REASON_CHARACTERS, problems);

@@ -46,7 +46,11 @@ impl Keeper {
         {
             return self.fail(installing.cause, error);
         }
-        if let Some(serving) = serving.filter(|serving| serving.digest == capability.digest) {
+        // The same content in another file is of another publisher if it is not signed.
+        let is_same = |serving: &Arc<Capability>| {
+            serving.digest == capability.digest && serving.publisher == capability.publisher
+        };
+        if let Some(serving) = serving.filter(is_same) {
             return self.finish_install(&file, installing, Ok(Some(serving))).await;
         }
         match self.admit(&file, capability, installing.cause.permits_older()).await {

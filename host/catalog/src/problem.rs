@@ -71,6 +71,14 @@ pub(super) fn check_text(at: &str, text: &str, limit: usize, problems: &mut Prob
     }
 }
 
+/// Checks a text of one line, such as a title.
+pub(super) fn check_line(at: &str, text: &str, limit: usize, problems: &mut Problems) {
+    check_text(at, text, limit, problems);
+    if text.contains(['\n', '\t']) {
+        problems.add(at, "has a line break or a tab", "write it in one line");
+    }
+}
+
 /// Returns the first 80 bytes of a text, to quote it in a problem, because the author may be hostile.
 pub(super) fn excerpt(text: &str) -> &str {
     text.get(..text.floor_char_boundary(80)).unwrap_or_default()

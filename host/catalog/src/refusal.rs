@@ -80,7 +80,7 @@ pub enum LoadError {
     EndsStarts,
     #[error(transparent)]
     Untrusted(#[from] Untrusted),
-    #[error("the id {id} begins with svc., which is the host publisher's")]
+    #[error("the id {id} is reserved")]
     ReservedId { id: String },
     #[error("the id {} belongs to {owner}, and this component is of {}", .candidate.id, .candidate.publisher)]
     PublisherMismatch { candidate: Box<Candidate>, owner: String },
@@ -220,7 +220,7 @@ impl LoadError {
             Self::EndsStarts => "see the log of those starts; to try it again, copy the file again".to_owned(),
             Self::Untrusted(Untrusted::Signature(_)) => "get the component from its publisher again, or sign it again with `portolan sign`".to_owned(),
             Self::Untrusted(_) => "sign it with a key of trusted_keys in portolan.toml, or add its publisher's key there".to_owned(),
-            Self::ReservedId { .. } => "choose an id that does not begin with svc. and is not that of a capability that ships with the host; an operator can leave an id out of reserved_ids".to_owned(),
+            Self::ReservedId { .. } => "choose an id that does not begin with svc., and is neither that of a capability that ships with the host nor the name of one of its MCP tools; an operator can leave an id out of reserved_ids".to_owned(),
             Self::PublisherMismatch { candidate, .. } => format!("remove the file; if the id is to change hands, with all its data, run `portolan catalog adopt {} --digest {}`", candidate.id, candidate.digest),
             Self::LooksAlike { .. } => "give it an id that cannot be confused with another one".to_owned(),
             Self::NamespaceTaken { candidate, .. } => format!("name its events after its own id; if these events are to change hands, run `portolan catalog adopt {} --digest {}`", candidate.id, candidate.digest),

@@ -13,6 +13,8 @@ pub struct Trust {
     pub only: Option<Vec<PublicKey>>,
     /// The ids that only the host's own publisher may take.
     pub reserved_ids: Vec<String>,
+    /// The namespaces of events that only the host's own publisher may take.
+    pub reserved_namespaces: Vec<String>,
 }
 
 /// Who published a component.

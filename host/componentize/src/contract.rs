@@ -10,7 +10,7 @@ macro_rules! contract {
     };
 }
 
-const FILES: [(&str, &str); 9] = contract![
+const FILES: [(&str, &str); 10] = contract![
     "description.wit",
     "documents.wit",
     "effects.wit",
@@ -18,6 +18,7 @@ const FILES: [(&str, &str); 9] = contract![
     "people.wit",
     "platform.wit",
     "sensitive.wit",
+    "source.wit",
     "types.wit",
     "world.wit"
 ];

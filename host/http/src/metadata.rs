@@ -143,7 +143,8 @@ struct Overview<'a> {
     url: &'a str,
     /// The path, title and description of each feed.
     feeds: Vec<(&'a str, &'a str, &'a str)>,
-    capabilities: Vec<(&'a str, &'a str, &'a str)>,
+    /// The id, title and first line of each capability.
+    capabilities: Vec<(&'a str, String, String)>,
 }
 
 pub(super) async fn auth_guide(State(app): State<Arc<App>>) -> Response {
@@ -154,7 +155,7 @@ pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
     let snapshot = app.host.catalog.snapshot();
     let listed = snapshot.capabilities.values().map(|capability| {
         let descriptor = &capability.descriptor;
-        (&*capability.id, descriptor.title.as_str(), first_line(&descriptor.description))
+        (&*capability.id, inline(&descriptor.title), inline(first_line(&descriptor.description)))
     });
     let publication = app.host.feeds.current();
     let documents = publication.iter().flat_map(|publication| publication.documents());
@@ -168,6 +169,15 @@ pub(super) async fn overview(State(app): State<Arc<App>>) -> Response {
         capabilities: listed.collect(),
     };
     page(&overview, "text/plain; charset=utf-8")
+}
+
+/// Escapes what begins links, tags and code in Markdown, because an author wrote the text.
+fn inline(text: &str) -> String {
+    let escape = |letter: char| match letter {
+        '\\' | '[' | ']' | '<' | '`' => format!("\\{letter}"),
+        other => other.to_string(),
+    };
+    text.chars().map(escape).collect()
 }
 
 fn first_line(text: &str) -> &str {

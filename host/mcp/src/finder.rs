@@ -5,14 +5,14 @@ use crate::{
     request::{Target, ToolRequest},
 };
 use portolan_catalog::{Capability, Snapshot};
-use portolan_vocabulary::{AgentCaller, Failure, Timestamp};
+use portolan_vocabulary::{AgentCaller, FINDER_TOOLS, Failure, Timestamp};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::{cmp::Reverse, sync::Arc};
 
-const FIND: &str = "find_capabilities";
-const DESCRIBE: &str = "describe_capability";
-const CALL: &str = "call_capability";
+const FIND: &str = FINDER_TOOLS[0];
+const DESCRIBE: &str = FINDER_TOOLS[1];
+const CALL: &str = FINDER_TOOLS[2];
 /// The maximum number of capabilities of one answer.
 const MAX_FOUND: usize = 20;
 

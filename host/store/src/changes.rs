@@ -25,8 +25,8 @@ pub(crate) struct Changes {
     pub(crate) audit: Vec<AuditRecord>,
     /// By how much the writes change the usage of each collection.
     pub(crate) growth: BTreeMap<CollectionId, Usage>,
-    /// The owners whom the written documents, events and timers name; empty for an erasure.
-    pub(crate) owners: BTreeSet<String>,
+    /// The people, and their agents, whom the written documents, events and timers name; empty for an erasure.
+    pub(crate) people: BTreeSet<String>,
     /// Whether the unit may also change documents of replaced generations, as an erasure does.
     pub(crate) in_any_generation: bool,
 }
@@ -69,8 +69,8 @@ pub(crate) struct Write {
     pub(crate) entry: Option<Entry>,
     /// The generation of the layout that the entry was made for.
     pub(crate) generation: i64,
-    /// The owners whom the document names at declared paths.
-    pub(crate) owners: BTreeSet<String>,
+    /// The people, and their agents, whom the document names at declared paths.
+    pub(crate) people: BTreeSet<String>,
 }
 
 impl Write {

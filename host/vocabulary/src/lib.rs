@@ -58,15 +58,14 @@ pub use descriptor::{
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};
 pub use identifier::{
-    CATALOG_CHANGED, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, SMS_UNDELIVERABLE,
-    STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy, is_capability_id,
-    is_event_type, is_snake_case, new_identifier, new_request_id,
+    CATALOG_CHANGED, FINDER_TOOLS, HOST, HOST_EVENTS, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF,
+    SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy,
+    is_capability_id, is_event_type, is_snake_case, new_identifier, new_request_id,
 };
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use people::{
-    Audience, Erased, Erasure, People, Person, PersonalField, add_people, owner_ids, person_ids,
-    redact_ids,
+    Audience, Erased, Erasure, People, Person, PersonalField, add_people, person_ids, redact_ids,
 };
 pub use people_request::PeopleRequest;
 pub use plain_json::plain_json;

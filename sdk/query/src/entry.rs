@@ -10,6 +10,8 @@ use serde_json::Value;
 
 /// The maximum number of elements that a path with `[]` indexes in one document.
 pub const MAX_ELEMENTS: usize = 100;
+/// The maximum number of indexed values of one document, over all indexed paths.
+const MAX_KEYS: usize = 500;
 /// The maximum number of words of one text field.
 pub const MAX_WORDS: usize = 20_000;
 /// The maximum length of a unique key, in bytes: PostgreSQL indexes no more than 2704 in one row.
@@ -34,6 +36,8 @@ pub enum EntryError {
     Key { path: Path, error: KeyError },
     #[error("{path} has {count} elements: at most {MAX_ELEMENTS} can be indexed")]
     TooManyElements { path: Path, count: usize },
+    #[error("it has {0} indexed values: at most {MAX_KEYS} of one document can be indexed")]
+    TooManyKeys(usize),
     #[error("{0} is in a unique index and must be a string, a number, a boolean or null")]
     NotScalar(Path),
     #[error("the values of the unique index of {paths} have more than {MAX_TUPLE} bytes together")]
@@ -48,11 +52,20 @@ pub enum EntryError {
     Position { latitude: Path, longitude: Path, error: GeoError },
 }
 
+impl Entry {
+    /// Returns the number of indexed values.
+    pub fn key_count(&self) -> usize {
+        self.keys.iter().map(Vec::len).sum()
+    }
+}
+
 impl Shape {
     /// Makes the index entry of a document.
     pub fn entry(&self, body: &Value) -> Result<Entry, EntryError> {
-        Ok(Entry {
-            keys: self.paths().iter().map(|path| keys(path, body)).collect::<Result<_, _>>()?,
+        let keys: Vec<Vec<String>> =
+            self.paths().iter().map(|path| keys(path, body)).collect::<Result<_, _>>()?;
+        let entry = Entry {
+            keys,
             uniques: self
                 .uniques()
                 .iter()
@@ -62,7 +75,11 @@ impl Shape {
             position: self
                 .geo()
                 .map_or(Ok(None), |(latitude, longitude)| position(latitude, longitude, body))?,
-        })
+        };
+        match entry.key_count() {
+            count if count > MAX_KEYS => Err(EntryError::TooManyKeys(count)),
+            _ => Ok(entry),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cli::client::{Operator, block_on, text};
 use clap::{Args, Subcommand};
+use portolan_vocabulary::one_line;
 use reqwest::Method;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -99,7 +100,8 @@ impl CatalogCommand {
 /// Returns the texts of a list, joined with commas.
 fn texts(value: &Value, name: &str) -> String {
     let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
-    list.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+    let texts = list.filter_map(Value::as_str).map(|text| one_line(text, text.len()));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 /// Prints each capability with its publisher and what it may reach.

@@ -4,6 +4,7 @@ use crate::config::OperatorConfig;
 use anyhow::Context as _;
 use clap::Args;
 use portolan_http::{SOCKET_FILE, TOKEN_FILE};
+use portolan_vocabulary::one_line;
 use reqwest::{Client, ClientBuilder, Method, RequestBuilder, Response, Url};
 use serde_json::Value;
 use std::{io::Write as _, net::IpAddr, path::PathBuf};
@@ -205,7 +206,7 @@ fn is_loopback(url: &str) -> bool {
 /// Returns a member of an object as a text, or `-` if it is missing or null.
 pub(super) fn text(value: &Value, name: &str) -> String {
     match value.get(name) {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => one_line(text, text.len()),
         None | Some(Value::Null) => "-".to_owned(),
         Some(other) => other.to_string(),
     }

@@ -18,6 +18,7 @@ mod describe;
 mod documents;
 mod feeds;
 mod keys;
+mod log_format;
 mod operator_token;
 mod run;
 mod serve;

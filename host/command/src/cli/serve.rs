@@ -1,6 +1,7 @@
 //! `portolan serve`.
 
 use crate::{
+    cli::log_format,
     config::{Config, FILE, Flags},
     opening::{HostResources, OpenHost},
 };
@@ -36,6 +37,7 @@ pub(super) fn serve<S: ServerHandler + Send + 'static>(
         .context("RUST_LOG is not a filter such as info or portolan=debug")?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .fmt_fields(log_format::escaped())
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         // A failure to write to standard error would itself be logged to standard error, and panic.

@@ -189,6 +189,7 @@ impl Config {
                         host: publisher_key(),
                         only,
                         reserved_ids: written.reserved_ids.items(),
+                        reserved_namespaces: written.reserved_namespaces.items(),
                     },
                     grants: written.grants.with(assigned(&written.roles)),
                     roles: written.roles,

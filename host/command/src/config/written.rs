@@ -24,7 +24,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const NAMES: [&str; 19] = [
+const NAMES: [&str; 20] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -44,6 +44,7 @@ const NAMES: [&str; 19] = [
     "trust",
     "trusted_keys",
     "reserved_ids",
+    "reserved_namespaces",
 ];
 
 /// Settings whose values are secret or can hold a password. No error names their values.
@@ -75,6 +76,7 @@ pub(super) struct Written {
     pub(super) trust: Trusted,
     pub(super) trusted_keys: List,
     pub(super) reserved_ids: List,
+    pub(super) reserved_namespaces: List,
     pub(super) grants: Grants,
     pub(super) roles: Roles,
     pub(super) publish: PublishSettings,
@@ -187,6 +189,7 @@ impl Default for Written {
             trust: Trusted::Any,
             trusted_keys: List::Items(Vec::new()),
             reserved_ids: List::Items(Vec::new()),
+            reserved_namespaces: List::Items(Vec::new()),
             grants: Grants::default(),
             roles: Roles::default(),
             publish: PublishSettings::default(),

@@ -185,14 +185,14 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
         quotas.add_collection(id, scope, Usage { documents, tombstones, bytes, timers });
         layouts.insert(id, database.layouts.get(backend, id, generation, &text)?);
     }
-    let erased = erased_owners(&mut transaction, statements, batch).await?;
+    let erased = erased_people(&mut transaction, statements, batch).await?;
     let mut state = ValidationState::read(&mut transaction, statements, batch, quotas).await?;
     let mut applied = Applied::default();
     let mut verdicts = Vec::with_capacity(batch.len());
     for changes in batch {
         let verdict = match changes.uses_any(&replaced) {
             true => Verdict::Replaced,
-            false if !changes.owners.is_disjoint(&erased) => Verdict::Erased,
+            false if !changes.people.is_disjoint(&erased) => Verdict::Erased,
             false => state.validate(changes),
         };
         if verdict == Verdict::Committed {
@@ -212,17 +212,17 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
     Ok(verdicts)
 }
 
-/// Returns the erased people whom units of a batch name.
-async fn erased_owners(
+/// Returns the erased people, and their agents, whom units of a batch name.
+async fn erased_people(
     transaction: &mut Transaction,
     statements: &Statements,
     batch: &[&Changes],
 ) -> Result<BTreeSet<String>, DbError> {
-    let owners = batch.iter().flat_map(|changes| &changes.owners);
-    let owners: BTreeMap<String, &String> =
-        owners.map(|owner| (Digest::of(owner.as_bytes()).hex(), owner)).collect();
-    let digests = owners.keys().map(|digest| json!([digest])).collect();
+    let named = batch.iter().flat_map(|changes| &changes.people);
+    let named: BTreeMap<String, &String> =
+        named.map(|id| (Digest::of(id.as_bytes()).hex(), id)).collect();
+    let digests = named.keys().map(|digest| json!([digest])).collect();
     let erased: Vec<(String,)> = transaction.find(&statements.erasures, digests).await?;
-    let owner = |(digest,): &(String,)| owners.get(digest).map(|owner| (*owner).clone());
-    Ok(erased.iter().filter_map(owner).collect())
+    let id = |(digest,): &(String,)| named.get(digest).map(|id| (*id).clone());
+    Ok(erased.iter().filter_map(id).collect())
 }

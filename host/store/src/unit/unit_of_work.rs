@@ -10,7 +10,7 @@ use crate::{
     store::Store,
     usage::Usage,
 };
-use portolan_vocabulary::{Keyring, PEOPLE_OF, Timestamp, owner_ids};
+use portolan_vocabulary::{Keyring, PEOPLE_OF, Timestamp, person_ids};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -42,6 +42,8 @@ pub struct Unit {
     pub(super) nested_calls: usize,
     /// The bytes of everything that the call has written, also of what was rolled back.
     pub(super) written_bytes: usize,
+    /// The number of indexed values that were written; each is a row of an index.
+    pub(super) written_keys: usize,
     /// The bytes of the read set.
     pub(super) read_bytes: usize,
     /// The maximum number of bytes that further reads may take.
@@ -66,6 +68,7 @@ impl Unit {
             read_statements: 0,
             nested_calls: 0,
             written_bytes: 0,
+            written_keys: 0,
             read_bytes: 0,
             room: usize::MAX,
             reader: Arc::default(),
@@ -156,12 +159,12 @@ impl Unit {
             let growth = growth.entry(key.collection).or_default();
             *growth += write.growth(&key.id, self.reads.get(key));
         }
-        let owners = match self.in_any_generation {
+        let people = match self.in_any_generation {
             true => BTreeSet::new(),
-            false => named_owners(&layer),
+            false => named_people(&layer),
         };
         Changes {
-            owners,
+            people,
             reads: self.reads.into_iter().map(|(key, stored)| (key, stored.revision)).collect(),
             holders: self.holders,
             writes: layer.writes,
@@ -188,17 +191,19 @@ impl Unit {
     }
 }
 
-/// Returns the owners whom documents, events and timers name. Timers for exports and erasures are left out:
+/// Returns the people, and their agents, whom documents, events and timers name. Timers for exports and erasures are left out:
 /// each names the person whose data was requested.
-fn named_owners(layer: &Layer) -> BTreeSet<String> {
-    let documents = layer.writes.values().flat_map(|write| write.owners.iter().cloned());
+fn named_people(layer: &Layer) -> BTreeSet<String> {
+    let documents = layer.writes.values().flat_map(|write| write.people.iter().cloned());
     let events = layer.events.iter().flat_map(|event| {
         let audience = event.owner().map(String::as_str).unwrap_or_default();
-        [audience, &event.subject, &event.data].into_iter().flat_map(owner_ids)
+        [audience, &event.subject, &event.data].into_iter().flat_map(person_ids).map(str::to_owned)
     });
     let timers = layer.timers.iter().filter(|(key, _)| !key.capability.starts_with(PEOPLE_OF));
     let timers = timers.flat_map(|(key, change)| match change {
-        TimerChange::Set { input, .. } => owner_ids(&key.name).chain(owner_ids(input)).collect(),
+        TimerChange::Set { input, .. } => {
+            person_ids(&key.name).chain(person_ids(input)).map(str::to_owned).collect()
+        }
         TimerChange::Cancel => Vec::new(),
     });
     documents.chain(events).chain(timers).collect()

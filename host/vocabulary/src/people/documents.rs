@@ -2,7 +2,7 @@
 
 use super::{
     declaration::Person,
-    ids::{owner_ids, person_ids},
+    ids::person_ids,
     path::Step,
     subject::{DOCUMENT_ID, Found, Subject},
 };
@@ -43,16 +43,16 @@ impl People {
         })
     }
 
-    /// Returns the owners whom the document names at the declared paths.
-    pub fn owners(&self, id: &str, document: &Value) -> BTreeSet<String> {
-        let mut owners = BTreeSet::new();
+    /// Returns the ids of the people and agents whom the document names at the declared paths.
+    pub fn named(&self, id: &str, document: &Value) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
         for subject in &self.0 {
             match subject.is_document_id {
-                true => owners.extend(owner_ids(id)),
-                false => add_owners(document, &subject.path, &mut owners),
+                true => found.extend(person_ids(id).map(str::to_owned)),
+                false => add_people(document, &subject.path, &mut found),
             }
         }
-        owners
+        found
     }
 }
 
@@ -75,8 +75,9 @@ fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
             below(element, &place.to_string(), &|step| *step == Step::Elements)
         }),
         Value::Object(entries) => entries.iter().find_map(|(name, child)| {
-            let has_entries = allowed.iter().any(|path| path.first() == Some(&Step::Entries));
-            if !has_entries && person_ids(name).next().is_some() {
+            // Of the keys of an object, only a path that ends with them says whom they name.
+            let is_declared = allowed.iter().any(|path| **path == [Step::Entries]);
+            if !is_declared && person_ids(name).next().is_some() {
                 return Some(if at.is_empty() {
                     "a key".to_owned()
                 } else {
@@ -93,26 +94,26 @@ fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
     }
 }
 
-/// Adds the ids of owners at a path, in values and in keys.
-fn add_owners(value: &Value, path: &[Step], owners: &mut BTreeSet<String>) {
+/// Adds the ids of people and agents at a path, in values and in keys.
+fn add_people(value: &Value, path: &[Step], found: &mut BTreeSet<String>) {
     let Some((step, rest)) = path.split_first() else {
-        return owners.extend(value.as_str().into_iter().flat_map(owner_ids));
+        return found.extend(value.as_str().into_iter().flat_map(person_ids).map(str::to_owned));
     };
     match (step, value) {
         (Step::Name(name), Value::Object(entries)) => {
             if let Some(child) = entries.get(name) {
-                add_owners(child, rest, owners);
+                add_people(child, rest, found);
             }
         }
         (Step::Elements, Value::Array(elements)) => {
-            elements.iter().for_each(|element| add_owners(element, rest, owners));
+            elements.iter().for_each(|element| add_people(element, rest, found));
         }
         (Step::Entries, Value::Object(entries)) => {
             for (key, child) in entries {
                 if rest.is_empty() {
-                    owners.extend(owner_ids(key));
+                    found.extend(person_ids(key).map(str::to_owned));
                 }
-                add_owners(child, rest, owners);
+                add_people(child, rest, found);
             }
         }
         _ => {}

@@ -1,7 +1,6 @@
 //! The ids of people in a text.
 
-const OWNER: &str = "own_";
-const PREFIXES: [&str; 2] = [OWNER, "agt_"];
+const PREFIXES: [&str; 2] = ["own_", "agt_"];
 /// The length of an id of a person: a prefix and a ULID.
 const ID_LENGTH: usize = 4 + 26;
 /// The part after the prefix in the id that replaces an erased person's id.
@@ -20,11 +19,6 @@ pub fn person_ids(text: &str) -> impl Iterator<Item = &str> {
         (is_id && is_whole(before.chars().next_back()) && is_whole(after.chars().next()))
             .then_some(id)
     })
-}
-
-/// Returns the ids of owners in a text.
-pub fn owner_ids(text: &str) -> impl Iterator<Item = String> {
-    person_ids(text).filter(|id| id.starts_with(OWNER)).map(str::to_owned)
 }
 
 /// Replaces the ids of these people in a text with that of nobody.

@@ -22,7 +22,7 @@ mod subject;
 pub use declaration::{Audience, Erasure, Person, PersonalField, add_people};
 pub use documents::People;
 pub use erase::Erased;
-pub use ids::{owner_ids, person_ids, redact_ids};
+pub use ids::{person_ids, redact_ids};
 
 #[cfg(test)]
 mod tests;

@@ -62,7 +62,7 @@ fn a_declaration_adds_to_the_stored_one_and_withdraws_nothing() {
 }
 
 #[test]
-fn owners_are_found_at_declared_paths() {
+fn people_and_agents_are_found_at_declared_paths() {
     let declared = people(&[
         ("owner", Erasure::DeleteDocument, &[]),
         ("members[].by", Erasure::RemoveElement, &[]),
@@ -74,8 +74,8 @@ fn owners_are_found_at_declared_paths() {
         "votes": { BEN: true },
         "note": "own_01J00000000000000000000004 was here",
     });
-    let found: Vec<_> = declared.owners("id", &document).into_iter().collect();
-    assert_eq!(found, [ANNA, BEN]);
+    let found: Vec<_> = declared.named("id", &document).into_iter().collect();
+    assert_eq!(found, ["agt_01J00000000000000000000003", ANNA, BEN]);
 }
 
 #[test]

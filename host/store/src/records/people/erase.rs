@@ -99,7 +99,9 @@ impl Store {
         let Some((owner_id, agents)) = ids.split_first() else {
             return Ok(ErasureCounts::default());
         };
-        self.record_erasure(owner_id, now).await?;
+        for id in ids {
+            self.record_erasure(id, now).await?;
+        }
         let mut erasure = Erasure {
             store: self,
             ids,

@@ -44,13 +44,9 @@ impl Store {
         Ok(erased)
     }
 
-    /// Records the erasure of an owner, in the file first.
-    pub(super) async fn record_erasure(
-        &self,
-        owner_id: &str,
-        now: Timestamp,
-    ) -> Result<(), DbError> {
-        let digest = digest(owner_id);
+    /// Records the erasure of a person, or of an agent of theirs, in the file first.
+    pub(super) async fn record_erasure(&self, id: &str, now: Timestamp) -> Result<(), DbError> {
+        let digest = digest(id);
         if let Some(file) = self.inner.erasure_list.get()
             && !read_list(file)?.contains(&digest)
         {
@@ -95,8 +91,8 @@ impl Store {
     }
 }
 
-fn digest(owner_id: &str) -> String {
-    Digest::of(owner_id.as_bytes()).hex()
+fn digest(id: &str) -> String {
+    Digest::of(id.as_bytes()).hex()
 }
 
 /// Returns the digests in the file; an empty set if there is no file.
