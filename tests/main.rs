@@ -129,6 +129,7 @@ mod cases {
     mod social_permissions;
     mod social_permissions_grants;
     mod social_relationships;
+    mod sources;
     mod state;
     mod states;
     mod states_conversations;

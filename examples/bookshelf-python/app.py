@@ -51,7 +51,7 @@ DepositMissing = refusal(
 )
 
 BOOKS = Collection("books", NewBook, people=[], text=["title", "author"], indexes=["title"], unique=["isbn"])
-BORROWER = Person("owner_id", "delete_document")
+BORROWER = Person("owner_id", "delete")
 LOANS = Collection("loans", Loan, people=[BORROWER], indexes={"owner": ["owner_id"]})
 BALANCE = Invocation("agent_credits", "balance")
 BORROWED, DUE = Event("bookshelf.borrowed"), Event("bookshelf.due")

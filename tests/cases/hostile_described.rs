@@ -78,6 +78,12 @@ pub const IDS: &[Attack] = &[
         |_| acting("svc_phone-binding", json!([])),
     ),
     Attack::new(
+        "name_of_a_host_tool",
+        "declares the name of the host's MCP tool that calls capabilities as its id",
+        Refused("reserved_id"),
+        |_| acting("call_capability", json!([])),
+    ),
+    Attack::new(
         "alike_letters",
         "declares the id of another with a digit that looks like a letter",
         Refused("id_looks_alike"),
@@ -155,6 +161,12 @@ pub const REACH: &[Attack] = &[
         "publishes a new type of event in the namespace of another",
         Refused("namespace_taken"),
         |_| scripted(&json!({ "id": "new_type_in_a_namespace", "publishes": ["credits.gift"] })),
+    ),
+    Attack::new(
+        "shipped_namespace",
+        "publishes events in the namespace of a shipped capability that this host does not have",
+        Refused("namespace_taken"),
+        |_| scripted(&json!({ "id": "shipped_namespace", "publishes": ["meeting.moved"] })),
     ),
     Attack::new(
         "event_of_the_host",
@@ -291,6 +303,19 @@ pub const COSTS: &[Attack] = &[
             let collection =
                 json!({ "name": "things", "indexes": [{ "of": index, "times": 5_000 }] });
             scripted(&json!({ "id": "many_indexes", "collections": [collection] }))
+        },
+    ),
+    Attack::new(
+        "indexes_everywhere",
+        "declares fifty collections with ten indexes each",
+        Refused("bad_descriptor"),
+        |_| {
+            let indexes: Vec<_> = (0..10)
+                .map(|place| json!({ "name": format!("i{place}"), "paths": [format!("p{place}")] }))
+                .collect();
+            let collections =
+                json!([{ "of": { "name": "c{n}", "indexes": indexes }, "times": 50 }]);
+            scripted(&json!({ "id": "indexes_everywhere", "collections": collections }))
         },
     ),
     Attack::new(

@@ -43,6 +43,20 @@ fn finding(id: &str, filter: Value) -> Vec<u8> {
     storing(id, json!([find]))
 }
 
+/// Returns a component that writes documents with indexed lists of this length.
+fn lists(id: &str, count: usize, length: usize, documents: u64) -> Vec<u8> {
+    let names: Vec<String> = (0..count).map(|place| format!("l{place}")).collect();
+    let index = |name: &String| json!({ "name": name, "paths": [format!("{name}[]")] });
+    let list: Vec<usize> = (0..length).collect();
+    let body: serde_json::Map<_, _> =
+        names.iter().map(|name| (name.clone(), json!(list))).collect();
+    scripted(&json!({
+        "id": id,
+        "collections": [{ "name": "things", "indexes": names.iter().map(index).collect::<Vec<_>>() }],
+        "operations": [put(json!("{n}"), Value::Object(body), documents)],
+    }))
+}
+
 pub const DOCUMENTS: &[Attack] = &[
     Attack::new(
         "many_writes",
@@ -104,6 +118,20 @@ pub const DOCUMENTS: &[Attack] = &[
         },
     ),
     Attack::new(
+        "person_in_a_key",
+        "writes a person's id as a key, on the way to a path that it declares",
+        Operation("undeclared_person"),
+        |scene| {
+            let body = json!({ "of": { &scene.witness_owner: { "note": "x" } } });
+            let person = json!({ "path": "of{}.who", "erasure": "delete_document" });
+            scripted(&json!({
+                "id": "person_in_a_key",
+                "collections": [{ "name": "things", "people": [person] }],
+                "operations": [put(json!("x"), body, 1)],
+            }))
+        },
+    ),
+    Attack::new(
         "person_in_an_id",
         "writes a document whose id is a person's",
         Operation("undeclared_person"),
@@ -124,6 +152,18 @@ pub const DOCUMENTS: &[Attack] = &[
                 "operations": [put(json!("x"), json!({}), 1)],
             }))
         },
+    ),
+    Attack::new(
+        "many_indexed_values",
+        "writes a document with a thousand indexed values",
+        Operation("at most 500 of one document"),
+        |_| lists("many_indexed_values", 10, 100, 1),
+    ),
+    Attack::new(
+        "many_index_rows",
+        "writes sixty documents with 400 indexed values each",
+        Operation("at most 20000 indexed values"),
+        |_| lists("many_index_rows", 4, 100, 60),
     ),
     Attack::new(
         "many_elements",

@@ -6,7 +6,7 @@ use crate::{
 };
 use portolan_sandbox::{Platform, PlatformComponent};
 use portolan_store::Served;
-use portolan_vocabulary::{ErrorCode, Failure, Limit, Roles, Timestamp};
+use portolan_vocabulary::{ErrorCode, Failure, Limit, Roles, Timestamp, one_line};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -67,7 +67,10 @@ impl Snapshot {
     /// Returns the capability with this id, unless its sunset date has passed.
     pub fn find(&self, id: &str, now: Timestamp) -> Result<&Arc<Capability>, Failure> {
         let capability = self.capabilities.get(id).ok_or_else(|| {
+            // The id may be that of a capability which another one calls.
+            let message = format!("There is no capability {:?}.", one_line(id, 64));
             Failure::new(ErrorCode::UnknownCapability)
+                .message(message)
                 .next(json!({ "http": { "method": "GET", "url": "/v1/capabilities" } }))
         })?;
         if capability.is_sunset(now) {

@@ -8,7 +8,7 @@
 //! # Modules, in reading order
 //!
 //! - `engine`: the engine and its pool
-//! - `prepare`, `artifact`: how an artifact becomes a [`Prepared`] component
+//! - `code`, `prepare`, `artifact`: how an artifact becomes a [`Prepared`] component
 //! - `source`: components that are an engine with a source
 //! - `screen`: checks imports and exports before a component is compiled
 //! - `compile`, `cache`: the child process that compiles, and the compile cache of authors' commands
@@ -39,6 +39,7 @@
 mod answer;
 mod artifact;
 mod cache;
+mod code;
 mod compile;
 mod context;
 mod contract;

@@ -2,23 +2,16 @@
 
 use crate::{
     artifact::is_intact,
+    code::Code,
     contract::AnyCapabilityPre,
     engine::{Sandbox, config},
     imports::{Import, ImportKind},
     long::Load,
     source::Source,
-    state::CallState,
 };
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, Weak},
-};
+use std::{path::Path, sync::Arc};
 use tokio::sync::Semaphore;
-use wasmtime::{
-    Engine,
-    component::{Component, ComponentExportIndex, InstancePre},
-};
+use wasmtime::{Engine, component::Component};
 
 /// A component that is ready to be called.
 pub struct Prepared {
@@ -27,16 +20,6 @@ pub struct Prepared {
     pub(super) source: Option<Arc<Source>>,
     pub(super) calls: Semaphore,
     pub(super) load: Load,
-}
-
-/// The code of an artifact, linked.
-pub(super) struct Code {
-    pub(super) component: Component,
-    /// Shared with the calls, because the future of a call cannot borrow this value.
-    pub(super) pre: Arc<InstancePre<CallState>>,
-    /// The index of the export `call`, because every call would have to search for its name.
-    pub(super) call: ComponentExportIndex,
-    imports: Vec<Import>,
 }
 
 /// The reasons why a component cannot be called on this host.
@@ -54,29 +37,6 @@ pub enum PrepareError {
 
 fn names(imports: &[Import]) -> String {
     imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-/// The code of the engines in use, by the path of their artifacts.
-#[derive(Default)]
-pub(super) struct Engines(Mutex<HashMap<PathBuf, Weak<Code>>>);
-
-impl Engines {
-    /// Returns the code of an engine, and makes it if no component uses it yet. Others wait meanwhile, because
-    /// they probably need the same code.
-    fn code(
-        &self,
-        artifact: &Path,
-        make: impl FnOnce() -> Result<Code, PrepareError>,
-    ) -> Result<Arc<Code>, PrepareError> {
-        let mut engines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(code) = engines.get(artifact).and_then(Weak::upgrade) {
-            return Ok(code);
-        }
-        engines.retain(|_, code| code.strong_count() > 0);
-        let code = Arc::new(make()?);
-        engines.insert(artifact.to_owned(), Arc::downgrade(&code));
-        Ok(code)
-    }
 }
 
 impl Sandbox {

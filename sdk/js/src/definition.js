@@ -102,7 +102,11 @@ function checkErrors(at, { errors = [] }) {
 }
 
 function checkSchema(at, schema) {
-  return schema.type === "object" ? [] : [`${at} is not an object schema: write { field: string() } or object({ … }).`];
+  if (schema.type !== "object") return [`${at} is not an object schema: write { field: string() } or object({ … }).`];
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const [pointer, what] = (field.default === undefined ? null : violation(field, field.default)) ?? [];
+    return what ? [`${at}.${name}: the default ${pointer} ${what}: correct the default.`.replace("  ", " ")] : [];
+  });
 }
 
 function checkExamples(at, { given, input, examples }) {

@@ -17,6 +17,8 @@ from .shapes import Parameters, hints_of, is_object
 from .violations import violation
 
 ACCESSES = ("read", "write", "events", "open", "internal")
+# The names that the first parameter of an action can have.
+CALLS = ("call", "_call", "_")
 
 
 @dataclasses.dataclass
@@ -126,6 +128,11 @@ class App:
 
     def _add(self, name, function, options, errors, emits, subscriptions, examples):
         hints = hints_of(function)
+        if inspect.iscoroutinefunction(function):
+            raise Fault(f"The action {name} is async, and actions are synchronous; leave out async and await.")
+        first = next(iter(inspect.signature(function).parameters), None)
+        if first not in CALLS:
+            raise Fault(f"The first parameter of {name} is {first or 'missing'}; write def {name}(call, …).")
         if "return" not in hints:
             raise Fault(f"The action {name} has no type of its output; write def {name}(…) -> Output:")
         if options["access"] not in ACCESSES:
@@ -149,6 +156,7 @@ class App:
         fix = f'The action {action.name} has no docstring; write """What it does.""" below its def.'
         first, whole = note(lambda: paragraphs(action.function.__doc__, fix)) or ("", "")
         accepted = note(lambda: schema_of(action.input)) or {}
+        note(lambda: _check_defaults(action.name, accepted))
         title = action.options["title"]
         return action.options | {
             "name": action.name,
@@ -177,6 +185,13 @@ def _input_type(function, hints):
     if len(types) == 1 and is_object(types[0]):
         return types[0], True
     return parameters, False
+
+
+def _check_defaults(name, schema):
+    """Raises a fault if the default of a field does not fit the field."""
+    for field, accepted in schema.get("properties", {}).items():
+        if "default" in accepted and (what := violation(accepted, accepted["default"], field)):
+            raise Fault(f"The default of {field} of {name} does not fit: {what}; correct the default.")
 
 
 def example_of(schema):

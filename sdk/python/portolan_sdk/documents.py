@@ -14,11 +14,15 @@ from .faults import Fault
 from .shapes import fields_of, has_path
 
 
+# What the erasure of a person does to a document, as authors and as the contract name it.
+ERASURES = {"delete": "delete_document", "remove": "remove_element", "redact": "redact"}
+
+
 @dataclasses.dataclass(frozen=True)
 class Person:
     """A path at which documents name a person (`own_…` or `agt_…`), and what their erasure does:
 
-    `delete_document`, `remove_element` (of the innermost list or dict) or `redact`. `personal`,
+    `delete` the document, `remove` the element (of the innermost list or dict) or `redact` the id. `personal`,
     `shared` and `public` are the paths of the fields about the person, by who may know them.
     """
 
@@ -28,10 +32,14 @@ class Person:
     shared: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
 
+    def __post_init__(self):
+        if self.erasure not in ERASURES:
+            raise ValueError(f"there is no erasure {self.erasure!r}: use one of {', '.join(ERASURES)}")
+
     def declaration(self):
         audiences = ("personal", "shared", "public")
         fields = [{"path": path, "audience": each} for each in audiences for path in getattr(self, each)]
-        return {"path": self.path, "erasure": self.erasure, "fields": fields}
+        return {"path": self.path, "erasure": ERASURES[self.erasure], "fields": fields}
 
 
 @dataclasses.dataclass

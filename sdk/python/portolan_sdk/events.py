@@ -25,6 +25,8 @@ class Event:
 
         Subscribed capabilities always get it. Events of one subject, such as `books/7`, stay in order.
         """
+        if not isinstance(subject, str):
+            raise TypeError(f"publish(subject, data): the subject is {subject!r}; write a text such as 'books/7'")
         records = contract.events
         audience = records.Audience_Capabilities()
         if owner:

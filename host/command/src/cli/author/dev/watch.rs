@@ -8,8 +8,12 @@ use std::{
 };
 use tokio::{sync::mpsc, time::timeout};
 
-/// The folders of built files and of installed packages.
-const MADE: [&str; 3] = ["target", "node_modules", "__pycache__"];
+/// The folders without source: of built files, of installed packages, and of cases.
+const OTHERS: [&str; 4] = ["target", "node_modules", "__pycache__", "cases"];
+/// The endings of files that a build can read. A log that is written into the folder must not start a build.
+const ENDINGS: [&str; 14] = [
+    "rs", "toml", "js", "mjs", "cjs", "ts", "mts", "cts", "json", "py", "wit", "md", "html", "sql",
+];
 /// The debounce time: an editor makes several changes when it saves a file, and is finished when
 /// this time passes without one.
 const QUIET: Duration = Duration::from_millis(30);
@@ -37,7 +41,7 @@ impl Source {
         watcher.watch(&root, RecursiveMode::NonRecursive).with_context(at)?;
         for entry in std::fs::read_dir(&root)?.flatten() {
             let path = entry.path();
-            if path.is_dir() && is_source(&root, &path) {
+            if path.is_dir() && is_watched(&root, &path) {
                 watcher.watch(&path, RecursiveMode::Recursive).with_context(at)?;
             }
         }
@@ -53,20 +57,18 @@ impl Source {
     }
 }
 
-/// Returns whether a file is part of the source and was not made by a build.
+/// Returns whether a file is part of the source.
 fn is_source(root: &Path, path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.contains(&ending)) && is_watched(root, path)
+}
+
+/// Returns whether a path of the project is outside the folders without source. Hidden files and folders are
+/// not watched.
+fn is_watched(root: &Path, path: &Path) -> bool {
     let Ok(within) = path.strip_prefix(root) else { return false };
-    let names = within.components().map(|part| part.as_os_str().to_string_lossy());
-    let mut names = names.peekable();
-    let made_by_cargo = names.peek().is_some_and(|name| name == "Cargo.lock");
-    let is_made = |name: &str| {
-        MADE.contains(&name)
-            || name.starts_with('.')
-            || name.ends_with('~')
-            || name.ends_with(".wasm")
-            || name.ends_with(".unfinished")
-    };
-    !made_by_cargo && names.all(|name| !is_made(&name))
+    let mut names = within.components().map(|part| part.as_os_str().to_string_lossy());
+    names.all(|name| !OTHERS.contains(&&*name) && !name.starts_with('.'))
 }
 
 #[cfg(test)]
@@ -79,9 +81,16 @@ mod tests {
         for path in ["/p/src/lib.rs", "/p/Cargo.toml", "/p/index.js"] {
             assert!(is_source(root, Path::new(path)), "{path}");
         }
-        for path in
-            ["/p/target/x", "/p/.portolan/build/a.mjs", "/p/lending.wasm", "/p/Cargo.lock", "/q/a"]
-        {
+        for path in [
+            "/p/target/x.json",
+            "/p/.portolan/build/a.mjs",
+            "/p/lending.wasm",
+            "/p/Cargo.lock",
+            "/q/a.rs",
+            "/p/out.log",
+            "/p/cases/a.json",
+            "/p/a.rs~",
+        ] {
             assert!(!is_source(root, Path::new(path)), "{path}");
         }
     }
