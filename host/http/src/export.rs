@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 type Chunk = Result<Bytes, std::io::Error>;
 
 /// The lists of an export, in their order.
-const LISTS: [&str; 4] = ["documents", "events", "webhooks", "answers"];
+const LISTS: [&str; 5] = ["documents", "events", "webhooks", "answers", "timers"];
 
 /// Returns the export of the person with these ids: the owner's id first, then those of the agents. The
 /// response ends early, with an error, if the database fails.
@@ -73,6 +73,7 @@ impl List {
             PersonalItem::Event(event) => (1, serde_json::to_string(event)),
             PersonalItem::Webhook(webhook) => (2, serde_json::to_string(webhook)),
             PersonalItem::Answer(answer) => (3, serde_json::to_string(answer)),
+            PersonalItem::Timer(timer) => (4, serde_json::to_string(timer)),
         };
         while self.begun <= list {
             self.begin(text);
@@ -120,7 +121,7 @@ mod tests {
     fn an_export_is_one_object_with_every_list() {
         let none = json!({
             "owner_id": "own_1", "agents": ["agt_1"],
-            "documents": [], "events": [], "webhooks": [], "answers": [],
+            "documents": [], "events": [], "webhooks": [], "answers": [], "timers": [],
         });
         assert_eq!(written(&[]), none);
         let document = |id: &str| {

@@ -73,8 +73,8 @@ pub use records::{
     Arrival, Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion,
     DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS,
     Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument,
-    PersonalEvent, PersonalItem, PersonalWebhook, Quarantined, QuarantinedDocument, QuotaUse,
-    Served, SigningKeyRecord, VersionEntry, VersionRecord, VersionState,
+    PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument,
+    QuotaUse, Served, SigningKeyRecord, VersionEntry, VersionRecord, VersionState,
 };
 pub use store::Store;
 pub use unit::{Hit, Page, Unit};

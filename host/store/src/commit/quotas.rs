@@ -11,6 +11,11 @@ use crate::{
 use portolan_vocabulary::{Bucket, DAY, MINUTE, Quota, Quotas, Timestamp};
 use std::{collections::BTreeMap, time::Duration};
 
+/// The bytes that an event takes in the database, with its indexes and without its texts.
+const EVENT_BYTES: usize = 300;
+/// The bytes that an entry of an inbox takes, or a delivery to a subscriber.
+const ENTRY_BYTES: usize = 150;
+
 /// The usage of each capability: first that in the database, then with the writes of each valid unit added.
 #[derive(Debug)]
 pub(super) struct QuotaState<'a> {
@@ -114,7 +119,9 @@ impl<'a> QuotaState<'a> {
                 let (quota, at) = (Quota::InboxEventsPerMinute, event.occurred_at);
                 add(quota, MINUTE, &event.capability, agent, 1, at);
             }
-            let bytes = (event.event_type.len() + event.subject.len() + event.data.len()) as u64;
+            let texts = event.event_type.len() + event.subject.len() + event.data.len();
+            let entries = agents.len() + event.subscribers.len();
+            let bytes = (texts + EVENT_BYTES + entries * ENTRY_BYTES) as u64;
             add(Quota::EventBytesPerDay, DAY, &event.capability, "", bytes, event.occurred_at);
         }
         let caller =

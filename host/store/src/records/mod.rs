@@ -29,7 +29,8 @@ pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
 pub use inbox::{Gap, InboxEntry};
 pub use people::{
-    ErasureCounts, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalWebhook,
+    ErasureCounts, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer,
+    PersonalWebhook,
 };
 pub use publishers::Installed;
 pub use quarantine::{Quarantined, QuarantinedDocument};

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-/// An item of an export. All documents come first, then events, webhooks and answers.
+/// An item of an export. All documents come first, then events, webhooks, answers and timers.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PersonalItem {
@@ -16,6 +16,7 @@ pub enum PersonalItem {
     Event(PersonalEvent),
     Webhook(PersonalWebhook),
     Answer(PersonalAnswer),
+    Timer(PersonalTimer),
 }
 
 /// A stored document that names a person.
@@ -57,6 +58,16 @@ pub struct PersonalAnswer {
     pub action: String,
     pub key: String,
     pub answer: Value,
+}
+
+/// A pending timer that names a person.
+#[derive(Debug, Clone, Serialize)]
+pub struct PersonalTimer {
+    pub capability: String,
+    pub name: String,
+    pub action: String,
+    pub input: Value,
+    pub at: Timestamp,
 }
 
 /// The error of an export whose receiver was dropped.
@@ -117,9 +128,7 @@ macro_rules! send {
 
 impl Export<'_> {
     async fn run(&self) -> Sent {
-        for part in
-            [Part::Documents, Part::Quarantined, Part::Events, Part::Webhooks, Part::Answers]
-        {
+        for part in PARTS {
             for place in 0..self.ids.len() {
                 if self.send(part, place).await?.is_err() {
                     return Ok(Err(GivenUp));
@@ -138,6 +147,7 @@ impl Export<'_> {
             Part::Events => self.send_events(person, earlier).await,
             Part::Webhooks => self.send_webhooks(person).await,
             Part::Answers => self.send_answers(person).await,
+            Part::Timers => self.send_timers(person, earlier).await,
         }
     }
 
@@ -247,7 +257,48 @@ impl Export<'_> {
             }
         }
     }
+
+    /// Sends the timers of capabilities that name an id, without those that name an earlier id too. The host's
+    /// own requests for exports and erasures are left out.
+    async fn send_timers(&self, person: &str, earlier: &[String]) -> Sent {
+        let mut after: (String, String) = Default::default();
+        loop {
+            let search = self.store.search().await?;
+            let rows: Vec<(String, String, String, String, i64)> =
+                read!(self.store.inner.backend, |pool| {
+                    sqlx::query_as(
+                        "SELECT capability, name, action, input, at FROM timers
+                         WHERE (capability, name) > ($1, $2) AND capability NOT LIKE ':people/%'
+                         AND (name LIKE $3 OR input LIKE $3)
+                         ORDER BY capability, name LIMIT $4",
+                    )
+                    .bind(after.0.as_str())
+                    .bind(after.1.as_str())
+                    .bind(pattern(person))
+                    .bind(CHUNK)
+                    .fetch_all(pool)
+                    .await?
+                });
+            drop(search);
+            let Some((capability, name, ..)) = rows.last() else { return Ok(Ok(())) };
+            after = (capability.clone(), name.clone());
+            for (capability, name, action, input, at) in rows {
+                if is_in(earlier, &[&name, &input]) {
+                    continue;
+                }
+                let input = serde_json::from_str(&input).unwrap_or_default();
+                let at = Timestamp::from_millis(unsigned(at));
+                send!(
+                    self,
+                    PersonalItem::Timer(PersonalTimer { capability, name, action, input, at })
+                );
+            }
+        }
+    }
 }
+
+const PARTS: [Part; 6] =
+    [Part::Documents, Part::Quarantined, Part::Events, Part::Webhooks, Part::Answers, Part::Timers];
 
 /// The tables of an export, in the order of its items.
 #[derive(Debug, Clone, Copy)]
@@ -258,6 +309,7 @@ enum Part {
     Events,
     Webhooks,
     Answers,
+    Timers,
 }
 
 /// Returns whether one of the texts contains one of the ids.

@@ -11,7 +11,9 @@ mod erasures;
 mod export;
 
 pub use erase::ErasureCounts;
-pub use export::{PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalWebhook};
+pub use export::{
+    PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
+};
 
 use crate::{connection::read, error::DbError, store::Store};
 use portolan_vocabulary::{HOST, People, Person};
