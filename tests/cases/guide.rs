@@ -131,7 +131,7 @@ fn the_examples_in_rust_compile_and_their_test_passes() {
 #[test]
 fn the_first_commands_make_a_capability_that_is_ready_for_agents() {
     let folder = TempDir::new().unwrap();
-    let first = in_language("sh", 2).remove(0);
+    let first = in_language("sh", 3).remove(0);
     assert_eq!(first.heading, "In five minutes");
     let mut shell = Command::new("sh");
     let shell = shell.args(["-e", "-c", &first.text]).current_dir(folder.path());
@@ -141,11 +141,29 @@ fn the_first_commands_make_a_capability_that_is_ready_for_agents() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_is_copied_into_the_catalog_is_served() {
+    let host = Host::with(&["agent_credits"]).await;
+    let folder = host.folder.path().to_owned();
+    fs::copy(workspace().join("examples/bookshelf-js/index.js"), folder.join("index.js")).unwrap();
+    let commands = in_language("sh", 3).remove(1);
+    assert_eq!(commands.heading, "A source instead of a component");
+    let copied = tokio::task::spawn_blocking(move || {
+        let mut shell = Command::new("sh");
+        succeeds(with_tools(shell.args(["-e", "-c", &commands.text]).current_dir(folder)))
+    });
+    copied.await.unwrap();
+    // It calls a capability of another publisher.
+    assert_eq!(host.refusal("bookshelf.js").await["reason"], "pending_approval");
+    host.decide("bookshelf", "approve").await;
+    host.loaded("bookshelf", "1.0.0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_component_that_is_copied_into_the_catalog_is_called() {
     let host = Host::with(&[]).await;
     let folder = host.folder.path().to_owned();
     fs::write(folder.join("greeter.wasm"), component("greeter")).unwrap();
-    let commands = in_language("sh", 2).remove(1).text;
+    let commands = in_language("sh", 3).remove(2).text;
     let (copied, called) = commands.split_at(commands.find("portolan call").unwrap());
     let run = |script: String| {
         let (folder, url) = (folder.clone(), host.url.clone());

@@ -90,6 +90,22 @@ async fn a_refused_version_gives_the_reason_of_a_check_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn another_file_with_the_content_that_serves_is_of_another_publisher() {
+    let host = Host::with(&["template"]).await;
+    recorded(&host, "template_000", 1).await;
+    let folder = host.folder.path();
+    let file = built(&host, "template.wasm", &version("1.3.0"));
+    succeeds(folder, &["publish", &file]).await;
+    let before = files(&host);
+    let copy = built(&host, "zz.wasm", &version("1.3.0"));
+    let refused = fails(folder, &["publish", &copy]).await;
+    assert!(refused.contains("publisher_mismatch"), "{refused}");
+    assert_eq!(files(&host), before);
+    succeeds(folder, &["rollback", "template_000"]).await;
+    host.loaded("template_000", "1.2.0").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_breaking_version_needs_a_new_major_version() {
     let host = Host::with(&["template"]).await;
     let folder = host.folder.path();

@@ -3,6 +3,7 @@
 use crate::{
     capability::Capability,
     file::{self, Fingerprint},
+    file_name::is_source,
     keeper::Keeper,
     publishing::DroppedVersion,
     refusal::LoadError,
@@ -65,8 +66,10 @@ impl Keeper {
     async fn record_drop(&self, dropped: &DroppedVersion) -> Result<(), DbError> {
         let DroppedVersion { file, capability, at, breaking, .. } = dropped;
         let options = &self.catalog.options;
-        let content = match self.catalog.store.keeps_content(&capability.digest.to_string()).await?
-        {
+        // The content of a source would be its engine, once for each version.
+        let is_kept = is_source(file)
+            || self.catalog.store.keeps_content(&capability.digest.to_string()).await?;
+        let content = match is_kept {
             true => None,
             false => self.read_again(file, capability.digest).await,
         };

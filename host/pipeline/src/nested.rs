@@ -92,7 +92,9 @@ impl Frame {
         };
         if let Err(failure) = self.ensure_callable(execution, read_only) {
             let outcome = Err(failure);
-            unit.record_nested_call(execution.audit(&outcome, started), true);
+            if self.has_row(execution) {
+                unit.record_nested_call(execution.audit(&outcome, started), true);
+            }
             let work = Work { unit, collections, read_only, services };
             return (self.ending(outcome, false), Some(work));
         }
@@ -102,7 +104,7 @@ impl Frame {
         let Some(mut unit) = unit else {
             return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);
         };
-        if action.descriptor.access != Access::Read {
+        if action.descriptor.access != Access::Read && self.has_row(execution) {
             unit.record_nested_call(execution.audit(&outcome, started), keep_writes);
         }
         match (&outcome, keep_writes) {
@@ -123,6 +125,14 @@ impl Frame {
     ) -> Result<(), Failure> {
         ensure_nestable(via, &callee.capability)?;
         self.capability.ensure_declared(callee)
+    }
+
+    /// Returns whether a nested call gets a row in the audit log: in the runs of timers and deliveries, only some
+    /// do.
+    fn has_row(&self, execution: Execution<'_>) -> bool {
+        let (id, action) = (&execution.capability.id, &execution.action.descriptor.name);
+        let is_due = matches!(execution.context.caller, Caller::System { .. });
+        !is_due || self.host.due_runs.add(id, action, execution.context.now)
     }
 
     /// Returns the outcome in the form for the calling component.

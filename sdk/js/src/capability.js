@@ -9,10 +9,17 @@ import { Refusal, toFailure } from "./refusal.js";
 import { violation, withDefaults } from "./schema.js";
 import { setOwnId } from "./step.js";
 
+let isChecked = true;
+
+/** Makes `capability` trust definitions. An engine does so in a call, because the host has asked it to describe the source before. */
+export const trustDefinitions = () => {
+  isChecked = false;
+};
+
 /** Defines a capability. A project's entry file exports it as its default. */
 export function capability(definition) {
   const actions = new Map(Object.entries(definition.actions ?? {}).map(([name, given]) => [name, toAction(name, given)]));
-  const problems = checkDefinition(definition, actions);
+  const problems = isChecked ? checkDefinition(definition, actions) : [];
   if (problems.length > 0) throw new TypeError(`the definition of ${definition.id ?? "the capability"} has problems:\n${problems.join("\n")}`);
   setOwnId(definition.id);
   return new Capability(definition, actions);

@@ -1,6 +1,7 @@
 // An engine: a component that runs the source that its host gives it, in a fresh sandbox at each call.
 
 import { read } from "portolan:capability/source";
+import { trustDefinitions } from "./capability.js";
 import { exportsOf } from "./component.js";
 import { evaluate, toSourcePosition } from "./evaluate.js";
 import { describeError, reportTrap, setPositions } from "./trap.js";
@@ -19,4 +20,7 @@ function load() {
 }
 
 export const describe = () => load().describe();
-export const call = (caller, action, input) => load().call(caller, action, input);
+export const call = (caller, action, input) => {
+  trustDefinitions();
+  return load().call(caller, action, input);
+};
