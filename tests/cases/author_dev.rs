@@ -90,6 +90,7 @@ fn a_project_is_served_and_served_again_after_a_change() {
     let mut running = Running::start(&project, &temporary);
     running.line("serving lending");
     let curl = running.line("curl -s");
+    let over_mcp = running.line("/mcp -H");
     let called = Command::new("sh").args(["-c", &curl]).output().unwrap();
     let answer = String::from_utf8_lossy(&called.stdout).into_owned();
     assert!(answer.contains("request_id") || answer.contains("error_code"), "{answer}");
@@ -97,6 +98,10 @@ fn a_project_is_served_and_served_again_after_a_change() {
     running.key("r");
     let again = running.line(" lending.");
     assert_eq!(first.split(' ').nth(1), again.split(' ').nth(1));
+    let called = Command::new("sh").args(["-c", &over_mcp]).output().unwrap();
+    let answer = String::from_utf8_lossy(&called.stdout).into_owned();
+    assert!(answer.contains("structuredContent"), "{answer}");
+    running.line(" lending.");
 
     let source = project.join("src/lib.rs");
     let text = fs::read_to_string(&source).unwrap();

@@ -164,7 +164,8 @@ async fn people_decline_leave_and_are_removed() {
         assert_eq!(last(person).await, (json!(bo.id), json!("left")));
     }
     dee.talked("leave", thread.clone()).await;
-    // For the last member, the conversation is frozen, as if the others did not accept messages.
+    // The last participant sees the conversation as frozen, just as if other participants did not
+    // accept messages.
     let alone = ada.sees(&thread_id).await;
     assert_eq!(
         (&alone["state"], alone["participants"].as_array().unwrap().len()),

@@ -199,7 +199,8 @@ fn exporting(count: usize) -> Vec<u8> {
     wat::parse_str(format!("(component (type $t (tuple u32)) {exports})")).unwrap()
 }
 
-/// Returns a component with a further module and this number of instances of it.
+/// Returns the plain component with a nested component added, which contains `module` and
+/// instantiates it `instances` times.
 fn with_module(id: &str, module: &str, instances: usize) -> Vec<u8> {
     let instance = "(core instance (instantiate $m))".repeat(instances);
     let nested = format!("(component (core module $m {module}) {instance})");

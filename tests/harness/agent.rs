@@ -20,7 +20,7 @@ impl Host {
         reply.body
     }
 
-    /// Registers an anonymous agent and returns an access token of it.
+    /// Registers an anonymous agent and returns an access token for it with this scope.
     pub async fn token(&self, scope: &str) -> String {
         let agent = self.register().await;
         self.token_of(&agent, scope).await

@@ -12,7 +12,7 @@ const MARK: &[u8] = b"the script of this component:";
 pub struct Scene {
     pub witness_owner: String,
     pub stranger_agent: String,
-    /// What `svc.phone-binding` has sealed for the witness: the phone number.
+    /// The witness's phone number, as `svc.phone-binding` has sealed it.
     pub sealed: Vec<u8>,
     /// A folder for files that are signed.
     pub folder: std::path::PathBuf,

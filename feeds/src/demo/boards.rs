@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// The vendors; companies use them in turn.
 pub(super) const VENDORS: [&str; 5] =
     ["greenhouse", "lever", "ashby", "smartrecruiters", "workable"];
-/// How many roles an open board has.
+/// The number of vacancies on the board of a company that has open ones.
 pub(super) const ROLES: usize = 14;
 
 /// The path at which a document is served, and the document.

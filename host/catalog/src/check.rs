@@ -305,7 +305,7 @@ fn check_action(
                 format!("the schema {error}"),
                 match error {
                     SchemaError::Invalid(_) => {
-                        "derive the schema from the type of the action's function"
+                        "correct the schema, or the type or the annotation that it is made from"
                     }
                     SchemaError::TooComplex { .. } => TOO_COMPLEX_FIX,
                 },

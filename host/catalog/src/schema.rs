@@ -71,7 +71,9 @@ impl Schema {
             .should_validate_formats(true)
             .with_pattern_options(PatternOptions::regex().size_limit(1 << 20))
             .build(&document)
-            .map_err(|error| format!("cannot be used: {error}"))?;
+            .map_err(|error| {
+                format!("cannot be used: {error}; a pattern has no look-around and no references to groups")
+            })?;
         Ok(Self { document, validator, cost })
     }
 

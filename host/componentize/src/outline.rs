@@ -43,7 +43,8 @@ impl Outline {
         Some(outline)
     }
 
-    /// Ensures that the exports are there and that each import can be satisfied.
+    /// Ensures that the exports in [`REQUIRED`] exist, and that each import's module is named like one of the
+    /// contract or of WASI.
     pub(crate) fn check(&self) -> Result<(), ComponentizeError> {
         // The names of interfaces contain a colon. `wit-bindgen` writes `$root` and names in brackets.
         let is_known = |module: &str| {

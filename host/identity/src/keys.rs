@@ -142,8 +142,8 @@ impl std::fmt::Debug for SigningKeys {
     }
 }
 
-/// Loads every key that a valid token can need, the newest first: the newest one, and those that
-/// signed tokens less than the longest life of a token ago.
+/// Loads every key that a valid token can need, in order from the newest: the key that signs now, and each
+/// older key whose last token may not have expired yet.
 async fn load(store: &Store, now: Timestamp) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
     let now = now.as_secs();
     let mut keys = Vec::new();

@@ -127,6 +127,16 @@ impl Frame {
         self.capability.ensure_declared(callee)
     }
 
+    fn not_internal(&self, action: &str) -> String {
+        let actions = self.capability.descriptor.actions.iter();
+        let internal = actions.filter(|action| action.access == Access::Internal);
+        let names: Vec<_> = internal.map(|action| action.name.as_str()).collect();
+        match names.is_empty() {
+            true => format!("{action} is not an internal action; declare one with access internal"),
+            false => format!("{action} is not an internal action; these are: {}", names.join(", ")),
+        }
+    }
+
     /// Returns whether a nested call gets a row in the audit log: in the runs of timers and deliveries, only some
     /// do.
     fn has_row(&self, execution: Execution<'_>) -> bool {
@@ -209,7 +219,7 @@ impl HostServices for Frame {
             .capability
             .action(action)
             .filter(|action| action.descriptor.access == Access::Internal)
-            .ok_or_else(|| format!("{action} is not an internal action"))?;
+            .ok_or_else(|| self.not_internal(action))?;
         let value = serde_json::from_str(&input).map_err(|_| "the input is not JSON".to_owned())?;
         match internal.schemas.input.violations(&value) {
             None => Ok(plain_json(input, &value)),

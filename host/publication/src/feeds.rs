@@ -5,7 +5,8 @@ use arc_swap::ArcSwapOption;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
-/// The current publication, and the status of the folder. `Feeds::start` is in `updater`.
+/// The current publication, and the status: which publication is current and which was refused.
+/// `Feeds::start` is in the module `updater`.
 #[derive(Debug)]
 pub struct Feeds {
     current: ArcSwapOption<Publication>,

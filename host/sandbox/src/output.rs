@@ -13,7 +13,7 @@ const LINES: usize = 64;
 const LINE_BYTES: usize = 1024;
 /// The bytes of standard error that are kept for a trap.
 const TAIL_BYTES: usize = 4096;
-/// The maximum number of bytes that a guest writes at once.
+/// The maximum number of bytes that a guest may write at once.
 const WRITE_BYTES: usize = 4096;
 
 /// The stream that a line was printed to.

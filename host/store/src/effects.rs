@@ -89,7 +89,7 @@ pub enum OutboxCommand {
     DropWebhook { id: String, version: u64 },
     /// Deletes all webhooks of an agent with their deliveries.
     DropWebhooksOf { agent_id: String },
-    /// Makes a delivery to a webhook due again, with no attempts counted.
+    /// Makes a delivery to a webhook pending and due again, and resets its attempts to 0.
     Redeliver { delivery_id: String, at: Timestamp },
 }
 

@@ -36,7 +36,7 @@ impl From<PathBuf> for DatabaseUrl {
 }
 
 impl fmt::Debug for DatabaseUrl {
-    /// Writes only the scheme of a PostgreSQL URL, which contains a password.
+    /// Writes only the scheme of a PostgreSQL URL, because the rest can contain a password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(formatter, "sqlite://{}", path.display()),

@@ -141,7 +141,8 @@ fn count(listing_id: &str, listing: &Listing) -> Result<()> {
     Ok(BOOKS.save(&mut book)?)
 }
 
-/// Sets the timers of a listing that will expire, and cancels those of any other.
+/// Sets the timers for the expiry of a listing and for the warning before it. Cancels each one that
+/// does not apply: both if the listing will not expire, the warning if its time has already passed.
 fn time_out(listing_id: &str, listing: &Listing) -> Result<()> {
     let input = ListingId { listing_id: listing_id.into() };
     let end = listing.valid_through.filter(|_| listing.state.runs());

@@ -34,7 +34,7 @@ impl Scope {
     }
 }
 
-/// Returns the best categories, best first, at most `limit`.
+/// Returns at most `limit` categories of the scope that match the text, the best match first.
 pub(crate) fn rank(text: &str, scope: Scope, limit: usize) -> Vec<Hit> {
     let words = words::words(text);
     let stems: BTreeSet<&str> = words.iter().map(|word| word.stem.as_str()).collect();

@@ -81,7 +81,8 @@ pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<
 pub(crate) struct Side<'a> {
     pub(crate) lists: &'a Preferences,
     pub(crate) got: &'a [Vec<usize>],
-    /// The number of seats of each; one by default.
+    /// The maximum number of partners of each participant; it is one for a participant without an
+    /// entry.
     pub(crate) seats: &'a [usize],
 }
 

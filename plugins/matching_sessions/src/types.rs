@@ -204,7 +204,8 @@ pub(crate) struct Decide {
     pub(crate) candidate_id: OtherId,
     /// The person's decision on the candidate.
     pub(crate) decision: Decision,
-    /// The reason, for the person's own record.
+    /// A code for the reason of the decision, such as `too_far`. It is stored and not shown to the
+    /// other side.
     #[schemars(regex(pattern = "^[a-z_]{1,40}$"))]
     pub(crate) reason_code: Option<String>,
 }

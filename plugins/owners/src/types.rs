@@ -227,7 +227,7 @@ pub(crate) struct Me {
     pub(crate) agents: Vec<Agent>,
 }
 
-/// A person's own record.
+/// A person's record as that person sees it.
 #[output]
 pub(crate) struct Owner {
     owner_id: String,

@@ -28,6 +28,8 @@ use tokio::{
 const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(50);
 /// The interval of other reads, because some file systems never report a change.
 const RESCAN_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a start waits for the next file to be loaded.
+const START_LOADING: Duration = Duration::from_secs(30);
 /// How long a start waits for migrations of documents.
 const START_MIGRATION: Duration = Duration::from_secs(10);
 
@@ -81,8 +83,18 @@ impl Keeper {
                 attempt.load(&file, fingerprint)?;
                 self.begin_load(&file, fingerprint);
             }
-            if let Some(Ok(result)) = self.loads.join_next().await {
-                results.push(result);
+            match tokio::time::timeout(START_LOADING, self.loads.join_next()).await {
+                Ok(Some(Ok(result))) => results.push(result),
+                Ok(_) => {}
+                // What has an artifact is loaded by now. A new file that takes long to compile is loaded
+                // after the start, so that the others serve.
+                Err(_elapsed) => {
+                    tracing::warn!(
+                        files = self.loads.len() + waiting.len(),
+                        "the host serves before these files are loaded, because they take long to compile"
+                    );
+                    break;
+                }
             }
         }
         // By publisher and name, so that of two files with one id the same one wins after every start.

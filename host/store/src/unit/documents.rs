@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, btree_map::Entry};
 
 const ID_BYTES: usize = 128;
-/// The largest size of a document.
+/// The maximum size of a document.
 pub(crate) const DOCUMENT_BYTES: usize = 256 << 10;
 /// The maximum number of documents that one call may read.
 const READS: usize = 10_000;

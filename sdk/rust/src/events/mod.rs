@@ -94,7 +94,7 @@ impl<T: Serialize> Event<T> {
     }
 }
 
-/// The input of a subscribed action. An event is delivered at least once, so it can be delivered again.
+/// The input of a subscribed action. The same event can be delivered more than once; its id tells.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Happened<T> {
     /// The event's id, which is the same at every delivery.

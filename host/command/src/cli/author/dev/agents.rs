@@ -4,11 +4,13 @@ use super::server::Server;
 use crate::cli::client::{client, unreachable_host};
 use anyhow::Context as _;
 use portolan_catalog::Capability;
-use portolan_vocabulary::Access;
+use portolan_vocabulary::{Access, ActionDescriptor};
 use serde_json::{Map, Value, json};
 
 /// The key of the test person who claims one of the agents.
 const PERSON: &str = "author";
+/// The revision of MCP in which the printed command calls a tool.
+const PROTOCOL: &str = "2026-07-28";
 const SCOPES: &str = "svc.read svc.write svc.events";
 
 /// An agent of test mode, with a token for REST and one for MCP.
@@ -39,27 +41,58 @@ impl Agents {
         }
     }
 
-    /// Returns a command line for the first example of each action.
+    /// Returns a command line for the first example of each action over REST, and for the first action over
+    /// MCP.
     pub(super) fn curls(&self, capability: &Capability) -> String {
         let mut lines = Vec::new();
         for action in capability.callable() {
-            let described = &action.descriptor;
-            let mut body = Map::from_iter([("action".to_owned(), json!(described.name))]);
-            let example = described.examples.iter().flatten().next().and_then(Value::as_object);
-            body.extend(example.cloned().unwrap_or_default());
-            let agent = match described.access {
-                Access::Write => &self.claimed,
-                _ => &self.anonymous,
-            };
-            // In a shell, a quote within single quotes is written as `'\''`.
-            let body = Value::Object(body).to_string().replace('\'', r"'\''");
+            let (body, agent) = (example(&action.descriptor), self.agent_for(&action.descriptor));
             lines.push(format!(
-                "# {}\ncurl -s {}/v1/capabilities/{}/call -H 'authorization: Bearer {}' -H 'content-type: application/json' -d '{body}'",
-                described.name, self.url, capability.id, agent.rest
+                "# {}\ncurl -s {}/v1/capabilities/{}/call -H 'authorization: Bearer {}' -H 'content-type: application/json' -d {}",
+                action.descriptor.name, self.url, capability.id, agent.rest, quoted(&body)
+            ));
+        }
+        if let Some(action) = capability.callable().next() {
+            let (tool, agent) = (capability.tool_name(), self.agent_for(&action.descriptor));
+            let body = json!({
+                "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {
+                    "name": tool,
+                    "arguments": example(&action.descriptor),
+                    "_meta": {
+                        "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+                        "io.modelcontextprotocol/clientCapabilities": {},
+                    },
+                },
+            });
+            lines.push(format!(
+                "# {} over MCP\ncurl -s {}/mcp -H 'authorization: Bearer {}' -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -H 'mcp-protocol-version: {PROTOCOL}' -H 'mcp-method: tools/call' -H 'mcp-name: {tool}' -d {}",
+                action.descriptor.name, self.url, agent.mcp, quoted(&body)
             ));
         }
         lines.join("\n")
     }
+
+    /// Returns the agent that may call an action.
+    fn agent_for(&self, action: &ActionDescriptor) -> &Agent {
+        match action.access {
+            Access::Write => &self.claimed,
+            _ => &self.anonymous,
+        }
+    }
+}
+
+/// Returns the body of a call with the first example of an action.
+fn example(action: &ActionDescriptor) -> Value {
+    let mut body = Map::from_iter([("action".to_owned(), json!(action.name))]);
+    let example = action.examples.iter().flatten().next().and_then(Value::as_object);
+    body.extend(example.cloned().unwrap_or_default());
+    Value::Object(body)
+}
+
+/// Returns JSON in single quotes for a shell, where a quote within is written as `'\''`.
+fn quoted(json: &Value) -> String {
+    format!("'{}'", json.to_string().replace('\'', r"'\''"))
 }
 
 impl Agent {

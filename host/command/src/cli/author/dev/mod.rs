@@ -67,6 +67,9 @@ enum Key {
     Quit,
 }
 
+const HELP: &str =
+    "r: repeat the last call, t: advance the clock to the next timer, q: quit (then Enter)";
+
 /// The last call of an agent, which can be repeated.
 struct LastCall {
     caller: AgentCaller,
@@ -81,20 +84,33 @@ async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> a
     agents.print();
     let mut calls = server.app.host.observe().unwrap_or_else(|| mpsc::unbounded_channel().1);
     let mut keys = keys();
-    let mut printed = String::new();
-    let mut last = None;
-    rebuild(&project, &server, &agents, &mut printed).await;
-    line!("r: repeat the last call, t: advance the clock to the next timer, q: quit (then Enter)");
-    loop {
-        tokio::select! {
-            () = source.changed() => rebuild(&project, &server, &agents, &mut printed).await,
-            Some(call) = calls.recv() => last = told(call).or(last),
-            Some(key) = keys.recv() => match key {
-                Key::Repeat => repeat(&server, last.as_ref()),
-                Key::NextTimer => advance(&server).await?,
-                Key::Quit => return Ok(()),
-            },
+    let building = async {
+        let mut printed = String::new();
+        rebuild(&project, &server, &agents, &mut printed).await;
+        line!("{HELP}");
+        loop {
+            source.changed().await;
+            rebuild(&project, &server, &agents, &mut printed).await;
         }
+    };
+    // Keys are answered during a build as well, which can take long.
+    let answering = async {
+        let mut last = None;
+        loop {
+            tokio::select! {
+                Some(call) = calls.recv() => last = told(call).or(last),
+                Some(key) = keys.recv() => match key {
+                    Key::Repeat => repeat(&server, last.as_ref()),
+                    Key::NextTimer => advance(&server).await?,
+                    Key::Quit => return Ok(()),
+                },
+                else => return std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        () = building => Ok(()),
+        done = answering => done,
     }
 }
 
