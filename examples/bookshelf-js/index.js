@@ -1,4 +1,4 @@
-// Lends books: ../bookshelf.md says what it does.
+// Lends books. The cases of `portolan test` show what it does.
 import { array, boolean, capability, collection, DAY, event, id, integer, invocation, nullable } from "@portolan/sdk";
 import { number, object, optional, pageOf, paging, refusal, step, string, time, timers, toItems } from "@portolan/sdk";
 

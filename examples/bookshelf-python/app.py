@@ -1,5 +1,5 @@
 """Lends books from one shelf."""
-# ../bookshelf.md says what it does, ../bookshelf-cases tests it.
+# The cases of `portolan test` show what it does.
 
 import random as chance
 from dataclasses import dataclass
