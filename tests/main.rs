@@ -61,6 +61,7 @@ mod cases {
     mod hostile_at_once;
     mod hostile_built;
     mod hostile_called;
+    mod hostile_claims;
     mod hostile_described;
     mod hostile_reference;
     mod hostile_stored;

@@ -2,7 +2,7 @@
 //! table; `docs/security/components.md` has the same rows.
 
 use crate::{
-    cases::{hostile_built, hostile_called, hostile_described, hostile_stored},
+    cases::{hostile_built, hostile_called, hostile_claims, hostile_described, hostile_stored},
     harness::{
         Host, Options, PATIENCE, Reply,
         conversations::opened,
@@ -38,8 +38,8 @@ pub const TABLE: [(&str, &[&[Attack]]); 4] = [
     (
         "what_a_component_says_of_itself_harms_nobody",
         &[
-            hostile_described::IDS,
-            hostile_described::REACH,
+            hostile_claims::IDS,
+            hostile_claims::REACH,
             hostile_described::COSTS,
             hostile_described::TEXTS,
             hostile_described::REPLACED,

@@ -1,4 +1,4 @@
-//! Who may use the operator's address: clients with the token over TCP, this user over the socket,
+//! Access to the operator's address: clients with the token over TCP, this user over the socket,
 //! and no page of another origin.
 
 use crate::harness::{Host, Options, Process, Reply, command, inbox::Reader};

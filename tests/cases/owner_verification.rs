@@ -1,4 +1,4 @@
-//! Who may speak for a company: a person proves it by a text under the company's domain, which the
+//! A person proves that they represent a company, by a text under the company's domain, which the
 //! host looks up.
 
 use crate::{

@@ -70,7 +70,7 @@ pub(crate) enum Rule {
     But(&'static Rule, &'static Rule),
 }
 
-/// Who may ask whether a relation holds, besides the governors of the object.
+/// The principals that may query a relation, in addition to the governors of the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Askers {
     Subject,

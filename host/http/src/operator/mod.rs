@@ -1,4 +1,4 @@
-//! Who may use the operator's address, and with which token.
+//! Access control of the operator's address: tokens, the socket, and checks of Host and Origin.
 
 mod access;
 mod socket;

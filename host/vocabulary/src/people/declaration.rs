@@ -32,7 +32,7 @@ pub struct PersonalField {
     pub audience: Audience,
 }
 
-/// Who may know a field about a person; the smallest audience first.
+/// The audience to which a field about a person may be disclosed, the smallest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {
