@@ -42,6 +42,7 @@ fn kind(error: &LoadError) -> Option<Kind> {
         LoadError::Compile(CompileError::Crashed(_)) => Some(Kind::CompileFailed),
         LoadError::Describe(error) if error.is_host_failure() => None,
         LoadError::Describe(error) if error.is_too_large() => Some(Kind::DescriptionTooLarge),
+        LoadError::Describe(error) if error.has_last_words() => Some(Kind::DescribeTrapped),
         LoadError::Describe(_) => Some(Kind::Describe),
         _ => None,
     }

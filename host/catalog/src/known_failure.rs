@@ -22,6 +22,8 @@ pub(super) enum Kind {
     CompileTimeout,
     CompileFailed,
     Describe,
+    /// `describe` trapped and said why.
+    DescribeTrapped,
     DescriptionTooLarge,
 }
 
@@ -38,7 +40,7 @@ impl Kind {
             Self::Invalid => "invalid",
             Self::CompileTimeout => "compile_timeout",
             Self::CompileFailed => "compile_failed",
-            Self::Describe | Self::DescriptionTooLarge => "describe_failed",
+            Self::Describe | Self::DescribeTrapped | Self::DescriptionTooLarge => "describe_failed",
         }
     }
 
@@ -49,6 +51,7 @@ impl Kind {
             Self::CompileTimeout => "build it smaller, or raise limits.compile_time_ms",
             Self::CompileFailed => "build it smaller: the compiler ran out of memory or failed",
             Self::Describe => "make describe return a constant, quickly, without using any import",
+            Self::DescribeTrapped => "correct what the message names",
             Self::DescriptionTooLarge => {
                 "shorten its descriptions, schemas and examples, or raise limits.call_output_bytes"
             }

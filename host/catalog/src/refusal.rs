@@ -211,6 +211,7 @@ impl LoadError {
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
             Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@2.0.0, world capability".to_owned(),
             Self::Describe(error) if error.is_too_large() => Kind::DescriptionTooLarge.fix().to_owned(),
+            Self::Describe(error) if error.has_last_words() => Kind::DescribeTrapped.fix().to_owned(),
             Self::Describe(_) => Kind::Describe.fix().to_owned(),
             Self::Descriptor(_) => "fix each problem below".to_owned(),
             Self::Documents(_) => "change the declared index, or correct the documents with the previous version; then copy the file again".to_owned(),

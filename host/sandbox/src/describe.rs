@@ -37,6 +37,11 @@ impl DescribeError {
     pub fn is_too_large(&self) -> bool {
         matches!(self.0, SandboxError::OutputTooLarge(_))
     }
+
+    /// Returns whether the component trapped and said why.
+    pub fn has_last_words(&self) -> bool {
+        matches!(&self.0, SandboxError::Trapped(trap) if trap.last_words.is_some())
+    }
 }
 
 impl Sandbox {

@@ -100,7 +100,11 @@ impl Sandbox {
         if is_hostcall_fuel_exhausted(error) {
             return SandboxError::OutputTooLarge(limits.call_output_bytes);
         }
-        SandboxError::Trapped(Box::new(GuestTrap::new(error, state.last_words())))
+        SandboxError::Trapped(Box::new(GuestTrap::new(
+            error,
+            state.last_words(),
+            state.source.is_some(),
+        )))
     }
 
     fn ensure_size(&self, answer: GuestAnswer) -> Result<GuestAnswer, SandboxError> {

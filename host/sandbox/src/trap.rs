@@ -20,11 +20,12 @@ const BELOW_ZERO: u64 = 0x8000_0000;
 /// The trap of a guest, for its author and the operator. Callers never read it.
 #[derive(Debug, Default)]
 pub struct GuestTrap {
-    /// The trap's name, such as `wasm trap: integer divide by zero`.
+    /// The trap's name, such as `integer divide by zero`. Empty if the guest ended itself and said why.
     pub reason: String,
     /// What the guest said last, such as the text of a panic.
     pub last_words: Option<String>,
-    /// The functions that were running, the innermost first.
+    /// The functions that were running, the innermost first. Empty for a source that said why it trapped: they
+    /// are functions of its engine.
     pub frames: Vec<Frame>,
 }
 
@@ -38,23 +39,28 @@ pub struct Frame {
 }
 
 impl GuestTrap {
-    pub(super) fn new(error: &Error, last_words: Option<String>) -> Self {
+    pub(super) fn new(error: &Error, last_words: Option<String>, is_source: bool) -> Self {
         let backtrace = error.downcast_ref::<WasmBacktrace>();
         let all = backtrace.map(frames).unwrap_or_default();
+        let has_ended_itself = error.downcast_ref() == Some(&Trap::UnreachableCodeReached);
         let reason = match is_stack_overflow(error, &all) {
-            true => Trap::StackOverflow.to_string(),
+            true => name(Trap::StackOverflow),
+            false if has_ended_itself && last_words.is_some() => String::new(),
             false => reason(error, backtrace),
         };
-        Self { reason, last_words, frames: without_panic_machinery(all) }
+        let frames = match is_source && last_words.is_some() {
+            true => Vec::new(),
+            false => without_panic_machinery(all),
+        };
+        Self { reason, last_words, frames }
     }
 }
 
 impl fmt::Display for GuestTrap {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.reason)?;
-        if let Some(words) = &self.last_words {
-            write!(formatter, ": {words}")?;
-        }
+        let reason = Some(self.reason.as_str()).filter(|reason| !reason.is_empty());
+        let parts: Vec<_> = reason.into_iter().chain(self.last_words.as_deref()).collect();
+        formatter.write_str(&parts.join(": "))?;
         for (number, frame) in self.frames.iter().enumerate() {
             let relation = if number == 0 { "; in" } else { ", called by" };
             write!(formatter, "{relation} {frame}")?;
@@ -73,10 +79,16 @@ impl fmt::Display for Frame {
     }
 }
 
+/// Returns a trap's name, without the prefix that says that it is a trap.
+fn name(trap: Trap) -> String {
+    let text = trap.to_string();
+    text.strip_prefix("wasm trap: ").map_or_else(|| text.clone(), str::to_owned)
+}
+
 /// Returns the trap's name, or the texts of another error without the text of the frames.
 fn reason(error: &Error, backtrace: Option<&WasmBacktrace>) -> String {
     if let Some(trap) = error.downcast_ref::<Trap>() {
-        return trap.to_string();
+        return name(*trap);
     }
     let frames = backtrace.map(ToString::to_string);
     let texts = error.chain().map(ToString::to_string);
@@ -169,7 +181,7 @@ mod tests {
         store.set_epoch_deadline(u64::MAX / 2);
         let instance = Instance::new(&mut store, &module, &[]).unwrap();
         let run = instance.get_typed_func::<(), ()>(&mut store, "run").unwrap();
-        GuestTrap::new(&run.call(&mut store, ()).unwrap_err(), None)
+        GuestTrap::new(&run.call(&mut store, ()).unwrap_err(), None, false)
     }
 
     #[test]
@@ -180,7 +192,7 @@ mod tests {
                 (func $run (export "run") call $_ZN4shop5price17h0123456789abcdefE))"#,
             Backtraces::Names,
         );
-        let unreachable = Trap::UnreachableCodeReached.to_string();
+        let unreachable = name(Trap::UnreachableCodeReached);
         assert_eq!(trap.to_string(), format!("{unreachable}; in shop::price, called by run"));
     }
 
@@ -219,7 +231,7 @@ mod tests {
                 call $again))"#;
         for wat in [engines, own] {
             let trap = trapped(wat, Backtraces::Names);
-            assert_eq!(trap.reason, Trap::StackOverflow.to_string());
+            assert_eq!(trap.reason, name(Trap::StackOverflow));
             assert_eq!(trap.frames.len(), FRAMES);
         }
     }
@@ -232,7 +244,7 @@ mod tests {
                     (func (export "run") (i32.store (i32.const {address}) (i32.const 1))))"#
             );
             let trap = trapped(&wat, Backtraces::Names);
-            assert_eq!(trap.reason, Trap::MemoryOutOfBounds.to_string(), "{address}");
+            assert_eq!(trap.reason, name(Trap::MemoryOutOfBounds), "{address}");
         }
     }
 
