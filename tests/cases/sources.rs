@@ -5,8 +5,30 @@ use crate::harness::{Host, Options};
 use serde_json::json;
 use std::{fs, path::Path};
 
-const BOOKSHELF: &str = include_str!("../../examples/bookshelf-js/index.js");
-const GREETER: &str = r#"import { capability, string } from "@portolan/sdk";
+/// A language of sources, and its examples.
+struct Language {
+    ending: &'static str,
+    bookshelf: &'static str,
+    greeter: &'static str,
+    /// What the log shows of a trap three functions deep.
+    frames: [&'static str; 3],
+}
+
+const JAVASCRIPT: Language = Language {
+    ending: "js",
+    bookshelf: include_str!("../../examples/bookshelf-js/index.js"),
+    greeter: GREETER_JS,
+    frames: ["no robots", "deep (greeter.js:5:", "greet (greeter.js:3:"],
+};
+
+const PYTHON: Language = Language {
+    ending: "py",
+    bookshelf: include_str!("../../examples/bookshelf-python/app.py"),
+    greeter: GREETER_PY,
+    frames: ["no robots", "greeter.py:9 in deep", "greeter.py:15 in greet"],
+};
+
+const GREETER_JS: &str = r#"import { capability, string } from "@portolan/sdk";
 
 const greet = (name) => deep(name);
 function deep(name) {
@@ -15,7 +37,7 @@ function deep(name) {
 }
 
 export default capability({
-  id: "greeter_js", version: "1.0.0", title: "Greeter", description: "Greets people by name.", actions: {
+  id: "greeter", version: "1.0.0", title: "Greeter", description: "Greets people by name.", actions: {
     greet: { access: "read", title: "Greet a person", description: "Greets a person by name.",
       input: { name: string("The name.", { example: "Ada" }) }, output: { text: string("The greeting.") },
       run: (call, { name }) => ({ text: greet(name) }) },
@@ -23,112 +45,169 @@ export default capability({
 });
 "#;
 
-/// Makes the engine in the catalog of a host.
-fn make_engine(host: &Host) {
-    let engine = host.catalog().join(".engines/js.wasm");
-    let (made, text) = run(host.folder.path(), &["engine", "js", "-o", engine.to_str().unwrap()]);
-    assert!(made, "{text}");
-}
+const GREETER_PY: &str = r#""""Greets people by name."""
+from typing import Annotated, TypedDict
+from portolan_sdk import App, Example
 
-fn drop_in(host: &Host, name: &str, text: &str) {
-    host.drop_in(name, text.as_bytes());
-}
+app = App(id="greeter", version="1.0.0", title="Greeter", description=__doc__)
 
-#[tokio::test(flavor = "multi_thread")]
-async fn sources_are_served_like_components() {
-    let host = Host::with(&["agent_credits"]).await;
-    drop_in(&host, "greeter_js.js", GREETER);
-    let refusal = host.refusal("greeter_js.js").await;
-    assert_eq!(refusal["reason"], "engine_missing");
-    assert!(refusal["fix"].as_str().unwrap().contains("portolan engine js --output"), "{refusal}");
-    make_engine(&host);
-    // The engine's arrival is a change of each of its sources.
-    host.loaded("greeter_js", "1.0.0").await;
-    let agent = host.agent().await;
-    let greeting = agent.result("greeter_js", json!({ "action": "greet", "name": "Ada" })).await;
-    assert_eq!(greeting, json!({ "text": "Hello, Ada!" }));
-    drop_in(&host, "greeter_js.js", &GREETER.replace("Hello", "Welcome").replace("1.0.0", "1.1.0"));
-    host.loaded("greeter_js", "1.1.0").await;
-    let greeting = agent.result("greeter_js", json!({ "action": "greet", "name": "Ada" })).await;
-    assert_eq!(greeting, json!({ "text": "Welcome, Ada!" }));
-    // A trap names the functions with their lines in the source.
-    let trapped = agent.call("greeter_js", json!({ "action": "greet", "name": "HAL" })).await;
-    assert_eq!(trapped.body["error_code"], "capability_trapped");
-    let log = host.log();
-    for part in ["no robots", "deep (greeter_js.js:5:", "greet (greeter_js.js:3:"] {
-        assert!(log.contains(part), "{part}: {log}");
+def deep(name):
+    if name == "HAL":
+        raise ValueError("no robots")
+    return f"Hello, {name}!"
+
+@app.action(access="read")
+def greet(call, name: Annotated[str, "The name.", Example("Ada")]) -> TypedDict("Greeting", {"text": Annotated[str, "The greeting."]}):
+    """Greet a person by name."""
+    return {"text": deep(name)}
+"#;
+
+impl Language {
+    fn file(&self, stem: &str) -> String {
+        format!("{stem}.{}", self.ending)
     }
-    drop_in(&host, "bookshelf.js", BOOKSHELF);
-    host.refusal("bookshelf.js").await;
-    host.decide("bookshelf", "approve").await;
-    host.loaded("bookshelf", "1.0.0").await;
-    let person = host.claimed_agent().await;
-    let book = json!({
-        "action": "add", "title": "Solaris", "author": "Lem", "isbn": "9780156027601",
-    });
-    let book = person.result("bookshelf", book).await;
-    let borrowed = json!({ "action": "borrow", "id": book["id"] });
-    assert!(person.result("bookshelf", borrowed.clone()).await["due_at"].is_string());
-    assert_eq!(person.call("bookshelf", borrowed).await.body["error_code"], "book_taken");
-    let draw = json!({ "action": "random", "count": 100 });
-    let numbers = person.result("bookshelf", draw.clone()).await;
-    assert_ne!(numbers, person.result("bookshelf", draw).await);
+
+    /// Makes the engine in the catalog of a host.
+    fn make_engine(&self, host: &Host) {
+        let engine = host.catalog().join(format!(".engines/{}.wasm", self.ending));
+        let arguments = ["engine", self.ending, "-o", engine.to_str().unwrap()];
+        let (made, text) = run(host.folder.path(), &arguments);
+        assert!(made, "{text}");
+    }
+
+    async fn is_served(&self) {
+        let host = Host::with(&["agent_credits"]).await;
+        let file = self.file("greeter");
+        host.drop_in(&file, self.greeter.as_bytes());
+        let refusal = host.refusal(&file).await;
+        assert_eq!(refusal["reason"], "engine_missing");
+        let fix = format!("portolan engine {} --output", self.ending);
+        assert!(refusal["fix"].as_str().unwrap().contains(&fix), "{refusal}");
+        self.make_engine(&host);
+        // The engine's arrival is a change of each of its sources.
+        host.loaded("greeter", "1.0.0").await;
+        let agent = host.agent().await;
+        let greet = json!({ "action": "greet", "name": "Ada" });
+        assert_eq!(agent.result("greeter", greet.clone()).await, json!({ "text": "Hello, Ada!" }));
+        let changed = self.greeter.replace("Hello", "Welcome").replace("1.0.0", "1.1.0");
+        host.drop_in(&file, changed.as_bytes());
+        host.loaded("greeter", "1.1.0").await;
+        assert_eq!(agent.result("greeter", greet).await, json!({ "text": "Welcome, Ada!" }));
+        // A trap names the functions with their lines in the source.
+        let trapped = agent.call("greeter", json!({ "action": "greet", "name": "HAL" })).await;
+        assert_eq!(trapped.body["error_code"], "capability_trapped");
+        let log = host.log();
+        for part in self.frames {
+            assert!(log.contains(part), "{part}: {log}");
+        }
+        host.drop_in(&self.file("bookshelf"), self.bookshelf.as_bytes());
+        host.refusal(&self.file("bookshelf")).await;
+        host.decide("bookshelf", "approve").await;
+        host.loaded("bookshelf", "1.0.0").await;
+        let person = host.claimed_agent().await;
+        let book = json!({
+            "action": "add", "title": "Solaris", "author": "Lem", "isbn": "9780156027601",
+        });
+        let book = person.result("bookshelf", book).await;
+        let borrowed = json!({ "action": "borrow", "id": book["id"] });
+        assert!(person.result("bookshelf", borrowed.clone()).await["due_at"].is_string());
+        assert_eq!(person.call("bookshelf", borrowed).await.body["error_code"], "book_taken");
+        let draw = json!({ "action": "random", "count": 100 });
+        let numbers = person.result("bookshelf", draw.clone()).await;
+        assert_ne!(numbers, person.result("bookshelf", draw).await);
+    }
+
+    /// Drops sources that each have a mistake, and compares a part of what the host says of them. Each is a file's
+    /// stem, a text of the greeter, what replaces it, and the part.
+    async fn tells_mistakes(&self, host: &Host, cases: &[(&str, &str, &str, &str)]) {
+        self.make_engine(host);
+        for (stem, before, after, part) in cases {
+            assert!(self.greeter.contains(before), "{stem}");
+            let name = self.file(stem);
+            host.drop_in(&name, self.greeter.replacen(before, after, 1).as_bytes());
+            let refusal = host.refusal(&name).await;
+            assert_eq!(refusal["reason"], "describe_failed", "{name}: {refusal}");
+            let told = refusal["message"].as_str().unwrap();
+            assert!(told.contains(part), "{name}: {told}");
+            assert!(!told.contains("wasm"), "{name}: {told}");
+            if !told.contains("out of time") {
+                assert_eq!(refusal["fix"], "correct what the message names", "{name}");
+            }
+            fs::remove_file(host.catalog().join(name)).unwrap();
+        }
+        let name = self.file("greeter");
+        let checked = host.catalog().join(name);
+        fs::write(&checked, self.greeter).unwrap();
+        let (fits, text) = run(Path::new("/"), &["check", "--strict", checked.to_str().unwrap()]);
+        assert!(fits, "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_in_a_source_are_told_with_their_line() {
+async fn sources_in_javascript_are_served_like_components() {
+    JAVASCRIPT.is_served().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sources_in_python_are_served_like_components() {
+    PYTHON.is_served().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_in_a_source_in_javascript_are_told_with_their_line() {
     let host = Host::start(Options::default()).await;
-    make_engine(&host);
     let cases = [
-        ("syntax.js", GREETER.replace("if (name", "if (if name"), "syntax.js:5:"),
+        ("syntax", "if (name", "if (if name", "syntax.js:5:"),
+        ("package", "@portolan/sdk", "left-pad", "package.js:1: a source imports only"),
         (
-            "package.js",
-            GREETER.replace("@portolan/sdk", "left-pad"),
-            "package.js:1: a source imports only",
-        ),
-        (
-            "granted.js",
-            GREETER.replace("capability, string", "capability, string, sms"),
+            "granted",
+            "capability, string",
+            "capability, string, sms",
             "granted.js:1: a source has no sms",
         ),
-        (
-            "nothing.js",
-            GREETER.replace("export default", "const unused ="),
-            "no capability as its default export",
-        ),
-        ("thrown.js", GREETER.replace("const greet", "null.x;\nconst greet"), "thrown.js:3:"),
-        (
-            "field.js",
-            GREETER.replace("access: \"read\"", "access: \"reed\""),
-            "actions.greet.access is reed",
-        ),
-        ("hangs.js", format!("{GREETER}\nfor (;;) {{}}\n"), "out of time"),
-        (
-            "random.js",
-            GREETER.replace("const greet", "Math.random();\nconst greet"),
-            "use it in the run of an action",
-        ),
+        ("nothing", "export default", "const unused =", "no capability as its default export"),
+        ("thrown", "const greet", "null.x;\nconst greet", "thrown.js:3:"),
+        ("field", "access: \"read\"", "access: \"reed\"", "actions.greet.access is reed"),
+        ("hangs", "export default", "for (;;) {}\nexport default", "out of time"),
+        ("random", "const greet", "Math.random();\nconst greet", "use it in the run of an action"),
     ];
-    for (name, text, part) in cases {
-        drop_in(&host, name, &text);
-        let refusal = host.refusal(name).await;
-        assert_eq!(refusal["reason"], "describe_failed", "{name}: {refusal}");
-        let told = refusal["message"].as_str().unwrap();
-        assert!(told.contains(part), "{name}: {told}");
-        fs::remove_file(host.catalog().join(name)).unwrap();
-    }
+    JAVASCRIPT.tells_mistakes(&host, &cases).await;
     host.drop_in("bytes.js", &[0xff, 0xfe]);
     assert_eq!(host.refusal("bytes.js").await["reason"], "not_text");
-    let checked = host.catalog().join("greeter_js.js");
-    fs::write(&checked, GREETER).unwrap();
-    let (fits, text) = run(Path::new("/"), &["check", "--strict", checked.to_str().unwrap()]);
-    assert!(fits, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mistakes_in_a_source_in_python_are_told_with_their_line() {
+    let host = Host::start(Options::default()).await;
+    let cases = [
+        ("syntax", "def deep(name)", "def deep(name", "syntax.py:7: '(' was never closed"),
+        (
+            "package",
+            "from typing",
+            "import left_pad\nfrom typing",
+            "package.py:2: A source cannot import left_pad",
+        ),
+        (
+            "granted",
+            "import App",
+            "import lookups, App",
+            "granted.py:3: A source cannot import lookups of portolan_sdk",
+        ),
+        ("nothing", "app = App", "lib = str", "nothing.py:5: TypeError"),
+        ("empty", "@app.action(access=\"read\")", "app = None", "empty.py:1: There is no app"),
+        ("thrown", "def deep", "None.x\ndef deep", "thrown.py:7: AttributeError"),
+        ("exit", "def deep", "raise SystemExit\ndef deep", "exit.py:7: SystemExit"),
+        ("field", "\"read\"", "\"reed\"", "field.py:13: There is no access reed"),
+        ("described", "\"The name.\", ", "", "described.py:13: name of greet has no description"),
+        ("hangs", "def deep", "while True: pass\ndef deep", "out of time"),
+    ];
+    PYTHON.tells_mistakes(&host, &cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_source_is_not_signed() {
     let host = Host::start(Options::default().configuration("trust = \"signed\"")).await;
-    make_engine(&host);
-    drop_in(&host, "greeter_js.js", GREETER);
-    assert_eq!(host.refusal("greeter_js.js").await["reason"], "not_signed");
+    JAVASCRIPT.make_engine(&host);
+    host.drop_in("greeter.js", GREETER_JS.as_bytes());
+    assert_eq!(host.refusal("greeter.js").await["reason"], "not_signed");
 }

@@ -1,6 +1,6 @@
 //! The names of the files of a catalog folder.
 //!
-//! A file is a component (`NAME.wasm`) or the source of one (`NAME.js`). A source becomes a component with the
+//! A file is a component (`NAME.wasm`) or the source of one (`NAME.js` or `NAME.py`). A source becomes a component with the
 //! engine of its language, which is the component `.engines/LANGUAGE.wasm` of the same folder.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The folder of the engines, in the catalog folder.
 const ENGINES: &str = ".engines";
 /// The languages of sources, as the endings of their files.
-const LANGUAGES: [&str; 1] = ["js"];
+const LANGUAGES: [&str; 2] = ["js", "py"];
 
 /// Returns whether a name in the folder is that of a component or a source. Names of hidden and temporary files
 /// are not.
@@ -46,10 +46,12 @@ mod tests {
 
     #[test]
     fn components_and_sources_are_told_by_their_endings() {
-        for name in ["a.wasm", "a.js", "a.b.wasm", "a.wasm.js"] {
+        for name in ["a.wasm", "a.js", "a.py", "a.b.wasm", "a.wasm.js"] {
             assert!(is_component_name(name), "{name}");
         }
-        for name in ["a.mjs", "js", "a.wasm~", ".a.js", "~a.js", "README.md", "a.ts", ".engines"] {
+        for name in
+            ["a.mjs", "js", "a.pyc", "a.wasm~", ".a.js", "~a.js", "README.md", "a.ts", ".engines"]
+        {
             assert!(!is_component_name(name), "{name}");
         }
         for (name, expected) in

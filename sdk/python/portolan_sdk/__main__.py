@@ -1,5 +1,11 @@
-"""`python -m portolan_sdk check FILE` prints the faults of a declaration, `describe FILE` the descriptor."""
+"""`python -m portolan_sdk COMMAND FILE`:
 
+check         prints the faults of a declaration
+check-source  also prints, each in a line, the modules that the file imports and an engine lacks
+describe      prints the descriptor
+"""
+
+import ast
 import importlib
 import json
 import sys
@@ -7,12 +13,13 @@ import traceback
 from pathlib import Path
 
 from .app import App
+from .engine_modules import is_in_engine
 from .faults import DeclarationError, Fault, sentence_of
 
 
 def main(arguments):
     match arguments:
-        case [("check" | "describe") as command, file]:
+        case [("check" | "check-source" | "describe") as command, file]:
             return run(command, Path(file))
     print(__doc__, file=sys.stderr)
     return 2
@@ -42,7 +49,20 @@ def run(command, file):
         return 1
     if command == "describe":
         print(json.dumps(descriptor, indent=2, ensure_ascii=False))
+    if command == "check-source":
+        print(*_lacking(file), sep="\n", end="")
     return 0
+
+
+def _lacking(file):
+    """Returns the modules that a file imports and an engine lacks."""
+    nodes = list(ast.walk(ast.parse(file.read_text())))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    parts = {
+        f"{node.module}.{alias.name}" if node.module == "portolan_sdk" else "." * node.level + (node.module or "")
+        for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    return sorted(name for name in plain | parts if not is_in_engine(name))
 
 
 def _line_in(file, fault):

@@ -112,11 +112,19 @@ class App:
         return result
 
     def world(self):
-        """Returns the component's exports, for the name `WitWorld` of the module that is built."""
+        """Returns the component's exports, for the name `WitWorld` of the module that is built; nothing in an
+        engine, which has exports of its own.
+        """
+        if contract.IN_ENGINE:
+            return None
         descriptor = self.descriptor()
         sandbox.connect_logging()
         described = records.descriptor(descriptor) if contract.IN_COMPONENT else descriptor
         return world(described, self._actions)
+
+    def declared(self, name):
+        """Returns an action."""
+        return self._actions[name]
 
     def _note(self, at, declare):
         """Returns what `declare` returns. If it fails, records its fault and returns None."""

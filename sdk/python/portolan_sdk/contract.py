@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from .errors import host_error
 
 IN_COMPONENT = find_spec("wit_world") is not None
+IN_ENGINE = IN_COMPONENT and find_spec("wit_world.imports.source") is not None
 
 _WORLDS = {
     "sms": "messaging-capability", "identity": "identity-capability",

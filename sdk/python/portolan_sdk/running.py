@@ -37,11 +37,13 @@ def world(described, actions):
             return described
 
         def call(self, caller, action, input):
-            return _run(actions[action], decoders[action], caller, input)
+            return run(actions[action], caller, input, decoders[action])
     return WitWorld
 
 
-def _run(action, decode, caller, input):
+def run(action, caller, input, decode=None):
+    """Runs an action, and returns the record of its answer or raises that of its refusal."""
+    decode = decode or decoder(action.input)
     sandbox.enter(seeded=action.name != "migrate")
     try:
         answer = _answer(action, decode, Call(caller), json.loads(input))

@@ -77,8 +77,12 @@ def connect_logging():
 
 
 def trap(error):
+    """Ends the call with the explanation of an exception."""
+    end(explain(error))
+
+
+def end(text):
     """Ends the call with one text for the operator: why it traps."""
-    text = explain(error)
     last_words(text)
     sys.stderr = None  # The interpreter would print the same again.
     raise RuntimeError(text) from None

@@ -36,6 +36,14 @@ class MainTest(unittest.TestCase):
         described = json.loads(self.run_on("describe", GOOD).stdout)
         self.assertEqual([action["name"] for action in described["actions"]], ["count"])
 
+    def test_what_an_engine_lacks_is_listed(self):
+        good = GOOD.replace("from typing", "import random, collections.abc\nfrom typing")
+        self.assertEqual(self.run_on("check-source", good).stdout, "")
+        lacking = GOOD.replace("from typing", "import subprocess\nfrom ctypes import util\nfrom typing")
+        self.assertEqual(self.run_on("check-source", lacking).stdout, "ctypes\nsubprocess")
+        lookups = GOOD.replace("import App, Collection", "import App, Collection, lookups")
+        self.assertEqual(self.run_on("check-source", lookups).stdout, "portolan_sdk.lookups")
+
     def test_faults_are_lines_on_standard_error(self):
         bad = GOOD.replace('    """Count."""\n', "").replace('Annotated[int, "How many."]', "int")
         checked = self.run_on("check", bad)

@@ -64,7 +64,7 @@ enum Command {
     Test(author::Test),
     /// Write the WIT package of the contract, for toolchains that make components
     Wit(author::Wit),
-    /// Make the engine that runs the sources of a catalog, such as catalog/NAME.js
+    /// Make the engine that runs the sources of a catalog, such as catalog/NAME.js or catalog/NAME.py
     Engine(author::Engine),
     /// Make a component of a core module that was built for the contract
     Componentize(author::Componentize),

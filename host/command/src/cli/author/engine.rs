@@ -1,18 +1,25 @@
 //! `portolan engine`.
 
 use super::{build, sdk};
+use crate::cli::cache;
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 /// Arguments of `portolan engine`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Engine {
     /// The language of the sources that it runs, which is the ending of their files
     #[arg(value_name = "LANGUAGE")]
-    language: EngineLanguage,
-    /// The file for the engine: .engines/LANGUAGE.wasm in the catalog folder
-    #[arg(short, long, value_name = "OUT.wasm", default_value = "catalog/.engines/js.wasm")]
-    output: PathBuf,
+    language: SourceLanguage,
+    /// The file for the engine: .engines/LANGUAGE.wasm in a catalog folder [default:
+    /// catalog/.engines/LANGUAGE.wasm]
+    #[arg(short, long, value_name = "OUT.wasm")]
+    output: Option<PathBuf>,
     /// A folder with the SDKs, such as a checkout of Portolan [default: the SDKs in this binary]
     #[arg(long, value_name = "FOLDER")]
     sdk: Option<PathBuf>,
@@ -20,22 +27,78 @@ pub(in crate::cli) struct Engine {
 
 /// A language for which there is an engine.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum EngineLanguage {
+pub(super) enum SourceLanguage {
     /// JavaScript
     Js,
+    /// Python
+    Py,
+}
+
+impl SourceLanguage {
+    /// Returns the ending of the language's files.
+    pub(super) const fn ending(self) -> &'static str {
+        match self {
+            Self::Js => "js",
+            Self::Py => "py",
+        }
+    }
+
+    /// Returns the language's name in messages.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Js => "JavaScript",
+            Self::Py => "Python",
+        }
+    }
+
+    /// Makes the language's engine.
+    fn make(self, sdk: &Path) -> anyhow::Result<Vec<u8>> {
+        match self {
+            Self::Js => build::javascript_engine(sdk),
+            Self::Py => build::python_engine(sdk),
+        }
+    }
 }
 
 impl Engine {
     pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
-        let sdk = sdk::folder(self.sdk.as_deref())?;
-        if let Some(folder) = self.output.parent() {
-            std::fs::create_dir_all(folder)?;
-        }
-        let engine = match self.language {
-            EngineLanguage::Js => build::javascript_engine(&sdk)?,
-        };
-        build::put_in_place(&self.output, engine)?;
-        line!("made {}, which runs the sources (*.js) of that catalog", self.output.display());
+        let (sdk, ending) = (sdk::folder(self.sdk.as_deref())?, self.language.ending());
+        let output = self.output.unwrap_or_else(|| file_in(Path::new("catalog"), self.language));
+        write(&output, &self.language.make(&sdk)?)?;
+        line!("made {}, which runs the sources (*.{ending}) of that catalog", output.display());
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Returns the file of a language's engine in a catalog.
+fn file_in(catalog: &Path, language: SourceLanguage) -> PathBuf {
+    catalog.join(".engines").join(format!("{}.wasm", language.ending()))
+}
+
+/// Writes a language's engine into a catalog that has none. The engine of the SDKs in this binary is made once and
+/// kept beside them.
+pub(super) fn install(catalog: &Path, language: SourceLanguage, sdk: &Path) -> anyhow::Result<()> {
+    let (installed, kept) = (file_in(catalog, language), file_in(sdk, language));
+    if installed.exists() {
+        return Ok(());
+    }
+    let engine = match fs::read(&kept) {
+        Ok(engine) => engine,
+        Err(_) => {
+            line!("making the engine that runs sources of {}", language.name());
+            let engine = language.make(sdk)?;
+            if sdk.starts_with(cache::folder()?) {
+                write(&kept, &engine)?;
+            }
+            engine
+        }
+    };
+    write(&installed, &engine)
+}
+
+/// Writes an engine, and the folder that it is in.
+fn write(file: &Path, engine: &[u8]) -> anyhow::Result<()> {
+    let created = file.parent().map_or(Ok(()), fs::create_dir_all);
+    created.with_context(|| format!("cannot create the folder of {}", file.display()))?;
+    build::put_in_place(file, engine)
 }

@@ -1,4 +1,5 @@
-//! Builds a project in Python: the SDK checks its declaration, and componentize-py makes the component.
+//! Builds a project in Python: the SDK checks its declaration, and componentize-py makes the component. A project
+//! that is a single module can also run as a source.
 
 use super::{project::Project, tool::Tool};
 use anyhow::Context as _;
@@ -10,28 +11,61 @@ const COMPONENTIZE: Tool =
     Tool { name: "componentize-py", install: "pip install componentize-py==0.25.1" };
 /// The main module of a project.
 const MODULE: &str = "app";
+/// The main module of the engine.
+const ENGINE: &str = "portolan_sdk.engine";
 /// The world of a project that names no other.
 const WORLD: &str = "capability";
 
 pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
-    let worlds = worlds(project)?;
+    let (worlds, folder) = (worlds(project)?, project.folder.canonicalize()?);
+    check(&folder, &project.sdk, "check")?;
+    componentize(&folder, &project.sdk, &worlds, MODULE, &project.scratch()?.canonicalize()?)
+}
+
+/// Checks a project, and returns its source if the engine can run it: one module that needs no package and no
+/// interface that an operator grants.
+pub(super) fn source(project: &Project) -> anyhow::Result<Option<String>> {
     let folder = project.folder.canonicalize()?;
-    let sdk = project.sdk.join("sdk/python");
-    let mut check = PYTHON.command(&folder);
+    let lacking = check(&folder, &project.sdk, "check-source")?;
+    let is_source = lacking.is_empty() && worlds(project)? == [WORLD];
+    Ok(is_source
+        .then(|| fs::read_to_string(folder.join(MODULE).with_extension("py")))
+        .transpose()?)
+}
+
+/// Makes the engine that runs sources.
+pub(in crate::cli::author) fn engine(sdk: &Path) -> anyhow::Result<Vec<u8>> {
+    let scratch = tempfile::tempdir()?;
+    componentize(scratch.path(), sdk, &["engine".to_owned()], ENGINE, scratch.path())
+}
+
+/// Runs a command of the SDK on the main module, and returns its output. What it checks is on standard error.
+fn check(folder: &Path, sdk: &Path, command: &str) -> anyhow::Result<Vec<u8>> {
+    let mut check = PYTHON.command(folder);
     check
-        .current_dir(&folder)
+        .current_dir(folder)
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("PYTHONPATH", python_path(&sdk)?);
-    check.args(["-m", "portolan_sdk", "check"]).arg(format!("{MODULE}.py"));
-    PYTHON.run(&mut check)?;
-    let component = project.scratch()?.canonicalize()?.join("component.wasm");
-    let mut componentize = COMPONENTIZE.command(&folder);
-    componentize.current_dir(&folder).args(["--quiet", "--wit-path"]).arg(project.sdk.join("wit"));
-    for world in &worlds {
+        .env("PYTHONPATH", python_path(&sdk.join("sdk/python"))?);
+    check.args(["-m", "portolan_sdk", command]).arg(format!("{MODULE}.py"));
+    PYTHON.output(&mut check)
+}
+
+/// Makes a component of a module of a folder.
+fn componentize(
+    folder: &Path,
+    sdk: &Path,
+    worlds: &[String],
+    module: &str,
+    scratch: &Path,
+) -> anyhow::Result<Vec<u8>> {
+    let component = scratch.join("component.wasm");
+    let mut componentize = COMPONENTIZE.command(folder);
+    componentize.current_dir(folder).args(["--quiet", "--wit-path"]).arg(sdk.join("wit"));
+    for world in worlds {
         componentize.args(["--world", world]);
     }
-    componentize.args(["componentize", MODULE, "--python-path", ".", "--python-path"]).arg(sdk);
-    componentize.arg("--output").arg(&component);
+    componentize.args(["componentize", module, "--python-path", ".", "--python-path"]);
+    componentize.arg(sdk.join("sdk/python")).arg("--output").arg(&component);
     COMPONENTIZE.run(&mut componentize)?;
     Ok(fs::read(component)?)
 }

@@ -23,8 +23,6 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// The file of the project's component in the catalog.
-const FILE: &str = "dev.wasm";
 /// The interval at which the status of the catalog is read while a component is loaded.
 const LOOK: Duration = Duration::from_millis(5);
 /// The time within which the catalog notices a new file.
@@ -37,7 +35,8 @@ const LOADING: Duration = Duration::from_secs(60);
 pub(super) struct Server {
     pub(super) app: Arc<App>,
     pub(super) url: String,
-    catalog: PathBuf,
+    /// The folder into which a build writes.
+    pub(super) catalog: PathBuf,
     _stop: watch::Sender<bool>,
     _folder: TempDir,
 }
@@ -83,24 +82,20 @@ impl Server {
         Ok(Self { app, url, catalog, _stop: sender, _folder: folder })
     }
 
-    /// Returns the file to which a build writes the component, and from which the catalog loads it.
-    pub(super) fn file(&self) -> PathBuf {
-        self.catalog.join(FILE)
-    }
-
-    /// Waits until the catalog has loaded or refused the component. The permissions that the
-    /// component needs are granted.
-    pub(super) async fn loaded(&self) -> anyhow::Result<Outcome> {
-        let digest = Digest::of(&fs::read(self.file())?);
+    /// Waits until the catalog has loaded or refused a file. The permissions that its component needs are
+    /// granted.
+    pub(super) async fn loaded(&self, file: &str) -> anyhow::Result<Outcome> {
+        let limit = self.app.host.sandbox.limits().component_bytes;
+        let digest = Digest::of(&portolan_catalog::read(&self.catalog, file, limit)?);
         let loading = async {
             let started = Instant::now();
             loop {
                 sleep(LOOK).await;
                 let status = self.app.host.catalog.status();
-                match outcome(&status, digest) {
+                match outcome(&status, file, digest) {
                     // The refusal may still be that of the previous component.
                     Some(Outcome::Refused(_)) if started.elapsed() < NOTICED => {}
-                    Some(Outcome::Refused(lines)) if !self.approve(&status).await => {
+                    Some(Outcome::Refused(lines)) if !self.approve(&status, file).await => {
                         return Outcome::Refused(lines);
                     }
                     Some(serving @ Outcome::Serving { .. }) => return serving,
@@ -113,22 +108,22 @@ impl Server {
 
     /// Grants the permissions for which the component waits, if it waits for any. Returns whether
     /// they were granted.
-    async fn approve(&self, status: &Status) -> bool {
-        let own = status.refused.iter().find(|one| one.file == FILE);
+    async fn approve(&self, status: &Status, file: &str) -> bool {
+        let own = status.refused.iter().find(|one| one.file == file);
         let Some(id) = own.and_then(|one| one.waiting.as_deref()) else { return false };
         self.app.host.catalog.approve(id, None).await.is_ok()
     }
 }
 
-fn outcome(status: &Status, digest: Digest) -> Option<Outcome> {
-    if let Some(loaded) = status.loaded.iter().find(|one| one.file == FILE && one.digest == digest)
+fn outcome(status: &Status, file: &str, digest: Digest) -> Option<Outcome> {
+    if let Some(loaded) = status.loaded.iter().find(|one| one.file == file && one.digest == digest)
     {
         return Some(Outcome::Serving { id: loaded.id.clone(), version: loaded.version.clone() });
     }
-    if status.pending.iter().any(|file| file == FILE) {
+    if status.pending.iter().any(|pending| pending == file) {
         return None;
     }
-    let refused = status.refused.iter().find(|one| one.file == FILE)?;
+    let refused = status.refused.iter().find(|one| one.file == file)?;
     let mut lines = vec![format!("{}\n  to fix it: {}", refused.message, refused.fix)];
     lines.extend(
         refused
