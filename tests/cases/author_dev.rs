@@ -1,10 +1,10 @@
 //! `portolan dev`.
 
-use crate::harness::binary;
+use crate::{cases::author_mistakes::path_with_tools, cases::clients::installed, harness::binary};
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc,
     time::{Duration, Instant},
@@ -35,6 +35,8 @@ impl Running {
             .env("XDG_CACHE_HOME", target.join("author-cache"))
             .env("CARGO_TARGET_DIR", target.join("author-target"))
             .env("CARGO_NET_OFFLINE", "true")
+            .env("PATH", path_with_tools())
+            .env("PYTHONPATH", installed().join("python"))
             .env("TMPDIR", temporary)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -72,16 +74,42 @@ impl Running {
     }
 }
 
+/// Creates a project in a folder, and returns its own.
+fn new_project(folder: &Path, language: &str) -> PathBuf {
+    let mut new = Command::new(binary());
+    let new = new.args(["new", "lending", "--lang", language]).current_dir(folder);
+    assert!(new.status().unwrap().success());
+    folder.join("lending")
+}
+
+/// A module that needs no package runs as a source, so that nothing is built after a change.
+#[test]
+fn a_project_in_python_is_served_again_without_a_build() {
+    let folder = TempDir::new().unwrap();
+    let project = new_project(folder.path(), "python");
+    let mut running = Running::start(&project, folder.path());
+    running.line("serving lending 1.0.0");
+    let curl = running.line("curl -s");
+    let source = project.join("app.py");
+    let text = fs::read_to_string(&source).unwrap();
+    fs::write(&source, text.replace("import random", "import left_pad")).unwrap();
+    running.line("not built");
+    let changed = text.replacen("app = App(", "app = App(version=\"1.0.1\", ", 1);
+    let changed = changed.replace("Lends books", "Lends many books");
+    fs::write(&source, changed).unwrap();
+    running.line("serving lending 1.0.1");
+    let called = Command::new("sh").args(["-c", &curl]).output().unwrap();
+    let answer = String::from_utf8_lossy(&called.stdout).into_owned();
+    assert!(answer.contains("request_id"), "{answer}");
+    running.key("q");
+    assert!(running.child.wait().unwrap().success());
+    assert!(!project.join(".portolan/build/component.wasm").exists());
+}
+
 #[test]
 fn a_project_is_served_and_served_again_after_a_change() {
     let folder = TempDir::new().unwrap();
-    let new = Command::new(binary())
-        .args(["new", "lending", "--lang", "rust"])
-        .current_dir(&folder)
-        .status()
-        .unwrap();
-    assert!(new.success());
-    let project = folder.path().join("lending");
+    let project = new_project(folder.path(), "rust");
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     let temporary = folder.path().join("tmp");

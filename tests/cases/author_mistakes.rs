@@ -28,21 +28,25 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Returns the `PATH` with the compilers of the languages.
+pub fn path_with_tools() -> OsString {
+    let clients = installed();
+    let programs = ["node_modules/.bin", "python/bin"].map(|programs| clients.join(programs));
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(programs.into_iter().chain(env::split_paths(&path))).unwrap()
+}
+
 /// Runs the command in a folder, with the tools of the tests. Returns whether it succeeded, and
 /// what it printed.
 pub fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
     let target = binary().parent().unwrap().parent().unwrap();
-    let clients = installed();
-    let programs = ["node_modules/.bin", "python/bin"].map(|programs| clients.join(programs));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths(programs.into_iter().chain(env::split_paths(&path))).unwrap();
     let kept = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
     let mut command: Command = command(folder);
     let output = command
         .args(arguments)
         .envs(kept.iter().filter_map(|name| Some((name, env::var_os(name)?))))
-        .env("PATH", path)
-        .env("PYTHONPATH", clients.join("python"))
+        .env("PATH", path_with_tools())
+        .env("PYTHONPATH", installed().join("python"))
         .env("XDG_CACHE_HOME", target.join("author-cache"))
         .env("CARGO_TARGET_DIR", target.join("author-target"))
         .env("CARGO_NET_OFFLINE", "true")

@@ -51,6 +51,20 @@ impl SourceLanguage {
         }
     }
 
+    /// Returns the language's engine. That of the SDKs in this binary is made once and kept beside them.
+    pub(super) fn engine(self, sdk: &Path) -> anyhow::Result<Vec<u8>> {
+        let kept = file_in(sdk, self);
+        if let Ok(engine) = fs::read(&kept) {
+            return Ok(engine);
+        }
+        line!("making the engine that runs sources in {}", self.name());
+        let engine = self.make(sdk)?;
+        if sdk.starts_with(cache::folder()?) {
+            write(&kept, &engine)?;
+        }
+        Ok(engine)
+    }
+
     /// Makes the language's engine.
     fn make(self, sdk: &Path) -> anyhow::Result<Vec<u8>> {
         match self {
@@ -70,30 +84,9 @@ impl Engine {
     }
 }
 
-/// Returns the file of a language's engine in a catalog.
+/// Returns the file of a language's engine in a catalog, or among the SDKs.
 fn file_in(catalog: &Path, language: SourceLanguage) -> PathBuf {
     catalog.join(".engines").join(format!("{}.wasm", language.ending()))
-}
-
-/// Writes a language's engine into a catalog that has none. The engine of the SDKs in this binary is made once and
-/// kept beside them.
-pub(super) fn install(catalog: &Path, language: SourceLanguage, sdk: &Path) -> anyhow::Result<()> {
-    let (installed, kept) = (file_in(catalog, language), file_in(sdk, language));
-    if installed.exists() {
-        return Ok(());
-    }
-    let engine = match fs::read(&kept) {
-        Ok(engine) => engine,
-        Err(_) => {
-            line!("making the engine that runs sources of {}", language.name());
-            let engine = language.make(sdk)?;
-            if sdk.starts_with(cache::folder()?) {
-                write(&kept, &engine)?;
-            }
-            engine
-        }
-    };
-    write(&installed, &engine)
 }
 
 /// Writes an engine, and the folder that it is in.

@@ -10,14 +10,10 @@ pub(super) use javascript::engine as javascript_engine;
 pub(super) use project::Project;
 pub(super) use python::engine as python_engine;
 
-use super::{
-    engine::{self, SourceLanguage},
-    language::Language,
-};
+use super::language::Language;
 use anyhow::Context as _;
 use clap::Args;
 use std::{
-    io::ErrorKind,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Instant,
@@ -34,6 +30,17 @@ pub(in crate::cli) struct Build {
     /// The file for the component [default: the name of the project, in its folder]
     #[arg(short, long, value_name = "OUT.wasm")]
     output: Option<PathBuf>,
+}
+
+/// What a component is built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be tried at once, with the lines of the source.
+    Trial,
+    /// To be copied, with the lines of the source.
+    Debug,
+    /// To be small and fast.
+    Release,
 }
 
 /// Where a project and the SDKs are.
@@ -55,7 +62,8 @@ impl Build {
             Some(output) => output,
             None => project.default_output()?,
         };
-        build(&project, self.release, &output)?;
+        let purpose = if self.release { Purpose::Release } else { Purpose::Debug };
+        build(&project, purpose, &output)?;
         let (size, time) = (std::fs::metadata(&output)?.len(), started.elapsed().as_millis());
         line!("built {} ({size} bytes) in {time} ms", output.display());
         Ok(ExitCode::SUCCESS)
@@ -64,46 +72,24 @@ impl Build {
 
 /// Builds the component and writes it by a rename, so that a host that watches the folder sees whole files.
 /// What the tools of the language write to standard error is shown; their standard output is not.
-pub(super) fn build(project: &Project, release: bool, output: &Path) -> anyhow::Result<()> {
-    put_in_place(output, &component(project, release)?)
+pub(super) fn build(project: &Project, purpose: Purpose, output: &Path) -> anyhow::Result<()> {
+    put_in_place(output, &component(project, purpose)?)
 }
 
-fn component(project: &Project, release: bool) -> anyhow::Result<Vec<u8>> {
-    match project.language {
-        Language::Rust => rust::build(project, release),
-        Language::Js | Language::Ts => javascript::build(project, release),
-        Language::Python => python::build(project),
+fn component(project: &Project, purpose: Purpose) -> anyhow::Result<Vec<u8>> {
+    let release = purpose == Purpose::Release;
+    match (project.language, purpose) {
+        (Language::Rust, _) => rust::build(project, release),
+        (Language::Js | Language::Ts, _) => javascript::build(project, release),
+        (Language::Python, Purpose::Trial) => python::build_source(project),
+        (Language::Python, _) => python::build(project),
     }
 }
 
-/// Builds a project for a catalog as fast as possible, and returns the name of its file there: `dev.wasm`, or for
-/// a project in Python that the engine can run, `dev.py`.
-pub(super) fn build_for(catalog: &Path, project: &Project) -> anyhow::Result<&'static str> {
-    const COMPONENT: &str = "dev.wasm";
-    const SOURCE: &str = "dev.py";
-    let source = match project.language {
-        Language::Python => python::source(project)?,
-        Language::Rust | Language::Js | Language::Ts => None,
-    };
-    let (content, file, other) = match source {
-        Some(text) => {
-            engine::install(catalog, SourceLanguage::Py, &project.sdk)?;
-            (text.into_bytes(), SOURCE, COMPONENT)
-        }
-        None => (component(project, false)?, COMPONENT, SOURCE),
-    };
-    // There is a file of the other kind if a change made a source of the project, or a component.
-    match std::fs::remove_file(catalog.join(other)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-        _ => put_in_place(&catalog.join(file), &content)?,
-    }
-    Ok(file)
-}
-
-/// Writes a component or a source by a rename.
-pub(super) fn put_in_place(output: &Path, content: &[u8]) -> anyhow::Result<()> {
+/// Writes a component by a rename.
+pub(super) fn put_in_place(output: &Path, component: &[u8]) -> anyhow::Result<()> {
     let unfinished = output.with_extension("unfinished");
-    std::fs::write(&unfinished, content)
+    std::fs::write(&unfinished, component)
         .and_then(|()| std::fs::rename(&unfinished, output))
         .with_context(|| format!("cannot write {}", output.display()))
 }

@@ -2,7 +2,9 @@
 //! that is a single module can also run as a source.
 
 use super::{project::Project, tool::Tool};
+use crate::cli::author::engine::SourceLanguage;
 use anyhow::Context as _;
+use portolan_sandbox::with_source;
 use std::{env, ffi::OsString, fs, path::Path};
 use toml::{Table, Value};
 
@@ -22,15 +24,17 @@ pub(super) fn build(project: &Project) -> anyhow::Result<Vec<u8>> {
     componentize(&folder, &project.sdk, &worlds, MODULE, &project.scratch()?.canonicalize()?)
 }
 
-/// Checks a project, and returns its source if the engine can run it: one module that needs no package and no
+/// Builds a project without componentize-py if the engine can run it: one module that needs no package and no
 /// interface that an operator grants.
-pub(super) fn source(project: &Project) -> anyhow::Result<Option<String>> {
+pub(super) fn build_source(project: &Project) -> anyhow::Result<Vec<u8>> {
     let folder = project.folder.canonicalize()?;
     let lacking = check(&folder, &project.sdk, "check-source")?;
-    let is_source = lacking.is_empty() && worlds(project)? == [WORLD];
-    Ok(is_source
-        .then(|| fs::read_to_string(folder.join(MODULE).with_extension("py")))
-        .transpose()?)
+    if !lacking.is_empty() || worlds(project)? != [WORLD] {
+        return build(project);
+    }
+    let file = format!("{MODULE}.py");
+    let text = fs::read_to_string(folder.join(&file))?;
+    Ok(with_source(&SourceLanguage::Py.engine(&project.sdk)?, &file, &text))
 }
 
 /// Makes the engine that runs sources.

@@ -9,7 +9,7 @@ mod server;
 mod watch;
 
 use super::{
-    build::{Project, ProjectFlags, build_for},
+    build::{Project, ProjectFlags, Purpose, build},
     log,
 };
 use agents::Agents;
@@ -129,10 +129,10 @@ async fn try_build(
     printed: &mut String,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
-    let (building, catalog) = (project.clone(), server.catalog.clone());
-    let file = tokio::task::spawn_blocking(move || build_for(&catalog, &building)).await??;
+    let (building, file) = (project.clone(), server.file());
+    tokio::task::spawn_blocking(move || build(&building, Purpose::Trial, &file)).await??;
     let built = started.elapsed();
-    let outcome = server.loaded(file).await?;
+    let outcome = server.loaded().await?;
     let loaded = started.elapsed().saturating_sub(built);
     match outcome {
         Outcome::Serving { id, version } => {

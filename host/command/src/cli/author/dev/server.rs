@@ -23,6 +23,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+/// The file of the project's component in the catalog.
+const FILE: &str = "dev.wasm";
 /// The interval at which the status of the catalog is read while a component is loaded.
 const LOOK: Duration = Duration::from_millis(5);
 /// The time within which the catalog notices a new file.
@@ -35,8 +37,7 @@ const LOADING: Duration = Duration::from_secs(60);
 pub(super) struct Server {
     pub(super) app: Arc<App>,
     pub(super) url: String,
-    /// The folder into which a build writes.
-    pub(super) catalog: PathBuf,
+    catalog: PathBuf,
     _stop: watch::Sender<bool>,
     _folder: TempDir,
 }
@@ -82,20 +83,24 @@ impl Server {
         Ok(Self { app, url, catalog, _stop: sender, _folder: folder })
     }
 
-    /// Waits until the catalog has loaded or refused a file. The permissions that its component needs are
-    /// granted.
-    pub(super) async fn loaded(&self, file: &str) -> anyhow::Result<Outcome> {
-        let limit = self.app.host.sandbox.limits().component_bytes;
-        let digest = Digest::of(&portolan_catalog::read(&self.catalog, file, limit)?);
+    /// Returns the file to which a build writes the component, and from which the catalog loads it.
+    pub(super) fn file(&self) -> PathBuf {
+        self.catalog.join(FILE)
+    }
+
+    /// Waits until the catalog has loaded or refused the component. The permissions that the
+    /// component needs are granted.
+    pub(super) async fn loaded(&self) -> anyhow::Result<Outcome> {
+        let digest = Digest::of(&fs::read(self.file())?);
         let loading = async {
             let started = Instant::now();
             loop {
                 sleep(LOOK).await;
                 let status = self.app.host.catalog.status();
-                match outcome(&status, file, digest) {
+                match outcome(&status, digest) {
                     // The refusal may still be that of the previous component.
                     Some(Outcome::Refused(_)) if started.elapsed() < NOTICED => {}
-                    Some(Outcome::Refused(lines)) if !self.approve(&status, file).await => {
+                    Some(Outcome::Refused(lines)) if !self.approve(&status).await => {
                         return Outcome::Refused(lines);
                     }
                     Some(serving @ Outcome::Serving { .. }) => return serving,
@@ -108,22 +113,22 @@ impl Server {
 
     /// Grants the permissions for which the component waits, if it waits for any. Returns whether
     /// they were granted.
-    async fn approve(&self, status: &Status, file: &str) -> bool {
-        let own = status.refused.iter().find(|one| one.file == file);
+    async fn approve(&self, status: &Status) -> bool {
+        let own = status.refused.iter().find(|one| one.file == FILE);
         let Some(id) = own.and_then(|one| one.waiting.as_deref()) else { return false };
         self.app.host.catalog.approve(id, None).await.is_ok()
     }
 }
 
-fn outcome(status: &Status, file: &str, digest: Digest) -> Option<Outcome> {
-    if let Some(loaded) = status.loaded.iter().find(|one| one.file == file && one.digest == digest)
+fn outcome(status: &Status, digest: Digest) -> Option<Outcome> {
+    if let Some(loaded) = status.loaded.iter().find(|one| one.file == FILE && one.digest == digest)
     {
         return Some(Outcome::Serving { id: loaded.id.clone(), version: loaded.version.clone() });
     }
-    if status.pending.iter().any(|pending| pending == file) {
+    if status.pending.iter().any(|file| file == FILE) {
         return None;
     }
-    let refused = status.refused.iter().find(|one| one.file == file)?;
+    let refused = status.refused.iter().find(|one| one.file == FILE)?;
     let mut lines = vec![format!("{}\n  to fix it: {}", refused.message, refused.fix)];
     lines.extend(
         refused

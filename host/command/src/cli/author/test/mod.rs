@@ -19,7 +19,7 @@ mod stubs;
 mod verdict;
 
 use super::{
-    build::{Project, build},
+    build::{Project, Purpose, build},
     log,
 };
 use crate::cli::check::report;
@@ -92,7 +92,7 @@ impl Test {
         }
         let project = Project::open(target, self.sdk.as_deref())?;
         let component = project.scratch()?.join("tested.wasm");
-        build(&project, false, &component)?;
+        build(&project, Purpose::Trial, &component)?;
         Ok((component, target.clone()))
     }
 }
