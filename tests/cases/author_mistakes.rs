@@ -6,7 +6,9 @@ use crate::{
     harness::{binary, command},
 };
 use std::{
-    env, fs,
+    env,
+    ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Mutex, PoisonError},
