@@ -64,7 +64,7 @@ def shown(book, loan=None):
     return Book(**vars(book.value), id=book.id, due_at=loan and loan.value.due_at)
 
 
-def tell(event, id, loan):
+def notify(event, id, loan):
     data = {"id": id, "due_at": loan.due_at, "next": step("give_back", id=id)}
     event.publish(f"books/{id}", data, owner=loan.owner_id)
 
@@ -100,7 +100,7 @@ def borrow(call, id: ID) -> Book:
         raise DepositMissing()
     loan = LOANS.add(id, Loan(call.owner_id, call.now + timedelta(days=14)))
     timers.set(f"due/{id}", loan.value.due_at, "remind", {"id": id})
-    tell(BORROWED, id, loan.value)
+    notify(BORROWED, id, loan.value)
     return shown(book, loan)
 
 
@@ -136,7 +136,7 @@ def remind(call, id: ID) -> Reminded:
         return {"reminded": False}
     loan.value.reminded = True
     LOANS.save(loan)
-    tell(DUE, id, loan.value)
+    notify(DUE, id, loan.value)
     return {"reminded": True}
 
 

@@ -1,8 +1,11 @@
 //! Listings, from the draft to the end: their states, what viewers see, and what is refused.
 
 use crate::harness::{
-    Host, futures,
-    listings::{CAPABILITIES, LISTINGS, Lister, at, follow, host, moderate, room, with},
+    Host, join_all,
+    listings::{
+        CAPABILITIES, LISTINGS, Lister, action_body, follow_next_step, host, instant_in_ms,
+        moderate, room,
+    },
 };
 use serde_json::{Value, json};
 
@@ -14,7 +17,7 @@ fn pointers(refused: &Value) -> Vec<&str> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listing_goes_from_its_draft_to_its_end() {
     let host = host().await;
-    let ada = Lister::born(&host, 1990).await;
+    let ada = Lister::with_birth_year(&host, 1990).await;
     let mut rehearsal = room(json!({}));
     rehearsal["dry_run"] = json!(true);
     let rehearsed = ada.call("create", rehearsal).await.body;
@@ -28,13 +31,13 @@ async fn a_listing_goes_from_its_draft_to_its_end() {
     assert_eq!(draft["allowed_actions"], json!(["update", "publish", "withdraw"]));
     let id = draft["listing_id"].as_str().unwrap();
     let other = Lister::new(&host).await;
-    other.does("get", id).await.refused(404, "listing_not_found");
-    assert!(other.finds(json!({})).await.is_empty(), "a dry run and a draft are not found");
+    other.call_on("get", id).await.assert_refused(404, "listing_not_found");
+    assert!(other.search(json!({})).await.is_empty(), "a dry run and a draft are not found");
 
-    let active = ada.does("publish", id).await.body["result"].clone();
+    let active = ada.call_on("publish", id).await.body["result"].clone();
     assert_eq!((&active["state"], &active["version"]), (&json!("active"), &json!(2)));
-    assert_eq!(other.finds(json!({})).await, [id]);
-    ada.does("publish", id).await.refused(409, "invalid_transition");
+    assert_eq!(other.search(json!({})).await, [id]);
+    ada.call_on("publish", id).await.assert_refused(409, "invalid_transition");
 
     let changed = json!({
         "listing_id": id, "expected_version": 2,
@@ -43,28 +46,28 @@ async fn a_listing_goes_from_its_draft_to_its_end() {
     let listing = ada.result("update", changed.clone()).await;
     assert_eq!(listing["attributes"]["flatmates"], 2, "{listing:#}");
     let stale = ada.call("update", changed).await;
-    stale.refused(409, "version_conflict");
+    stale.assert_refused(409, "version_conflict");
     assert_eq!(stale.body["conflict"]["current"]["version"], 3);
-    follow(ada.agent(), &stale).await;
+    follow_next_step(ada.agent(), &stale).await;
     let search = json!({ "filters": { "pets": { "eq": "allowed" } }, "category": "home.let" });
-    assert_eq!(other.finds(search).await, [id]);
+    assert_eq!(other.search(search).await, [id]);
 
     for (action, state) in [("pause", "paused"), ("resume", "active"), ("mark_filled", "filled")] {
-        let reply = ada.does(action, id).await;
+        let reply = ada.call_on(action, id).await;
         assert_eq!(reply.body["result"]["state"], state, "{}", reply.text);
-        assert_eq!(other.finds(json!({})).await.len(), usize::from(state == "active"));
+        assert_eq!(other.search(json!({})).await.len(), usize::from(state == "active"));
     }
     let patch = json!({ "listing_id": id, "patch": { "title": "Other" } });
     let refused = ada.call("update", patch).await;
-    refused.refused(409, "listing_not_editable");
+    refused.assert_refused(409, "listing_not_editable");
     assert_eq!(refused.body["conflict"]["allowed_actions"], json!(["renew"]));
-    follow(ada.agent(), &refused).await;
-    let renewed = ada.does("renew", id).await.body["result"].clone();
+    follow_next_step(ada.agent(), &refused).await;
+    let renewed = ada.call_on("renew", id).await.body["result"].clone();
     assert_eq!(renewed["state"], "active");
     let stats = ada.result("stats", json!({ "listing_id": id })).await;
     assert_eq!(stats["times_published"], 2, "{stats:#}");
-    other.does("stats", id).await.refused(403, "not_owner");
-    let withdrawn = ada.does("withdraw", id).await.body["result"].clone();
+    other.call_on("stats", id).await.assert_refused(403, "not_owner");
+    let withdrawn = ada.call_on("withdraw", id).await.body["result"].clone();
     assert_eq!(
         (&withdrawn["state"], &withdrawn["allowed_actions"]),
         (&json!("withdrawn"), &json!([]))
@@ -80,8 +83,8 @@ async fn a_listing_goes_from_its_draft_to_its_end() {
         ("filled", 1),
         ("withdrawn", 1),
     ] {
-        let told = ada.told(&format!("listing.{event}"), count).await;
-        let data = &told[0]["data"];
+        let events = ada.receive_events(&format!("listing.{event}"), count).await;
+        let data = &events[0]["data"];
         assert_eq!((&data["listing_id"], &data["side"]), (&json!(id), &json!("offer")), "{event}");
         assert_eq!(data["actor"]["owner_id"], json!(ada.id), "{data:#}");
         assert!(data["next"]["input"].is_object(), "{data:#}");
@@ -91,9 +94,9 @@ async fn a_listing_goes_from_its_draft_to_its_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn others_see_public_fields_and_no_exact_place() {
     let host = host().await;
-    let ada = Lister::born(&host, 1990).await;
+    let ada = Lister::with_birth_year(&host, 1990).await;
     let description = "# Hi\n\n<script>alert(1)</script>[x](javascript:alert(1))";
-    let id = ada.lists(json!({ "description": description })).await;
+    let id = ada.create_listing(json!({ "description": description })).await;
     let own = ada.result("get", json!({ "listing_id": id })).await;
     assert_eq!(own["place"]["lat"], json!(37.759_91), "{own:#}");
     assert_eq!(own["place"]["label"], "1 Main St");
@@ -118,7 +121,7 @@ async fn others_see_public_fields_and_no_exact_place() {
     );
     assert_eq!(seen["schema_org"]["availableAtOrFrom"]["geo"]["latitude"], json!(37.76));
     let near = |lat: f64| json!({ "near": { "lat": lat, "lng": -122.41, "radius_km": 5 } });
-    let found = anonymous.result(LISTINGS, with("search", &near(37.76))).await;
+    let found = anonymous.result(LISTINGS, action_body("search", &near(37.76))).await;
     let card = &found["items"][0];
     assert_eq!(card["distance_km"], json!(0.0), "the distance is to the rounded place: {card:#}");
     assert_eq!(card["place"]["lat"], json!(37.76));
@@ -129,7 +132,7 @@ async fn others_see_public_fields_and_no_exact_place() {
     let live = host.agent().await;
     live.call(LISTINGS, json!({ "action": "get", "listing_id": id }))
         .await
-        .refused(404, "listing_not_found");
+        .assert_refused(404, "listing_not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,8 +141,8 @@ async fn invalid_listings_are_refused_with_a_next_step() {
     let ada = Lister::new(&host).await;
     let refuse = async |fields: Value, status: u16, code: &str| {
         let reply = ada.call("create", room(fields)).await;
-        reply.refused(status, code);
-        follow(ada.agent(), &reply).await;
+        reply.assert_refused(status, code);
+        follow_next_step(ada.agent(), &reply).await;
         reply.body
     };
     let attributes = json!({ "attributes": { "flatmates": "two", "rent": 1400, "pets": "some" } });
@@ -167,9 +170,10 @@ async fn invalid_listings_are_refused_with_a_next_step() {
     let attributes =
         json!({ "flatmates": 1, "available_from": "2027-01-01", "household": ["quiet"] });
     let pay = json!({ "currency": "USD", "min": 2, "max": 1, "unit": "MONTH" });
-    let wrong = json!({ "attributes": attributes, "compensation": pay, "valid_through": at(0) });
+    let wrong =
+        json!({ "attributes": attributes, "compensation": pay, "valid_through": instant_in_ms(0) });
     let reply = ada.call("create", room(wrong)).await;
-    reply.refused(400, "validation_failed");
+    reply.assert_refused(400, "validation_failed");
     assert_eq!(pointers(&reply.body), ["/compensation", "/valid_through"]);
 
     let date = json!({
@@ -179,11 +183,11 @@ async fn invalid_listings_are_refused_with_a_next_step() {
     let mut date = room(date);
     date.as_object_mut().unwrap().remove("compensation");
     let young = ada.call("create", date.clone()).await;
-    young.refused(403, "age_restricted");
+    young.assert_refused(403, "age_restricted");
     assert_eq!(young.body["next"]["missing"], json!(["birth_year"]));
-    let search = with("search", &json!({ "category": "social.date" }));
-    ada.agent().call(LISTINGS, search.clone()).await.refused(403, "age_restricted");
-    host.test_agent().await.call(LISTINGS, search).await.refused(403, "age_restricted");
+    let search = action_body("search", &json!({ "category": "social.date" }));
+    ada.agent().call(LISTINGS, search.clone()).await.assert_refused(403, "age_restricted");
+    host.test_agent().await.call(LISTINGS, search).await.assert_refused(403, "age_restricted");
     let born = json!({ "action": "update_profile", "birth_year": 1990 });
     ada.agent().result("owners", born).await;
     let listed = ada.result("create", date).await;
@@ -194,26 +198,26 @@ async fn invalid_listings_are_refused_with_a_next_step() {
         "nothing finer is even kept: {listed:#}"
     );
 
-    let id = ada.lists(json!({})).await;
+    let id = ada.create_listing(json!({})).await;
     let patch = json!({ "attributes": { "flatmates": null }, "category": "home" });
     let reply = ada.call("update", json!({ "listing_id": id, "patch": patch })).await;
-    reply.refused(400, "validation_failed");
+    reply.assert_refused(400, "validation_failed");
     assert_eq!(pointers(&reply.body), ["/patch/category"]);
     let patch = json!({ "attributes": { "flatmates": null } });
     let reply = ada.call("update", json!({ "listing_id": id, "patch": patch })).await;
-    reply.refused(400, "attributes_invalid");
+    reply.assert_refused(400, "attributes_invalid");
     assert_eq!(pointers(&reply.body), ["/patch/attributes/flatmates"]);
-    let missing = ada.does("get", "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3").await;
-    missing.refused(404, "listing_not_found");
-    follow(ada.agent(), &missing).await;
+    let missing = ada.call_on("get", "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3").await;
+    missing.assert_refused(404, "listing_not_found");
+    follow_next_step(ada.agent(), &missing).await;
     let as_org = ada.call("create", room(json!({ "as_org": "org_1" }))).await;
-    as_org.refused(403, "not_permitted");
-    follow(ada.agent(), &as_org).await;
+    as_org.assert_refused(403, "not_permitted");
+    follow_next_step(ada.agent(), &as_org).await;
     host.test_agent()
         .await
         .call(LISTINGS, room(json!({ "action": "create" })))
         .await
-        .refused(403, "phone_binding_required");
+        .assert_refused(403, "phone_binding_required");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -222,9 +226,9 @@ async fn a_person_has_twenty_listings_published_at_most() {
     let ada = Lister::new(&host).await;
     let mut last = String::new();
     for _ in 0..18 {
-        last = ada.lists(json!({})).await;
+        last = ada.create_listing(json!({})).await;
     }
-    let replies = futures((0..5).map(|_| ada.call("create", room(json!({}))))).await;
+    let replies = join_all((0..5).map(|_| ada.call("create", room(json!({}))))).await;
     let (made, refused): (Vec<_>, Vec<_>) =
         replies.into_iter().partition(|reply| reply.status == 200);
     assert_eq!((made.len(), refused.len()), (2, 3));
@@ -237,38 +241,39 @@ async fn a_person_has_twenty_listings_published_at_most() {
         );
     }
     let reply = ada.call("create", room(json!({}))).await;
-    reply.refused(409, "listing_limit_reached");
+    reply.assert_refused(409, "listing_limit_reached");
     assert_eq!(reply.body["conflict"]["limit"], 20);
-    follow(ada.agent(), &reply).await;
-    ada.does("pause", &last).await;
-    let next = ada.lists(json!({})).await;
-    ada.does("resume", &last).await.refused(409, "listing_limit_reached");
-    ada.does("withdraw", &next).await;
-    assert_eq!(ada.does("resume", &last).await.status, 200);
+    follow_next_step(ada.agent(), &reply).await;
+    ada.call_on("pause", &last).await;
+    let next = ada.create_listing(json!({})).await;
+    ada.call_on("resume", &last).await.assert_refused(409, "listing_limit_reached");
+    ada.call_on("withdraw", &next).await;
+    assert_eq!(ada.call_on("resume", &last).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_listing_expires_after_a_warning() {
     let host = host().await;
     let ada = Lister::new(&host).await;
-    let soon = ada.lists(json!({ "valid_through": at(1500) })).await;
-    let warned = ada.lists(json!({ "valid_through": at(3 * 86_400_000 + 1500) })).await;
-    let paused = ada.lists(json!({ "valid_through": at(2500) })).await;
-    ada.does("pause", &paused).await;
-    let told = ada.told("listing.expiring", 1).await;
-    let data = &told[0]["data"];
+    let soon = ada.create_listing(json!({ "valid_through": instant_in_ms(1500) })).await;
+    let warned =
+        ada.create_listing(json!({ "valid_through": instant_in_ms(3 * 86_400_000 + 1500) })).await;
+    let paused = ada.create_listing(json!({ "valid_through": instant_in_ms(2500) })).await;
+    ada.call_on("pause", &paused).await;
+    let events = ada.receive_events("listing.expiring", 1).await;
+    let data = &events[0]["data"];
     assert_eq!((&data["listing_id"], &data["actor"]["kind"]), (&json!(warned), &json!("system")));
     let next = data["next"].clone();
     let renewed =
         ada.agent().call(next["capability"].as_str().unwrap(), next["input"].clone()).await;
     assert_eq!(renewed.body["result"]["state"], "active", "{}", renewed.text);
-    let told = ada.told("listing.expired", 2).await;
+    let events = ada.receive_events("listing.expired", 2).await;
     let mut ids: Vec<_> =
-        told.iter().map(|event| event["data"]["listing_id"].as_str().unwrap()).collect();
+        events.iter().map(|event| event["data"]["listing_id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     assert_eq!(ids, [soon.as_str(), paused.as_str()]);
-    assert_eq!(ada.finds(json!({})).await, [warned]);
-    let renewed = ada.does("renew", &soon).await.body["result"].clone();
+    assert_eq!(ada.search(json!({})).await, [warned]);
+    let renewed = ada.call_on("renew", &soon).await.body["result"].clone();
     assert_eq!((&renewed["state"], &renewed["version"]), (&json!("active"), &json!(4)));
 }
 
@@ -276,17 +281,17 @@ async fn a_listing_expires_after_a_warning() {
 async fn listings_of_a_deactivated_person_are_not_visible() {
     let host = host().await;
     let (ada, bea) = (Lister::new(&host).await, Lister::new(&host).await);
-    let id = ada.lists(json!({})).await;
+    let id = ada.create_listing(json!({})).await;
     ada.agent().result("owners", json!({ "action": "deactivate" })).await;
-    assert!(bea.finds(json!({})).await.is_empty(), "at once");
-    bea.does("get", &id).await.refused(404, "listing_not_found");
-    ada.told("listing.paused", 1).await;
-    let refused = ada.does("resume", &id).await;
-    refused.refused(403, "not_permitted");
-    follow(ada.agent(), &refused).await;
-    assert!(bea.finds(json!({})).await.is_empty(), "listings stay paused until they are resumed");
-    ada.does("resume", &id).await;
-    assert_eq!(bea.finds(json!({})).await, [id]);
+    assert!(bea.search(json!({})).await.is_empty(), "at once");
+    bea.call_on("get", &id).await.assert_refused(404, "listing_not_found");
+    ada.receive_events("listing.paused", 1).await;
+    let refused = ada.call_on("resume", &id).await;
+    refused.assert_refused(403, "not_permitted");
+    follow_next_step(ada.agent(), &refused).await;
+    assert!(bea.search(json!({})).await.is_empty(), "listings stay paused until they are resumed");
+    ada.call_on("resume", &id).await;
+    assert_eq!(bea.search(json!({})).await, [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -301,8 +306,8 @@ async fn a_discriminatory_text_is_reviewed_before_it_is_published() {
     );
     assert_eq!(held["allowed_actions"], json!(["withdraw"]));
     let id = held["listing_id"].as_str().unwrap();
-    bea.does("get", id).await.refused(404, "listing_not_found");
-    ada.told("listing.in_review", 1).await;
+    bea.call_on("get", id).await.assert_refused(404, "listing_not_found");
+    ada.receive_events("listing.in_review", 1).await;
     let about = json!({ "listing_id": id });
     let because = json!({ "listing_id": id, "reason": "Families are welcome everywhere." });
     let rejected = moderate(&host, "reject", because.clone()).await.body["result"].clone();
@@ -311,40 +316,40 @@ async fn a_discriminatory_text_is_reviewed_before_it_is_published() {
         (&json!("rejected"), &because["reason"]),
         "{rejected:#}"
     );
-    let told = ada.told("listing.rejected", 1).await;
-    assert_eq!(told[0]["data"]["reason"], because["reason"]);
-    assert_eq!(told[0]["data"]["actor"], json!({ "kind": "system" }));
+    let events = ada.receive_events("listing.rejected", 1).await;
+    assert_eq!(events[0]["data"]["reason"], because["reason"]);
+    assert_eq!(events[0]["data"]["actor"], json!({ "kind": "system" }));
     let patch = json!({ "listing_id": id, "patch": { "description": "Quiet. Ask for the rest." } });
     ada.result("update", patch).await;
-    assert_eq!(ada.does("publish", id).await.body["result"]["state"], "in_review");
+    assert_eq!(ada.call_on("publish", id).await.body["result"]["state"], "in_review");
     let stale = json!({ "listing_id": id, "expected_version": 1 });
     let stale = moderate(&host, "approve", stale).await;
     assert_eq!(stale.body["error_code"], "version_conflict", "{}", stale.text);
     let approved = moderate(&host, "approve", about.clone()).await;
     assert_eq!(approved.body["result"]["state"], "active", "{}", approved.text);
-    ada.told("listing.published", 1).await;
-    assert_eq!(bea.finds(json!({})).await, [id]);
+    ada.receive_events("listing.published", 1).await;
+    assert_eq!(bea.search(json!({})).await, [id]);
     let again = moderate(&host, "approve", about.clone()).await;
     assert_eq!(again.body["error_code"], "invalid_transition", "{}", again.text);
 
     let patch = json!({ "listing_id": id, "patch": { "title": "Christians only" } });
     let held = ada.result("update", patch).await;
     assert_eq!(held["state"], "in_review", "{held:#}");
-    assert!(bea.finds(json!({})).await.is_empty());
+    assert!(bea.search(json!({})).await.is_empty());
     moderate(&host, "approve", about.clone()).await;
     // The operator has approved this text, so it is not held for review again.
-    ada.does("pause", id).await;
-    assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
+    ada.call_on("pause", id).await;
+    assert_eq!(ada.call_on("resume", id).await.body["result"]["state"], "active");
 
     let removed = moderate(&host, "remove", because).await;
     assert_eq!(removed.body["result"]["state"], "removed", "{}", removed.text);
-    ada.told("listing.removed", 1).await;
-    assert!(bea.finds(json!({})).await.is_empty());
-    ada.does("resume", id).await.refused(409, "invalid_transition");
+    ada.receive_events("listing.removed", 1).await;
+    assert!(bea.search(json!({})).await.is_empty());
+    ada.call_on("resume", id).await.assert_refused(409, "invalid_transition");
     let reinstated = moderate(&host, "reinstate", about).await;
     assert_eq!(reinstated.body["result"]["state"], "paused", "{}", reinstated.text);
-    ada.told("listing.reinstated", 1).await;
-    assert_eq!(ada.does("resume", id).await.body["result"]["state"], "active");
+    ada.receive_events("listing.reinstated", 1).await;
+    assert_eq!(ada.call_on("resume", id).await.body["result"]["state"], "active");
     let gone = json!({ "listing_id": "lst_gone" });
     let gone = moderate(&host, "approve", gone).await;
     assert_eq!(gone.body["error_code"], "listing_not_found", "{}", gone.text);

@@ -2,8 +2,8 @@
 
 use crate::harness::{
     Host, Options, Reply,
-    conversations::until,
-    listings::{CAPABILITIES, Lister, follow, moderate},
+    conversations::wait_until,
+    listings::{CAPABILITIES, Lister, follow_next_step, moderate},
 };
 use serde_json::{Value, json};
 
@@ -16,83 +16,86 @@ async fn host() -> Host {
     Host::start(Options::with(&names).configuration("[limits]\ncall_wall_time_ms = 30000\n")).await
 }
 
-async fn org(lister: &Lister<'_>, action: &str, org_id: &Value, fields: Value) -> Value {
+async fn call_org(lister: &Lister<'_>, action: &str, org_id: &Value, fields: Value) -> Value {
     let mut body = json!({ "action": action, "org_id": org_id });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     lister.agent().result(ORG, body).await
 }
 
 /// Creates an organisation as this person and returns its id.
-async fn founded(ada: &Lister<'_>) -> Value {
+async fn create_org(ada: &Lister<'_>) -> Value {
     let found = json!({ "action": "create", "name": "Copperleaf", "kind": "landlord" });
     ada.agent().result(ORG, found).await["org_id"].clone()
 }
 
-async fn joins(ada: &Lister<'_>, org_id: &Value, bob: &Lister<'_>, role: &str) {
-    org(ada, "invite_member", org_id, json!({ "owner_id": bob.id, "role": role })).await;
-    org(bob, "respond_invite", org_id, json!({ "decision": "accept" })).await;
+async fn add_member(ada: &Lister<'_>, org_id: &Value, bob: &Lister<'_>, role: &str) {
+    call_org(ada, "invite_member", org_id, json!({ "owner_id": bob.id, "role": role })).await;
+    call_org(bob, "respond_invite", org_id, json!({ "decision": "accept" })).await;
 }
 
-async fn state(lister: &Lister<'_>, id: &str) -> Value {
-    lister.does("get", id).await.body["result"]["state"].clone()
+async fn listing_state(lister: &Lister<'_>, id: &str) -> Value {
+    lister.call_on("get", id).await.body["result"]["state"].clone()
 }
 
-async fn is_paused(lister: &Lister<'_>, id: &str) {
-    until("it is paused", async || state(lister, id).await == "paused").await;
+async fn wait_until_paused(lister: &Lister<'_>, id: &str) {
+    wait_until("it is paused", async || listing_state(lister, id).await == "paused").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removed_member_cannot_list_for_the_organisation() {
     let host = host().await;
     let (ada, bob) = (Lister::new(&host).await, Lister::new(&host).await);
-    let org_id = founded(&ada).await;
-    joins(&ada, &org_id, &bob, "recruiter").await;
-    let lists = async |fields: Value| {
+    let org_id = create_org(&ada).await;
+    add_member(&ada, &org_id, &bob, "recruiter").await;
+    let create = async |fields: Value| {
         let mut fields = fields;
         fields["as_org"] = org_id.clone();
-        bob.lists(fields).await
+        bob.create_listing(fields).await
     };
-    let (shown, draft) = (lists(json!({})).await, lists(json!({ "publish": false })).await);
-    let held = lists(json!({ "title": "Adults only" })).await;
-    let filled = lists(json!({})).await;
-    bob.does("mark_filled", &filled).await;
-    let own = bob.lists(json!({})).await;
-    org(&ada, "remove_member", &org_id, json!({ "owner_id": bob.id })).await;
-    is_paused(&bob, &shown).await;
-    assert_eq!(bob.told("listing.paused", 1).await[0]["data"]["listing_id"], json!(shown));
-    assert_eq!(bob.finds(json!({})).await, [own.as_str()]);
+    let (shown, draft) = (create(json!({})).await, create(json!({ "publish": false })).await);
+    let held = create(json!({ "title": "Adults only" })).await;
+    let filled = create(json!({})).await;
+    bob.call_on("mark_filled", &filled).await;
+    let own = bob.create_listing(json!({})).await;
+    call_org(&ada, "remove_member", &org_id, json!({ "owner_id": bob.id })).await;
+    wait_until_paused(&bob, &shown).await;
+    assert_eq!(
+        bob.receive_events("listing.paused", 1).await[0]["data"]["listing_id"],
+        json!(shown)
+    );
+    assert_eq!(bob.search(json!({})).await, [own.as_str()]);
 
     let patch = json!({ "listing_id": shown, "patch": { "title": "As good as before" } });
     let refusals = [
-        bob.does("publish", &draft).await,
-        bob.does("resume", &shown).await,
-        bob.does("renew", &shown).await,
-        bob.does("renew", &filled).await,
+        bob.call_on("publish", &draft).await,
+        bob.call_on("resume", &shown).await,
+        bob.call_on("renew", &shown).await,
+        bob.call_on("renew", &filled).await,
         bob.call("update", patch.clone()).await,
         // The organisation's other recruiters cannot resume or edit his listing either.
-        ada.does("resume", &shown).await,
+        ada.call_on("resume", &shown).await,
         ada.call("update", patch.clone()).await,
     ];
     for refused in &refusals {
-        refused.refused(403, "not_permitted");
+        refused.assert_refused(403, "not_permitted");
     }
     let approved = moderate(&host, "approve", json!({ "listing_id": held })).await;
     assert_eq!(approved.body["error_code"], "not_permitted", "{}", approved.text);
-    follow(bob.agent(), &refusals[0]).await;
+    follow_next_step(bob.agent(), &refusals[0]).await;
     // A person who recruits for the organisation again can use their listings again.
-    joins(&ada, &org_id, &bob, "admin").await;
-    assert_eq!(state(&bob, &shown).await, "paused");
+    add_member(&ada, &org_id, &bob, "admin").await;
+    assert_eq!(listing_state(&bob, &shown).await, "paused");
     let ok = |reply: &Reply| assert_eq!(reply.status, 200, "{}", reply.text);
-    ok(&bob.does("resume", &shown).await);
+    ok(&bob.call_on("resume", &shown).await);
     ok(&bob.call("update", patch).await);
-    ok(&bob.does("publish", &draft).await);
+    ok(&bob.call_on("publish", &draft).await);
     // A person can always end their own listings.
-    org(&bob, "leave", &org_id, json!({})).await;
+    call_org(&bob, "leave", &org_id, json!({})).await;
     for id in [&shown, &draft] {
-        is_paused(&bob, id).await;
+        wait_until_paused(&bob, id).await;
     }
-    ok(&bob.does("withdraw", &shown).await);
-    ok(&bob.does("mark_filled", &draft).await);
+    ok(&bob.call_on("withdraw", &shown).await);
+    ok(&bob.call_on("mark_filled", &draft).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,35 +103,35 @@ async fn listings_for_an_organisation_need_a_role_that_recruits() {
     let host = host().await;
     let (ada, bob, cy) =
         (Lister::new(&host).await, Lister::new(&host).await, Lister::new(&host).await);
-    let org_id = founded(&ada).await;
+    let org_id = create_org(&ada).await;
     for person in [&bob, &cy] {
-        joins(&ada, &org_id, person, "recruiter").await;
+        add_member(&ada, &org_id, person, "recruiter").await;
     }
     let as_org = json!({ "as_org": org_id });
-    let (bobs, cys) = (bob.lists(as_org.clone()).await, cy.lists(as_org).await);
+    let (bobs, cys) = (bob.create_listing(as_org.clone()).await, cy.create_listing(as_org).await);
     for (person, role) in [(&bob, "admin"), (&cy, "member")] {
         let role = json!({ "owner_id": person.id, "role": role });
-        org(&ada, "set_role", &org_id, role).await;
+        call_org(&ada, "set_role", &org_id, role).await;
     }
-    is_paused(&cy, &cys).await;
-    assert_eq!(state(&bob, &bobs).await, "active");
+    wait_until_paused(&cy, &cys).await;
+    assert_eq!(listing_state(&bob, &bobs).await, "active");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_listed_for_an_organisation_that_is_archived() {
     let host = host().await;
     let (ada, bob) = (Lister::new(&host).await, Lister::new(&host).await);
-    let org_id = founded(&ada).await;
-    joins(&ada, &org_id, &bob, "recruiter").await;
+    let org_id = create_org(&ada).await;
+    add_member(&ada, &org_id, &bob, "recruiter").await;
     let mut all = Vec::new();
     for person in [&ada, &bob] {
         for _ in 0..11 {
-            all.push((person, person.lists(json!({ "as_org": org_id })).await));
+            all.push((person, person.create_listing(json!({ "as_org": org_id })).await));
         }
     }
-    org(&ada, "archive", &org_id, json!({})).await;
+    call_org(&ada, "archive", &org_id, json!({})).await;
     for (person, id) in &all {
-        is_paused(person, id).await;
+        wait_until_paused(person, id).await;
     }
-    bob.does("resume", &all[11].1).await.refused(403, "not_permitted");
+    bob.call_on("resume", &all[11].1).await.assert_refused(403, "not_permitted");
 }

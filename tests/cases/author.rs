@@ -1,6 +1,6 @@
 //! The commands for authors of capabilities.
 
-use crate::cases::clients::installed;
+use crate::cases::clients::clients_folder;
 use crate::harness::{binary, command, component, guests};
 use serde_json::{Value, json};
 use std::{
@@ -25,10 +25,10 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 fn author_command(folder: &Path, arguments: &[&str]) -> Command {
     let target = binary().parent().unwrap().parent().unwrap();
     let mut command = command(folder);
-    let kept = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
+    let variables = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
     command
         .args(arguments)
-        .envs(kept.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
+        .envs(variables.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
         .env("XDG_CACHE_HOME", target.join("author-cache"))
         .env("CARGO_TARGET_DIR", target.join("author-target"))
         .env("CARGO_NET_OFFLINE", "true")
@@ -40,25 +40,31 @@ fn environment(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-fn out(output: &Output) -> String {
+fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn err(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn succeeds(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {}{}", out(&output), err(&output));
-    out(&output)
+    assert!(output.status.success(), "{arguments:?}: {}{}", stdout(&output), stderr(&output));
+    stdout(&output)
 }
 
 /// Runs a command that must fail, and returns its standard output and standard error.
 fn fails(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}{}", out(&output), err(&output));
-    out(&output) + &err(&output)
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "{arguments:?}: {}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    stdout(&output) + &stderr(&output)
 }
 
 fn assert_contains(text: &str, parts: &[&str]) {
@@ -172,7 +178,7 @@ fn a_new_project_in_rust_is_built_and_passes_its_cases() {
 
 #[test]
 fn new_projects_in_other_languages_pass_the_same_cases() {
-    let (clients, folder) = (installed(), TempDir::new().unwrap());
+    let (clients, folder) = (clients_folder(), TempDir::new().unwrap());
     let programs = ["node_modules/.bin", "python/bin"].map(|programs| clients.join(programs));
     let path = environment("PATH");
     let path = programs.into_iter().chain(std::env::split_paths(&path));
@@ -183,8 +189,8 @@ fn new_projects_in_other_languages_pass_the_same_cases() {
         let mut test = author_command(&folder.path().join(&name), &["test"]);
         let tested = test.env("PATH", &path).env("PYTHONPATH", clients.join("python")).output();
         let tested = tested.unwrap();
-        assert!(tested.status.success(), "{language}: {}{}", out(&tested), err(&tested));
-        assert_contains(&out(&tested), &["40 passed, 0 failed"]);
+        assert!(tested.status.success(), "{language}: {}{}", stdout(&tested), stderr(&tested));
+        assert_contains(&stdout(&tested), &["40 passed, 0 failed"]);
     }
 }
 
@@ -197,7 +203,7 @@ fn a_missing_tool_is_one_sentence_with_the_command_that_installs_it() {
     let mut build = command(&project);
     build.arg("build").env("PATH", &nothing).env("XDG_CACHE_HOME", folder.path());
     let output = build.stderr(std::process::Stdio::piped()).output().unwrap();
-    assert_eq!(err(&output), "portolan: rustc is missing; install it: see https://rustup.rs\n");
+    assert_eq!(stderr(&output), "portolan: rustc is missing; install it: see https://rustup.rs\n");
     let empty = fails(&nothing, &["build"]);
     assert_contains(&empty, &["has none of Cargo.toml", "portolan new NAME"]);
 }
@@ -244,8 +250,8 @@ fn a_failing_case_shows_each_difference() {
           "expect": { "error": { "code": "book_not_found" } } },
     ]);
     let output = cases(&folder, &wrong, &["--junit", "results.xml"]);
-    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
-    let text = out(&output);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let text = stdout(&output);
     let parts = [
         "FAIL  wrong output (cases/all.json)",
         "expect.output.title\n        expected  \"Eden\"\n        came      \"Solaris\"",
@@ -274,8 +280,8 @@ fn update_records_what_came_and_keeps_what_matches() {
           "input": { "title": "Eden", "author": "Stanisław Lem", "isbn": "9780156278065" } },
     ]);
     let output = cases(&folder, &written, &["--update"]);
-    assert!(output.status.success(), "{}{}", out(&output), err(&output));
-    assert_contains(&out(&output), &["2 cases are updated"]);
+    assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+    assert_contains(&stdout(&output), &["2 cases are updated"]);
     let recorded = fs::read_to_string(folder.path().join("cases/all.json")).unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
     assert_eq!(recorded[0]["expect"], json!({ "output": { "id": "$id", "title": "Solaris" } }));
@@ -284,7 +290,7 @@ fn update_records_what_came_and_keeps_what_matches() {
     assert_eq!(recorded[1]["after"]["books"][0]["$id"], recorded[1]["expect"]["output"]["id"]);
     // The seed and the time are the same, so the id is the same.
     let again = run(folder.path(), &["test", "bookshelf.wasm"]);
-    assert_contains(&(out(&again) + &err(&again)), &["2 passed, 0 failed"]);
+    assert_contains(&(stdout(&again) + &stderr(&again)), &["2 passed, 0 failed"]);
 }
 
 #[test]
@@ -292,7 +298,7 @@ fn the_seed_decides_what_is_drawn() {
     let folder = TempDir::new().unwrap();
     let draw = |name: &str, seed: u64| json!({ "name": name, "action": "random", "seed": seed });
     let output = cases(&folder, &json!([draw("a", 1), draw("b", 1), draw("c", 2)]), &["--update"]);
-    assert!(output.status.success(), "{}", err(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     let recorded = fs::read_to_string(folder.path().join("cases/all.json")).unwrap();
     let recorded: Value = serde_json::from_str(&recorded).unwrap();
     let drawn = |case: usize| recorded[case]["expect"]["output"]["numbers"][0].as_f64().unwrap();
@@ -321,7 +327,7 @@ fn nested_calls_are_answered_by_the_case_alone() {
         passed_on,
     ]);
     let output = cases(&folder, &all, &[]);
-    let text = out(&output);
+    let text = stdout(&output);
     assert_contains(
         &text,
         &[
@@ -351,7 +357,7 @@ fn a_case_that_cannot_be_read_is_named() {
     ] {
         let output = cases(&folder, &case, &[]);
         assert_eq!(output.status.code(), Some(1));
-        assert_contains(&err(&output), &["cases/all.json", part]);
+        assert_contains(&stderr(&output), &["cases/all.json", part]);
     }
     let missing = fails(folder.path(), &["test", "bookshelf.wasm", "--cases", "nowhere"]);
     assert_contains(&missing, &["cannot read the cases in nowhere", "--cases"]);

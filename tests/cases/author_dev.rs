@@ -1,6 +1,8 @@
 //! `portolan dev`.
 
-use crate::{cases::author_mistakes::path_with_tools, cases::clients::installed, harness::binary};
+use crate::{
+    cases::author_mistakes::path_with_tools, cases::clients::clients_folder, harness::binary,
+};
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
@@ -36,7 +38,7 @@ impl Running {
             .env("CARGO_TARGET_DIR", target.join("author-target"))
             .env("CARGO_NET_OFFLINE", "true")
             .env("PATH", path_with_tools())
-            .env("PYTHONPATH", installed().join("python"))
+            .env("PYTHONPATH", clients_folder().join("python"))
             .env("TMPDIR", temporary)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -2,7 +2,7 @@
 //! fix, without a stack trace.
 
 use crate::{
-    cases::clients::installed,
+    cases::clients::clients_folder,
     harness::{binary, command},
 };
 use std::{
@@ -32,7 +32,7 @@ fn workspace() -> PathBuf {
 
 /// Returns the `PATH` with the compilers of the languages.
 pub fn path_with_tools() -> OsString {
-    let clients = installed();
+    let clients = clients_folder();
     let programs = ["node_modules/.bin", "python/bin"].map(|programs| clients.join(programs));
     let path = env::var_os("PATH").unwrap_or_default();
     env::join_paths(programs.into_iter().chain(env::split_paths(&path))).unwrap()
@@ -40,15 +40,15 @@ pub fn path_with_tools() -> OsString {
 
 /// Runs the command in a folder, with the tools of the tests. Returns whether it succeeded, and
 /// what it printed.
-pub fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
+pub fn run_author_command(folder: &Path, arguments: &[&str]) -> (bool, String) {
     let target = binary().parent().unwrap().parent().unwrap();
-    let kept = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
+    let variables = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
     let mut command: Command = command(folder);
     let output = command
         .args(arguments)
-        .envs(kept.iter().filter_map(|name| Some((name, env::var_os(name)?))))
+        .envs(variables.iter().filter_map(|name| Some((name, env::var_os(name)?))))
         .env("PATH", path_with_tools())
-        .env("PYTHONPATH", installed().join("python"))
+        .env("PYTHONPATH", clients_folder().join("python"))
         .env("XDG_CACHE_HOME", target.join("author-cache"))
         .env("CARGO_TARGET_DIR", target.join("author-target"))
         .env("CARGO_NET_OFFLINE", "true")
@@ -61,7 +61,7 @@ pub fn run(folder: &Path, arguments: &[&str]) -> (bool, String) {
 }
 
 /// Asserts that a command fails with this sentence, or passes with it as a note.
-pub fn told(what: &str, (succeeded, text): (bool, String), sentence: &str) {
+pub fn assert_reported(what: &str, (succeeded, text): (bool, String), sentence: &str) {
     let is_note = sentence.starts_with("note ");
     assert_eq!(succeeded, is_note, "{what}: {text}");
     assert!(text.contains(sentence), "{what}: no {sentence:?} in\n{text}");
@@ -75,12 +75,12 @@ pub fn told(what: &str, (succeeded, text): (bool, String), sentence: &str) {
 type Change = (&'static str, &'static str, &'static str, &'static str);
 
 /// Makes each change in a new project of its own and runs a command on it.
-fn changes(language: &str, source: &str, commands: &str, changes: &[Change]) {
+fn check_changes(language: &str, source: &str, commands: &str, changes: &[Change]) {
     // Cargo confuses two projects that have the same name in the same target folder.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = TempDir::new().unwrap();
-    let (made, text) = run(folder.path(), &["new", "bookshelf", "--lang", language]);
+    let (made, text) = run_author_command(folder.path(), &["new", "bookshelf", "--lang", language]);
     assert!(made, "{text}");
     let project = folder.path().join("bookshelf");
     if language == "rust" {
@@ -91,12 +91,16 @@ fn changes(language: &str, source: &str, commands: &str, changes: &[Change]) {
     for (what, from, into, sentence) in changes {
         assert!(right.contains(from), "{what}: {from}");
         fs::write(&file, right.replacen(from, into, 1)).unwrap();
-        told(&format!("{language}: {what}"), run(&project, &[commands]), sentence);
+        assert_reported(
+            &format!("{language}: {what}"),
+            run_author_command(&project, &[commands]),
+            sentence,
+        );
     }
 }
 
 #[test]
-fn mistakes_in_rust_are_told_by_the_compiler() {
+fn mistakes_in_rust_are_reported_by_the_compiler() {
     let built: [Change; 8] = [
         ("syntax", "fn get(_call: ", "fn get(_call:: ", "src/lib.rs:"),
         (
@@ -132,11 +136,11 @@ fn mistakes_in_rust_are_told_by_the_compiler() {
             "an action looks like `fn name(call: &Call, input: Input)",
         ),
     ];
-    changes("rust", "src/lib.rs", "build", &built);
+    check_changes("rust", "src/lib.rs", "build", &built);
 }
 
 #[test]
-fn mistakes_in_rust_that_compile_are_told_by_the_cases() {
+fn mistakes_in_rust_that_compile_are_reported_by_the_cases() {
     let tested: [Change; 5] = [
         (
             "a wrong id",
@@ -169,18 +173,18 @@ fn mistakes_in_rust_that_compile_are_told_by_the_cases() {
             "no deposit; in ",
         ),
     ];
-    changes("rust", "src/lib.rs", "test", &tested);
+    check_changes("rust", "src/lib.rs", "test", &tested);
     let printed: [Change; 1] = [(
         "println",
         "let id = call.new_id(\"book\");",
         "let id = call.new_id(\"book\");\n        println!(\"{id}\");",
         "note  ./src/lib.rs:",
     )];
-    changes("rust", "src/lib.rs", "build", &printed);
+    check_changes("rust", "src/lib.rs", "build", &printed);
 }
 
 #[test]
-fn mistakes_in_javascript_are_told_with_their_lines() {
+fn mistakes_in_javascript_are_reported_with_their_lines() {
     let built: [Change; 9] = [
         (
             "syntax",
@@ -232,11 +236,11 @@ fn mistakes_in_javascript_are_told_with_their_lines() {
             "write export default capability({ … }).",
         ),
     ];
-    changes("js", "index.js", "build", &built);
+    check_changes("js", "index.js", "build", &built);
 }
 
 #[test]
-fn mistakes_in_javascript_that_build_are_told_by_the_cases() {
+fn mistakes_in_javascript_that_build_are_reported_by_the_cases() {
     let tested: [Change; 3] = [
         (
             "an index over no field",
@@ -257,11 +261,11 @@ fn mistakes_in_javascript_that_build_are_told_by_the_cases() {
             "undeclared_person: the document names a person at owner_id",
         ),
     ];
-    changes("js", "index.js", "test", &tested);
+    check_changes("js", "index.js", "test", &tested);
 }
 
 #[test]
-fn mistakes_in_python_are_told_with_their_lines() {
+fn mistakes_in_python_are_reported_with_their_lines() {
     let built: [Change; 11] = [
         (
             "syntax",
@@ -320,5 +324,5 @@ fn mistakes_in_python_are_told_with_their_lines() {
             "app.py:1: There is no WitWorld; end the file with WitWorld = app.world().",
         ),
     ];
-    changes("python", "app.py", "build", &built);
+    check_changes("python", "app.py", "build", &built);
 }

@@ -2,14 +2,14 @@
 //! its place and its fix.
 
 use crate::{
-    cases::author_mistakes::{run, told},
+    cases::author_mistakes::{assert_reported, run_author_command},
     harness::component,
 };
 use std::fs;
 use tempfile::TempDir;
 
 /// Returns a component that begins with `more` and whose exports do not have the contract's types.
-fn written(more: &str) -> Vec<u8> {
+fn component_with(more: &str) -> Vec<u8> {
     let text = format!(
         r#"(component {more}
             (core module $m (func (export "f") (result i32) unreachable))
@@ -21,7 +21,7 @@ fn written(more: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_wrong_file_is_told_by_check_and_componentize() {
+fn an_invalid_file_is_reported_by_check_and_componentize() {
     let folder = TempDir::new().unwrap();
     let large = r#"(core module $l (memory 20000)) (core instance (instantiate $l))"#;
     let newer = r#"(import "portolan:capability/context@3.0.0" (instance))"#;
@@ -40,22 +40,22 @@ fn a_wrong_file_is_told_by_check_and_componentize() {
         ),
         (
             "types",
-            written(""),
+            component_with(""),
             "(contract_mismatch)\n  to fix it: build it against package portolan:capability@2.0.0",
         ),
         (
             "newer",
-            written(newer),
+            component_with(newer),
             "imports portolan:capability/context@3.0.0 which this host does not offer (unknown_import)\n  to fix it: use only the interfaces of portolan:capability@2.0.0",
         ),
         (
             "unknown",
-            written(r#"(import "acme:shop/stuff@1.0.0" (instance))"#),
+            component_with(r#"(import "acme:shop/stuff@1.0.0" (instance))"#),
             "imports acme:shop/stuff@1.0.0 which this host does not offer",
         ),
         (
             "large",
-            written(large),
+            component_with(large),
             "needs more than a sandbox has: memory has a minimum byte size of 1310720000",
         ),
         ("cut", component("greeter")[..2000].to_vec(), "it is damaged or cut short"),
@@ -63,32 +63,33 @@ fn a_wrong_file_is_told_by_check_and_componentize() {
     for (name, bytes, sentence) in files {
         let file = format!("{name}.wasm");
         fs::write(folder.path().join(&file), bytes).unwrap();
-        told(name, run(folder.path(), &["check", &file]), sentence);
+        assert_reported(name, run_author_command(folder.path(), &["check", &file]), sentence);
     }
-    let module = run(folder.path(), &["componentize", "module.wasm", "-o", "out.wasm"]);
-    told(
+    let module =
+        run_author_command(folder.path(), &["componentize", "module.wasm", "-o", "out.wasm"]);
+    assert_reported(
         "componentize",
         module,
         "module.wasm cannot be made a component: it exports no `describe`; export",
     );
     fs::write(folder.path().join("key"), "secret").unwrap();
-    let signed = run(folder.path(), &["sign", "types.wasm", "--key", "key"]);
-    told(
+    let signed = run_author_command(folder.path(), &["sign", "types.wasm", "--key", "key"]);
+    assert_reported(
         "key",
         signed,
         "key is not a signing key: a key has 64 hexadecimal digits, as `portolan keygen` writes it",
     );
     let against = ["check", "cut.wasm", "--against", "http://127.0.0.1:1"];
     fs::write(folder.path().join("cut.wasm"), component("bookshelf")).unwrap();
-    told(
+    assert_reported(
         "no host",
-        run(folder.path(), &against),
+        run_author_command(folder.path(), &against),
         "no host answers at http://127.0.0.1:1; give --against a running host, or a file",
     );
 }
 
 #[test]
-fn a_wrong_case_is_told_by_its_file_its_name_and_its_field() {
+fn an_invalid_case_is_reported_with_its_file_its_name_and_its_field() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("bookshelf.wasm"), component("bookshelf")).unwrap();
     fs::create_dir(folder.path().join("cases")).unwrap();
@@ -130,7 +131,11 @@ fn a_wrong_case_is_told_by_its_file_its_name_and_its_field() {
         ),
     ] {
         fs::write(folder.path().join("cases/a.json"), case).unwrap();
-        told(what, run(folder.path(), &["test", "bookshelf.wasm"]), sentence);
+        assert_reported(
+            what,
+            run_author_command(folder.path(), &["test", "bookshelf.wasm"]),
+            sentence,
+        );
     }
     for (arguments, sentence) in [
         (
@@ -139,7 +144,7 @@ fn a_wrong_case_is_told_by_its_file_its_name_and_its_field() {
         ),
         (["new", "shelf", "--lang", "cobol"], "[possible values: rust, js, ts, python]"),
     ] {
-        let (succeeded, text) = run(folder.path(), &arguments);
+        let (succeeded, text) = run_author_command(folder.path(), &arguments);
         assert!(!succeeded && text.contains(sentence), "{text}");
     }
 }

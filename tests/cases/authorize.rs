@@ -27,13 +27,13 @@ async fn after_consent_a_client_can_write_at_once() {
     }
     // Wrong numbers and codes are reported on the page, and the sign-in continues.
     let page = person.submit(&page, "phone", &[("phone", "12")]).await;
-    assert!(page.problem().contains("international"), "{}", page.reply.text);
+    assert!(page.error_text().contains("international"), "{}", page.reply.text);
     let page = person.submit(&page, "phone", &[("phone", "+1 (201) 555-0123")]).await;
     assert!(page.reply.text.contains("+1•••••0123"), "{}", page.reply.text);
     let code = crate::harness::person::code(&host, 1).await;
     let wrong = if code == "111111" { "222222" } else { "111111" };
     let page = person.submit(&page, "code", &[("code", wrong)]).await;
-    assert!(page.problem().contains("not the code"), "{}", page.reply.text);
+    assert!(page.error_text().contains("not the code"), "{}", page.reply.text);
     let spaced = format!(" {} {} ", &code[..3], &code[3..]);
     let page = person.submit(&page, "code", &[("code", &spaced)]).await;
     assert_eq!(page.heading, "Allow A <b>desktop</b> application to act for you?");
@@ -41,7 +41,7 @@ async fn after_consent_a_client_can_write_at_once() {
     assert!(
         page.reply.text.contains("in your name") && !page.reply.text.contains("Receive events")
     );
-    let code = allowed(&mut person, &page).await;
+    let code = allow(&mut person, &page).await;
 
     let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
     assert_eq!(token.status, 200, "{}", token.text);
@@ -64,9 +64,9 @@ async fn after_consent_a_client_can_write_at_once() {
 
     // The client is told of a refusal, and after a sign-out the person must sign in again.
     let page = person.open(&query(&parameters(&client, &challenge()))).await;
-    let told = person.submit(&page, "refuse", &[]).await.told();
-    assert_eq!((&*told["error"], &told["iss"]), ("access_denied", &host.url));
-    assert_eq!(told["state"], "odd &=+ 状態");
+    let callback = person.submit(&page, "refuse", &[]).await.redirect_parameters();
+    assert_eq!((&*callback["error"], &callback["iss"]), ("access_denied", &host.url));
+    assert_eq!(callback["state"], "odd &=+ 状態");
     let page = person.submit(&page, "sign_out", &[]).await;
     assert_eq!(page.heading, "Sign in with your phone");
     let log = host.log();
@@ -115,7 +115,7 @@ async fn invalid_requests_are_redirected_only_to_a_registered_address() {
         ("redirect_uri", Some("http://127.0.0.1:7777@evil.example/callback?kept=1")),
         ("redirect_uri", Some("https://evil.example/callback")),
     ] {
-        let page = person.open(&query(&with(&good, name, value))).await;
+        let page = person.open(&query(&with_parameter(&good, name, value))).await;
         let seen = (page.reply.status.as_u16(), page.reply.header("location"));
         assert_eq!(seen, (400, ""), "{name} {value:?}");
         assert!(!page.reply.text.contains("<script"), "{}", page.reply.text);
@@ -133,12 +133,13 @@ async fn invalid_requests_are_redirected_only_to_a_registered_address() {
         ("resource", Some("https://elsewhere.example"), "invalid_target"),
         ("resource", Some("#x"), "invalid_target"),
     ] {
-        let told = person.open(&query(&with(&good, name, value))).await.told();
-        assert_eq!((&*told["error"], &told["iss"]), (error, &host.url), "{name} {value:?}");
-        assert_eq!((&*told["state"], &*told["kept"]), ("odd &=+ 状態", "1"));
+        let callback =
+            person.open(&query(&with_parameter(&good, name, value))).await.redirect_parameters();
+        assert_eq!((&*callback["error"], &callback["iss"]), (error, &host.url), "{name} {value:?}");
+        assert_eq!((&*callback["state"], &*callback["kept"]), ("odd &=+ 状態", "1"));
     }
     // Another port of a loopback address is allowed (RFC 8252).
-    let port = with(&good, "redirect_uri", Some("http://127.0.0.1:1/callback?kept=1"));
+    let port = with_parameter(&good, "redirect_uri", Some("http://127.0.0.1:1/callback?kept=1"));
     assert_eq!(person.open(&query(&port)).await.reply.status, 200);
     // The address of a page cannot redirect to another site.
     let page = person.open("/oauth/authorize/continue?steps=x&next=https://evil.example").await;
@@ -167,28 +168,29 @@ async fn a_code_is_valid_once_for_its_client_and_its_verifier() {
         ("redirect_uri", Some("http://127.0.0.1:7777/other"), "invalid_grant"),
         ("resource", Some("https://elsewhere.example"), "invalid_target"),
     ] {
-        let reply = post(&host, "/oauth/token", &with(&good, name, value), None).await;
-        oauth_error(&reply, 400, error);
+        let reply = post(&host, "/oauth/token", &with_parameter(&good, name, value), None).await;
+        assert_oauth_error(&reply, 400, error);
     }
     let mcp = format!("{}/mcp", host.url);
-    let reply = post(&host, "/oauth/token", &with(&good, "resource", Some(&mcp)), None).await;
-    oauth_error(&reply, 400, "invalid_target");
+    let reply =
+        post(&host, "/oauth/token", &with_parameter(&good, "resource", Some(&mcp)), None).await;
+    assert_oauth_error(&reply, 400, "invalid_target");
     let token = post(&host, "/oauth/token", &good, None).await;
     let access = text(&token.body, "access_token").to_owned();
     let refresh = text(&token.body, "refresh_token").to_owned();
     assert_eq!(call(&host, &access, open("ada")).await.status, 200);
     // The second use of a code revokes the tokens of the first.
-    oauth_error(&post(&host, "/oauth/token", &good, None).await, 400, "invalid_grant");
-    call(&host, &access, open("eve")).await.refused(401, "token_invalid");
+    assert_oauth_error(&post(&host, "/oauth/token", &good, None).await, 400, "invalid_grant");
+    call(&host, &access, open("eve")).await.assert_refused(401, "token_invalid");
     let form =
         [("grant_type", "refresh_token"), ("client_id", &client), ("refresh_token", &refresh)];
-    oauth_error(&post(&host, "/oauth/token", &form, None).await, 400, "invalid_grant");
+    assert_oauth_error(&post(&host, "/oauth/token", &form, None).await, 400, "invalid_grant");
 
     // A code expires after a minute.
     let late = oauth::code(&mut person, &client, ADA).await;
     host.advance(61 * SECOND).await;
     let reply = post(&host, "/oauth/token", &redemption(&client, &late), None).await;
-    oauth_error(&reply, 400, "invalid_grant");
+    assert_oauth_error(&reply, 400, "invalid_grant");
 }
 
 #[tokio::test]
@@ -205,20 +207,20 @@ async fn a_refresh_token_is_valid_once_and_its_scope_never_grows() {
     };
     let old = text(&first, "refresh_token");
     let stolen = [("grant_type", "refresh_token"), ("client_id", &*other), ("refresh_token", old)];
-    oauth_error(&post(&host, "/oauth/token", &stolen, None).await, 400, "invalid_grant");
-    oauth_error(&refresh(old, &[("scope", "svc.events")]).await, 400, "invalid_scope");
-    oauth_error(&refresh(&format!("{old}x"), &[]).await, 400, "invalid_grant");
+    assert_oauth_error(&post(&host, "/oauth/token", &stolen, None).await, 400, "invalid_grant");
+    assert_oauth_error(&refresh(old, &[("scope", "svc.events")]).await, 400, "invalid_scope");
+    assert_oauth_error(&refresh(&format!("{old}x"), &[]).await, 400, "invalid_grant");
     let second = refresh(old, &[("scope", "svc.read")]).await.body;
     assert_eq!(second["scope"], "svc.read");
     let access = text(&second, "access_token");
-    call(&host, access, balance()).await.refused(404, "account_not_found");
-    call(&host, access, open("ada")).await.refused(403, "insufficient_scope");
+    call(&host, access, balance()).await.assert_refused(404, "account_not_found");
+    call(&host, access, open("ada")).await.assert_refused(403, "insufficient_scope");
     // A refresh with fewer scopes does not narrow the grant.
     let third = refresh(text(&second, "refresh_token"), &[]).await.body;
     assert_eq!(third["scope"], "svc.read svc.write");
-    oauth_error(&refresh(old, &[]).await, 400, "invalid_grant");
-    oauth_error(&refresh(text(&third, "refresh_token"), &[]).await, 400, "invalid_grant");
-    call(&host, text(&third, "access_token"), balance()).await.refused(401, "token_invalid");
+    assert_oauth_error(&refresh(old, &[]).await, 400, "invalid_grant");
+    assert_oauth_error(&refresh(text(&third, "refresh_token"), &[]).await, 400, "invalid_grant");
+    call(&host, text(&third, "access_token"), balance()).await.assert_refused(401, "token_invalid");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -241,10 +243,10 @@ async fn a_reused_refresh_token_revokes_its_family_even_during_a_refresh() {
         let second = refresh(old).await.body;
         let second = text(&second, "refresh_token");
         let (stolen, third) = tokio::join!(refresh(old), refresh(second));
-        oauth_error(&stolen, 400, "invalid_grant");
+        assert_oauth_error(&stolen, 400, "invalid_grant");
         if third.status == 200 {
             let third = text(&third.body, "refresh_token");
-            oauth_error(&refresh(third).await, 400, "invalid_grant");
+            assert_oauth_error(&refresh(third).await, 400, "invalid_grant");
         }
     }
 }
@@ -317,7 +319,7 @@ async fn a_client_is_known_by_the_address_of_its_document() {
     let mut person = Person::new(&host);
     let page = person.sign_in(&query(&parameters(&client, &challenge)), ADA).await;
     assert_eq!(page.heading, "Allow Known by its document to act for you?");
-    let code = allowed(&mut person, &page).await;
+    let code = allow(&mut person, &page).await;
     let token = post(&host, "/oauth/token", &redemption(&client, &code), None).await;
     assert_eq!(token.status, 200, "{}", token.text);
     let written = call(&host, text(&token.body, "access_token"), open("ada")).await;
@@ -345,16 +347,16 @@ async fn reads_of_client_documents_are_limited_and_shared() {
         page.reply.status.as_u16()
     };
     // Concurrent requests for the same client document share one read (single-flight).
-    let at_once = crate::harness::futures((0..5).map(|_| open("good.json"))).await;
+    let at_once = crate::harness::join_all((0..5).map(|_| open("good.json"))).await;
     assert_eq!(at_once, [200; 5]);
     assert_eq!(server.requests().len(), 1);
     // Cached documents are not limited; reads of other documents are refused after a few.
-    let mut told = Vec::new();
+    let mut statuses = Vec::new();
     for at in 0..6 {
-        told.push(open(&format!("other.json?{at}")).await);
+        statuses.push(open(&format!("other.json?{at}")).await);
         assert_eq!(open("good.json").await, 200);
     }
-    assert_eq!(told[5], 429, "{told:?}");
+    assert_eq!(statuses[5], 429, "{statuses:?}");
     let form = |at: u32| {
         let id = format!("https://localhost:{}/other.json?more={at}", server.port);
         [("grant_type", "refresh_token".to_owned()), ("client_id", id)]

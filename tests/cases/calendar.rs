@@ -1,8 +1,8 @@
 //! Calendars: blocks and hours across clock changes, and who sees what of them.
 
 use crate::harness::{
-    calendars::{and, ask, done, events, host, periods, reserve},
-    ties::Person,
+    calendars::{call_calendar, call_calendar_ok, events, host, merged, periods, reserve},
+    relationships::Person,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ async fn blocks_keep_their_wall_time_across_daylight_saving_changes() {
         "start": "2026-10-18T09:00", "end": "2026-10-18T10:00", "time_zone": LA,
         "rrule": "freq=weekly;byday=SU", "label": "Call +1 415 555 0100",
     });
-    let block = done(ada.agent(), "add_block", weekly).await;
+    let block = call_calendar_ok(ada.agent(), "add_block", weekly).await;
     assert_eq!(
         (&block["rrule"], &block["start"], &block["version"]),
         (&json!("FREQ=WEEKLY;BYDAY=SU"), &json!("2026-10-18T09:00:00"), &json!(1))
@@ -53,7 +53,7 @@ async fn blocks_keep_their_wall_time_across_daylight_saving_changes() {
         if let Some(rrule) = rrule {
             body["rrule"] = json!(rrule);
         }
-        done(ada.agent(), "add_block", body).await;
+        call_calendar_ok(ada.agent(), "add_block", body).await;
     }
     assert_eq!(
         periods(ada.agent(), "me", "2026-11-01T00:00:00Z", "2026-11-03T12:00:00Z").await,
@@ -86,23 +86,23 @@ async fn blocks_keep_their_wall_time_across_daylight_saving_changes() {
 async fn availability_follows_its_time_zone_and_differs_from_busy_times() {
     let host = host().await;
     let ada = Person::new(&host).await;
-    let unset = done(ada.agent(), "get_availability", json!({})).await;
+    let unset = call_calendar_ok(ada.agent(), "get_availability", json!({})).await;
     assert_eq!(unset, json!({ "set": false, "version": 0, "hours": null }));
     let hours = json!({
         "time_zone": "america/los_angeles", "rules": [{ "days": ["SU"], "from": "09:00", "to": "12:00" }],
         "expected_version": 0,
     });
-    let set = done(ada.agent(), "set_availability", hours.clone()).await;
+    let set = call_calendar_ok(ada.agent(), "set_availability", hours.clone()).await;
     assert_eq!((&set["version"], &set["hours"]["time_zone"]), (&json!(1), &json!(LA)), "{set:#}");
-    let stale = ask(ada.agent(), "set_availability", hours).await;
-    stale.refused(409, "version_conflict");
+    let stale = call_calendar(ada.agent(), "set_availability", hours).await;
+    stale.assert_refused(409, "version_conflict");
     assert_eq!(stale.body["conflict"]["current"], set);
-    assert_eq!(ada.follows(&stale.body["next"]).await, set);
+    assert_eq!(ada.call_next_step(&stale.body["next"]).await, set);
 
     // A block without a time zone has the time zone of the hours.
     for day in ["2026-11-01", "2027-03-14"] {
         let block = json!({ "start": format!("{day}T10:00"), "end": format!("{day}T11:00") });
-        let block = done(ada.agent(), "add_block", block).await;
+        let block = call_calendar_ok(ada.agent(), "add_block", block).await;
         assert_eq!(block["time_zone"], LA);
     }
     assert_eq!(
@@ -136,25 +136,29 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
         ("2026-11-02T00:00:00Z", "2026-11-01T00:00:00Z"),
     ] {
         for action in ["get_freebusy", "list_events"] {
-            let refused = ask(ada.agent(), action, range(start, end)).await;
-            refused.refused(400, "range_too_large");
-            ada.follows(&refused.body["next"]).await;
+            let refused = call_calendar(ada.agent(), action, range(start, end)).await;
+            refused.assert_refused(400, "range_too_large");
+            ada.call_next_step(&refused.body["next"]).await;
         }
     }
-    ask(ada.agent(), "get_freebusy", range("1969-01-01T00:00:00Z", "1969-01-02T00:00:00Z"))
-        .await
-        .refused(400, "validation_failed");
+    call_calendar(
+        ada.agent(),
+        "get_freebusy",
+        range("1969-01-01T00:00:00Z", "1969-01-02T00:00:00Z"),
+    )
+    .await
+    .assert_refused(400, "validation_failed");
     let whole = range("2026-11-01T00:00:00Z", "2027-01-02T00:00:00Z");
-    done(ada.agent(), "get_freebusy", whole).await;
+    call_calendar_ok(ada.agent(), "get_freebusy", whole).await;
 
     let block = json!({ "start": "2026-11-02T09:00", "end": "2026-11-02T10:00" });
     let hours = json!({ "time_zone": "Mars/Olympus", "rules": [] });
-    let mars = and(block.clone(), json!({ "time_zone": "Mars/Olympus" }));
+    let mars = merged(block.clone(), json!({ "time_zone": "Mars/Olympus" }));
     for (action, body) in [("set_availability", hours), ("add_block", mars)] {
-        let refused = ask(ada.agent(), action, body).await;
-        refused.refused(400, "time_zone_unknown");
+        let refused = call_calendar(ada.agent(), action, body).await;
+        refused.assert_refused(400, "time_zone_unknown");
         assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/time_zone");
-        ada.follows(&refused.body["next"]).await;
+        ada.call_next_step(&refused.body["next"]).await;
     }
     for (more, pointer) in [
         (json!({ "rrule": "FREQ=HOURLY" }), "/rrule"),
@@ -173,30 +177,36 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
         (json!({ "label": " " }), "/label"),
         (json!({ "label": "a\u{202e}b" }), "/label"),
     ] {
-        let refused = ask(ada.agent(), "add_block", and(block.clone(), more.clone())).await;
-        refused.refused(400, "validation_failed");
+        let refused =
+            call_calendar(ada.agent(), "add_block", merged(block.clone(), more.clone())).await;
+        refused.assert_refused(400, "validation_failed");
         assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], pointer, "{more}");
     }
     let backwards = json!([{ "days": ["MO"], "from": "10:00", "to": "09:00" }]);
-    let refused =
-        ask(ada.agent(), "set_availability", json!({ "time_zone": "UTC", "rules": backwards }))
-            .await;
-    refused.refused(400, "validation_failed");
+    let refused = call_calendar(
+        ada.agent(),
+        "set_availability",
+        json!({ "time_zone": "UTC", "rules": backwards }),
+    )
+    .await;
+    refused.assert_refused(400, "validation_failed");
     assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/rules/0/to");
     assert_eq!(events(ada.agent(), "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z").await.len(), 0);
 
-    let added = done(ada.agent(), "add_block", block).await;
+    let added = call_calendar_ok(ada.agent(), "add_block", block).await;
     let bo = Person::new(&host).await;
     let remove = json!({ "block_id": added["block_id"], "expected_version": 7 });
-    ask(bo.agent(), "remove_block", remove.clone()).await.refused(404, "block_not_found");
-    let stale = ask(ada.agent(), "remove_block", remove).await;
-    stale.refused(409, "version_conflict");
+    call_calendar(bo.agent(), "remove_block", remove.clone())
+        .await
+        .assert_refused(404, "block_not_found");
+    let stale = call_calendar(ada.agent(), "remove_block", remove).await;
+    stale.assert_refused(409, "version_conflict");
     assert_eq!(stale.body["conflict"]["current"], added);
     let remove = json!({ "block_id": added["block_id"] });
-    done(ada.agent(), "remove_block", remove.clone()).await;
-    let gone = ask(ada.agent(), "remove_block", remove).await;
-    gone.refused(404, "block_not_found");
-    ada.follows(&gone.body["next"]).await;
+    call_calendar_ok(ada.agent(), "remove_block", remove.clone()).await;
+    let gone = call_calendar(ada.agent(), "remove_block", remove).await;
+    gone.assert_refused(404, "block_not_found");
+    ada.call_next_step(&gone.body["next"]).await;
 
     // An unclaimed agent has no calendar, and its next step is the claim.
     let nobody = host.test_agent().await;
@@ -206,7 +216,7 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
         ("export_ics", json!({})),
         ("get_freebusy", range("2026-11-01T00:00:00Z", "2026-11-02T00:00:00Z")),
     ] {
-        let reply = ask(&nobody, action, body).await;
+        let reply = call_calendar(&nobody, action, body).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
         assert_eq!(reply.body["next"]["capability"], "svc.phone-binding", "{}", reply.text);
     }
@@ -214,11 +224,11 @@ async fn invalid_calendar_input_is_refused_with_its_place() {
 
 /// Returns the answer that a person gets about another person's free and busy time, without that
 /// person's id.
-async fn seen(viewer: &Person<'_>, other: &str) -> String {
+async fn freebusy_answer(viewer: &Person<'_>, other: &str) -> String {
     let range = json!({
         "owner_id": other, "start": "2027-01-04T00:00:00Z", "end": "2027-01-05T00:00:00Z",
     });
-    let reply = ask(viewer.agent(), "get_freebusy", range).await;
+    let reply = call_calendar(viewer.agent(), "get_freebusy", range).await;
     let mut body = reply.body;
     if let Some(meta) = body.get_mut("meta") {
         *meta = Value::Null;
@@ -233,26 +243,26 @@ async fn busy_times_of_others_need_a_permission() {
     let secret = json!({
         "start": "2027-01-04T09:00:00Z", "end": "2027-01-04T10:00:00Z", "label": "Oncologist",
     });
-    done(ada.agent(), "add_block", secret).await;
+    call_calendar_ok(ada.agent(), "add_block", secret).await;
     let meeting = json!({
         "ref": "mtg_secret", "owner_ids": [ada.id], "title": "Divorce lawyer",
         "start": "2027-01-04T10:00:00Z", "end": "2027-01-04T11:00:00Z",
     });
     assert_eq!(reserve(&ada, meeting).await.status, 200);
-    let stranger = seen(&bo, &ada.id).await;
-    assert_eq!(stranger, seen(&bo, NOBODY).await);
+    let stranger = freebusy_answer(&bo, &ada.id).await;
+    assert_eq!(stranger, freebusy_answer(&bo, NOBODY).await);
     assert!(stranger.contains("not_permitted"), "{stranger}");
     let range = json!({
         "owner_id": ada.id, "start": "2027-01-04T00:00:00Z", "end": "2027-01-05T00:00:00Z",
     });
-    let refused = ask(bo.agent(), "get_freebusy", range).await;
-    refused.refused(403, "not_permitted");
-    assert_eq!(bo.follows(&refused.body["next"]).await["allowed"], false);
+    let refused = call_calendar(bo.agent(), "get_freebusy", range).await;
+    refused.assert_refused(403, "not_permitted");
+    assert_eq!(bo.call_next_step(&refused.body["next"]).await["allowed"], false);
     // For a range that is too large, the refusal is the same and not about the range.
     let large = json!({
         "owner_id": ada.id, "start": "2027-01-04T00:00:00Z", "end": "2029-01-05T00:00:00Z",
     });
-    ask(bo.agent(), "get_freebusy", large).await.refused(403, "not_permitted");
+    call_calendar(bo.agent(), "get_freebusy", large).await.assert_refused(403, "not_permitted");
 
     let grant = |by: &Person<'_>, to: &Person<'_>, action: &str| {
         let (subject, token) = (format!("owner:{}", to.id), by.agent().token.clone());
@@ -263,10 +273,10 @@ async fn busy_times_of_others_need_a_permission() {
     };
     let (granted, _) = grant(&ada, &bo, "grant");
     ada.agent().result("social_permissions", granted).await;
-    let told = seen(&bo, &ada.id).await;
-    assert!(told.starts_with("200") && told.contains("\"BUSY\""), "{told}");
+    let answer = freebusy_answer(&bo, &ada.id).await;
+    assert!(answer.starts_with("200") && answer.contains("\"BUSY\""), "{answer}");
     for word in ["Oncologist", "Divorce", "lawyer", "mtg_", "blk_", "block", "meeting", "title"] {
-        assert!(!told.contains(word), "{word}: {told}");
+        assert!(!answer.contains(word), "{word}: {answer}");
     }
     assert_eq!(
         periods(bo.agent(), &ada.id, "2027-01-04T08:00:00Z", "2027-01-04T12:00:00Z").await,
@@ -278,31 +288,31 @@ async fn busy_times_of_others_need_a_permission() {
     );
     // A block in either direction makes the answer that for a person who does not exist.
     for (blocker, blocked) in [(&ada, &bo), (&bo, &ada)] {
-        blocker.done("block", &blocked.id).await;
-        assert_eq!(seen(&bo, &ada.id).await, stranger);
-        blocker.done("unblock", &blocked.id).await;
-        assert!(seen(&bo, &ada.id).await.starts_with("200"));
+        blocker.call_ok("block", &blocked.id).await;
+        assert_eq!(freebusy_answer(&bo, &ada.id).await, stranger);
+        blocker.call_ok("unblock", &blocked.id).await;
+        assert!(freebusy_answer(&bo, &ada.id).await.starts_with("200"));
     }
     let (revoked, _) = grant(&ada, &bo, "revoke");
     ada.agent().result("social_permissions", revoked).await;
-    assert_eq!(seen(&bo, &ada.id).await, stranger);
+    assert_eq!(freebusy_answer(&bo, &ada.id).await, stranger);
 
     // A connected person sees the time while the two have an open meeting.
     let cy = Person::new(&host).await;
-    cy.connects_with(&ada).await;
-    assert_eq!(seen(&cy, &ada.id).await, stranger);
+    cy.connect_with(&ada).await;
+    assert_eq!(freebusy_answer(&cy, &ada.id).await, stranger);
     let open = json!([{
         "object": format!("owner:{}", ada.id), "relation": "open_meeting",
         "subject": format!("owner:{}", cy.id),
     }]);
     let state = |write: &Value, delete: &Value| json!({ "action": "state", "write": write, "delete": delete });
     ada.agent().result("clerk", state(&open, &json!([]))).await;
-    assert!(seen(&cy, &ada.id).await.starts_with("200"));
-    ada.done("block", &cy.id).await;
-    assert_eq!(seen(&cy, &ada.id).await, stranger);
-    ada.done("unblock", &cy.id).await;
+    assert!(freebusy_answer(&cy, &ada.id).await.starts_with("200"));
+    ada.call_ok("block", &cy.id).await;
+    assert_eq!(freebusy_answer(&cy, &ada.id).await, stranger);
+    ada.call_ok("unblock", &cy.id).await;
     ada.agent().result("clerk", state(&json!([]), &open)).await;
-    assert_eq!(seen(&cy, &ada.id).await, stranger);
+    assert_eq!(freebusy_answer(&cy, &ada.id).await, stranger);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -314,14 +324,14 @@ async fn a_calendar_is_read_page_by_page() {
             "start": format!("2027-01-04T09:0{minute}:00Z"), "end": "2027-01-04T10:00:00Z",
             "rrule": "FREQ=DAILY;COUNT=5",
         });
-        done(ada.agent(), "add_block", block).await;
+        call_calendar_ok(ada.agent(), "add_block", block).await;
     }
     let range =
         json!({ "start": "2027-01-01T00:00:00Z", "end": "2027-02-01T00:00:00Z", "limit": 4 });
     let mut body = range.clone();
     let (mut starts, mut pages) = (Vec::new(), 0);
     loop {
-        let page = done(ada.agent(), "list_events", body.clone()).await;
+        let page = call_calendar_ok(ada.agent(), "list_events", body.clone()).await;
         let items = page["items"].as_array().unwrap();
         starts.extend(items.iter().map(|event| event["start"].as_str().unwrap().to_owned()));
         pages += 1;
@@ -332,10 +342,10 @@ async fn a_calendar_is_read_page_by_page() {
     }
     assert_eq!((starts.len(), pages), (15, 4));
     assert!(starts.is_sorted());
-    let other = and(body.clone(), json!({ "end": "2027-01-31T00:00:00Z" }));
-    ask(ada.agent(), "list_events", other).await.refused(400, "cursor_invalid");
+    let other = merged(body.clone(), json!({ "end": "2027-01-31T00:00:00Z" }));
+    call_calendar(ada.agent(), "list_events", other).await.assert_refused(400, "cursor_invalid");
     let bo = Person::new(&host).await;
-    ask(bo.agent(), "list_events", body).await.refused(400, "cursor_invalid");
-    let forged = and(range, json!({ "cursor": "0.1" }));
-    ask(ada.agent(), "list_events", forged).await.refused(400, "cursor_invalid");
+    call_calendar(bo.agent(), "list_events", body).await.assert_refused(400, "cursor_invalid");
+    let forged = merged(range, json!({ "cursor": "0.1" }));
+    call_calendar(ada.agent(), "list_events", forged).await.assert_refused(400, "cursor_invalid");
 }

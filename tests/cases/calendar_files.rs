@@ -2,21 +2,21 @@
 
 use crate::harness::{
     Agent,
-    calendars::{ask, done, event, events, file, host, periods},
-    ties::Person,
+    calendars::{call_calendar, call_calendar_ok, event, events, file, host, periods},
+    relationships::Person,
 };
 use serde_json::{Value, json};
 
-pub async fn import(agent: &Agent<'_>, lines: &[&str]) -> Value {
-    done(agent, "import_ics", json!({ "ics": file(lines) })).await
+pub async fn import_lines(agent: &Agent<'_>, lines: &[&str]) -> Value {
+    call_calendar_ok(agent, "import_ics", json!({ "ics": file(lines) })).await
 }
 
-pub fn numbers(answer: &Value) -> [u64; 4] {
+pub fn import_counts(answer: &Value) -> [u64; 4] {
     ["added", "replaced", "unchanged", "removed"].map(|name| answer[name].as_u64().unwrap())
 }
 
 /// Lists the starts and titles of the events between two days of 2099.
-pub async fn found(agent: &Agent<'_>, start: &str, end: &str) -> Vec<String> {
+pub async fn listed_events(agent: &Agent<'_>, start: &str, end: &str) -> Vec<String> {
     let (start, end) = (format!("2099-{start}T00:00:00Z"), format!("2099-{end}T00:00:00Z"));
     let text = |event: &Value| {
         let title = event["title"].as_str().unwrap_or("-");
@@ -127,8 +127,8 @@ async fn events_of_other_calendars_become_blocks() {
         &busy,
     ]
     .concat();
-    let answer = import(ada.agent(), &all).await;
-    assert_eq!(numbers(&answer), [10, 0, 0, 0], "{answer:#}");
+    let answer = import_lines(ada.agent(), &all).await;
+    assert_eq!(import_counts(&answer), [10, 0, 0, 0], "{answer:#}");
     let skipped = json!({ "transparent": 2, "cancelled": 2, "past": 1, "empty": 1, "own": 0 });
     assert_eq!(
         (&answer["skipped"], &answer["unsupported_count"]),
@@ -136,12 +136,15 @@ async fn events_of_other_calendars_become_blocks() {
         "{answer:#}"
     );
     assert_eq!(
-        found(ada.agent(), "01-01", "02-20").await,
+        listed_events(ada.agent(), "01-01", "02-20").await,
         ["01-05T17:00 Yoga, with Bo", "01-20T19:00 Yoga, moved", "02-02T17:00 Yoga, with Bo"]
     );
-    assert_eq!(found(ada.agent(), "02-20", "03-31").await, ["03-01T00:00 Trip", "03-10T00:00 Day"]);
     assert_eq!(
-        found(ada.agent(), "04-01", "05-02").await,
+        listed_events(ada.agent(), "02-20", "03-31").await,
+        ["03-01T00:00 Trip", "03-10T00:00 Day"]
+    );
+    assert_eq!(
+        listed_events(ada.agent(), "04-01", "05-02").await,
         [
             "04-01T10:00 -",
             "04-02T16:00 -",
@@ -167,20 +170,23 @@ async fn events_of_other_calendars_become_blocks() {
 
     // The same file again changes nothing. An event with the same UID replaces the former one, or
     // removes it if it is cancelled.
-    assert_eq!(numbers(&import(ada.agent(), &all).await), [0, 0, 10, 0]);
+    assert_eq!(import_counts(&import_lines(ada.agent(), &all).await), [0, 0, 10, 0]);
     let later = event("UID:trip", &["DTSTART;VALUE=DATE:20990302", "SUMMARY:Trip"]);
     let cancelled = event("UID:day", &["DTSTART;VALUE=DATE:20990310", "STATUS:CANCELLED"]);
-    let answer = import(ada.agent(), &[later.clone(), cancelled].concat()).await;
-    assert_eq!(numbers(&answer), [0, 1, 0, 1]);
-    assert_eq!(found(ada.agent(), "02-20", "03-31").await, ["03-02T00:00 Trip"]);
+    let answer = import_lines(ada.agent(), &[later.clone(), cancelled].concat()).await;
+    assert_eq!(import_counts(&answer), [0, 1, 0, 1]);
+    assert_eq!(listed_events(ada.agent(), "02-20", "03-31").await, ["03-02T00:00 Trip"]);
     let plain = event("UID:weekly", &["DTSTART:20990105T170000Z", "DURATION:PT1H"]);
-    assert_eq!(numbers(&import(ada.agent(), &plain).await), [0, 1, 0, 1]);
-    assert_eq!(found(ada.agent(), "01-01", "02-20").await, ["01-05T17:00 -"]);
+    assert_eq!(import_counts(&import_lines(ada.agent(), &plain).await), [0, 1, 0, 1]);
+    assert_eq!(listed_events(ada.agent(), "01-01", "02-20").await, ["01-05T17:00 -"]);
     let only = json!({ "ics": file(&later), "replace_all": true });
-    assert_eq!(numbers(&done(ada.agent(), "import_ics", only).await), [0, 0, 1, 7]);
+    assert_eq!(
+        import_counts(&call_calendar_ok(ada.agent(), "import_ics", only).await),
+        [0, 0, 1, 7]
+    );
     let trip = &events(ada.agent(), "2099-03-01T00:00:00Z", "2099-04-01T00:00:00Z").await[0];
-    done(ada.agent(), "remove_block", json!({ "block_id": trip["id"] })).await;
-    assert_eq!(found(ada.agent(), "02-20", "03-31").await, Vec::<String>::new());
+    call_calendar_ok(ada.agent(), "remove_block", json!({ "block_id": trip["id"] })).await;
+    assert_eq!(listed_events(ada.agent(), "02-20", "03-31").await, Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,11 +204,12 @@ async fn parts_that_cannot_be_imported_are_reported() {
         ("EXRULE:FREQ=DAILY", "EXRULE"),
         ("RECURRENCE-ID;RANGE=THISANDFUTURE:20990105T090000Z", "RANGE"),
     ] {
-        let answer = import(ada.agent(), &event("UID:x", &[&times[..], &[line]].concat())).await;
+        let answer =
+            import_lines(ada.agent(), &event("UID:x", &[&times[..], &[line]].concat())).await;
         assert_eq!(answer["unsupported_count"], 1, "{line}: {answer:#}");
         assert_eq!(answer["unsupported"][0]["part"], part, "{answer:#}");
         assert!(answer["unsupported"][0]["line"].as_u64().unwrap() >= 4, "{answer:#}");
-        assert_eq!(found(ada.agent(), "01-01", "02-20").await, ["01-05T09:00 -"], "{line}");
+        assert_eq!(listed_events(ada.agent(), "01-01", "02-20").await, ["01-05T09:00 -"], "{line}");
     }
     // Rules that together would take too long to count, and more events than a person may have.
     let many = |count: usize, more: &str| {
@@ -213,22 +220,31 @@ async fn parts_that_cannot_be_imported_are_reported() {
         let events: String = (0..count).map(event).collect();
         json!({ "ics": file(&[events.trim_end()]), "replace_all": true })
     };
-    let counted =
-        done(ada.agent(), "import_ics", many(300, "RRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=1000\r\n"))
-            .await;
+    let counted = call_calendar_ok(
+        ada.agent(),
+        "import_ics",
+        many(300, "RRULE:FREQ=WEEKLY;BYDAY=MO;COUNT=1000\r\n"),
+    )
+    .await;
     assert_eq!(counted["unsupported_count"], 100, "{counted:#}");
     assert_eq!(counted["unsupported"].as_array().unwrap().len(), 50);
-    let full = done(ada.agent(), "import_ics", many(400, "")).await;
-    assert_eq!(numbers(&full)[0], 100, "{full:#}");
+    let full = call_calendar_ok(ada.agent(), "import_ics", many(400, "")).await;
+    assert_eq!(import_counts(&full)[0], 100, "{full:#}");
     let block = json!({ "start": "2026-11-02", "end": "2026-11-03" });
-    let refused = ask(ada.agent(), "add_block", block).await;
-    refused.refused(409, "block_limit_reached");
+    let refused = call_calendar(ada.agent(), "add_block", block).await;
+    refused.assert_refused(409, "block_limit_reached");
     assert_eq!(refused.body["conflict"]["limit"], 400);
-    ada.follows(&refused.body["next"]).await;
+    ada.call_next_step(&refused.body["next"]).await;
     for count in [401, 2_000] {
-        ask(ada.agent(), "import_ics", many(count, "")).await.refused(409, "block_limit_reached");
+        call_calendar(ada.agent(), "import_ics", many(count, ""))
+            .await
+            .assert_refused(409, "block_limit_reached");
     }
-    assert_eq!(found(ada.agent(), "01-01", "02-20").await.len(), 400, "nothing was changed");
+    assert_eq!(
+        listed_events(ada.agent(), "01-01", "02-20").await.len(),
+        400,
+        "nothing was changed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -264,23 +280,23 @@ async fn files_that_cannot_be_parsed_are_refused_with_the_line() {
         (inside(&[&folded]), 30_009),
     ];
     for (ics, line) in cases {
-        let refused = ask(ada.agent(), "import_ics", json!({ "ics": ics })).await;
+        let refused = call_calendar(ada.agent(), "import_ics", json!({ "ics": ics })).await;
         let shown: String = ics.chars().take(200).collect();
         assert_eq!(refused.body["error_code"], "ics_invalid", "{shown:?} {}", refused.text);
-        refused.refused(400, "ics_invalid");
+        refused.assert_refused(400, "ics_invalid");
         assert_eq!(
             refused.body["conflict"]["errors"][0]["line"], line,
             "{shown:?} {}",
             refused.text
         );
-        ada.follows(&refused.body["next"]).await;
+        ada.call_next_step(&refused.body["next"]).await;
     }
     let mars = inside(&["DTSTART;TZID=Mars/Olympus:20990105T090000", "DURATION:PT1H"]);
-    let refused = ask(ada.agent(), "import_ics", json!({ "ics": mars })).await;
-    refused.refused(400, "time_zone_unknown");
+    let refused = call_calendar(ada.agent(), "import_ics", json!({ "ics": mars })).await;
+    refused.assert_refused(400, "time_zone_unknown");
     assert_eq!(refused.body["conflict"]["errors"][0]["line"], 7);
     let huge = file(&event("UID:x", &[&format!("SUMMARY:{}", "a".repeat(270_000))]));
-    let refused = ask(ada.agent(), "import_ics", json!({ "ics": huge })).await;
-    refused.refused(413, "payload_too_large");
-    assert_eq!(found(ada.agent(), "01-01", "02-20").await, Vec::<String>::new());
+    let refused = call_calendar(ada.agent(), "import_ics", json!({ "ics": huge })).await;
+    refused.assert_refused(413, "payload_too_large");
+    assert_eq!(listed_events(ada.agent(), "01-01", "02-20").await, Vec::<String>::new());
 }

@@ -2,13 +2,13 @@
 
 use crate::{
     cases::{
-        calendar_files::{found, import, numbers},
-        clients::installed,
+        calendar_files::{import_counts, import_lines, listed_events},
+        clients::clients_folder,
     },
     harness::{
         Agent,
-        calendars::{and, ask, done, event, events, host},
-        ties::Person,
+        calendars::{call_calendar, call_calendar_ok, event, events, host, merged},
+        relationships::Person,
     },
 };
 use jiff::{
@@ -91,13 +91,13 @@ fn random_block(random: &mut StdRng, first: Date) -> Value {
 }
 
 /// Runs a program by other authors, which compares the calendar file with the expected events.
-fn read_by(language: &str, program: &str, folder: &Path) {
+fn compare_with_program(language: &str, program: &str, folder: &Path) {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     std::fs::copy(programs.join(program), folder.join(program)).unwrap();
     let output = Command::new(language)
         .current_dir(folder)
         .args([program, "calendar.ics", "expected.json"])
-        .env("PYTHONPATH", installed().join("python"))
+        .env("PYTHONPATH", clients_folder().join("python"))
         // The time zones of the release that requirements.txt names, whatever the machine has.
         .env("PYTHONTZPATH", "")
         .output()
@@ -110,7 +110,7 @@ fn read_by(language: &str, program: &str, folder: &Path) {
 
 /// Exports the calendar, and checks that other programs find the events in it that the host lists
 /// between these days.
-async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
+async fn check_export(agent: &Agent<'_>, first: Date, days: i64) {
     let instant = |day: i64| {
         let date = first.checked_add(day.days()).unwrap();
         format!("{:.3}", date.to_zoned(TimeZone::UTC).unwrap().timestamp())
@@ -135,7 +135,7 @@ async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
     occurrences.sort();
     // An event that reaches from one range into the next is listed in both.
     occurrences.dedup();
-    let exported = done(agent, "export_ics", json!({})).await;
+    let exported = call_calendar_ok(agent, "export_ics", json!({})).await;
     let titles: Vec<_> = listed
         .iter()
         .filter(|event| event["title"].is_string())
@@ -148,14 +148,14 @@ async fn agrees(agent: &Agent<'_>, first: Date, days: i64) {
     assert!(occurrences.len() > 20, "{}", occurrences.len());
     let folder = tempfile::TempDir::new().unwrap();
     std::os::unix::fs::symlink(
-        installed().join("node_modules"),
+        clients_folder().join("node_modules"),
         folder.path().join("node_modules"),
     )
     .unwrap();
     std::fs::write(folder.path().join("calendar.ics"), exported["ics"].as_str().unwrap()).unwrap();
     std::fs::write(folder.path().join("expected.json"), expected.to_string()).unwrap();
-    read_by("python3", "calendar_reader.py", folder.path());
-    read_by("node", "calendar_reader.mjs", folder.path());
+    compare_with_program("python3", "calendar_reader.py", folder.path());
+    compare_with_program("node", "calendar_reader.mjs", folder.path());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,7 +168,7 @@ async fn other_libraries_find_the_same_times_in_an_export() {
         let mut random = StdRng::seed_from_u64(seed);
         for _ in 0..25 {
             let block = random_block(&mut random, first);
-            let reply = ask(ada.agent(), "add_block", block.clone()).await;
+            let reply = call_calendar(ada.agent(), "add_block", block.clone()).await;
             // Only a block whose rule ends before its first event is refused.
             if reply.status != 200 {
                 assert_eq!(
@@ -183,9 +183,9 @@ async fn other_libraries_find_the_same_times_in_an_export() {
             "title": "Über \"uns\": a, b; c",
         });
         // A tentative meeting can be reserved whatever else is at that time.
-        let meeting = and(meeting, json!({ "kind": "tentative" }));
+        let meeting = merged(meeting, json!({ "kind": "tentative" }));
         ada.agent().result("clerk", meeting).await;
-        agrees(ada.agent(), first, 730).await;
+        check_export(ada.agent(), first, 730).await;
     }
 }
 
@@ -206,10 +206,10 @@ async fn an_import_is_exported_unchanged() {
         "UID:weekly@example.com",
         &["RECURRENCE-ID:20990119T170000Z", "DTSTART:20990120T190000Z", "DURATION:PT1H"],
     );
-    import(ada.agent(), &[weekly, moved].concat()).await;
+    import_lines(ada.agent(), &[weekly, moved].concat()).await;
     let block = json!({ "start": "2099-01-07", "end": "2099-01-08", "label": "Own" });
-    done(ada.agent(), "add_block", block).await;
-    let exported = done(ada.agent(), "export_ics", json!({})).await;
+    call_calendar_ok(ada.agent(), "add_block", block).await;
+    let exported = call_calendar_ok(ada.agent(), "export_ics", json!({})).await;
     let text = exported["ics"].as_str().unwrap();
     for line in [
         "UID:weekly@example.com",
@@ -224,16 +224,16 @@ async fn an_import_is_exported_unchanged() {
         assert!(text.contains(&format!("\r\n{line}\r\n")), "{line}: {text}");
     }
     assert!(!text.contains("EXDATE;TZID=America/Los_Angeles:20990119"), "{text}");
-    let again = done(ada.agent(), "export_ics", json!({})).await;
+    let again = call_calendar_ok(ada.agent(), "export_ics", json!({})).await;
     assert_eq!(again["ics"], exported["ics"], "it is stable");
     // A person's own export changes nothing when it is imported; another person gets new events at
     // the same times.
-    let own = done(ada.agent(), "import_ics", json!({ "ics": text })).await;
-    assert_eq!((numbers(&own), &own["skipped"]["own"]), ([0, 0, 2, 0], &json!(1)), "{own:#}");
-    let other = done(bo.agent(), "import_ics", json!({ "ics": text })).await;
-    assert_eq!(numbers(&other), [3, 0, 0, 0], "{other:#}");
+    let own = call_calendar_ok(ada.agent(), "import_ics", json!({ "ics": text })).await;
+    assert_eq!((import_counts(&own), &own["skipped"]["own"]), ([0, 0, 2, 0], &json!(1)), "{own:#}");
+    let other = call_calendar_ok(bo.agent(), "import_ics", json!({ "ics": text })).await;
+    assert_eq!(import_counts(&other), [3, 0, 0, 0], "{other:#}");
     let starts = async |agent: &Agent<'_>| {
-        let found = found(agent, "01-01", "02-20").await;
+        let found = listed_events(agent, "01-01", "02-20").await;
         found.iter().map(|start| start[..11].to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(starts(ada.agent()).await, starts(bo.agent()).await);

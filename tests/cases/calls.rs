@@ -28,7 +28,7 @@ async fn a_components_refusal_is_answered_as_the_error_envelope() {
     let host = Host::with(&["greeter"]).await;
     let reply =
         host.agent().await.call("greeter", json!({ "action": "greet", "name": "HAL" })).await;
-    reply.refused(403, "robot_refused");
+    reply.assert_refused(403, "robot_refused");
     assert_eq!(reply.body["message"], "This greeter does not talk to robots.");
     assert_eq!(reply.body["retryable"], false);
     assert_eq!(
@@ -46,12 +46,12 @@ async fn a_call_is_checked_in_the_documented_order() {
     let token = format!("Bearer {}", agent.token);
     host.send(Method::POST, path, &[], Some("{".into()))
         .await
-        .refused(401, "authentication_required");
+        .assert_refused(401, "authentication_required");
     host.send(Method::POST, path, &[("authorization", &token)], Some("{".into()))
         .await
-        .refused(404, "unknown_capability");
+        .assert_refused(404, "unknown_capability");
     let reply = agent.call("template_000", json!({ "action": "nothing", "x": 1 })).await;
-    reply.refused(400, "unknown_action");
+    reply.assert_refused(400, "unknown_action");
     assert_eq!(
         reply.body["conflict"]["errors"][0]["expected"],
         json!(["alpha", "bravo", "listen"])
@@ -64,7 +64,7 @@ async fn a_call_is_checked_in_the_documented_order() {
         [("authorization", &*format!("Bearer {reader}")), ("content-type", "application/json")];
     let reply =
         host.send(Method::POST, "/v1/capabilities/template_000/call", &headers, Some(body)).await;
-    reply.refused(403, "phone_binding_required");
+    reply.assert_refused(403, "phone_binding_required");
     assert_eq!(reply.body["retryable"], true);
     assert_eq!(reply.body["next"]["capability"], "svc.phone-binding");
     assert_eq!(reply.body["next"]["then"], "retry_original");
@@ -72,7 +72,7 @@ async fn a_call_is_checked_in_the_documented_order() {
     let body = json!({ "action": "listen", "wrong": true }).to_string();
     let reply =
         host.send(Method::POST, "/v1/capabilities/template_000/call", &headers, Some(body)).await;
-    reply.refused(403, "insufficient_scope");
+    reply.assert_refused(403, "insufficient_scope");
     assert_eq!(
         reply.body["conflict"],
         json!({ "kind": "scope", "required": ["svc.events"], "held": ["svc.read"] })
@@ -81,7 +81,7 @@ async fn a_call_is_checked_in_the_documented_order() {
     agent
         .call("template_000", json!({ "action": "listen", "wrong": true }))
         .await
-        .refused(400, "validation_failed");
+        .assert_refused(400, "validation_failed");
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn an_internal_action_does_not_exist_for_agents() {
         .await
         .call("template_000", json!({ "action": "hidden" }))
         .await
-        .refused(400, "unknown_action");
+        .assert_refused(400, "unknown_action");
     for path in ["/v1/capabilities", "/v1/capabilities/template_000/schema", "/openapi.json"] {
         assert!(!host.get(path).await.text.contains("hidden"), "{path}");
     }
@@ -108,7 +108,7 @@ async fn violations_are_reported_for_the_chosen_action() {
         "color": "red",
     });
     let reply = agent.call("template_000", body).await;
-    reply.refused(400, "validation_failed");
+    reply.assert_refused(400, "validation_failed");
     assert_eq!(reply.body["conflict"]["kind"], "validation");
     let errors = reply.body["conflict"]["errors"].as_array().unwrap();
     let row = |pointer: &str| {
@@ -161,10 +161,10 @@ async fn bodies_that_are_not_a_json_object_are_refused() {
             .await
     };
     for body in ["", "{", "[]", "null", "\"x\"", "{\"action\":\"people\"} {}", "\u{feff}{}"] {
-        send("application/json", body).await.refused(400, "malformed_json");
+        send("application/json", body).await.assert_refused(400, "malformed_json");
     }
     for media in ["text/plain", "application/x-www-form-urlencoded", "", "multipart/form-data"] {
-        send(media, "{}").await.refused(415, "unsupported_media_type");
+        send(media, "{}").await.assert_refused(415, "unsupported_media_type");
     }
     assert_eq!(
         send("application/json; charset=utf-8", "{\"action\":\"people\"}").await.status,
@@ -172,13 +172,13 @@ async fn bodies_that_are_not_a_json_object_are_refused() {
     );
     let large = json!({ "action": "greet", "name": "x".repeat(5000) }).to_string();
     let reply = send("application/json", &large).await;
-    reply.refused(413, "payload_too_large");
+    reply.assert_refused(413, "payload_too_large");
     assert_eq!(
         reply.body["conflict"],
         json!({ "kind": "limit", "name": "call_input_bytes", "limit": 4096 })
     );
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
-    send("application/json", &deep).await.refused(400, "malformed_json");
+    send("application/json", &deep).await.assert_refused(400, "malformed_json");
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn the_catalog_lists_what_can_be_called() {
     assert_eq!(other.status, 200);
     // A changed catalog has another ETag.
     host.drop_in("wasi_probe.wasm", &crate::harness::component("wasi_probe"));
-    host.loaded("wasi_probe", "1.0.0").await;
+    host.wait_for_version("wasi_probe", "1.0.0").await;
     let changed =
         host.send(Method::GET, "/v1/capabilities", &[("if-none-match", &etag)], None).await;
     assert_eq!((changed.status.as_u16(), &changed.body["catalog_version"]), (200, &json!(2)));
@@ -262,8 +262,8 @@ async fn the_schema_has_a_branch_for_each_action() {
     ] {
         assert_eq!(validator.is_valid(&body), valid, "{body}");
     }
-    host.get("/v1/capabilities/%ff/schema").await.refused(404, "unknown_capability");
-    host.get("/v1/capabilities/nothing/schema").await.refused(404, "unknown_capability");
+    host.get("/v1/capabilities/%ff/schema").await.assert_refused(404, "unknown_capability");
+    host.get("/v1/capabilities/nothing/schema").await.assert_refused(404, "unknown_capability");
 }
 
 #[tokio::test]

@@ -9,18 +9,18 @@ async fn a_component_is_dropped_in_replaced_and_removed() {
     let host = Host::with(&[]).await;
     let agent = host.agent().await;
     let greet = json!({ "action": "greet", "name": "Ada" });
-    agent.call("greeter", greet.clone()).await.refused(404, "unknown_capability");
+    agent.call("greeter", greet.clone()).await.assert_refused(404, "unknown_capability");
     // The file is copied into the folder, not renamed.
     std::fs::write(host.catalog().join("greeter.wasm"), component("greeter")).unwrap();
-    host.loaded("greeter", "1.2.0").await;
+    host.wait_for_version("greeter", "1.2.0").await;
     assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Hello, Ada!");
     let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, "), ("1.2.0", "1.3.0")]);
     host.drop_in("greeter.wasm", &newer);
-    host.loaded("greeter", "1.3.0").await;
+    host.wait_for_version("greeter", "1.3.0").await;
     assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Howdy, Ada!");
     std::fs::remove_file(host.catalog().join("greeter.wasm")).unwrap();
     host.wait_for("removal", |status| status["loaded"] == json!([])).await;
-    agent.call("greeter", greet).await.refused(404, "unknown_capability");
+    agent.call("greeter", greet).await.assert_refused(404, "unknown_capability");
     assert_eq!(host.get("/v1/capabilities").await.body["catalog_version"], 4);
 }
 
@@ -29,14 +29,14 @@ async fn breaking_changes_are_reported() {
     let host = Host::with(&["template"]).await;
     let newer = patched(&component("template"), &[("bravo", "gamma"), ("1.2.0", "1.2.1")]);
     host.drop_in("template.wasm", &newer);
-    host.loaded("template_000", "1.2.1").await;
+    host.wait_for_version("template_000", "1.2.1").await;
     let change = &host.status().await["changes"][0];
     assert_eq!((&change["from"], &change["to"]), (&json!("1.2.0"), &json!("1.2.1")));
     assert_eq!(change["breaking"], json!(["action bravo is removed"]));
     assert_eq!(change["unannounced"], true);
     let announced = patched(&component("template"), &[("bravo", "delta"), ("1.2.0", "2.0.0")]);
     host.drop_in("template.wasm", &announced);
-    host.loaded("template_000", "2.0.0").await;
+    host.wait_for_version("template_000", "2.0.0").await;
     let change = &host.status().await["changes"][0];
     assert_eq!(
         (&change["breaking"], &change["unannounced"]),
@@ -136,11 +136,11 @@ async fn a_start_that_ended_twice_over_a_file_leaves_it_out() {
         killed_while_starting(folder.path(), "\"loading\":\"matching_sessions.wasm");
     }
     let host = Process::start_in(folder);
-    assert_eq!(host.refusal("matching_sessions.wasm").await["reason"], "start_failed");
+    assert_eq!(host.wait_for_refusal("matching_sessions.wasm").await["reason"], "start_failed");
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
     // The file is loaded when it is copied again.
     host.drop_in("matching_sessions.wasm", &component("matching_sessions"));
-    host.loaded("matching_sessions", "1.0.0").await;
+    host.wait_for_version("matching_sessions", "1.0.0").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +152,7 @@ async fn loaded_components_stay_when_the_folder_disappears() {
     assert_eq!(agent.call("greeter", json!({ "action": "people" })).await.status, 200);
     std::fs::rename(host.folder.path().join("elsewhere"), host.catalog()).unwrap();
     host.drop_in("template.wasm", &component("template"));
-    host.loaded("template_000", "1.2.0").await;
+    host.wait_for_version("template_000", "1.2.0").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,10 +163,10 @@ async fn a_granted_import_is_linked() {
         ..Options::default()
     })
     .await;
-    host.loaded("texter", "1.0.0").await;
+    host.wait_for_version("texter", "1.0.0").await;
     // The permission grant is for the id's publisher, not for any component that has the id.
     host.drop_in("copy.wasm", &component("texter"));
-    let row = host.refusal("copy.wasm").await;
+    let row = host.wait_for_refusal("copy.wasm").await;
     assert_eq!(row["reason"], "publisher_mismatch");
     let sent = host.agent().await.result("texter", json!({ "action": "text" })).await;
     assert_eq!(sent["to"], "+14155550100");

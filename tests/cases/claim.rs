@@ -25,7 +25,7 @@ async fn host() -> Host {
     Host::with(&["svc_phone_binding", "ledger"]).await
 }
 
-fn wrong(code: &str) -> &'static str {
+fn wrong_code(code: &str) -> &'static str {
     if code == "111111" { "222222" } else { "111111" }
 }
 
@@ -46,7 +46,7 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     let host = host().await;
     let agent = host.agent().await;
     let refused = agent.call("ledger", open("ada")).await;
-    refused.refused(403, "phone_binding_required");
+    refused.assert_refused(403, "phone_binding_required");
 
     // The claim follows only what the answers say.
     let step = &refused.body["next"];
@@ -71,8 +71,8 @@ async fn a_refused_write_leads_to_the_claim_and_then_succeeds_with_the_same_toke
     agent.result("ledger", open("ada")).await;
 
     // A code is valid once, and the agent cannot be claimed twice.
-    agent.call(BINDING, input).await.refused(409, "no_pending_bind");
-    agent.call(BINDING, bind(BOB)).await.refused(409, "already_claimed");
+    agent.call(BINDING, input).await.assert_refused(409, "no_pending_bind");
+    agent.call(BINDING, bind(BOB)).await.assert_refused(409, "already_claimed");
     let message = &messages(&host, 1).await[0];
     assert_eq!(message["to"], ADA);
     assert!(message["text"].as_str().unwrap().contains("the agent \"a test\""), "{message}");
@@ -165,11 +165,11 @@ async fn a_message_is_retried_until_the_provider_accepts_it_and_its_status_is_ke
         Reply::read(request.header("x-twilio-signature", signature).send().await.unwrap()).await
     };
     let right = signature(&format!("{}{report_to}", host.url), &failed);
-    report("", &failed).await.refused(403, "not_permitted");
-    report(&right, &delivered).await.refused(403, "not_permitted");
+    report("", &failed).await.assert_refused(403, "not_permitted");
+    report(&right, &delivered).await.assert_refused(403, "not_permitted");
     report(&signature("http://elsewhere.example", &failed), &failed)
         .await
-        .refused(403, "not_permitted");
+        .assert_refused(403, "not_permitted");
     let fine = signature(&format!("{}{report_to}", host.url), &delivered);
     assert_eq!(report(&fine, &delivered).await.status, 204);
     assert!(agent.result(BINDING, json!({ "action": "status" })).await["pending"].is_object());
@@ -179,7 +179,7 @@ async fn a_message_is_retried_until_the_provider_accepts_it_and_its_status_is_ke
         assert!(started.elapsed() < PATIENCE);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    agent.call(BINDING, verify(code)).await.refused(502, "sms_undeliverable");
+    agent.call(BINDING, verify(code)).await.assert_refused(502, "sms_undeliverable");
     assert!(!host.log().contains("s3cret") && !host.log().contains(code));
 }
 
@@ -204,8 +204,8 @@ async fn a_waiting_message_is_not_readable_in_the_database() {
     let waiting = "SELECT name FROM timers WHERE capability = ':sms'";
     assert_eq!(host.database().texts(waiting).await.len(), 1);
     let plain = [ADA.trim_start_matches('+'), form["Body"].as_str()];
-    assert_eq!(host.database().found(&plain), Vec::<String>::new());
-    assert_eq!(host.database().found(&["sealed"]), ["sealed"]);
+    assert_eq!(host.database().texts_found(&plain), Vec::<String>::new());
+    assert_eq!(host.database().texts_found(&["sealed"]), ["sealed"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,15 +228,15 @@ async fn wrong_codes_are_counted_even_across_a_crash() {
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
     let code = code(&host, 1).await;
-    let guess = verify(wrong(&code));
+    let guess = verify(wrong_code(&code));
     for _ in 0..3 {
-        agent.call(BINDING, guess.clone()).await.refused(422, "code_invalid");
+        agent.call(BINDING, guess.clone()).await.assert_refused(422, "code_invalid");
     }
     // The code is not valid for another agent's claim.
     let other = host.agent().await;
-    other.call(BINDING, verify(&code)).await.refused(409, "no_pending_bind");
+    other.call(BINDING, verify(&code)).await.assert_refused(409, "no_pending_bind");
     other.result(BINDING, bind(BOB)).await;
-    other.call(BINDING, verify(&code)).await.refused(422, "code_invalid");
+    other.call(BINDING, verify(&code)).await.assert_refused(422, "code_invalid");
 
     host.signal("KILL");
     let (_, folder) = host.wait();
@@ -252,12 +252,15 @@ async fn after_five_wrong_codes_the_right_one_is_refused() {
     agent.result(BINDING, bind(ADA)).await;
     let code = code(&host, 1).await;
     for _ in 0..4 {
-        agent.call(BINDING, verify(wrong(&code))).await.refused(422, "code_invalid");
+        agent.call(BINDING, verify(wrong_code(&code))).await.assert_refused(422, "code_invalid");
     }
-    agent.call(BINDING, verify(wrong(&code))).await.refused(429, "too_many_attempts");
-    agent.call(BINDING, verify(&code)).await.refused(429, "too_many_attempts");
-    agent.call(BINDING, json!({ "action": "resend" })).await.refused(429, "too_many_attempts");
-    agent.call("ledger", open("ada")).await.refused(403, "phone_binding_required");
+    agent.call(BINDING, verify(wrong_code(&code))).await.assert_refused(429, "too_many_attempts");
+    agent.call(BINDING, verify(&code)).await.assert_refused(429, "too_many_attempts");
+    agent
+        .call(BINDING, json!({ "action": "resend" }))
+        .await
+        .assert_refused(429, "too_many_attempts");
+    agent.call("ledger", open("ada")).await.assert_refused(403, "phone_binding_required");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -280,15 +283,15 @@ async fn a_second_request_at_once_sends_no_message() {
     let first = agent.result(BINDING, bind(ADA)).await;
     let again = agent.result(BINDING, bind(ADA)).await;
     assert_eq!(first["bind_id"], again["bind_id"]);
-    agent.call(BINDING, json!({ "action": "resend" })).await.refused(429, "resend_too_soon");
-    agent.call(BINDING, bind(BOB)).await.refused(429, "resend_too_soon");
+    agent.call(BINDING, json!({ "action": "resend" })).await.assert_refused(429, "resend_too_soon");
+    agent.call(BINDING, bind(BOB)).await.assert_refused(429, "resend_too_soon");
     for (phone, status, code) in [
         ("07700900123", 400, "phone_invalid"),
         ("+1415", 400, "phone_invalid"),
         ("+18002345678", 422, "phone_not_allowed"),
         ("+14155550100", 422, "phone_not_allowed"),
     ] {
-        agent.call(BINDING, bind(phone)).await.refused(status, code);
+        agent.call(BINDING, bind(phone)).await.assert_refused(status, code);
     }
     let state = agent.result(BINDING, json!({ "action": "status" })).await;
     assert_eq!(
@@ -313,13 +316,13 @@ async fn test_mode_has_a_number_for_everything_and_sends_nothing() {
         let agent = host.test_agent().await;
         let sent = agent.call(BINDING, bind(&format!("+141555501{last}"))).await;
         if let Some((status, code)) = bound {
-            sent.refused(status, code);
+            sent.assert_refused(status, code);
             continue;
         }
         assert_eq!(sent.body["result"]["test_code"], "424242", "{}", sent.body);
         let reply = agent.call(BINDING, verify("424242")).await;
         match verified {
-            Some((status, code)) => reply.refused(status, code),
+            Some((status, code)) => reply.assert_refused(status, code),
             None => {
                 assert_eq!(reply.body["result"]["state"], "claimed", "{}", reply.body);
                 agent.result("ledger", open("ada")).await;
@@ -329,7 +332,7 @@ async fn test_mode_has_a_number_for_everything_and_sends_nothing() {
     // With this number, one wrong code locks the claim.
     let agent = host.test_agent().await;
     agent.result(BINDING, bind("+14155550116")).await;
-    agent.call(BINDING, verify("111111")).await.refused(429, "too_many_attempts");
+    agent.call(BINDING, verify("111111")).await.assert_refused(429, "too_many_attempts");
     // With this number, every agent is claimed for the same owner.
     let mut owners = Vec::new();
     for _ in 0..2 {
@@ -339,7 +342,7 @@ async fn test_mode_has_a_number_for_everything_and_sends_nothing() {
     }
     assert_eq!(owners[0], owners[1]);
     let agent = host.test_agent().await;
-    agent.call(BINDING, bind(ADA)).await.refused(422, "phone_not_allowed");
+    agent.call(BINDING, bind(ADA)).await.assert_refused(422, "phone_not_allowed");
     assert_eq!(messages(&host, 0).await.len(), 0);
 }
 
@@ -357,9 +360,9 @@ async fn an_agent_is_unclaimed() {
     let host = host().await;
     let agent = claimed(&host, ADA, 1).await;
     let refused = agent.call(BINDING, json!({ "action": "unbind" })).await;
-    refused.refused(409, "confirm_required");
+    refused.assert_refused(409, "confirm_required");
     agent.result(BINDING, refused.body["next"]["input"].clone()).await;
-    agent.call("ledger", open("ada")).await.refused(403, "phone_binding_required");
+    agent.call("ledger", open("ada")).await.assert_refused(403, "phone_binding_required");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -371,9 +374,9 @@ async fn a_new_number_is_valid_a_day_after_the_old_one_was_notified() {
     agent.result(BINDING, change.clone()).await;
     let held = agent.result(BINDING, verify(&code(&host, 2).await)).await;
     assert_eq!(held["state"], "change_on_hold");
-    let told = messages(&host, 3).await[2].clone();
-    assert_eq!(told["to"], ADA, "{told}");
-    agent.call(BINDING, change).await.refused(409, "change_on_hold");
+    let notification = messages(&host, 3).await[2].clone();
+    assert_eq!(notification["to"], ADA, "{notification}");
+    agent.call(BINDING, change).await.assert_refused(409, "change_on_hold");
     let status = json!({ "action": "status" });
     assert_eq!(agent.result(BINDING, status.clone()).await["phone_masked"], "+1•••••0123");
 

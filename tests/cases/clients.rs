@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 static TURNS: Semaphore = Semaphore::const_new(2);
 
 /// The folder of the clients' packages, which the first test that needs it installs.
-pub fn installed() -> &'static Path {
+pub fn clients_folder() -> &'static Path {
     static CLIENTS: OnceLock<PathBuf> = OnceLock::new();
     CLIENTS.get_or_init(|| {
         let made = Command::new(env!("CARGO")).args(["xtask", "clients"]).output().unwrap();
@@ -30,24 +30,29 @@ pub fn installed() -> &'static Path {
 }
 
 /// Runs one of the programs against a host of its own.
-async fn succeeds(language: &str, program: &str) {
+async fn run_program(language: &str, program: &str) {
     let host = Host::with(&["svc_phone_binding", "ledger", "faq_search"]).await;
-    succeeds_at(&host, language, program).await;
+    run_program_at(&host, language, program).await;
 }
 
-async fn succeeds_at(host: &Host, language: &str, program: &str) {
+async fn run_program_at(host: &Host, language: &str, program: &str) {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
-    run(host, language, &programs.join(program)).await;
+    run_program_file(host, language, &programs.join(program)).await;
 }
 
 /// Runs a program with the files beside it, and returns what it prints.
-pub async fn run(host: &Host, language: &str, program: &Path) -> String {
-    run_at(host, &host.url, language, program).await
+pub async fn run_program_file(host: &Host, language: &str, program: &Path) -> String {
+    run_program_file_at(host, &host.url, language, program).await
 }
 
-/// Does the same as `run` at another address of the host.
-pub async fn run_at(host: &Host, address: &str, language: &str, program: &Path) -> String {
-    let installed = installed();
+/// Does the same as `run_program_file` at another address of the host.
+pub async fn run_program_file_at(
+    host: &Host,
+    address: &str,
+    language: &str,
+    program: &Path,
+) -> String {
+    let installed = clients_folder();
     // Node.js looks for modules beside the program.
     let folder = host.folder.path().join("clients");
     fs::create_dir(&folder).unwrap();
@@ -81,41 +86,41 @@ pub async fn run_at(host: &Host, address: &str, language: &str, program: &Path) 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oauth4webapi_completes_every_flow() {
-    succeeds("node", "oauth4webapi.mjs").await;
+    run_program("node", "oauth4webapi.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn openid_client_completes_every_flow() {
-    succeeds("node", "openid-client.mjs").await;
+    run_program("node", "openid-client.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn authlib_completes_every_flow() {
-    succeeds("python3", "authlib_client.py").await;
+    run_program("python3", "authlib_client.py").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_typescript_client_of_mcp_reads_is_claimed_and_writes() {
-    succeeds("node", "mcp.mjs").await;
+    run_program("node", "mcp.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_official_python_client_of_mcp_reads_is_claimed_and_writes() {
-    succeeds("python3", "mcp_client.py").await;
+    run_program("python3", "mcp_client.py").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_inspector_of_mcp_finds_no_errors_in_the_tools_that_ship() {
-    succeeds_at(&shipped().await, "node", "inspector.mjs").await;
+    run_program_at(&shipped().await, "node", "inspector.mjs").await;
 }
 
 /// The part of the suite that needs no fixtures; the rest is in tests/conformance.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_conformance_suite_of_mcp_passes_where_it_needs_no_fixtures() {
-    succeeds("node", "conformance.mjs").await;
+    run_program("node", "conformance.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_browser_works_the_page() {
-    succeeds("node", "browser.mjs").await;
+    run_program("node", "browser.mjs").await;
 }

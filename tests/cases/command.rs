@@ -12,11 +12,11 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-fn out(output: &Output) -> String {
+fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn err(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -25,7 +25,7 @@ fn check_describes_a_component() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("greeter.wasm"), component("greeter")).unwrap();
     let output = run(folder.path(), &["check", "greeter.wasm"]);
-    assert!(output.status.success(), "{}", out(&output));
+    assert!(output.status.success(), "{}", stdout(&output));
     for part in [
         "greeter 1.2.0",
         "sha256:",
@@ -35,11 +35,11 @@ fn check_describes_a_component() {
         "portolan:capability/context@2.0.0",
         "fit for a catalog",
     ] {
-        assert!(out(&output).contains(part), "{part}: {}", out(&output));
+        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
     }
     std::fs::write(folder.path().join("texter.wasm"), component("texter")).unwrap();
     let output = run(folder.path(), &["check", "texter.wasm"]);
-    assert!(out(&output).contains("approve texter`, which permits: sms"), "{}", out(&output));
+    assert!(stdout(&output).contains("approve texter`, which permits: sms"), "{}", stdout(&output));
 }
 
 #[test]
@@ -48,10 +48,10 @@ fn check_says_what_is_wrong_and_how_to_fix_it() {
     std::fs::write(folder.path().join("bad.wasm"), component("describe_lies")).unwrap();
     let output = run(folder.path(), &["check", "bad.wasm"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(out(&output).contains("not fit for a catalog"), "{}", out(&output));
-    assert!(out(&output).matches("to fix it:").count() > 10, "{}", out(&output));
+    assert!(stdout(&output).contains("not fit for a catalog"), "{}", stdout(&output));
+    assert!(stdout(&output).matches("to fix it:").count() > 10, "{}", stdout(&output));
     let output = run(folder.path(), &["check", "missing.wasm"]);
-    assert!(err(&output).contains("cannot read missing.wasm"), "{}", err(&output));
+    assert!(stderr(&output).contains("cannot read missing.wasm"), "{}", stderr(&output));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,35 +59,35 @@ async fn check_requires_that_every_collection_declares_its_people_and_a_host_doe
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("some.wasm"), component("describe_forgets")).unwrap();
     let output = run(folder.path(), &["check", "some.wasm"]);
-    assert_eq!(output.status.code(), Some(1), "{}", out(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
     for part in ["collections.visits.people: is not declared", "to fix it:", ".nobody()"] {
-        assert!(out(&output).contains(part), "{part}: {}", out(&output));
+        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
     }
     let host = Host::with(&["describe_forgets"]).await;
-    host.loaded("forgetful", "1.0.0").await;
+    host.wait_for_version("forgetful", "1.0.0").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn call_and_catalog_use_a_running_host() {
     let host = Host::with(&["greeter"]).await;
     host.drop_in("bad.wasm", b"nonsense");
-    host.refusal("bad.wasm").await;
+    host.wait_for_refusal("bad.wasm").await;
     let folder = host.folder.path();
     let input = "{\"action\":\"greet\",\"name\":\"Ada\"}";
     let output = run(folder, &["call", "greeter", "--url", &host.url, "--input", input]);
-    let answer: Value = serde_json::from_str(&out(&output)).unwrap();
+    let answer: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(
         (output.status.code(), &answer["result"]["text"]),
         (Some(0), &Value::from("Hello, Ada!"))
     );
     let output = run(folder, &["call", "nothing", "--url", &host.url]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(out(&output).contains("unknown_capability"));
+    assert!(stdout(&output).contains("unknown_capability"));
     let output = run(folder, &["call", "greeter", "--url", &host.url, "--input", "{"]);
-    assert!(err(&output).contains("--input is not JSON"));
+    assert!(stderr(&output).contains("--input is not JSON"));
     let output = run(folder, &["catalog"]);
     for part in ["1 loaded, 1 refused", "greeter", "refused: bad.wasm", "not_wasm", "to fix it:"] {
-        assert!(out(&output).contains(part), "{part}: {}", out(&output));
+        assert!(stdout(&output).contains(part), "{part}: {}", stdout(&output));
     }
 }
 
@@ -100,7 +100,7 @@ fn commands_without_a_host_say_how_to_start_one() {
     ] {
         let output = run(folder.path(), arguments);
         assert_eq!(output.status.code(), Some(1));
-        assert!(err(&output).contains("start one with `portolan serve`"), "{}", err(&output));
+        assert!(stderr(&output).contains("start one with `portolan serve`"), "{}", stderr(&output));
     }
 }
 
@@ -115,16 +115,16 @@ fn serve_reports_every_error_in_its_configuration() {
     let output = run(folder.path(), &["serve"]);
     assert_eq!(output.status.code(), Some(1));
     for part in ["listen is", "public_url cannot be used", "limits.call_wall_time_ms is 1"] {
-        assert!(err(&output).contains(part), "{part}: {}", err(&output));
+        assert!(stderr(&output).contains(part), "{part}: {}", stderr(&output));
     }
     std::fs::write(folder.path().join("portolan.toml"), "colour = 1\n").unwrap();
     let output = run(folder.path(), &["serve"]);
-    assert!(err(&output).contains("colour"), "{}", err(&output));
+    assert!(stderr(&output).contains("colour"), "{}", stderr(&output));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     std::fs::write(folder.path().join("portolan.toml"), "").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let output = run(folder.path(), &["serve", "--listen", &address]);
-    assert!(err(&output).contains("--listen"), "{}", err(&output));
+    assert!(stderr(&output).contains("--listen"), "{}", stderr(&output));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,8 +137,8 @@ async fn the_operator_sees_who_did_what() {
     let folder = host.folder.path();
     let ask = |arguments: &[&str]| {
         let output = run(folder, &[&["audit"], arguments].concat());
-        assert!(output.status.success(), "{}", err(&output));
-        out(&output)
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
     };
     let all = ask(&["--json"]);
     let rows: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -151,10 +151,10 @@ async fn the_operator_sees_who_did_what() {
     assert_eq!(ask(&["--until", "1h"]).lines().count(), 0);
     assert!(ask(&["--action", "open", "--outcome", "ok"]).contains("ledger.open"));
     let output = run(folder, &["audit", "--since", "yesterday"]);
-    assert!(err(&output).contains("write 30m, 12h, 7d"), "{}", err(&output));
+    assert!(stderr(&output).contains("write 30m, 12h, 7d"), "{}", stderr(&output));
     let wrong =
         host.operator.get(format!("{}/audit?limit=x", host.admin_url)).send().await.unwrap();
-    Reply::read(wrong).await.refused(400, "validation_failed");
+    Reply::read(wrong).await.assert_refused(400, "validation_failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,26 +165,30 @@ async fn a_backup_of_a_running_host_is_restored() {
     let balance = |account: &str| json!({ "action": "balance", "account": account });
     agent.result("ledger", open("kept")).await;
     let output = run(host.folder.path(), &["backup", "copy.db"]);
-    assert!(output.status.success(), "{}", err(&output));
-    assert!(err(&output).contains("secret.keys"), "{}", err(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("secret.keys"), "{}", stderr(&output));
     let again = run(host.folder.path(), &["backup", "copy.db"]);
-    assert!(!again.status.success() && err(&again).contains("copy.db"), "{}", err(&again));
+    assert!(!again.status.success() && stderr(&again).contains("copy.db"), "{}", stderr(&again));
     agent.result("ledger", open("lost")).await;
     let running = run(host.folder.path(), &["restore", "copy.db"]);
-    assert!(err(&running).contains("another host uses"), "{}", err(&running));
+    assert!(stderr(&running).contains("another host uses"), "{}", stderr(&running));
 
     host.signal("KILL");
     let (_, folder) = host.wait();
     std::fs::write(folder.path().join("wrong.db"), "nonsense").unwrap();
     let wrong = run(folder.path(), &["restore", "wrong.db"]);
-    assert!(err(&wrong).contains("wrong.db is not a database of Portolan"), "{}", err(&wrong));
+    assert!(
+        stderr(&wrong).contains("wrong.db is not a database of Portolan"),
+        "{}",
+        stderr(&wrong)
+    );
     let restored = run(folder.path(), &["restore", "copy.db"]);
-    assert!(restored.status.success(), "{}", err(&restored));
-    assert!(out(&restored).contains("data/portolan.db.before-1"), "{}", out(&restored));
+    assert!(restored.status.success(), "{}", stderr(&restored));
+    assert!(stdout(&restored).contains("data/portolan.db.before-1"), "{}", stdout(&restored));
     assert!(folder.path().join("data/portolan.db.before-1").exists());
 
     let migrated = run(folder.path(), &["migrate"]);
-    assert!(out(&migrated).contains("the schema is up to date"), "{}", out(&migrated));
+    assert!(stdout(&migrated).contains("the schema is up to date"), "{}", stdout(&migrated));
     let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
     agent.result("ledger", balance("kept")).await;
@@ -197,12 +201,12 @@ async fn the_printed_commands_for_postgresql_work() {
     let folder = TempDir::new().unwrap();
     let tell = |what: &str, url: &str| {
         let output = run(folder.path(), &[what, "--database-url", url, "a copy.dump"]);
-        assert!(output.status.success(), "{}", err(&output));
-        out(&output)
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
     };
     for expected in ["was created: step", "is up to date: step"] {
         let migrated = run(folder.path(), &["migrate", "--database-url", &from]);
-        assert!(out(&migrated).contains(expected), "{}{}", out(&migrated), err(&migrated));
+        assert!(stdout(&migrated).contains(expected), "{}{}", stdout(&migrated), stderr(&migrated));
     }
     for command in [tell("backup", &from), tell("restore", &to)] {
         let done = std::process::Command::new("sh")
@@ -210,10 +214,15 @@ async fn the_printed_commands_for_postgresql_work() {
             .current_dir(folder.path())
             .output()
             .unwrap();
-        assert!(done.status.success(), "{command}: {}", err(&done));
+        assert!(done.status.success(), "{command}: {}", stderr(&done));
     }
     let migrated = run(folder.path(), &["migrate", "--database-url", &to]);
-    assert!(out(&migrated).contains("is up to date"), "{}{}", out(&migrated), err(&migrated));
+    assert!(
+        stdout(&migrated).contains("is up to date"),
+        "{}{}",
+        stdout(&migrated),
+        stderr(&migrated)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -229,14 +238,14 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
     let poisoned = agent.result("ledger", transfer("poison")).await["transfer"].clone();
     let letters = || {
         let output = run(host.folder.path(), &["dead-letters", "list"]);
-        assert!(output.status.success(), "{}", err(&output));
-        out(&output)
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output)
     };
     // Each attempt is after a longer wait than the last.
     for attempt in 1..=8 {
         let made = format!("SELECT lane FROM deliveries WHERE attempts = {attempt}");
         let made = async || !host.database().texts(&made).await.is_empty();
-        wait("an attempt", made).await;
+        wait_until("an attempt", made).await;
         host.advance(HOUR).await;
     }
     assert!(letters().contains("capability_trapped"), "{}", letters());
@@ -245,23 +254,23 @@ async fn an_event_that_crashes_its_subscriber_becomes_a_dead_letter_and_is_repla
     // A later event is delivered although the first one failed for good.
     let later = agent.result("ledger", transfer("fine")).await["transfer"].clone();
     let ask = json!({ "action": "heard", "subject": "accounts/bank" });
-    let heard = async || agent.result("notes", ask.clone()).await["transfers"].clone();
-    wait("the later one", async || heard().await == json!([later])).await;
+    let transfers = async || agent.result("notes", ask.clone()).await["transfers"].clone();
+    wait_until("the later one", async || transfers().await == json!([later])).await;
 
     agent.result("notes", json!({ "action": "delete", "id": "poison" })).await;
     let replay = ["dead-letters", "replay", "--all"];
     let output = run(host.folder.path(), &replay);
     assert!(
-        out(&output).contains("1 events will be delivered again"),
+        stdout(&output).contains("1 events will be delivered again"),
         "{}{}",
-        out(&output),
-        err(&output)
+        stdout(&output),
+        stderr(&output)
     );
-    wait("the mended one", async || heard().await == json!([later, poisoned])).await;
+    wait_until("the mended one", async || transfers().await == json!([later, poisoned])).await;
     assert_eq!(letters(), "");
 }
 
-async fn wait(what: &str, wanted: impl AsyncFn() -> bool) {
+async fn wait_until(what: &str, wanted: impl AsyncFn() -> bool) {
     let started = std::time::Instant::now();
     while !wanted().await {
         assert!(started.elapsed() < PATIENCE, "no {what}");

@@ -54,7 +54,7 @@ async fn a_body_that_arrives_after_its_refusal_keeps_the_connection_usable() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_never_comes_is_not_waited_for() {
+async fn a_missing_request_body_is_not_awaited() {
     let limits = "[limits]\nrequest_body_time_ms = 300\n";
     let host = Host::start(Options::with(&["greeter"]).configuration(limits)).await;
     let token = host.token("svc.read").await;

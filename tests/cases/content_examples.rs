@@ -12,7 +12,7 @@ use std::{
 };
 
 /// The kind of JSON that an example shows.
-enum Shows {
+enum ExampleKind {
     /// A call of this capability.
     Call(&'static str),
     /// The body of a registration.
@@ -23,10 +23,10 @@ enum Shows {
     Answer,
 }
 
-use Shows::{Answer, Call, Refusal, Registration};
+use ExampleKind::{Answer, Call, Refusal, Registration};
 
 /// The examples of each page, in their order.
-const OF_PAGES: &[(&str, &[Shows])] = &[
+const PAGE_EXAMPLES: &[(&str, &[ExampleKind])] = &[
     ("about", &[Refusal]),
     ("claiming", &[Call("svc.phone-binding"), Call("svc.phone-binding")]),
     ("credits", &[Call("agent_credits")]),
@@ -41,7 +41,7 @@ const OF_PAGES: &[(&str, &[Shows])] = &[
 ];
 
 /// The examples of each answer, in their order.
-const OF_ANSWERS: &[(&str, &[Shows])] = &[
+const FAQ_EXAMPLES: &[(&str, &[ExampleKind])] = &[
     ("calendar-privacy", &[Call("calendar")]),
     ("calling-a-capability", &[Call("agent_listings"), Answer]),
     ("claim-by-phone", &[Call("svc.phone-binding"), Call("svc.phone-binding")]),
@@ -75,7 +75,7 @@ const OF_ANSWERS: &[(&str, &[Shows])] = &[
 
 /// Error codes of valid calls in examples whose subject does not exist, beside those that end in
 /// `_not_found`.
-const OF_EXAMPLES_ALONE: [&str; 5] =
+const EXAMPLE_ONLY_CODES: [&str; 5] =
     ["already_claimed", "cursor_invalid", "no_pending_bind", "not_found", "slot_in_past"];
 
 /// The fenced JSON of a text.
@@ -109,9 +109,9 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    async fn holds(&self, place: &str, example: &Value, shows: &Shows) {
-        match shows {
-            Call(capability) => self.is_taken(place, capability, example).await,
+    async fn check(&self, place: &str, example: &Value, kind: &ExampleKind) {
+        match kind {
+            Call(capability) => self.check_call(place, capability, example).await,
             Registration => {
                 let url = format!("{}/v1/agents/register", self.agent.host.url);
                 let request = self.agent.host.client.post(url).json(example);
@@ -135,7 +135,7 @@ impl Reader<'_> {
 
     /// Asserts that the host accepts a call. Writes are dry runs, so that examples do
     /// not affect each other.
-    async fn is_taken(&self, place: &str, capability: &str, example: &Value) {
+    async fn check_call(&self, place: &str, capability: &str, example: &Value) {
         let mut body = example.clone();
         let key = (capability.to_owned(), body["action"].as_str().unwrap().to_owned());
         let access = self.accesses.get(&key).unwrap_or_else(|| panic!("{place}: no such {key:?}"));
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
         let reply = self.agent.call(capability, body).await;
         let code = reply.body["error_code"].as_str().unwrap_or_default();
-        let is_unknown = code.ends_with("_not_found") || OF_EXAMPLES_ALONE.contains(&code);
+        let is_unknown = code.ends_with("_not_found") || EXAMPLE_ONLY_CODES.contains(&code);
         let fits = reply.status == 200 || is_unknown;
         assert!(fits, "{place}: {example} is refused: {}", reply.text);
     }
@@ -191,7 +191,7 @@ fn documented_names() -> BTreeSet<String> {
     for (_, document) in general.chain(texts("../docs/capabilities")) {
         let fenced = document.split("```").skip(1).step_by(2);
         for code in fenced.chain(inline_code(&document)) {
-            let words = code.split(|letter| !is_of_name(letter));
+            let words = code.split(|letter| !is_name_character(letter));
             names.extend(words.map(|word| word.trim_matches('.').to_owned()));
         }
     }
@@ -208,14 +208,15 @@ fn inline_code(markdown: &str) -> impl Iterator<Item = &str> {
     prose.flat_map(|text| text.split('`').skip(1).step_by(2))
 }
 
-fn is_of_name(letter: char) -> bool {
+fn is_name_character(letter: char) -> bool {
     letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_.-".contains(letter)
 }
 
 /// Returns the words of a piece of code; `None` if one of them is not a name.
 fn names(code: &str) -> Option<Vec<&str>> {
     let is_name = |word: &&str| {
-        word.starts_with(|letter: char| letter.is_ascii_lowercase()) && word.chars().all(is_of_name)
+        word.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && word.chars().all(is_name_character)
     };
     let words: Vec<_> = code.split_whitespace().collect();
     words.iter().all(is_name).then_some(words)
@@ -242,23 +243,23 @@ fn texts_name_only_capabilities_and_fields_that_exist() {
 }
 
 /// Checks every example of the texts against the host; each has to be in the table.
-async fn all_hold(texts: &[(String, String)], table: &[(&str, &[Shows])]) {
+async fn check_all(texts: &[(String, String)], table: &[(&str, &[ExampleKind])]) {
     let host = shipped().await;
     let agent = host.test_agent().await;
     agent.claim("+14155550100").await;
     let accesses = accesses(&host).await;
     let reader = Reader { agent, accesses };
-    let mut held = 0;
+    let mut count = 0;
     for (slug, markdown) in texts {
-        let named = table.iter().find(|(name, _)| name == slug).map_or(&[][..], |(_, shows)| shows);
+        let named = table.iter().find(|(name, _)| name == slug).map_or(&[][..], |(_, kind)| kind);
         let examples = examples(markdown);
         assert_eq!(examples.len(), named.len(), "{slug}: say in the table what each example shows");
-        for (number, (example, shows)) in examples.iter().zip(named).enumerate() {
-            reader.holds(&format!("{slug}, example {}", number + 1), example, shows).await;
-            held += 1;
+        for (number, (example, kind)) in examples.iter().zip(named).enumerate() {
+            reader.check(&format!("{slug}, example {}", number + 1), example, kind).await;
+            count += 1;
         }
     }
-    assert_eq!(held, table.iter().map(|(_, shows)| shows.len()).sum::<usize>());
+    assert_eq!(count, table.iter().map(|(_, kind)| kind.len()).sum::<usize>());
 }
 
 /// The Markdown files of a folder, by name.
@@ -272,10 +273,10 @@ fn texts(folder: &str) -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_in_pages_are_accepted() {
-    all_hold(&texts("content/pages"), OF_PAGES).await;
+    check_all(&texts("content/pages"), PAGE_EXAMPLES).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_examples_in_faq_answers_are_accepted() {
-    all_hold(&texts("faq/entries"), OF_ANSWERS).await;
+    check_all(&texts("faq/entries"), FAQ_EXAMPLES).await;
 }

@@ -7,7 +7,10 @@ use crate::harness::{
     inbox::{Reader, texts},
     postgres::Server as Postgres,
     server::response,
-    webhooks::{HASTY, event, host, options, receiver, told, until, willing},
+    webhooks::{
+        FAST_RETRIES, accepting_receiver, event, host, options, received_texts, receiver,
+        wait_until,
+    },
 };
 use serde_json::{Value, json};
 use std::{
@@ -21,7 +24,7 @@ use std::{
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_delivery_is_retried_and_later_ones_of_its_subject_wait() {
-    let host = host(HASTY).await;
+    let host = host(FAST_RETRIES).await;
     let reader = Reader::claimed(&host).await;
     let refusals = Arc::new(AtomicUsize::new(3));
     let left = Arc::clone(&refusals);
@@ -37,14 +40,14 @@ async fn a_failed_delivery_is_retried_and_later_ones_of_its_subject_wait() {
     })
     .await;
     let (id, _) = reader.subscribe(server.port).await;
-    reader.tell("towns/1", &["one", "two"]).await;
-    reader.tell("towns/2", &["other"]).await;
-    until(async || told(&server).contains(&"two".to_owned())).await;
-    let told = told(&server);
-    let place = |text: &str| told.iter().rposition(|received| received == text).unwrap();
-    assert_eq!(told.iter().filter(|text| *text == "one").count(), 4, "{told:?}");
-    assert!(place("one") < place("two"), "{told:?}");
-    assert!(place("other") < place("two"), "{told:?}");
+    reader.send_events("towns/1", &["one", "two"]).await;
+    reader.send_events("towns/2", &["other"]).await;
+    wait_until(async || received_texts(&server).contains(&"two".to_owned())).await;
+    let received = received_texts(&server);
+    let place = |text: &str| received.iter().rposition(|received| received == text).unwrap();
+    assert_eq!(received.iter().filter(|text| *text == "one").count(), 4, "{received:?}");
+    assert!(place("one") < place("two"), "{received:?}");
+    assert!(place("other") < place("two"), "{received:?}");
     // Each attempt has the same event id and a new signature.
     let requests = server.requests();
     let header = |request: &str, name: &str| -> String {
@@ -55,7 +58,7 @@ async fn a_failed_delivery_is_retried_and_later_ones_of_its_subject_wait() {
         requests.iter().filter(|request| event(request)["data"]["text"] == "one").collect();
     assert_eq!(header(ones[0], "webhook-id:"), header(ones[3], "webhook-id:"));
     assert_ne!(header(ones[0], "webhook-timestamp:"), header(ones[3], "webhook-timestamp:"));
-    until(async || reader.deliveries(&id, "pending").await.is_empty()).await;
+    wait_until(async || reader.deliveries(&id, "pending").await.is_empty()).await;
     let log = reader.deliveries(&id, "delivered").await;
     let one = log.iter().find(|delivery| delivery["attempts"] == 4).unwrap();
     assert_eq!((&one["status"], &one["subject"]), (&json!(204), &json!("towns/1")));
@@ -76,8 +79,8 @@ async fn a_dead_delivery_is_kept_and_sent_again_on_demand() {
     })
     .await;
     let (id, _) = reader.subscribe(server.port).await;
-    reader.tell("towns/1", &["one"]).await;
-    until(async || reader.deliveries(&id, "dead").await.len() == 1).await;
+    reader.send_events("towns/1", &["one"]).await;
+    wait_until(async || reader.deliveries(&id, "dead").await.len() == 1).await;
     let dead = reader.deliveries(&id, "dead").await.pop().unwrap();
     assert_eq!((&dead["attempts"], &dead["status"]), (&json!(1), &json!(500)));
     let text = dead["response"]["text"].as_str().unwrap();
@@ -88,33 +91,33 @@ async fn a_dead_delivery_is_kept_and_sent_again_on_demand() {
     broken.store(false, Ordering::SeqCst);
     let again = json!({ "action": "redeliver", "delivery_id": dead["delivery_id"] });
     assert_eq!(reader.webhooks(again.clone()).await["delivery"]["outcome"], "pending");
-    until(async || reader.deliveries(&id, "dead").await.is_empty()).await;
-    until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
+    wait_until(async || reader.deliveries(&id, "dead").await.is_empty()).await;
+    wait_until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
     // No other agent may send it again or read the webhook.
     let stranger = Reader::claimed(&host).await;
-    stranger.agent.call("svc.webhooks", again).await.refused(404, "delivery_not_found");
+    stranger.agent.call("svc.webhooks", again).await.assert_refused(404, "delivery_not_found");
     let get = json!({ "action": "get", "webhook_id": id });
-    stranger.agent.call("svc.webhooks", get).await.refused(404, "webhook_not_found");
+    stranger.agent.call("svc.webhooks", get).await.assert_refused(404, "webhook_not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn retry_after_delays_a_delivery_and_410_disables_the_webhook() {
-    let host = host(HASTY).await;
+    let host = host(FAST_RETRIES).await;
     let reader = Reader::claimed(&host).await;
     let busy =
         receiver(|_| Some(response("503 Service Unavailable", "retry-after: 3600\r\n", ""))).await;
     let gone = receiver(|_| Some(response("410 Gone", "", ""))).await;
     let (patient, _) = reader.subscribe(busy.port).await;
     let (ended, _) = reader.subscribe(gone.port).await;
-    reader.tell("towns/1", &["one"]).await;
-    reader.reaches(&ended, "disabled").await;
+    reader.send_events("towns/1", &["one"]).await;
+    reader.wait_for_webhook_state(&ended, "disabled").await;
     let waiting = async || {
         let pending = reader.deliveries(&patient, "pending").await;
         pending
             .into_iter()
             .find(|delivery| delivery["subject"] == "towns/1" && delivery["attempts"] == 1)
     };
-    until(async || waiting().await.is_some()).await;
+    wait_until(async || waiting().await.is_some()).await;
     let next = waiting().await.unwrap()["next_attempt_at"].clone();
     let next: jiff::Timestamp = next.as_str().unwrap().parse().unwrap();
     let wait = next.as_second() - jiff::Timestamp::now().as_second();
@@ -128,14 +131,14 @@ async fn retry_after_delays_a_delivery_and_410_disables_the_webhook() {
     assert_eq!(data["next"]["input"]["action"], "verify");
     for action in ["test", "pause", "resume"] {
         let call = json!({ "action": action, "webhook_id": ended });
-        reader.agent.call("svc.webhooks", call).await.refused(409, "webhook_disabled");
+        reader.agent.call("svc.webhooks", call).await.assert_refused(409, "webhook_disabled");
     }
     assert_eq!(reader.deliveries(&ended, "dead").await.len(), 1);
-    reader.tell("towns/1", &["two"]).await;
+    reader.send_events("towns/1", &["two"]).await;
     // After a new challenge, the webhook gets only later events; earlier ones are sent on demand.
     reader.webhooks(json!({ "action": "verify", "webhook_id": ended })).await;
-    reader.reaches(&ended, "active").await;
-    assert_eq!(told(&gone), ["one"]);
+    reader.wait_for_webhook_state(&ended, "active").await;
+    assert_eq!(received_texts(&gone), ["one"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,9 +147,9 @@ async fn waiting_deliveries_cost_no_processor_time() {
     let reader = Reader::claimed(&host).await;
     let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
     let (id, _) = reader.subscribe(server.port).await;
-    reader.tell("towns/1", &["one", "two"]).await;
+    reader.send_events("towns/1", &["one", "two"]).await;
     // After the second failure the next attempt is minutes away, and `two` is due all the time.
-    until(async || told(&server) == ["one", "one"]).await;
+    wait_until(async || received_texts(&server) == ["one", "one"]).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     let ticks = async || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", host.process_id())).unwrap();
@@ -167,8 +170,8 @@ async fn waiting_deliveries_cost_no_processor_time() {
             .filter(|request| event(request)["type"] == "webhook.challenge")
             .count()
     };
-    until(async || challenges() == 2).await;
-    assert_eq!(told(&server), ["one", "one"]);
+    wait_until(async || challenges() == 2).await;
+    assert_eq!(received_texts(&server), ["one", "one"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,8 +180,8 @@ async fn an_address_that_fails_for_days_is_disabled() {
     let reader = Reader::claimed(&host).await;
     let server = receiver(|_| Some(response("500 Internal Server Error", "", ""))).await;
     let (id, _) = reader.subscribe(server.port).await;
-    reader.tell("towns/1", &["one"]).await;
-    until(async || reader.webhook(&id).await["failing_since"].is_string()).await;
+    reader.send_events("towns/1", &["one"]).await;
+    wait_until(async || reader.webhook(&id).await["failing_since"].is_string()).await;
     // The delivery is attempted again whenever it is due, until it is dead.
     let mut waited = 0;
     while !reader.deliveries(&id, "pending").await.is_empty() {
@@ -191,31 +194,31 @@ async fn an_address_that_fails_for_days_is_disabled() {
     host.advance(3 * DAY).await;
     for day in 0..5 {
         assert_eq!(reader.webhook(&id).await["state"], "active", "{day}");
-        reader.tell(&format!("towns/{day}"), &["two"]).await;
+        reader.send_events(&format!("towns/{day}"), &["two"]).await;
         host.advance(DAY).await;
     }
-    reader.reaches(&id, "disabled").await;
+    reader.wait_for_webhook_state(&id, "disabled").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dead_endpoint_does_not_delay_other_webhooks() {
     let host = host("").await;
-    let (dead, living) = (receiver(|_| None).await, willing().await);
+    let (dead, living) = (receiver(|_| None).await, accepting_receiver().await);
     let (one, other) = (Reader::claimed(&host).await, Reader::claimed(&host).await);
     one.subscribe(dead.port).await;
     other.subscribe(living.port).await;
     for number in 0..20 {
-        one.tell(&format!("towns/{number}"), &["lost"]).await;
+        one.send_events(&format!("towns/{number}"), &["lost"]).await;
     }
-    until(async || !told(&dead).is_empty()).await;
+    wait_until(async || !received_texts(&dead).is_empty()).await;
     let all: Vec<String> = (0..20).map(|number| number.to_string()).collect();
     for text in &all {
-        other.tell("towns/1", &[text]).await;
+        other.send_events("towns/1", &[text]).await;
     }
-    until(async || told(&living).len() == all.len()).await;
-    assert_eq!(told(&living), all);
+    wait_until(async || received_texts(&living).len() == all.len()).await;
+    assert_eq!(received_texts(&living), all);
     // At most eight deliveries are sent at once, however many wait.
-    assert!(told(&dead).len() <= 8, "{}", told(&dead).len());
+    assert!(received_texts(&dead).len() <= 8, "{}", received_texts(&dead).len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -231,16 +234,16 @@ async fn committed_events_are_delivered_after_a_kill() {
     reader.subscribe(server.port).await;
     // The first delivery is being sent when the host is killed; the next one of its
     // subject has not begun.
-    reader.tell("towns/1", &["one", "two"]).await;
-    until(async || told(&server) == ["one"]).await;
+    reader.send_events("towns/1", &["one", "two"]).await;
+    wait_until(async || received_texts(&server) == ["one"]).await;
     let (token, id) = (reader.agent.token.clone(), reader.id.clone());
     host.signal("KILL");
     let (_, folder) = host.wait();
     hangs.store(false, Ordering::SeqCst);
     let host = Process::start_in(folder);
     let reader = Reader { agent: Agent { host: &host, token }, id };
-    until(async || told(&server) == ["one", "one", "two"]).await;
-    until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
+    wait_until(async || received_texts(&server) == ["one", "one", "two"]).await;
+    wait_until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -271,10 +274,10 @@ async fn nodes_share_deliveries_and_take_over_from_a_node_that_dies() {
     let all: Vec<String> = (0..60).map(|number| number.to_string()).collect();
     for (number, text) in all.iter().enumerate() {
         let reader = if number % 2 == 0 { &reader } else { &there };
-        reader.tell("towns/1", &[text]).await;
+        reader.send_events("towns/1", &[text]).await;
     }
-    until(async || told(&busy).len() >= all.len()).await;
-    assert_eq!(told(&busy), all, "once each, and in order");
+    wait_until(async || received_texts(&busy).len() >= all.len()).await;
+    assert_eq!(received_texts(&busy), all, "once each, and in order");
     assert!(!twice.load(Ordering::SeqCst), "nothing was sent twice at once");
     reader.webhooks(json!({ "action": "delete", "webhook_id": id })).await;
 
@@ -283,13 +286,13 @@ async fn nodes_share_deliveries_and_take_over_from_a_node_that_dies() {
     let survivor = Reader::claimed(&one).await;
     survivor.subscribe(hanging.port).await;
     other.signal("STOP");
-    survivor.tell("towns/1", &["mine"]).await;
-    until(async || told(&hanging) == ["mine"]).await;
+    survivor.send_events("towns/1", &["mine"]).await;
+    wait_until(async || received_texts(&hanging) == ["mine"]).await;
     other.signal("CONT");
     tokio::time::sleep(Duration::from_secs(3)).await;
-    assert_eq!(told(&hanging), ["mine"]);
+    assert_eq!(received_texts(&hanging), ["mine"]);
     one.signal("KILL");
     let started = Instant::now();
-    until(async || told(&hanging).len() == 2).await;
+    wait_until(async || received_texts(&hanging).len() == 2).await;
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Reads a stream up to this number of events, and returns the id and the data of each.
-async fn streamed(
+async fn read_stream(
     reader: &Reader<'_>,
     headers: &[(&str, &str)],
     count: usize,
@@ -51,19 +51,19 @@ async fn streamed(
 async fn a_stream_resumes_after_the_last_event_that_was_seen() {
     let host = host().await;
     let reader = Reader::new(&host).await;
-    reader.tell("towns/1", &["one", "two"]).await;
-    let (seen, ()) = tokio::join!(streamed(&reader, &[], 3), async {
-        while host.waiting().await == 0 {
+    reader.send_events("towns/1", &["one", "two"]).await;
+    let (seen, ()) = tokio::join!(read_stream(&reader, &[], 3), async {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        reader.tell("towns/1", &["three"]).await;
+        reader.send_events("towns/1", &["three"]).await;
     });
     let told: Vec<_> =
         seen.iter().map(|(_, event)| event["data"]["text"].as_str().unwrap()).collect();
     assert_eq!(told, ["one", "two", "three"]);
-    reader.tell("towns/1", &["four"]).await;
+    reader.send_events("towns/1", &["four"]).await;
     // A stream that is opened again with the last id that it has seen continues after that event.
-    let seen = streamed(&reader, &[("last-event-id", &seen[1].0)], 2).await;
+    let seen = read_stream(&reader, &[("last-event-id", &seen[1].0)], 2).await;
     let told: Vec<_> =
         seen.iter().map(|(_, event)| event["data"]["text"].as_str().unwrap()).collect();
     assert_eq!(told, ["three", "four"]);
@@ -82,7 +82,7 @@ async fn a_stream_ends_when_it_is_superseded_or_its_token_ends() {
         request.header("accept", "text/event-stream").send().await.unwrap()
     };
     let (body, ()) = tokio::join!(async { open().await.text().await.unwrap() }, async {
-        while host.waiting().await == 0 {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         reader.page("wait=0").await;
@@ -90,7 +90,7 @@ async fn a_stream_ends_when_it_is_superseded_or_its_token_ends() {
     assert_eq!(body, "");
     // After its token is revoked, a waiting stream sends nothing more.
     let (body, ()) = tokio::join!(async { open().await.text().await.unwrap() }, async {
-        while host.waiting().await == 0 {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let teller = Reader { agent: host.agent().await, id: reader.id.clone() };
@@ -98,7 +98,7 @@ async fn a_stream_ends_when_it_is_superseded_or_its_token_ends() {
         form.extend(credentials(&registered));
         let revoke = host.client.post(format!("{}/oauth/revoke", host.url)).form(&form);
         assert!(revoke.send().await.unwrap().status().is_success());
-        teller.tell("towns/1", &["for nobody"]).await;
+        teller.send_events("towns/1", &["for nobody"]).await;
     });
     assert_eq!(body, "");
 }

@@ -1,8 +1,9 @@
 //! Inboxes: events are delivered to their agents at least once and in order.
 
 use crate::harness::{
-    Agent, Host, Options, PATIENCE, Process, futures,
+    Agent, Host, Options, PATIENCE, Process,
     inbox::{Reader, event_host as host, ids, texts},
+    join_all,
     person::code,
     postgres::Server,
 };
@@ -21,7 +22,7 @@ const ADDRESS: &str = "public_url = \"http://portolan.test\"\n";
 async fn an_event_has_the_shape_of_a_cloud_event() {
     let host = host().await;
     let reader = Reader::new(&host).await;
-    reader.tell("towns/1", &["first", "second"]).await;
+    reader.send_events("towns/1", &["first", "second"]).await;
     let page = reader.page("wait=0").await;
     assert_eq!(texts(&page), ["first", "second"]);
     let event = &page["events"][1];
@@ -61,16 +62,16 @@ async fn sequences_have_no_gaps_despite_refusals() {
         match number % 3 {
             // This call is refused after its first event, so that none of its events is committed.
             0 => {
-                let told = json!({
+                let body = json!({
                     "action": "proclaim", "agent": reader.id, "subject": subject,
                     "texts": ["never", long],
                 });
-                assert_ne!(reader.agent.call("herald", told).await.status, 200);
+                assert_ne!(reader.agent.call("herald", body).await.status, 200);
             }
-            _ => reader.tell(&subject, &[&number.to_string()]).await,
+            _ => reader.send_events(&subject, &[&number.to_string()]).await,
         }
     };
-    futures((0..60).map(tell)).await;
+    join_all((0..60).map(tell)).await;
     let page = reader.page("wait=0&limit=100").await;
     let sequences: Vec<u64> = page["events"]
         .as_array()
@@ -88,7 +89,7 @@ async fn a_page_continues_at_its_cursor() {
     let reader = Reader::new(&host).await;
     let all: Vec<String> = (0..25).map(|number| number.to_string()).collect();
     for (number, text) in all.iter().enumerate() {
-        reader.tell(&format!("towns/{}", number % 3), &[text]).await;
+        reader.send_events(&format!("towns/{}", number % 3), &[text]).await;
     }
     let (mut found, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -104,7 +105,7 @@ async fn a_page_continues_at_its_cursor() {
     let again = reader.page("wait=0&limit=3&cursor=10").await;
     assert_eq!(texts(&again), ["10", "11", "12"]);
     for wrong in ["26", "x", "-1", "9999999999999999999999"] {
-        reader.poll(&format!("wait=0&cursor={wrong}")).await.refused(400, "cursor_invalid");
+        reader.poll(&format!("wait=0&cursor={wrong}")).await.assert_refused(400, "cursor_invalid");
     }
 }
 
@@ -112,8 +113,8 @@ async fn a_page_continues_at_its_cursor() {
 async fn acknowledged_events_are_not_delivered_again_and_later_ones_wait_for_earlier_ones() {
     let host = host().await;
     let reader = Reader::new(&host).await;
-    reader.tell("towns/1", &["one", "two"]).await;
-    reader.tell("towns/2", &["other"]).await;
+    reader.send_events("towns/1", &["one", "two"]).await;
+    reader.send_events("towns/2", &["other"]).await;
     let page = reader.page("wait=0&limit=1").await;
     assert_eq!(texts(&page), ["one"]);
     // Until `one` is acknowledged, the next event of its subject is held back.
@@ -136,12 +137,12 @@ async fn acknowledged_events_are_not_delivered_again_and_later_ones_wait_for_ear
 async fn a_reader_that_has_lost_everything_sees_each_subject_in_its_order() {
     let host = host().await;
     let reader = Reader::new(&host).await;
-    reader.tell("towns/1", &["one", "two"]).await;
+    reader.send_events("towns/1", &["one", "two"]).await;
     // The reader loses the answer, and polls again without a cursor.
     reader.page("wait=0").await;
     let page = reader.page("wait=0").await;
     assert_eq!(texts(&page), [""; 0]);
-    reader.tell("towns/1", &["three"]).await;
+    reader.send_events("towns/1", &["three"]).await;
     let query = format!("wait=0&cursor={}", page["cursor"].as_str().unwrap());
     assert_eq!(texts(&reader.page(&query).await), ["one", "two", "three"]);
 }
@@ -152,7 +153,7 @@ async fn every_one_of_many_events_is_delivered_page_by_page() {
     let reader = Reader::new(&host).await;
     let all: Vec<String> = (0..1_300).map(|number| number.to_string()).collect();
     for texts in all.chunks(100) {
-        reader.tell("towns/1", &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        reader.send_events("towns/1", &texts.iter().map(String::as_str).collect::<Vec<_>>()).await;
     }
     let mut found = Vec::new();
     loop {
@@ -170,7 +171,7 @@ async fn every_one_of_many_events_is_delivered_page_by_page() {
 async fn another_agents_events_are_neither_seen_nor_acknowledged() {
     let host = host().await;
     let (one, other) = (Reader::new(&host).await, Reader::new(&host).await);
-    one.tell("towns/1", &["secret"]).await;
+    one.send_events("towns/1", &["secret"]).await;
     let page = one.page("wait=0").await;
     assert_eq!(texts(&other.page("wait=0").await), [""; 0]);
     let id = ids(&page)[0];
@@ -189,9 +190,9 @@ async fn an_event_for_a_person_reaches_each_of_the_persons_agents() {
         let verify = json!({ "action": "verify", "code": code(&host, count).await });
         owner = agent.result("svc.phone-binding", verify).await["owner_id"].clone();
     }
-    let told =
+    let body =
         json!({ "action": "proclaim", "owner": owner, "subject": "towns/1", "texts": ["hear"] });
-    one.result("herald", told).await;
+    one.result("herald", body).await;
     for agent in [one, other] {
         let reader = Reader { id: String::new(), agent };
         let page = reader.page("wait=0&types=herald.told").await;
@@ -207,7 +208,7 @@ async fn only_the_requested_types_are_delivered() {
         "action": "proclaim", "agent": reader.id, "subject": "towns/1", "texts": ["psst"],
         "rumour": true,
     });
-    reader.tell("towns/1", &["hear"]).await;
+    reader.send_events("towns/1", &["hear"]).await;
     reader.agent.result("herald", rumour).await;
     assert_eq!(texts(&reader.page("wait=0&types=herald.rumoured,other.type").await), ["psst"]);
     assert_eq!(texts(&reader.page("wait=0&types=other.type").await), [""; 0]);
@@ -220,10 +221,10 @@ async fn a_reader_waits_until_something_happens() {
     let reader = Reader::new(&host).await;
     let started = Instant::now();
     let (page, ()) = tokio::join!(reader.page("wait=50"), async {
-        while host.waiting().await == 0 {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        reader.tell("towns/1", &["now"]).await;
+        reader.send_events("towns/1", &["now"]).await;
     });
     assert_eq!(texts(&page), ["now"]);
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
@@ -238,13 +239,13 @@ async fn a_second_poll_supersedes_the_first() {
     let reader = Reader::new(&host).await;
     let started = Instant::now();
     let (first, second) = tokio::join!(reader.page("wait=50"), async {
-        while host.waiting().await == 0 {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let second = reader.page("wait=50");
         let (second, ()) = tokio::join!(second, async {
             tokio::time::sleep(Duration::from_millis(200)).await;
-            reader.tell("towns/1", &["for the second"]).await;
+            reader.send_events("towns/1", &["for the second"]).await;
         });
         second
     });
@@ -258,7 +259,7 @@ async fn waiting_readers_are_answered_when_the_host_stops() {
     let host = Process::with(&["herald", "svc_events", "svc_phone_binding"]);
     let reader = Reader::new(&host).await;
     let (page, ()) = tokio::join!(reader.page("wait=50"), async {
-        while host.waiting().await == 0 {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         host.signal("TERM");
@@ -280,15 +281,18 @@ async fn invalid_requests_of_a_reader_are_refused_with_the_reason() {
         ("cursr=1", "/cursr"),
     ] {
         let reply = reader.poll(query).await;
-        reply.refused(400, "validation_failed");
+        reply.assert_refused(400, "validation_failed");
         assert_eq!(reply.body["conflict"]["errors"][0]["pointer"], pointer, "{query}");
     }
     let many = vec!["evt_x"; 501].join(",");
-    reader.poll(&format!("wait=0&ack_event_ids={many}")).await.refused(400, "validation_failed");
+    reader
+        .poll(&format!("wait=0&ack_event_ids={many}"))
+        .await
+        .assert_refused(400, "validation_failed");
     let read_only = Agent { host: &host, token: host.token("svc.read").await };
     let read_only = Reader { agent: read_only, id: String::new() };
-    read_only.poll("wait=0").await.refused(403, "insufficient_scope");
-    host.get("/v1/agent-events/stream").await.refused(401, "authentication_required");
+    read_only.poll("wait=0").await.assert_refused(403, "insufficient_scope");
+    host.get("/v1/agent-events/stream").await.assert_refused(401, "authentication_required");
     for body in ["{}", r#"{"ack_event_ids":"evt_1"}"#, r#"{"ack_event_ids":[],"a":1}"#, "[]"] {
         let bearer = format!("Bearer {}", reader.agent.token);
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
@@ -300,9 +304,9 @@ async fn invalid_requests_of_a_reader_are_refused_with_the_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_that_were_delivered_and_not_acknowledged_survive_a_kill() {
-    let host = Process::start(Options::with(&["herald"]).configuration_too(ADDRESS));
+    let host = Process::start(Options::with(&["herald"]).add_configuration(ADDRESS));
     let reader = Reader::new(&host).await;
-    reader.tell("towns/1", &["one", "two"]).await;
+    reader.send_events("towns/1", &["one", "two"]).await;
     let page = reader.page("wait=0").await;
     assert_eq!(texts(&page), ["one", "two"]);
     reader.acknowledge(&[ids(&page)[0]]).await;
@@ -320,9 +324,9 @@ async fn the_capability_pulls_acknowledges_and_replays() {
     let reader = Reader::new(&host).await;
     let before = "2000-01-01T00:00:00Z";
     let replay = |since: &str| json!({ "action": "replay", "since": since });
-    reader.agent.call("svc.events", replay(before)).await.refused(400, "validation_failed");
+    reader.agent.call("svc.events", replay(before)).await.assert_refused(400, "validation_failed");
     let now = jiff::Timestamp::now().to_string();
-    reader.tell("towns/1", &["one", "two"]).await;
+    reader.send_events("towns/1", &["one", "two"]).await;
     let page = reader.agent.result("svc.events", json!({ "action": "pull" })).await;
     assert_eq!(texts(&page), ["one", "two"]);
     let ack = json!({ "action": "ack", "ack_event_ids": [ids(&page)[0], "evt_unknown"] });
@@ -333,7 +337,7 @@ async fn the_capability_pulls_acknowledges_and_replays() {
     assert_eq!(again, json!({ "events": 1 }));
     assert_eq!(texts(&reader.page("wait=0&cursor=0").await), ["one", "two"]);
     let forged = reader.agent.call("svc.events", json!({ "action": "pull", "cursor": "77" })).await;
-    forged.refused(400, "cursor_invalid");
+    forged.assert_refused(400, "cursor_invalid");
     let types = reader.agent.result("svc.events", json!({ "action": "types" })).await;
     let types: Vec<_> = types["items"]
         .as_array()
@@ -347,11 +351,11 @@ async fn the_capability_pulls_acknowledges_and_replays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn readers_who_ask_for_it_are_told_of_a_changed_catalog() {
+async fn readers_who_ask_for_it_get_an_event_of_a_changed_catalog() {
     let host = Host::with(&["herald"]).await;
     let (listener, silent) = (Reader::new(&host).await, Reader::new(&host).await);
     let (page, ()) = tokio::join!(listener.page("wait=50"), async {
-        while host.waiting().await == 0 {
+        while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         host.drop_in("notes.wasm", &crate::harness::component("notes"));
@@ -374,11 +378,11 @@ async fn readers_who_ask_for_it_are_told_of_a_changed_catalog() {
 async fn events_removed_unread_are_reported_as_a_gap() {
     let host = Host::with(&["herald"]).await;
     let reader = Reader::new(&host).await;
-    reader.tell("towns/1", &["old and read", "old", "old too"]).await;
+    reader.send_events("towns/1", &["old and read", "old", "old too"]).await;
     let page = reader.page("wait=0").await;
     reader.acknowledge(&ids(&page)[..1]).await;
     host.clock.advance(29 * DAY);
-    reader.tell("towns/1", &["new"]).await;
+    reader.send_events("towns/1", &["new"]).await;
     // This is longer than the retention of events and the hour until the next sweep.
     host.clock.advance(DAY + DAY / 12);
     let gap = reader.page("wait=20&types=stream.gap").await;
@@ -397,17 +401,17 @@ async fn an_event_of_one_node_wakes_a_reader_at_another() {
     let server = Server::start(100);
     let url = server.database().await;
     let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let options = || Options::with(&["herald"]).postgres(&url).configuration_too(keys);
-    let one = Host::start(options().configuration_too(ADDRESS)).await;
-    let other = Host::start(options().configuration_too(ADDRESS)).await;
+    let options = || Options::with(&["herald"]).postgres(&url).add_configuration(keys);
+    let one = Host::start(options().add_configuration(ADDRESS)).await;
+    let other = Host::start(options().add_configuration(ADDRESS)).await;
     let reader = Reader::new(&one).await;
     let there = reader.at(&other);
     let started = Instant::now();
     let (page, ()) = tokio::join!(there.page("wait=50"), async {
-        while other.waiting().await == 0 {
+        while other.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        reader.tell("towns/1", &["over there"]).await;
+        reader.send_events("towns/1", &["over there"]).await;
     });
     assert_eq!(texts(&page), ["over there"]);
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());

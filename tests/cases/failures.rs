@@ -1,6 +1,6 @@
 //! Components that failed before are refused without another attempt.
 
-use crate::harness::{Options, Process, hostile::scripted};
+use crate::harness::{Options, Process, hostile::with_script};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ const PATIENCE_MS: u64 = 4_000;
 
 /// Returns a component that never ends its `describe`.
 fn endless() -> Vec<u8> {
-    scripted(&json!({ "id": "endless", "describing": [{ "op": "spin" }] }))
+    with_script(&json!({ "id": "endless", "describing": [{ "op": "spin" }] }))
 }
 
 fn configuration(wall_time_ms: u64) -> String {
@@ -26,20 +26,20 @@ async fn a_component_that_failed_is_not_tried_again_until_the_limits_change() {
     let mut options = Options::with(&["notes"]);
     options.components.push(("endless.wasm".into(), endless()));
     let host = Process::start(options.configuration(&configuration(PATIENCE_MS)));
-    assert!(!is_remembered(&host.refusal("endless.wasm").await));
+    assert!(!is_remembered(&host.wait_for_refusal("endless.wasm").await));
 
     // The same content is refused without an attempt under another name, and after a restart.
     let started = Instant::now();
     host.drop_in("renamed.wasm", &endless());
-    assert!(is_remembered(&host.refusal("renamed.wasm").await));
+    assert!(is_remembered(&host.wait_for_refusal("renamed.wasm").await));
     assert!(started.elapsed() < Duration::from_millis(PATIENCE_MS), "{:?}", started.elapsed());
     host.signal("TERM");
     let (_, folder) = host.wait();
     let host = Process::start_in(folder);
-    assert!(is_remembered(&host.refusal("endless.wasm").await));
-    let message = host.refusal("endless.wasm").await["message"].clone();
+    assert!(is_remembered(&host.wait_for_refusal("endless.wasm").await));
+    let message = host.wait_for_refusal("endless.wasm").await["message"].clone();
     assert!(message.as_str().unwrap().contains("out of time (found at "), "{message}");
-    host.loaded("notes", "1.0.0").await;
+    host.wait_for_version("notes", "1.0.0").await;
 
     // With other limits, the component is tried again, because it may succeed.
     host.signal("TERM");
@@ -50,5 +50,5 @@ async fn a_component_that_failed_is_not_tried_again_until_the_limits_change() {
     assert_ne!(written, changed);
     std::fs::write(&file, changed).unwrap();
     let host = Process::start_in(folder);
-    assert!(!is_remembered(&host.refusal("endless.wasm").await));
+    assert!(!is_remembered(&host.wait_for_refusal("endless.wasm").await));
 }

@@ -4,7 +4,7 @@
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, command,
     database::Database,
-    futures,
+    join_all,
     postgres::{self, Server},
 };
 use rlimit::Resource;
@@ -22,11 +22,11 @@ use tempfile::TempDir;
 /// when nothing fails any more.
 const SOON: Duration = Duration::from_secs(5);
 
-fn put(id: &str) -> Value {
+fn put_input(id: &str) -> Value {
     json!({ "action": "put", "id": id, "note": { "title": "a title", "body": "x".repeat(20_000) } })
 }
 
-fn get(id: &str) -> Value {
+fn get_input(id: &str) -> Value {
     json!({ "action": "get", "id": id })
 }
 
@@ -38,10 +38,10 @@ async fn write_until_refused(agent: &Agent<'_>, prefix: &str) -> Vec<String> {
         assert!(written.len() < 10_000, "the writes go on");
         let id = format!("{prefix} {}", written.len());
         let asked = Instant::now();
-        let reply = agent.call("notes", put(&id)).await;
+        let reply = agent.call("notes", put_input(&id)).await;
         assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
         if reply.status != 200 {
-            reply.refused(503, "dependency_unavailable");
+            reply.assert_refused(503, "dependency_unavailable");
             assert_eq!(reply.body["retryable"], true);
             return written;
         }
@@ -50,20 +50,20 @@ async fn write_until_refused(agent: &Agent<'_>, prefix: &str) -> Vec<String> {
 }
 
 /// Repeats a call until it succeeds; in between it is refused as `dependency_unavailable`.
-async fn until_answered(agent: &Agent<'_>, capability: &str, body: Value) -> Value {
+async fn retry_until_answered(agent: &Agent<'_>, capability: &str, body: Value) -> Value {
     let started = Instant::now();
     loop {
         let reply = agent.call(capability, body.clone()).await;
         if reply.status == 200 {
             return reply.body["result"].clone();
         }
-        reply.refused(503, "dependency_unavailable");
+        reply.assert_refused(503, "dependency_unavailable");
         assert!(started.elapsed() < SOON, "{}", reply.text);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-async fn until<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
+async fn wait_until<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
     let started = Instant::now();
     while !holds().await {
         assert!(started.elapsed() < PATIENCE, "{what}");
@@ -72,9 +72,9 @@ async fn until<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
 }
 
 /// Checks a host whose disk fails while it writes and then works again.
-async fn disk_that_fails(host: Process, fail: impl Fn(&Process), mend: impl Fn(&Process)) {
+async fn check_failing_disk(host: Process, fail: impl Fn(&Process), repair: impl Fn(&Process)) {
     let agent = host.claimed_agent().await;
-    agent.result("notes", put("first")).await;
+    agent.result("notes", put_input("first")).await;
     agent.result("ledger", json!({ "action": "open", "account": "bank" })).await;
     agent.result("ledger", json!({ "action": "open", "account": "ada" })).await;
     let timer = json!({
@@ -85,29 +85,29 @@ async fn disk_that_fails(host: Process, fail: impl Fn(&Process), mend: impl Fn(&
     });
     fail(&host);
     let mut written = write_until_refused(&agent, "before").await;
-    agent.call("notes", put("refused")).await.refused(503, "dependency_unavailable");
+    agent.call("notes", put_input("refused")).await.assert_refused(503, "dependency_unavailable");
     // Reads go on, and so does the search for due work.
-    agent.result("notes", get("first")).await;
+    agent.result("notes", get_input("first")).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     agent.result("notes", json!({ "action": "count" })).await;
 
-    mend(&host);
-    until_answered(&agent, "notes", put("after")).await;
-    agent.call("notes", get("refused")).await.refused(404, "note_not_found");
+    repair(&host);
+    retry_until_answered(&agent, "notes", put_input("after")).await;
+    agent.call("notes", get_input("refused")).await.assert_refused(404, "note_not_found");
     agent.result("ledger", timer).await;
     let balance = json!({ "action": "balance", "account": "ada" });
-    until("the timer", async || agent.result("ledger", balance.clone()).await["balance"] == 7)
+    wait_until("the timer", async || agent.result("ledger", balance.clone()).await["balance"] == 7)
         .await;
 
     host.signal("KILL");
     let (_, folder) = host.wait();
-    let sound = Database::of(folder.path()).texts("PRAGMA integrity_check").await;
-    assert_eq!(sound, ["ok"]);
+    let integrity = Database::of(folder.path()).texts("PRAGMA integrity_check").await;
+    assert_eq!(integrity, ["ok"]);
     let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
     written.extend(["first".to_owned(), "after".to_owned()]);
     for id in written {
-        agent.result("notes", get(&id)).await;
+        agent.result("notes", get_input(&id)).await;
     }
 }
 
@@ -120,7 +120,7 @@ fn limit_file_size(host: &Process, bytes: u64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_recovers_when_its_folder_is_writable_again() {
     let host = Process::with(&["ledger", "notes"]);
-    disk_that_fails(
+    check_failing_disk(
         host,
         |host| limit_file_size(host, 0),
         |host| limit_file_size(host, rlimit::INFINITY),
@@ -134,7 +134,7 @@ struct Disk {
 }
 
 impl Disk {
-    fn of_megabytes(megabytes: u64) -> Option<Self> {
+    fn with_megabytes(megabytes: u64) -> Option<Self> {
         let disk = Self { folder: TempDir::new().unwrap() };
         let size = format!("size={megabytes}m");
         disk.mount(&["-t", "tmpfs", "-o", &size, "tmpfs"]).then_some(disk)
@@ -151,7 +151,7 @@ impl Disk {
     }
 
     /// Puts the data folder of a host on this disk before it starts.
-    fn hold_data(&self, options: Options) -> TempDir {
+    fn place_data(&self, options: Options) -> TempDir {
         let folder = options.folder();
         // Components that were already compiled are compiled again on this disk.
         let data = folder.path().join("data");
@@ -173,9 +173,9 @@ impl Drop for Disk {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_host_recovers_when_its_full_disk_has_space_again() {
-    let Some(disk) = Disk::of_megabytes(20) else { return };
-    let host = Process::start_in(disk.hold_data(Options::with(&["ledger", "notes"])));
-    disk_that_fails(host, |_| {}, |_| disk.remount("size=64m")).await;
+    let Some(disk) = Disk::with_megabytes(20) else { return };
+    let host = Process::start_in(disk.place_data(Options::with(&["ledger", "notes"])));
+    check_failing_disk(host, |_| {}, |_| disk.remount("size=64m")).await;
 }
 
 /// Starts a host, which must fail, and returns its error output.
@@ -196,17 +196,17 @@ fn failed_start(folder: &Path) -> String {
     std::fs::read_to_string(folder.join("log")).unwrap()
 }
 
-fn assert_says(said: &str, parts: &[&str]) {
-    let last = said.lines().last().unwrap();
-    assert!(parts.iter().all(|part| last.contains(part)), "{parts:?}: {said}");
+fn assert_last_line_contains(log: &str, parts: &[&str]) {
+    let last = log.lines().last().unwrap();
+    assert!(parts.iter().all(|part| last.contains(part)), "{parts:?}: {log}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_only_disk_is_reported_at_the_start() {
-    let Some(disk) = Disk::of_megabytes(20) else { return };
-    let folder = disk.hold_data(Options::default());
+    let Some(disk) = Disk::with_megabytes(20) else { return };
+    let folder = disk.place_data(Options::default());
     disk.remount("ro");
-    assert_says(
+    assert_last_line_contains(
         &failed_start(folder.path()),
         &["data/secret.keys", "Read-only file system", "--data-dir"],
     );
@@ -215,7 +215,7 @@ async fn a_read_only_disk_is_reported_at_the_start() {
     host.signal("KILL");
     let (_, folder) = host.wait();
     disk.remount("ro");
-    assert_says(
+    assert_last_line_contains(
         &failed_start(folder.path()),
         &["data/portolan.db", "Read-only file system", "--data-dir"],
     );
@@ -227,7 +227,7 @@ async fn a_damaged_file_is_reported_at_the_start() {
     let file = folder.path().join("data/portolan.db");
     std::fs::create_dir(folder.path().join("data")).unwrap();
     std::fs::write(&file, "no database ".repeat(1000)).unwrap();
-    assert_says(
+    assert_last_line_contains(
         &failed_start(folder.path()),
         &["data/portolan.db", "not a database", "restore a backup"],
     );
@@ -239,13 +239,13 @@ async fn a_damaged_file_is_reported_at_the_start() {
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[100..].fill(0x5a);
     std::fs::write(&file, bytes).unwrap();
-    assert_says(
+    assert_last_line_contains(
         &failed_start(folder.path()),
         &["data/portolan.db", "malformed", "restore a backup"],
     );
 }
 
-async fn database_of_a_newer_version(options: Options) {
+async fn check_newer_database(options: Options) {
     let host = Process::start(options);
     host.signal("TERM");
     let (_, folder) = host.wait();
@@ -253,7 +253,7 @@ async fn database_of_a_newer_version(options: Options) {
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
                 SELECT 9999, 'later', success, checksum, 1 FROM _sqlx_migrations WHERE version = 1";
     Database::of(folder.path()).execute(step).await;
-    assert_says(
+    assert_last_line_contains(
         &failed_start(folder.path()),
         &["newer version", "9999", "restore an older backup"],
     );
@@ -261,26 +261,26 @@ async fn database_of_a_newer_version(options: Options) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_newer_version_is_reported_at_the_start_on_sqlite() {
-    database_of_a_newer_version(Options::default()).await;
+    check_newer_database(Options::default()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_newer_version_is_reported_at_the_start_on_postgres() {
     let url = postgres::database().await;
-    database_of_a_newer_version(Options::default().postgres(&url)).await;
+    check_newer_database(Options::default().postgres(&url)).await;
 }
 
 /// Makes sixteen calls at once, and asserts that each is soon refused as `dependency_unavailable`.
-async fn all_refused(agent: &Agent<'_>) {
+async fn assert_all_refused(agent: &Agent<'_>) {
     let calls = (0..16).map(|call| async move {
         let asked = Instant::now();
-        let body = if call % 2 == 0 { put("refused") } else { get("first") };
+        let body = if call % 2 == 0 { put_input("refused") } else { get_input("first") };
         let reply = agent.call("notes", body).await;
-        reply.refused(503, "dependency_unavailable");
+        reply.assert_refused(503, "dependency_unavailable");
         assert_eq!(reply.body["retryable"], true);
         assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
     });
-    futures(calls).await;
+    join_all(calls).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -289,7 +289,7 @@ async fn a_host_recovers_when_postgres_is_back() {
     let url = server.database().await;
     let host = Process::start(Options::with(&["ledger", "notes"]).postgres(&url));
     let agent = host.claimed_agent().await;
-    agent.result("notes", put("first")).await;
+    agent.result("notes", put_input("first")).await;
     for account in ["bank", "ada"] {
         agent.result("ledger", json!({ "action": "open", "account": account })).await;
     }
@@ -298,18 +298,18 @@ async fn a_host_recovers_when_postgres_is_back() {
     agent.result("ledger", timer).await;
     server.kill();
     for _ in 0..3 {
-        all_refused(&agent).await;
+        assert_all_refused(&agent).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     server.start_again();
     server.ready().await;
-    until_answered(&agent, "notes", put("after")).await;
-    until_answered(&agent, "notes", get("first")).await;
+    retry_until_answered(&agent, "notes", put_input("after")).await;
+    retry_until_answered(&agent, "notes", get_input("first")).await;
     let balance = json!({ "action": "balance", "account": "ada" });
-    until("the timer", async || agent.result("ledger", balance.clone()).await["balance"] == 7)
+    wait_until("the timer", async || agent.result("ledger", balance.clone()).await["balance"] == 7)
         .await;
     let heard = json!({ "action": "heard", "subject": "accounts/bank" });
-    until("the subscriber", async || {
+    wait_until("the subscriber", async || {
         agent.result("notes", heard.clone()).await["transfers"][0].is_string()
     })
     .await;
@@ -318,14 +318,14 @@ async fn a_host_recovers_when_postgres_is_back() {
     let (status, folder) = host.wait();
     assert!(status.success());
     server.kill();
-    assert_says(
+    assert_last_line_contains(
         &failed_start(folder.path()),
         &["127.0.0.1:", "Connection refused", "check that the server runs"],
     );
 }
 
 /// Opens connections until PostgreSQL has none left.
-async fn take_all(url: &str) -> Vec<PgConnection> {
+async fn take_all_connections(url: &str) -> Vec<PgConnection> {
     let mut taken = Vec::new();
     loop {
         match PgConnection::connect(url).await {
@@ -344,17 +344,17 @@ async fn a_host_recovers_when_postgres_has_connections_again() {
     let url = server.database().await;
     let host = Host::start(Options::with(&["notes"]).postgres(&url)).await;
     let agent = host.claimed_agent().await;
-    agent.result("notes", put("first")).await;
-    let mut taken = take_all(&url).await;
+    agent.result("notes", put_input("first")).await;
+    let mut taken = take_all_connections(&url).await;
     let take_away = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portolan'";
     while !sqlx::query(take_away).fetch_all(&mut taken[0]).await.unwrap().is_empty() {
-        taken.extend(take_all(&url).await);
+        taken.extend(take_all_connections(&url).await);
     }
-    all_refused(&agent).await;
+    assert_all_refused(&agent).await;
     let other = Options::default().postgres(&url).folder();
-    assert_says(&failed_start(other.path()), &["127.0.0.1:", "too many clients"]);
+    assert_last_line_contains(&failed_start(other.path()), &["127.0.0.1:", "too many clients"]);
 
     drop(taken);
-    until_answered(&agent, "notes", put("after")).await;
-    until_answered(&agent, "notes", get("first")).await;
+    retry_until_answered(&agent, "notes", put_input("after")).await;
+    retry_until_answered(&agent, "notes", get_input("first")).await;
 }

@@ -11,7 +11,7 @@ async fn feeds(arguments: &[&str]) -> Output {
     tokio::time::timeout(PATIENCE * 4, command.output()).await.unwrap().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&[&*output.stdout, &*output.stderr].concat()).into_owned()
 }
 
@@ -23,14 +23,14 @@ fn text(path: &Path) -> &str {
 async fn an_invented_city_is_built_and_validated() {
     let folder = tempfile::tempdir().unwrap();
     let built = feeds(&["demo", "--folder", text(folder.path())]).await;
-    assert!(said(&built).contains("published in"), "{}", said(&built));
-    let judged = feeds(&["check", text(folder.path())]).await;
-    assert!(judged.status.success(), "{}", said(&judged));
+    assert!(output_text(&built).contains("published in"), "{}", output_text(&built));
+    let checked = feeds(&["check", text(folder.path())]).await;
+    assert!(checked.status.success(), "{}", output_text(&checked));
 
     // Another invented city must be built in another folder.
     let other = feeds(&["demo", "--seed", "2", "--folder", text(folder.path())]).await;
-    assert_eq!(other.status.code(), Some(1), "{}", said(&other));
-    assert!(said(&other).contains("choose another folder"), "{}", said(&other));
+    assert_eq!(other.status.code(), Some(1), "{}", output_text(&other));
+    assert!(output_text(&other).contains("choose another folder"), "{}", output_text(&other));
 
     // A copy of the documents with two errors.
     let copy = tempfile::tempdir().unwrap();
@@ -45,10 +45,10 @@ async fn an_invented_city_is_built_and_validated() {
     document["items"][0]["target_id"] = "tgt_nobody".into();
     document["items"][1]["title"] = "Call +1 415 555 0123".into();
     std::fs::write(&roles, document.to_string()).unwrap();
-    let judged = feeds(&["check", text(copy.path())]).await;
-    assert_eq!(judged.status.code(), Some(1), "{}", said(&judged));
+    let checked = feeds(&["check", text(copy.path())]).await;
+    assert_eq!(checked.status.code(), Some(1), "{}", output_text(&checked));
     for pointer in ["sf-job-roles.json/items/0/target_id", "sf-job-roles.json/items/1/title"] {
-        assert!(said(&judged).contains(pointer), "{pointer}: {}", said(&judged));
+        assert!(output_text(&checked).contains(pointer), "{pointer}: {}", output_text(&checked));
     }
 }
 
@@ -58,12 +58,12 @@ async fn input_that_cannot_be_built_is_reported_with_its_place() {
     let sources = folder.path().join("sources.toml");
     let missing = feeds(&["build", text(&sources)]).await;
     assert!(!missing.status.success());
-    assert!(said(&missing).contains("sources.toml"), "{}", said(&missing));
+    assert!(output_text(&missing).contains("sources.toml"), "{}", output_text(&missing));
     std::fs::write(&sources, "x = 1\n").unwrap();
     let unknown = feeds(&["build", text(&sources)]).await;
     assert!(!unknown.status.success());
-    assert!(said(&unknown).contains("unknown field `x`"), "{}", said(&unknown));
+    assert!(output_text(&unknown).contains("unknown field `x`"), "{}", output_text(&unknown));
     let nowhere = feeds(&["check", text(&folder.path().join("nowhere"))]).await;
     assert!(!nowhere.status.success());
-    assert!(said(&nowhere).contains("nowhere"), "{}", said(&nowhere));
+    assert!(output_text(&nowhere).contains("nowhere"), "{}", output_text(&nowhere));
 }

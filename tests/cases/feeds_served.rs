@@ -42,7 +42,7 @@ async fn every_document_is_served_as_it_was_published() {
             assert_eq!(entry["etag"], got.header("etag"), "{path}");
             assert_eq!(entry["bytes"], got.bytes.len(), "{path}");
         }
-        let head = host.ask(Method::HEAD, path, &[]).await;
+        let head = host.request(Method::HEAD, path, &[]).await;
         assert_eq!((head.status.as_u16(), head.bytes.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-length"), got.bytes.len().to_string(), "{path}");
         for name in ["etag", "content-type", "last-modified", "vary", "cache-control"] {
@@ -52,7 +52,7 @@ async fn every_document_is_served_as_it_was_published() {
     // The state of the build is not served.
     for path in ["/map/data/state.json", "/map/data/nothing.json", "/map/data/schemas/nothing.json"]
     {
-        host.get(path).await.refused(404, "not_found");
+        host.get(path).await.assert_refused(404, "not_found");
     }
 }
 
@@ -110,7 +110,7 @@ async fn every_link_of_the_manifest_and_the_index_leads_somewhere() {
         assert_eq!(got.status, 200, "{link}");
     }
     assert_eq!(host.register().await["state"], "anonymous");
-    let unauthenticated = host.ask(Method::POST, "/mcp", &[]).await;
+    let unauthenticated = host.request(Method::POST, "/mcp", &[]).await;
     assert_eq!(unauthenticated.status, 401);
     assert_eq!(manifest["a2a"], false);
     assert_eq!(manifest["feeds"].as_array().unwrap().len(), 8);
@@ -160,12 +160,12 @@ async fn the_manifest_names_the_configured_provider() {
 async fn third_party_validators_find_no_errors() {
     let host = Host::with_city().await;
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
-    clients::run(&host, "node", &programs.join("feeds.mjs")).await;
+    clients::run_program_file(&host, "node", &programs.join("feeds.mjs")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn third_party_linters_find_no_errors_in_the_description() {
     let host = Host::with_city().await;
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
-    clients::run(&host, "node", &programs.join("description.mjs")).await;
+    clients::run_program_file(&host, "node", &programs.join("description.mjs")).await;
 }

@@ -1,7 +1,7 @@
 //! Components that were built for version 2.0.0 of the contract. They are committed as files and
 //! not built with the host, and every later host must load and run them.
 
-use crate::harness::{Host, Options, hostile::stamped};
+use crate::harness::{Host, Options, hostile::embed_script};
 use serde_json::{Value, json};
 
 fn frozen(name: &str) -> Vec<u8> {
@@ -24,7 +24,7 @@ async fn a_component_with_the_first_sdk_works() {
     assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found:#}");
     let get = |id: &str| json!({ "action": "get", "id": id });
     agent.result("notes", get("sea")).await;
-    agent.call("notes", get("lake")).await.refused(404, "note_not_found");
+    agent.call("notes", get("lake")).await.assert_refused(404, "note_not_found");
     let opened = agent.result("notes", json!({ "action": "seal_open", "text": "a secret" })).await;
     assert!(opened.to_string().contains("a secret"), "{opened:#}");
 }
@@ -58,7 +58,7 @@ async fn every_function_of_the_contract_is_there() {
     });
     let mut options = Options::with(&["greeter"])
         .configuration("[grants]\nfrozen = [\"invoke:greeter.greet\"]\n");
-    options.components.push(("frozen.wasm".to_owned(), stamped(frozen("hostile"), &script)));
+    options.components.push(("frozen.wasm".to_owned(), embed_script(frozen("hostile"), &script)));
     let host = Host::start(options).await;
     let agent = host.claimed_agent().await;
     let done = agent.result("frozen", json!({ "action": "act" })).await;

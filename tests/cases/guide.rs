@@ -1,7 +1,7 @@
 //! Every example of the plugin guide is compiled, executed, or compared with what the host prints.
 
 use crate::{
-    cases::clients::installed,
+    cases::clients::clients_folder,
     harness::{Host, binary, command, component},
 };
 use std::{
@@ -56,7 +56,7 @@ fn in_language(language: &str, count: usize) -> Vec<Example> {
     found
 }
 
-fn succeeds(command: &mut Command) -> String {
+fn run_ok(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = output.output().unwrap();
     let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -68,14 +68,14 @@ fn succeeds(command: &mut Command) -> String {
 /// caches of other tests.
 fn with_tools(command: &mut Command) -> &mut Command {
     let target = binary().parent().unwrap().parent().unwrap();
-    let own = [binary().parent().unwrap().to_owned(), installed().join("node_modules/.bin")];
+    let own = [binary().parent().unwrap().to_owned(), clients_folder().join("node_modules/.bin")];
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(own.into_iter().chain(env::split_paths(&path))).unwrap();
-    let kept = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
-    let kept = kept.iter().filter_map(|name| Some((name, env::var_os(name)?)));
-    let kept: Vec<(&&str, OsString)> = kept.collect();
+    let variables = ["HOME", "CARGO_HOME", "RUSTUP_HOME"];
+    let variables = variables.iter().filter_map(|name| Some((name, env::var_os(name)?)));
+    let variables: Vec<(&&str, OsString)> = variables.collect();
     command
-        .envs(kept)
+        .envs(variables)
         .env("PATH", path)
         .env("XDG_CACHE_HOME", target.join("author-cache"))
         .env("CARGO_TARGET_DIR", target.join("author-target"))
@@ -124,7 +124,7 @@ fn the_examples_in_rust_compile_and_their_test_passes() {
     fs::copy(workspace().join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     let cargo = cargo.args(["test", "--lib"]).current_dir(folder.path());
-    let printed = succeeds(with_tools(cargo));
+    let printed = run_ok(with_tools(cargo));
     assert!(printed.contains("2 passed; 0 failed"), "{printed}");
 }
 
@@ -135,7 +135,7 @@ fn the_first_commands_make_a_capability_that_is_ready_for_agents() {
     assert_eq!(first.heading, "In five minutes");
     let mut shell = Command::new("sh");
     let shell = shell.args(["-e", "-c", &first.text]).current_dir(folder.path());
-    let printed = succeeds(with_tools(shell));
+    let printed = run_ok(with_tools(shell));
     assert!(printed.contains("40 passed, 0 failed"), "{printed}");
     assert!(printed.contains("fit for a catalog") && !printed.contains("note  "), "{printed}");
 }
@@ -149,13 +149,13 @@ async fn a_source_that_is_copied_into_the_catalog_is_served() {
     assert_eq!(commands.heading, "A source instead of a component");
     let copied = tokio::task::spawn_blocking(move || {
         let mut shell = Command::new("sh");
-        succeeds(with_tools(shell.args(["-e", "-c", &commands.text]).current_dir(folder)))
+        run_ok(with_tools(shell.args(["-e", "-c", &commands.text]).current_dir(folder)))
     });
     copied.await.unwrap();
     // It calls a capability of another publisher.
-    assert_eq!(host.refusal("bookshelf.js").await["reason"], "pending_approval");
+    assert_eq!(host.wait_for_refusal("bookshelf.js").await["reason"], "pending_approval");
     host.decide("bookshelf", "approve").await;
-    host.loaded("bookshelf", "1.0.0").await;
+    host.wait_for_version("bookshelf", "1.0.0").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -170,7 +170,7 @@ async fn a_component_that_is_copied_into_the_catalog_is_called() {
         tokio::task::spawn_blocking(move || {
             let mut shell = Command::new("sh");
             let shell = shell.args(["-e", "-c", &script]).current_dir(folder);
-            succeeds(with_tools(shell).env("PORTOLAN_PUBLIC_URL", url))
+            run_ok(with_tools(shell).env("PORTOLAN_PUBLIC_URL", url))
         })
     };
     let checked = run(copied.to_owned()).await.unwrap();
@@ -181,7 +181,7 @@ async fn a_component_that_is_copied_into_the_catalog_is_called() {
         let line = &line.replace("greeter 1.0.0", "greeter 1.2.0");
         assert!(line.contains("compiled") || checked.contains(line.as_str()), "{line}: {checked}");
     }
-    host.loaded("greeter", "1.2.0").await;
+    host.wait_for_version("greeter", "1.2.0").await;
     let answer = run(called.to_owned()).await.unwrap();
     assert!(answer.contains("Hello, Ada!"), "{answer}");
 }
@@ -194,6 +194,6 @@ fn the_case_passes() {
     let case = in_language("json", 1).remove(0).text;
     fs::write(folder.path().join("cases/one.json"), case).unwrap();
     let mut test = command(folder.path());
-    let printed = succeeds(with_tools(test.args(["test", "bookshelf.wasm"])));
+    let printed = run_ok(with_tools(test.args(["test", "bookshelf.wasm"])));
     assert!(printed.contains("1 passed, 0 failed"), "{printed}");
 }

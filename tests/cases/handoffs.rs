@@ -104,19 +104,19 @@ async fn a_role_becomes_a_draft_that_a_person_has_claimed() {
 
     let of_token = |action: &str| json!({ "action": action, "token": token });
     let redeem = || nobody.call("handoff_resolve", of_token("redeem"));
-    redeem().await.refused(403, "phone_binding_required");
+    redeem().await.assert_refused(403, "phone_binding_required");
     // The page of an address of test mode is served, but live agents cannot use its token.
     assert_eq!(page(&host, token).await.status, 200);
     let live = host.agent().await.call("handoff_resolve", of_token("preview")).await;
-    live.refused(400, "handoff_signature_invalid");
+    live.assert_refused(400, "handoff_signature_invalid");
     nobody.claim("+14155550100").await;
     let previewed = nobody.result("handoff_resolve", of_token("preview")).await;
     assert_eq!(previewed["draft"], result["draft"]);
     let redeemed = redeem().await;
     assert_eq!(redeemed.status, 200, "{:#}", redeemed.body);
     assert_eq!(redeemed.body["result"]["draft"], result["draft"]);
-    redeem().await.refused(409, "handoff_used");
-    nobody.call("handoff_resolve", of_token("preview")).await.refused(409, "handoff_used");
+    redeem().await.assert_refused(409, "handoff_used");
+    nobody.call("handoff_resolve", of_token("preview")).await.assert_refused(409, "handoff_used");
     assert_eq!(page(&host, token).await.status, 409);
 
     // The next step of the answer, with the fields that only the person can give.
@@ -144,7 +144,7 @@ async fn every_contract_starts_at_a_record_and_leads_to_a_loaded_capability() {
         assert_eq!(contract["available"], there, "{contract}");
         let reply = resolve(&agent, contract["intent"].as_str().unwrap()).await;
         if !there {
-            reply.refused(503, "handoff_unavailable");
+            reply.assert_refused(503, "handoff_unavailable");
             continue;
         }
         let draft = &reply.body["result"]["draft"];
@@ -175,7 +175,7 @@ async fn a_handoff_that_does_not_fit_its_record_is_refused() {
         (&pitch["id"], &hiring["id"], 422, "handoff_unfit"),
     ] {
         let body = json!({ "action": "resolve", "handoff_id": handoff, "record_id": record });
-        agent.call("handoff_resolve", body).await.refused(status, code);
+        agent.call("handoff_resolve", body).await.assert_refused(status, code);
     }
 }
 
@@ -201,7 +201,7 @@ async fn forged_and_expired_addresses_have_different_errors() {
     ];
     for token in forged {
         let body = json!({ "action": "preview", "token": token });
-        agent.call("handoff_resolve", body).await.refused(400, "handoff_signature_invalid");
+        agent.call("handoff_resolve", body).await.assert_refused(400, "handoff_signature_invalid");
         let shown = page(&host, &token).await;
         assert_eq!(shown.status, 400, "{token}");
         assert!(text(&shown).contains("not made by this host"), "{}", shown.text);
@@ -222,7 +222,7 @@ async fn forged_and_expired_addresses_have_different_errors() {
     assert_eq!(agent.call("handoff_resolve", body(&sign(&claims))).await.status, 200);
     claims["exp"] = json!(claims["exp"].as_u64().unwrap() - 900);
     let expired = sign(&claims);
-    agent.call("handoff_resolve", body(&expired)).await.refused(410, "handoff_expired");
+    agent.call("handoff_resolve", body(&expired)).await.assert_refused(410, "handoff_expired");
     assert_eq!(page(&host, &expired).await.status, 410);
 }
 
@@ -263,7 +263,7 @@ async fn the_page_of_an_address_shows_the_draft_and_changes_nothing() {
     let body = json!({ "action": "redeem", "token": token });
     assert_eq!(agent.call("handoff_resolve", body).await.status, 200);
     assert_eq!(page(&host, token).await.status, 409);
-    host.get(&format!("/handoff/{token}")).await.refused(409, "handoff_used");
+    host.get(&format!("/handoff/{token}")).await.assert_refused(409, "handoff_used");
     let method = host.client.post(format!("{}/handoff/{token}", host.url)).send().await.unwrap();
     assert_eq!(method.status(), 405);
 }

@@ -2,15 +2,15 @@
 //! table; `docs/security/components.md` has the same rows.
 
 use crate::{
-    cases::{hostile_built, hostile_called, hostile_claims, hostile_described, hostile_stored},
+    cases::{hostile_calls, hostile_claims, hostile_descriptors, hostile_files, hostile_storage},
     harness::{
         Host, Options, PATIENCE, Reply,
-        conversations::opened,
+        conversations::open_thread,
         credits::anonymous,
-        find,
-        hostile::{Attack, Expected, Scene, Seen, excerpt},
+        find_row,
+        hostile::{Attack, Expected, Observation, Scene, excerpt},
         inbox::Reader,
-        ties::Person,
+        relationships::Person,
     },
 };
 use serde_json::{Value, json};
@@ -40,43 +40,43 @@ pub const TABLE: [(&str, &[&[Attack]]); 4] = [
         &[
             hostile_claims::IDS,
             hostile_claims::REACH,
-            hostile_described::COSTS,
-            hostile_described::TEXTS,
-            hostile_described::REPLACED,
+            hostile_descriptors::COSTS,
+            hostile_descriptors::TEXTS,
+            hostile_descriptors::REPLACEMENTS,
         ],
     ),
     (
         "the_form_of_a_file_harms_nobody",
-        &[hostile_built::SIGNATURES, hostile_built::IMPORTS, hostile_built::SECTIONS],
+        &[hostile_files::SIGNATURES, hostile_files::IMPORTS, hostile_files::SECTIONS],
     ),
     (
         "what_a_component_does_in_a_call_harms_nobody",
-        &[hostile_called::TAKEN, hostile_called::ANSWERED, hostile_called::INVOKED],
+        &[hostile_calls::RESOURCES, hostile_calls::ANSWERS, hostile_calls::NESTED_CALLS],
     ),
     (
         "what_a_component_stores_and_sends_harms_nobody",
-        &[hostile_stored::DOCUMENTS, hostile_stored::EVENTS, hostile_stored::TIMERS],
+        &[hostile_storage::DOCUMENTS, hostile_storage::EVENTS, hostile_storage::TIMERS],
     ),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_component_says_of_itself_harms_nobody() {
-    make(TABLE[0].1).await;
+    attempt_all(TABLE[0].1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_form_of_a_file_harms_nobody() {
-    make(TABLE[1].1).await;
+    attempt_all(TABLE[1].1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_component_does_in_a_call_harms_nobody() {
-    make(TABLE[2].1).await;
+    attempt_all(TABLE[2].1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_component_stores_and_sends_harms_nobody() {
-    make(TABLE[3].1).await;
+    attempt_all(TABLE[3].1).await;
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn every_attack_has_a_name_of_its_own() {
 
 /// Makes the attacks. Fails with every attack that does not have the expected outcome, and if a
 /// person who has nothing to do with the attacks notices any.
-async fn make(groups: &[&[Attack]]) {
-    let host = Host::start(Options::with(&SHIPPED).configuration(hostile_stored::QUOTAS)).await;
+async fn attempt_all(groups: &[&[Attack]]) {
+    let host = Host::start(Options::with(&SHIPPED).configuration(hostile_storage::QUOTAS)).await;
     let witness = Witness::new(&host).await;
-    let before = witness.sees().await;
+    let before = witness.read_data().await;
     let stranger = anonymous(&host).await;
     let scene = Scene {
         witness_owner: witness.ada.id.clone(),
@@ -106,39 +106,39 @@ async fn make(groups: &[&[Attack]]) {
 
     let attacks: Vec<&Attack> = groups.iter().copied().flatten().collect();
     let mut faults = String::new();
-    for attack in attacks.iter().filter(|attack| attack.before.is_some()) {
-        let before = attack.before.map(|make| make(&scene)).unwrap_or_default();
+    for attack in attacks.iter().filter(|attack| attack.predecessor.is_some()) {
+        let before = attack.predecessor.map(|build| build(&scene)).unwrap_or_default();
         host.drop_in(&file(attack), &before);
-        loaded(&host, attack).await.unwrap();
+        wait_until_loaded(&host, attack).await.unwrap();
     }
     for attack in &attacks {
         host.drop_in(&file(attack), &(attack.component)(&scene));
     }
     let mut serving = Vec::new();
     for attack in attacks {
-        let refusal = match attack.before {
-            Some(_) => Err(host.refusal(&file(attack)).await),
-            None => loaded(&host, attack).await,
+        let refusal = match attack.predecessor {
+            Some(_) => Err(host.wait_for_refusal(&file(attack)).await),
+            None => wait_until_loaded(&host, attack).await,
         };
         if let Err(row) = &refusal
             && row.to_string().len() > REFUSAL_BYTES
         {
-            note(&mut faults, attack, "a refusal that fills the operator's view");
+            add_fault(&mut faults, attack, "a refusal that fills the operator's view");
         }
         match (refusal, &attack.expected) {
-            (Ok(()), Expected::Refused(_)) => note(&mut faults, attack, "it is loaded"),
+            (Ok(()), Expected::Refused(_)) => add_fault(&mut faults, attack, "it is loaded"),
             (Ok(()), _) => serving.push(attack),
             (Err(row), Expected::Refused(reason)) if row["reason"] == *reason => {}
-            (Err(row), _) => note(&mut faults, attack, &row.to_string()),
+            (Err(row), _) => add_fault(&mut faults, attack, &row.to_string()),
         }
     }
     for attack in serving {
-        let seen = see(&host, &attacker, &stranger, attack).await;
-        if let Err(fault) = attack.judge(&seen) {
-            note(&mut faults, attack, &fault);
+        let observed = call_and_observe(&host, &attacker, &stranger, attack).await;
+        if let Err(fault) = attack.check(&observed) {
+            add_fault(&mut faults, attack, &fault);
         }
     }
-    let after = witness.sees().await;
+    let after = witness.read_data().await;
     for (what, value) in after {
         if before.iter().all(|(same, earlier)| *same != what || *earlier != value) {
             let _written = writeln!(faults, "the witness sees another {what}: {value:#}");
@@ -147,8 +147,8 @@ async fn make(groups: &[&[Attack]]) {
     assert!(faults.is_empty(), "{faults}");
 }
 
-fn note(faults: &mut String, attack: &Attack, fault: &str) {
-    let wanted = attack.expected.sentence();
+fn add_fault(faults: &mut String, attack: &Attack, fault: &str) {
+    let wanted = attack.expected.description();
     let _written = writeln!(faults, "{}: not “{wanted}” but {}", attack.name, excerpt(fault));
 }
 
@@ -158,14 +158,14 @@ fn file(attack: &Attack) -> String {
 
 /// Waits until the attack's component serves. If its file is refused, the error is
 /// the row of the refusal.
-async fn loaded(host: &Host, attack: &Attack) -> Result<(), Value> {
+async fn wait_until_loaded(host: &Host, attack: &Attack) -> Result<(), Value> {
     let (file, started) = (file(attack), Instant::now());
     loop {
         let status = host.status().await;
-        if let Some(row) = find(&status, "refused", "file", &file) {
+        if let Some(row) = find_row(&status, "refused", "file", &file) {
             return Err(row);
         }
-        if find(&status, "loaded", "file", &file).is_some() {
+        if find_row(&status, "loaded", "file", &file).is_some() {
             return Ok(());
         }
         if started.elapsed() > 2 * PATIENCE {
@@ -176,12 +176,17 @@ async fn loaded(host: &Host, attack: &Attack) -> Result<(), Value> {
 }
 
 /// Calls the attacker's component, and returns what was seen afterwards.
-async fn see(host: &Host, attacker: &Person<'_>, stranger: &Reader<'_>, attack: &Attack) -> Seen {
+async fn call_and_observe(
+    host: &Host,
+    attacker: &Person<'_>,
+    stranger: &Reader<'_>,
+    attack: &Attack,
+) -> Observation {
     let logged = host.log().len();
     let reply = attacker.agent().call(attack.name, (attack.body)()).await;
     let log = host.log().split_off(logged);
     let page = stranger.page("wait=0&cursor=0&limit=100").await;
-    Seen {
+    Observation {
         reply,
         log,
         status: host.status().await,
@@ -203,10 +208,10 @@ impl<'a> Witness<'a> {
         ada.agent().result("owners", profile).await;
         let note = json!({ "action": "note", "owner_id": bo.id, "text": "Met in Lisbon" });
         ada.agent().result("social_relationships", note).await;
-        let thread_id = opened(host, &[&ada, &bo]).await;
-        ada.says(&thread_id, "Hello, Bo").await;
-        bo.says(&thread_id, "Hello, Ada").await;
-        host.settled().await;
+        let thread_id = open_thread(host, &[&ada, &bo]).await;
+        ada.send_message(&thread_id, "Hello, Bo").await;
+        bo.send_message(&thread_id, "Hello, Ada").await;
+        host.wait_until_settled().await;
         Self { ada, thread_id }
     }
 
@@ -224,7 +229,7 @@ impl<'a> Witness<'a> {
     }
 
     /// Returns her data as she and the operator see it, read with the same token each time.
-    async fn sees(&self) -> Vec<(&'static str, Value)> {
+    async fn read_data(&self) -> Vec<(&'static str, Value)> {
         let agent = self.ada.agent();
         let exported = export(agent.host, &self.ada.id).await;
         let messages = json!({ "action": "messages", "thread_id": self.thread_id });

@@ -16,7 +16,7 @@ fn rows() -> Vec<String> {
         groups.iter().copied().flatten().map(move |attack| (test, attack))
     });
     let row = |(test, attack): (&&str, &Attack)| {
-        format!("{ROW}{} | {} | `{test}` |", attack.tries, attack.expected.sentence())
+        format!("{ROW}{} | {} | `{test}` |", attack.attempt, attack.expected.description())
     };
     attacks.map(row).collect()
 }

@@ -76,7 +76,7 @@ async fn invalid_registrations_are_refused() {
         json!({ "type": "client", "agent_name": "x".repeat(101) }),
     ] {
         let request = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
-        Reply::read(request.send().await.unwrap()).await.refused(400, "validation_failed");
+        Reply::read(request.send().await.unwrap()).await.assert_refused(400, "validation_failed");
     }
 }
 
@@ -188,23 +188,23 @@ async fn an_invalid_token_is_refused() {
         format!("{token} {token}"),
     ] {
         let reply = send(&[("authorization", &format!("Bearer {wrong}"))]).await;
-        reply.refused(401, "token_invalid");
+        reply.assert_refused(401, "token_invalid");
         assert!(reply.header("www-authenticate").contains("error=\"invalid_token\""));
         assert!(!host.log().contains(&wrong));
     }
     let reply = send(&[]).await;
-    reply.refused(401, "authentication_required");
+    reply.assert_refused(401, "authentication_required");
     assert!(reply.header("www-authenticate").starts_with("Bearer resource_metadata="));
     assert!(!reply.header("www-authenticate").contains("error="));
     let twice = format!("Bearer {token}");
     send(&[("authorization", &twice), ("authorization", &twice)])
         .await
-        .refused(401, "token_invalid");
+        .assert_refused(401, "token_invalid");
     let in_query = format!("{path}?access_token={token}");
     let reply = host
         .send(Method::POST, &in_query, &[("content-type", "application/json")], Some("{}".into()))
         .await;
-    reply.refused(401, "authentication_required");
+    reply.assert_refused(401, "authentication_required");
 }
 
 #[tokio::test]

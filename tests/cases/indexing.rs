@@ -1,7 +1,7 @@
 //! Existing documents are indexed anew when a new version of their capability
 //! declares other indexes.
 
-use crate::harness::{Agent, Host, Options, Process, hostile::scripted, postgres};
+use crate::harness::{Agent, Host, Options, Process, hostile::with_script, postgres};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ const FILL: u64 = 1_000;
 
 /// Returns the component with an index over `shelf`, and with a unique one over `code` if
 /// `with_codes`.
-fn shelf(version: &str, with_codes: bool) -> Vec<u8> {
+fn shelf_component(version: &str, with_codes: bool) -> Vec<u8> {
     let mut indexes = vec![json!({ "name": "shelf", "paths": ["shelf"] })];
     if with_codes {
         indexes.push(json!({ "name": "code", "paths": ["code"], "unique": true }));
@@ -46,7 +46,7 @@ fn shelf(version: &str, with_codes: bool) -> Vec<u8> {
     actions.push(action("twin".into(), put("twin", "0_7", 1)));
     actions.push(action("count".into(), count(Value::Null)));
     actions.push(action("find".into(), count(json!({ "code": { "eq": "new_3" } }))));
-    scripted(&json!({
+    with_script(&json!({
         "id": "shelf", "version": version, "actions": actions,
         "collections": [{ "name": "things", "indexes": indexes }],
     }))
@@ -54,7 +54,7 @@ fn shelf(version: &str, with_codes: bool) -> Vec<u8> {
 
 fn options() -> Options {
     let mut options = Options::with(&[]);
-    options.components.push(("shelf.wasm".into(), shelf("1.0.0", false)));
+    options.components.push(("shelf.wasm".into(), shelf_component("1.0.0", false)));
     options.configuration(PATIENT)
 }
 
@@ -68,8 +68,8 @@ async fn postgres_host() -> Host {
 
 mod on_sqlite {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn documents_are_indexed_anew_while_writes_go_on() {
-        super::documents_are_indexed_anew_while_writes_go_on(super::sqlite_host().await).await;
+    async fn documents_are_reindexed_while_writes_go_on() {
+        super::documents_are_reindexed_while_writes_go_on(super::sqlite_host().await).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -83,8 +83,8 @@ mod on_sqlite {
 
 mod on_postgres {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn documents_are_indexed_anew_while_writes_go_on() {
-        super::documents_are_indexed_anew_while_writes_go_on(super::postgres_host().await).await;
+    async fn documents_are_reindexed_while_writes_go_on() {
+        super::documents_are_reindexed_while_writes_go_on(super::postgres_host().await).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -97,31 +97,35 @@ mod on_postgres {
 }
 
 /// Calls an action, and returns the report of its one operation.
-async fn act(agent: &Agent<'_>, action: &str) -> Value {
+async fn call_operation(agent: &Agent<'_>, action: &str) -> Value {
     agent.result("shelf", json!({ "action": action })).await["operations"][0].clone()
 }
 
 async fn fill(agent: &Agent<'_>, parts: u64) {
     for part in 0..parts {
-        let report = act(agent, &format!("fill_{part}")).await;
+        let report = call_operation(agent, &format!("fill_{part}")).await;
         assert_eq!(report["done"], FILL, "{report}");
     }
 }
 
 async fn count(agent: &Agent<'_>) -> u64 {
-    act(agent, "count").await["last"].as_str().unwrap().parse().unwrap()
+    call_operation(agent, "count").await["last"].as_str().unwrap().parse().unwrap()
 }
 
-async fn documents_are_indexed_anew_while_writes_go_on(host: Host) {
+async fn documents_are_reindexed_while_writes_go_on(host: Host) {
     let agent = host.claimed_agent().await;
     fill(&agent, 20).await;
-    assert_eq!(act(&agent, "find").await["done"], 0, "there is no index over the code yet");
+    assert_eq!(
+        call_operation(&agent, "find").await["done"],
+        0,
+        "there is no index over the code yet"
+    );
     let stop = AtomicBool::new(false);
     // After each write, the number of documents that are indexed is recorded.
     let writes = async {
         let (mut written, mut indexed) = (0, BTreeSet::new());
         while !stop.load(Ordering::Relaxed) {
-            let report = act(&agent, &format!("write_{}", written % 50)).await;
+            let report = call_operation(&agent, &format!("write_{}", written % 50)).await;
             assert_eq!(report["done"], 1, "{report}");
             written += 1;
             indexed.extend(host.status().await["migrations"][0]["migrated"].as_u64());
@@ -129,15 +133,15 @@ async fn documents_are_indexed_anew_while_writes_go_on(host: Host) {
         (written, indexed)
     };
     let index = async {
-        host.drop_in("shelf.wasm", &shelf("1.1.0", true));
-        host.loaded("shelf", "1.1.0").await;
+        host.drop_in("shelf.wasm", &shelf_component("1.1.0", true));
+        host.wait_for_version("shelf", "1.1.0").await;
         stop.store(true, Ordering::Relaxed);
     };
     let ((written, indexed), ()) = tokio::join!(writes, index);
     assert!(indexed.len() > 5, "few writes ended while documents were indexed: {indexed:?}");
     assert_eq!(count(&agent).await, 20_000 + 50.min(written));
-    assert_eq!(act(&agent, "find").await["last"], "1");
-    let twin = act(&agent, "twin").await;
+    assert_eq!(call_operation(&agent, "find").await["last"], "1");
+    let twin = call_operation(&agent, "twin").await;
     assert!(twin["refusal"].as_str().unwrap().contains("Duplicate"), "{twin}");
     assert_eq!(host.status().await["migrations"], json!([]));
     assert_eq!(host.operate("/documents").await.body["documents"], json!([]));
@@ -146,16 +150,16 @@ async fn documents_are_indexed_anew_while_writes_go_on(host: Host) {
 async fn documents_that_do_not_fit_a_new_index_refuse_the_component(host: Host) {
     let agent = host.claimed_agent().await;
     fill(&agent, 1).await;
-    assert_eq!(act(&agent, "twin").await["done"], 1);
-    host.drop_in("shelf.wasm", &shelf("1.1.0", true));
-    let row = host.refusal("shelf.wasm").await;
+    assert_eq!(call_operation(&agent, "twin").await["done"], 1);
+    host.drop_in("shelf.wasm", &shelf_component("1.1.0", true));
+    let row = host.wait_for_refusal("shelf.wasm").await;
     assert_eq!(row["reason"], "documents_do_not_fit", "{row}");
     let message = row["message"].as_str().unwrap();
     assert!(message.contains("the same value of a unique index"), "{message}");
     assert_eq!(row["still_serving"], "1.0.0");
     // Nothing is quarantined, and writes go on.
     assert_eq!(host.operate("/documents").await.body["documents"], json!([]));
-    assert_eq!(act(&agent, "write_3").await["done"], 1);
+    assert_eq!(call_operation(&agent, "write_3").await["done"], 1);
     assert_eq!(count(&agent).await, FILL + 2);
     let filling = "SELECT name FROM collections WHERE state = 'filling'
                    OR followed_by IS NOT NULL OR fenced_until > 0";
@@ -168,7 +172,7 @@ async fn indexing_goes_on_after_a_kill() {
     let agent = host.claimed_agent().await;
     fill(&agent, 5).await;
     drop(agent);
-    host.drop_in("shelf.wasm", &shelf("1.1.0", true));
+    host.drop_in("shelf.wasm", &shelf_component("1.1.0", true));
     let begun = |status: &Value| {
         let migrations = status["migrations"].as_array().unwrap();
         migrations.iter().any(|row| row["migrated"].as_u64() > Some(0))
@@ -177,9 +181,9 @@ async fn indexing_goes_on_after_a_kill() {
     host.signal("KILL");
     let (_, folder) = host.wait();
     host = Process::start_in(folder);
-    host.loaded("shelf", "1.1.0").await;
+    host.wait_for_version("shelf", "1.1.0").await;
     let agent = host.claimed_agent().await;
     assert_eq!(count(&agent).await, 5_000);
-    let twin = act(&agent, "twin").await;
+    let twin = call_operation(&agent, "twin").await;
     assert!(twin["refusal"].as_str().unwrap().contains("Duplicate"), "{twin}");
 }

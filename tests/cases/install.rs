@@ -71,7 +71,7 @@ fn failed(output: &Output, code: i32) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn is_there(program: &str) -> bool {
+fn is_installed(program: &str) -> bool {
     let searched = std::env::var_os("PATH").unwrap();
     std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
 }
@@ -98,7 +98,7 @@ async fn the_script_registers_an_agent_and_stores_the_client_key() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
-    let said = String::from_utf8(output.stdout).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
     let credentials = installer.credentials();
     let mut fields: Vec<_> = credentials.as_object().unwrap().keys().collect();
     fields.sort_unstable();
@@ -107,8 +107,8 @@ async fn the_script_registers_an_agent_and_stores_the_client_key() {
     assert_eq!((mode(&installer.file()), mode(installer.file().parent().unwrap())), (0o600, 0o700));
     let left = fs::read_dir(installer.file().parent().unwrap()).unwrap().count();
     assert_eq!(left, 1, "no unfinished file is left");
-    assert!(!said.contains(credentials["client_key"].as_str().unwrap()), "{said}");
-    assert!(said.contains(credentials["agent_id"].as_str().unwrap()), "{said}");
+    assert!(!text.contains(credentials["client_key"].as_str().unwrap()), "{text}");
+    assert!(text.contains(credentials["agent_id"].as_str().unwrap()), "{text}");
     let name = "SELECT json_extract(body, '$.name') FROM documents WHERE id LIKE 'agt_%'";
     assert_eq!(host.database().texts(name).await, ["Ada's \"agent\" \\o/ é"]);
 
@@ -125,14 +125,14 @@ async fn the_script_registers_an_agent_and_stores_the_client_key() {
 async fn the_first_call_that_the_script_prints_works_unchanged() {
     let host = Host::with(&["faq_search"]).await;
     let installer = Installer::of(&host).await;
-    let said = installer.succeeds(&[]);
+    let printed = installer.succeeds(&[]);
     // The commands are indented by two spaces. The claim is left out, because it needs a person.
-    let shown: Vec<_> = said
+    let commands: Vec<_> = printed
         .lines()
         .filter(|line| line.starts_with("  ") && !line.contains("svc.phone-binding"))
         .collect();
-    let output = Command::new("sh").arg("-euc").arg(shown.join("\n")).output().unwrap();
-    assert!(output.status.success(), "{output:?} {said}");
+    let output = Command::new("sh").arg("-euc").arg(commands.join("\n")).output().unwrap();
+    assert!(output.status.success(), "{output:?} {printed}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["result"]["items"][0]["slug"], "claim-by-phone", "{answer:#}");
 }
@@ -175,9 +175,9 @@ async fn credentials_are_not_overwritten_without_an_option() {
 async fn a_dry_run_sends_nothing_and_changes_nothing() {
     let host = Host::with(&[]).await;
     let installer = Installer::of(&host).await;
-    let said = installer.succeeds(&["--dry-run"]);
+    let output = installer.succeeds(&["--dry-run"]);
     let file = installer.file();
-    assert!(said.contains(&format!("would write {}", file.display())), "{said}");
+    assert!(output.contains(&format!("would write {}", file.display())), "{output}");
     assert_eq!((agents(&host).await, installer.home.path().join(".config").exists()), (0, false));
     installer.succeeds(&[]);
     let before = installer.credentials();
@@ -193,10 +193,10 @@ async fn removing_says_what_was_removed() {
     assert!(installer.succeeds(&["--uninstall"]).contains("nothing to remove"));
     installer.succeeds(&[]);
     let agent_id = installer.credentials()["agent_id"].as_str().unwrap().to_owned();
-    let said = installer.succeeds(&["--uninstall"]);
+    let output = installer.succeeds(&["--uninstall"]);
     let file = installer.file();
-    assert!(said.contains(&format!("removed {}", file.display())), "{said}");
-    assert!(said.contains(&agent_id) && said.contains("revoke_agent"), "{said}");
+    assert!(output.contains(&format!("removed {}", file.display())), "{output}");
+    assert!(output.contains(&agent_id) && output.contains("revoke_agent"), "{output}");
     assert!(!file.parent().unwrap().exists());
     installer.succeeds(&[]);
 }
@@ -206,11 +206,11 @@ async fn the_script_runs_in_the_shells_and_clients_of_small_systems() {
     let host = Host::with(&[]).await;
     let mut registered = 0;
     for shell in ["sh", "dash", "bash --posix", "busybox sh"] {
-        if !is_there(shell.split(' ').next().unwrap()) {
+        if !is_installed(shell.split(' ').next().unwrap()) {
             continue;
         }
         for client in ["curl", "wget", "busybox"] {
-            if !is_there(client) {
+            if !is_installed(client) {
                 continue;
             }
             let installer = Installer::of(&host).await;
@@ -352,20 +352,20 @@ async fn the_hosts_own_address_is_quoted() {
         assert!(!reply.text.contains("{{"), "{path}");
     }
     let installer = Installer::of(&host).await;
-    let said = installer.succeeds(&["--dry-run"]);
-    assert!(said.contains("at https://a.example/x';touch${IFS}spoiled;'"), "{said}");
+    let output = installer.succeeds(&["--dry-run"]);
+    assert!(output.contains("at https://a.example/x';touch${IFS}spoiled;'"), "{output}");
     assert!(!installer.home.path().join("spoiled").exists());
 }
 
 #[test]
 fn the_script_passes_shellcheck() {
     // `cargo xtask test` installs shellcheck.
-    if !is_there("shellcheck") {
+    if !is_installed("shellcheck") {
         return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/src/install/install.sh");
-    let judged = Command::new("shellcheck").arg(script).output().unwrap();
-    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stdout));
+    let output = Command::new("shellcheck").arg(script).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 #[test]

@@ -45,13 +45,13 @@ async fn calls_are_counted_and_the_answer_says_what_is_left() {
     let (one, other) = (agent(&host, "192.0.2.1").await, agent(&host, "192.0.2.2").await);
     for left in [3, 2, 1, 0] {
         let reply = one.call("ledger", balance()).await;
-        reply.refused(404, "account_not_found");
+        reply.assert_refused(404, "account_not_found");
         assert_eq!(reply.header("ratelimit-policy"), "\"default\";q=4;w=60");
         let state = reply.header("ratelimit");
         assert!(state.starts_with(&format!("\"default\";r={left};t=")), "{state}");
     }
     let reply = one.call("ledger", balance()).await;
-    reply.refused(429, "rate_limited");
+    reply.assert_refused(429, "rate_limited");
     let wait: u64 = reply.header("retry-after").parse().unwrap();
     assert!((1..=15).contains(&wait), "{wait}");
     assert_eq!(
@@ -61,8 +61,8 @@ async fn calls_are_counted_and_the_answer_says_what_is_left() {
     // A call that is not permitted is refused before the rate is checked, and does not count.
     one.call("ledger", json!({ "action": "open", "account": "x" }))
         .await
-        .refused(403, "phone_binding_required");
-    other.call("ledger", balance()).await.refused(404, "account_not_found");
+        .assert_refused(403, "phone_binding_required");
+    other.call("ledger", balance()).await.assert_refused(404, "account_not_found");
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn writes_have_a_limit_of_their_own() {
         agent.result("ledger", json!({ "action": "open", "account": account })).await;
     }
     let reply = agent.call("ledger", json!({ "action": "open", "account": "c" })).await;
-    reply.refused(429, "rate_limited");
+    reply.assert_refused(429, "rate_limited");
     assert_eq!(reply.body["conflict"]["name"], "writes_per_minute");
     let reply = agent.call("ledger", json!({ "action": "balance", "account": "a" })).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
@@ -88,7 +88,7 @@ async fn registrations_from_an_address_are_limited() {
     }
     // The next registration is from the same network.
     let reply = register(&host, "/v1/agents/register", "2001:db8::2").await;
-    reply.refused(429, "rate_limited");
+    reply.assert_refused(429, "rate_limited");
     assert!(!reply.header("retry-after").is_empty());
     let reply = register(&host, "/oauth/register", "2001:db8::3").await;
     assert_eq!(
@@ -99,7 +99,7 @@ async fn registrations_from_an_address_are_limited() {
     // An address in the header that the client itself sent is ignored: only the one that the proxy
     // added counts.
     let reply = register(&host, "/v1/agents/register", "192.0.2.9, 2001:db8::4").await;
-    reply.refused(429, "rate_limited");
+    reply.assert_refused(429, "rate_limited");
     assert_eq!(register(&host, "/v1/agents/register", "192.0.2.9").await.status, 200);
 }
 
@@ -113,7 +113,7 @@ async fn text_messages_requested_by_an_address_are_limited() {
         let reply = agent.call("svc.phone-binding", body).await;
         assert_eq!(reply.status, code, "{}", reply.text);
         if code == 429 {
-            reply.refused(429, "sms_rate_limited");
+            reply.assert_refused(429, "sms_rate_limited");
         }
     }
 }

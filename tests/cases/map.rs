@@ -1,7 +1,7 @@
 //! `GET /map/`: how the page is served, how it is made, and how it works in a browser.
 
 use crate::{
-    cases::clients::run,
+    cases::clients::run_program_file,
     harness::{Host, Options, feeds::Answer},
 };
 use flate2::read::GzDecoder;
@@ -63,7 +63,7 @@ async fn the_page_is_served_without_feeds_and_with_a_content_security_policy() {
     for path in ["/map/assets/map.js", "/map/assets/..%2fpackage.json", "/map/index.html"] {
         assert_eq!(host.fetch(path, &[]).await.status, StatusCode::NOT_FOUND, "{path}");
     }
-    let written = host.ask(Method::POST, "/map/", &[]).await;
+    let written = host.request(Method::POST, "/map/", &[]).await;
     assert_eq!(written.status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
@@ -79,13 +79,13 @@ async fn assets_of_the_page_are_compressed_and_cached_for_good() {
         let kept = if path == "/map/" { "no-cache" } else { "public, max-age=31536000, immutable" };
         assert_eq!(plain.header("cache-control"), kept);
         assert_eq!(plain.header("vary"), "accept-encoding");
-        let head = host.ask(Method::HEAD, &path, &[]).await;
+        let head = host.request(Method::HEAD, &path, &[]).await;
         assert_eq!(head.header("content-length"), plain.bytes.len().to_string());
         for coding in ["gzip", "br"] {
             let packed = host.fetch(&path, &[("accept-encoding", coding)]).await;
             assert_eq!(packed.header("content-encoding"), coding, "{path}");
             assert_ne!(packed.header("etag"), plain.header("etag"));
-            assert_eq!(unpacked(coding, &packed.bytes), plain.bytes, "{path}");
+            assert_eq!(decompress(coding, &packed.bytes), plain.bytes, "{path}");
             let known = [("accept-encoding", coding), ("if-none-match", packed.header("etag"))];
             let again = host.fetch(&path, &known).await;
             assert_eq!(again.status, StatusCode::NOT_MODIFIED);
@@ -94,7 +94,7 @@ async fn assets_of_the_page_are_compressed_and_cached_for_good() {
     }
 }
 
-fn unpacked(coding: &str, bytes: &[u8]) -> Vec<u8> {
+fn decompress(coding: &str, bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match coding {
         "gzip" => {
@@ -151,23 +151,23 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-async fn in_a_browser(program: &str) {
+async fn run_in_browser(program: &str) {
     let host = Host::with_city().await;
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
-    run(&host, "node", &programs.join(program)).await;
+    run_program_file(&host, "node", &programs.join(program)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_can_navigate_the_map() {
-    in_a_browser("map.mjs").await;
+    run_in_browser("map.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_map_is_accessible() {
-    in_a_browser("map_everybody.mjs").await;
+    run_in_browser("map_everybody.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_documents_do_no_harm() {
-    in_a_browser("map_hostile.mjs").await;
+    run_in_browser("map_hostile.mjs").await;
 }

@@ -41,7 +41,7 @@ fn ids<'v>(records: impl IntoIterator<Item = &'v Value>) -> BTreeSet<String> {
 }
 
 /// Returns everything that a search finds, read page by page, in its order.
-async fn all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
+async fn search_all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
     let mut body = filters;
     body["action"] = json!("search");
     body["limit"] = json!(50);
@@ -56,7 +56,7 @@ async fn all(agent: &Agent<'_>, filters: Value) -> Vec<Value> {
     }
 }
 
-fn asks(target: &Value) -> impl Iterator<Item = &Value> {
+fn target_asks(target: &Value) -> impl Iterator<Item = &Value> {
     target["properties"]["ask"].as_array().unwrap().iter()
 }
 
@@ -65,7 +65,7 @@ async fn every_filter_agrees_with_a_scan_of_the_document() {
     let host = host().await;
     let agent = host.agent().await;
     let targets = targets();
-    let everything = all(&agent, json!({})).await;
+    let everything = search_all(&agent, json!({})).await;
     assert_eq!(everything.len(), targets.len());
     assert_eq!(ids(&everything), ids(&targets));
     let names: Vec<&str> =
@@ -98,12 +98,13 @@ async fn every_filter_agrees_with_a_scan_of_the_document() {
         filters.push((json!({ "industry": industry }), ids(targets.iter().filter(has))));
     }
     for kind in ["hiring", "raising", "customers", "partners", "cofounder", "space", "advice"] {
-        let fits = targets.iter().filter(|target| asks(target).any(|ask| ask["type"] == kind));
+        let fits =
+            targets.iter().filter(|target| target_asks(target).any(|ask| ask["type"] == kind));
         filters.push((json!({ "ask": kind }), ids(fits)));
     }
     let sure = |hiring: &'static [&'static str]| {
         let is = move |target: &&Value| {
-            asks(target).any(|ask| {
+            target_asks(target).any(|ask| {
                 ask["type"] == "hiring" && hiring.iter().any(|word| ask["maturity"] == *word)
             })
         };
@@ -114,10 +115,10 @@ async fn every_filter_agrees_with_a_scan_of_the_document() {
     filters.dedup_by(|one, other| one.0 == other.0);
     assert!(filters.iter().filter(|(_, wanted)| !wanted.is_empty()).count() > 20);
     for (filter, wanted) in filters {
-        assert_eq!(ids(&all(&agent, filter.clone()).await), wanted, "{filter}");
+        assert_eq!(ids(&search_all(&agent, filter.clone()).await), wanted, "{filter}");
     }
     let together = json!({ "kind": "startup", "hiring": "verified", "facets": true });
-    let found = all(&agent, together).await;
+    let found = search_all(&agent, together).await;
     assert!(!found.is_empty());
     for card in &found {
         assert_eq!(card["kind"], "startup");
@@ -147,19 +148,20 @@ async fn facets_count_the_targets_found() {
         }
         counts
     };
-    let told = |name: &str| {
+    let reported = |name: &str| {
         let items = counted[name].as_array().unwrap().iter();
-        let told =
+        let reported =
             |facet: &Value| Some((facet["value"].as_str()?.to_owned(), facet["count"].as_u64()?));
-        items.filter_map(told).collect::<BTreeMap<_, _>>()
+        items.filter_map(reported).collect::<BTreeMap<_, _>>()
     };
     let of =
         |path: &str| count(startups.iter().filter_map(|startup| startup.pointer(path)).collect());
-    assert_eq!(told("kind"), of("/properties/kind"));
-    assert_eq!(told("stage"), of("/properties/stage"));
-    assert_eq!(told("neighbourhood"), of("/properties/geo/neighbourhood"));
-    let asks = startups.iter().flat_map(|startup| asks(startup)).map(|ask| &ask["type"]).collect();
-    assert_eq!(told("ask"), count(asks));
+    assert_eq!(reported("kind"), of("/properties/kind"));
+    assert_eq!(reported("stage"), of("/properties/stage"));
+    assert_eq!(reported("neighbourhood"), of("/properties/geo/neighbourhood"));
+    let asks =
+        startups.iter().flat_map(|startup| target_asks(startup)).map(|ask| &ask["type"]).collect();
+    assert_eq!(reported("ask"), count(asks));
 }
 
 /// Returns the metres between two places along a great circle of a sphere.
@@ -180,7 +182,7 @@ async fn targets_are_found_by_position() {
     let middle = &targets[0];
     let at = &middle["properties"]["geo"];
     let near = json!({ "lat": at["lat"], "lng": at["lng"], "radius_km": 1.5 });
-    let found = all(&agent, json!({ "near": near })).await;
+    let found = search_all(&agent, json!({ "near": near })).await;
     let metres: Vec<f64> =
         found.iter().map(|target| target["distance_m"].as_f64().unwrap()).collect();
     assert!(metres.is_sorted(), "{metres:?}");
@@ -212,7 +214,7 @@ async fn targets_are_found_by_position() {
         (south..=north).contains(&lat) && (west..=east).contains(&lng)
     };
     let wanted = ids(targets.iter().filter(inside));
-    assert_eq!(ids(&all(&agent, json!({ "bbox": bbox })).await), wanted);
+    assert_eq!(ids(&search_all(&agent, json!({ "bbox": bbox })).await), wanted);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -220,10 +222,10 @@ async fn targets_are_found_by_the_words_of_their_names() {
     let host = host().await;
     let agent = host.agent().await;
     for target in targets().iter().step_by(17) {
-        let found = all(&agent, json!({ "q": target["properties"]["name"] })).await;
+        let found = search_all(&agent, json!({ "q": target["properties"]["name"] })).await;
         assert_eq!(found[0]["name"], target["properties"]["name"]);
     }
-    assert!(all(&agent, json!({ "q": "xylophonist" })).await.is_empty());
+    assert!(search_all(&agent, json!({ "q": "xylophonist" })).await.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,9 +244,9 @@ async fn a_target_comes_with_all_records_that_name_it() {
                 named => named == Some(id),
             };
             let wanted = ids(records.iter().filter(names));
-            let told = ids(whole[list].as_array().unwrap());
-            assert_eq!(told.len(), wanted.len().min(MOST), "{list} of {id}");
-            assert!(told.is_subset(&wanted), "{list} of {id}");
+            let listed = ids(whole[list].as_array().unwrap());
+            assert_eq!(listed.len(), wanted.len().min(MOST), "{list} of {id}");
+            assert!(listed.is_subset(&wanted), "{list} of {id}");
         }
         assert!(
             whole["roles"]
@@ -258,11 +260,11 @@ async fn a_target_comes_with_all_records_that_name_it() {
         assert_eq!(handoffs.len(), named.len());
     }
     let nobody = json!({ "action": "get", "target_id": "tgt_0000000000000000000000000Z" });
-    agent.call("map_search", nobody).await.refused(404, "target_not_found");
+    agent.call("map_search", nobody).await.assert_refused(404, "target_not_found");
 }
 
 /// Returns whether a record satisfies a condition of a question; an independent implementation.
-fn holds(condition: &Value, record: &Value) -> bool {
+fn satisfies(condition: &Value, record: &Value) -> bool {
     condition.as_object().unwrap().iter().all(|(path, comparison)| {
         let values = values(record, path);
         comparison.as_object().unwrap().iter().all(|(operator, wanted)| {
@@ -316,7 +318,7 @@ async fn every_question_of_the_map_is_answered_with_its_records() {
         let mut body = json!({ "action": "ask", "question_id": question["id"], "limit": 50 });
         if needs_a_target {
             let refused = agent.call("map_search", body.clone()).await;
-            refused.refused(400, "validation_failed");
+            refused.assert_refused(400, "validation_failed");
             assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/target_id");
             body["target_id"] = target.clone();
         }
@@ -325,26 +327,30 @@ async fn every_question_of_the_map_is_answered_with_its_records() {
         assert_eq!(material["answer_policy"], question["answer_policy"]);
         let uses =
             question["uses"].as_array().unwrap().iter().filter(|used| !used["where"].is_null());
-        let told = material["records"].as_array().unwrap();
-        for (used, told) in uses.zip(told) {
+        let answers = material["records"].as_array().unwrap();
+        for (used, answer) in uses.zip(answers) {
             let condition =
                 used["where"].to_string().replace("{{target_id}}", target.as_str().unwrap());
             if condition.contains("{{days_ago.") {
                 assert!(
-                    told["items"].as_array().unwrap().iter().all(|record| record["id"].is_string())
+                    answer["items"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .all(|record| record["id"].is_string())
                 );
                 continue;
             }
             let condition: Value = serde_json::from_str(&condition).unwrap();
             let all = &files[used["feed"].as_str().unwrap()];
-            let wanted = ids(all.iter().filter(|record| holds(&condition, record)));
-            let items = ids(told["items"].as_array().unwrap());
+            let wanted = ids(all.iter().filter(|record| satisfies(&condition, record)));
+            let items = ids(answer["items"].as_array().unwrap());
             assert_eq!(items.len(), wanted.len().min(50), "{}", question["question"]);
             assert!(items.is_subset(&wanted), "{}", question["question"]);
-            assert_eq!(told["more"], wanted.len() > 50, "{}", question["question"]);
+            assert_eq!(answer["more"], wanted.len() > 50, "{}", question["question"]);
             answered += usize::from(!items.is_empty());
         }
-        for record in told.iter().flat_map(|answer| answer["items"].as_array().unwrap()) {
+        for record in answers.iter().flat_map(|answer| answer["items"].as_array().unwrap()) {
             if let Some(id) = record["target_id"].as_str() {
                 assert!(ids(material["targets"].as_array().unwrap()).contains(id));
             }
@@ -360,12 +366,12 @@ async fn the_map_is_searchable_once_feeds_are_published() {
     agent
         .call("map_search", json!({ "action": "search" }))
         .await
-        .refused(503, "dependency_unavailable");
+        .assert_refused(503, "dependency_unavailable");
     let folder = host.folder.path().join("data/feeds");
     std::fs::create_dir_all(&folder).unwrap();
     publish(&folder, &edition("one"), 21);
     host.wait_for_feeds("feeds in force", |status| !status["in_force"].is_null()).await;
-    let found = all(&agent, json!({})).await;
+    let found = search_all(&agent, json!({})).await;
     assert_eq!(found.len(), targets().len());
     // A cursor from one publication continues in the next one.
     let page = agent.result("map_search", json!({ "action": "search", "limit": 5 })).await;

@@ -21,13 +21,13 @@ fn corpus() -> Vec<(&'static str, String)> {
     blocks
         .map(|block| {
             let (family, text) = block.split_once('\n').unwrap();
-            (family, unescaped(text.trim_end_matches('\n')))
+            (family, decode_escapes(text.trim_end_matches('\n')))
         })
         .collect()
 }
 
 /// Replaces `{U+0000}` and the like by that character.
-fn unescaped(text: &str) -> String {
+fn decode_escapes(text: &str) -> String {
     let mut parts = text.split("{U+");
     let mut plain = parts.next().unwrap().to_owned();
     for part in parts {
@@ -82,7 +82,7 @@ fn is_address(value: &str) -> bool {
     ["http", "https", "mailto"].contains(&scheme.as_str())
 }
 
-async fn rendered(agent: &Agent<'_>, text: &str, profile: &str, format: &str) -> Value {
+async fn render(agent: &Agent<'_>, text: &str, profile: &str, format: &str) -> Value {
     let render = json!({ "markdown": text, "profile": profile, "format": format });
     let rendered = agent.result("content_render", render).await;
     for link in rendered["links"].as_array().unwrap() {
@@ -100,9 +100,9 @@ async fn a_preview_is_harmless_in_every_profile() {
     assert!(corpus.len() >= 150 && families.len() >= 14, "{} {}", corpus.len(), families.len());
     for (_, text) in &corpus {
         for profile in ["listing", "message", "page"] {
-            let html = rendered(&agent, text, profile, "html").await;
+            let html = render(&agent, text, profile, "html").await;
             assert_harmless(html["html"].as_str().unwrap(), profile, text);
-            let plain = rendered(&agent, text, profile, "text").await;
+            let plain = render(&agent, text, profile, "text").await;
             assert!(plain["text"].is_string() && plain.get("html").is_none(), "{text}: {plain:#}");
         }
     }
@@ -113,7 +113,7 @@ async fn a_listing_is_rendered_as_plain_text() {
     let host = listings::host().await;
     let ada = Lister::new(&host).await;
     let draft = json!({ "publish": false });
-    let id = ada.lists(draft).await;
+    let id = ada.create_listing(draft).await;
     let mut shown = 0;
     for (_, text) in corpus() {
         let tag: String = text.chars().take(60).collect();

@@ -1,8 +1,8 @@
 //! Matching: which candidates are found, in which order, and what each side sees and when.
 
 use crate::harness::{
-    credits::until,
-    matching::{Seeker, host, ok, publishes, search, wish},
+    credits::wait_until,
+    matching::{Seeker, cofounder_listing, create_listing, expect_ok, host, strength_criterion},
 };
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn candidates_fit_from_both_sides_and_the_best_come_first() {
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let wished = Seeker::new(&host, "sales", "engineering").await;
     let one_sided = Seeker::new(&host, "sales", "finance").await;
-    let must_not = json!({ "must": [wish("design")] });
+    let must_not = json!({ "must": [strength_criterion("design")] });
     let never = Seeker::with(&host, "sales", must_not).await;
     let session = ada.session(json!({})).await;
     let found = ada.candidates(&session).await;
@@ -52,14 +52,14 @@ async fn interest_is_disclosed_only_when_it_is_mutual() {
     let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
     let before =
         (bo.candidates(&theirs).await, bo.result("get", json!({ "session_id": theirs })).await);
-    let one_sided = ok(&ada.decides(&mine, &bo.listing_id, "interested").await);
+    let one_sided = expect_ok(&ada.decide(&mine, &bo.listing_id, "interested").await);
     assert_eq!((&one_sided["state"], &one_sided["mutual"]), (&json!("interested"), &json!(false)));
     let after =
         (bo.candidates(&theirs).await, bo.result("get", json!({ "session_id": theirs })).await);
     assert_eq!(before, after, "one-sided interest is not visible to the other person");
 
-    let both = bo.decides(&theirs, &ada.listing_id, "interested").await;
-    let result = ok(&both);
+    let both = bo.decide(&theirs, &ada.listing_id, "interested").await;
+    let result = expect_ok(&both);
     assert_eq!(
         (&result["state"], &result["mutual"]),
         (&json!("mutual"), &json!(true)),
@@ -67,11 +67,11 @@ async fn interest_is_disclosed_only_when_it_is_mutual() {
     );
     let thread_id = result["thread_id"].as_str().unwrap();
     for (person, session) in [(&ada, &mine), (&bo, &theirs)] {
-        let told = person.lister.told("match.mutual", 1).await;
-        let data = &told[0]["data"];
+        let events = person.lister.receive_events("match.mutual", 1).await;
+        let data = &events[0]["data"];
         assert_eq!((&data["session_id"], &data["thread_id"]), (&json!(session), &json!(thread_id)));
         assert_eq!(data["pairing_id"], result["pairing_id"], "{data:#}");
-        let connected = person.lister.told("pairing.connected", 1).await;
+        let connected = person.lister.receive_events("pairing.connected", 1).await;
         assert_eq!(connected[0]["data"]["resource"]["id"], result["pairing_id"]);
         let candidates = person.candidates(session).await;
         assert_eq!(candidates[0]["state"], "mutual", "{candidates:#?}");
@@ -92,7 +92,7 @@ async fn a_pairing_declined_recently_is_not_connected_and_not_disclosed() {
     let ada = Seeker::new(&host, "engineering", "sales").await;
     let bo = Seeker::new(&host, "sales", "engineering").await;
     let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
-    ok(&ada.decides(&mine, &bo.listing_id, "interested").await);
+    expect_ok(&ada.decide(&mine, &bo.listing_id, "interested").await);
     let propose = json!({
         "action": "propose", "from_listing_id": ada.listing_id, "to_listing_id": bo.listing_id,
         "message": "Shall we talk?",
@@ -101,9 +101,9 @@ async fn a_pairing_declined_recently_is_not_connected_and_not_disclosed() {
     let pairing_id = &pairing["pairing_id"];
     let decline = json!({ "action": "reply", "pairing_id": pairing_id, "decision": "decline" });
     bo.lister.agent().result("pairings", decline).await;
-    let decided = ok(&bo.decides(&theirs, &ada.listing_id, "interested").await);
-    let told = (&decided["state"], &decided["mutual"]);
-    assert_eq!(told, (&json!("interested"), &json!(false)), "{decided:#}");
+    let decided = expect_ok(&bo.decide(&theirs, &ada.listing_id, "interested").await);
+    let outcome = (&decided["state"], &decided["mutual"]);
+    assert_eq!(outcome, (&json!("interested"), &json!(false)), "{decided:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,27 +113,28 @@ async fn simultaneous_decisions_are_reported_to_both_people() {
     let bo = Seeker::new(&host, "sales", "engineering").await;
     let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
     let (one, other) = tokio::join!(
-        ada.decides(&mine, &bo.listing_id, "interested"),
-        bo.decides(&theirs, &ada.listing_id, "interested"),
+        ada.decide(&mine, &bo.listing_id, "interested"),
+        bo.decide(&theirs, &ada.listing_id, "interested"),
     );
-    let mutual = [one, other].iter().filter(|reply| ok(reply)["mutual"] == true).count();
+    let mutual = [one, other].iter().filter(|reply| expect_ok(reply)["mutual"] == true).count();
     assert_eq!(mutual, 1, "the second decision says that the interest is mutual");
     for person in [&ada, &bo] {
-        person.lister.told("match.mutual", 1).await;
+        person.lister.receive_events("match.mutual", 1).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_listing_reaches_the_sessions_that_it_fits() {
     let host = host().await;
-    let ada = Seeker::with(&host, "engineering", json!({ "must": [wish("sales")] })).await;
+    let ada =
+        Seeker::with(&host, "engineering", json!({ "must": [strength_criterion("sales")] })).await;
     let session = ada.session(json!({})).await;
     let view = ada.result("get", json!({ "session_id": session })).await;
     assert_eq!(view["state"], "exhausted", "{view:#}");
     let other = Seeker::new(&host, "design", "engineering").await;
     let fits = Seeker::new(&host, "sales", "engineering").await;
-    let told = ada.lister.told("match.updated", 1).await;
-    assert_eq!(told[0]["data"]["new_count"], 1, "{told:#?}");
+    let events = ada.lister.receive_events("match.updated", 1).await;
+    assert_eq!(events[0]["data"]["new_count"], 1, "{events:#?}");
     assert_eq!(ada.new_listings(&session).await, [fits.listing_id.as_str()]);
     let view = ada.result("get", json!({ "session_id": session })).await;
     assert_eq!((&view["state"], &view["progress"]["new"]), (&json!("ready"), &json!(1)));
@@ -144,9 +145,9 @@ async fn a_new_listing_reaches_the_sessions_that_it_fits() {
         "listing_id": other.listing_id, "patch": { "attributes": { "strengths": ["sales"] } },
     });
     other.lister.result("update", patch).await;
-    ok(&fits.lister.does("pause", &fits.listing_id).await);
+    expect_ok(&fits.lister.call_on("pause", &fits.listing_id).await);
     // The next candidate is shown when no other one waits for a decision.
-    until(async || ada.new_listings(&session).await == [other.listing_id.as_str()]).await;
+    wait_until(async || ada.new_listings(&session).await == [other.listing_id.as_str()]).await;
     let all = ada.candidates(&session).await;
     let gone = all.iter().find(|candidate| candidate["state"] == "unavailable").unwrap();
     assert_eq!((all.len(), &gone["listing_card"]), (2, &Value::Null), "{all:#?}");
@@ -167,7 +168,7 @@ async fn a_decided_batch_brings_the_next_and_passed_listings_do_not_return() {
         assert_eq!(batch.len(), if round < 2 { 2 } else { 1 });
         for listing in &batch {
             assert!(!seen.contains(listing), "{listing} came twice");
-            ok(&ada.decides(&session, listing, "pass").await);
+            expect_ok(&ada.decide(&session, listing, "pass").await);
         }
         seen.extend(batch);
     }
@@ -218,14 +219,14 @@ async fn a_blocked_person_is_no_candidate_and_cannot_tell_why() {
     let cy = Seeker::new(&host, "sales", "engineering").await;
     let (mine, theirs) = (ada.session(json!({})).await, bo.session(json!({})).await);
     let candidate = ada.candidates(&mine).await;
-    bo.lister.ties("block", &ada.lister).await;
-    ok(&cy.lister.does("pause", &cy.listing_id).await);
+    bo.lister.relate("block", &ada.lister).await;
+    expect_ok(&cy.lister.call_on("pause", &cy.listing_id).await);
     for id in candidate.iter().map(|candidate| &candidate["candidate_id"]) {
         let decide = json!({ "session_id": mine, "candidate_id": id, "decision": "interested" });
         let refused = ada.call("decide", decide).await;
         assert_eq!(refused.body["error_code"], "recipient_not_accepting", "{}", refused.text);
     }
-    until(async || {
+    wait_until(async || {
         let all = ada.candidates(&mine).await;
         let bare =
             |candidate: &Value| (candidate["state"].clone(), candidate["listing_card"].clone());
@@ -250,23 +251,23 @@ async fn sessions_end_with_their_listing_and_are_limited() {
         sessions.push(ada.session(json!({})).await);
     }
     let listing = json!({ "listing_id": ada.listing_id });
-    ada.call("create", listing.clone()).await.refused(409, "session_limit_reached");
+    ada.call("create", listing.clone()).await.assert_refused(409, "session_limit_reached");
     let closed = ada.result("close", json!({ "session_id": sessions[0] })).await;
     assert_eq!((&closed["state"], &closed["reason"]), (&json!("closed"), &json!("closed")));
     ada.call("close", json!({ "session_id": sessions[0] }))
         .await
-        .refused(409, "invalid_transition");
+        .assert_refused(409, "invalid_transition");
     ada.result("pause", json!({ "session_id": sessions[1] })).await;
-    ok(&ada.lister.does("withdraw", &ada.listing_id).await);
-    let told = ada.lister.told("match.session_closed", 3).await;
+    expect_ok(&ada.lister.call_on("withdraw", &ada.listing_id).await);
+    let events = ada.lister.receive_events("match.session_closed", 3).await;
     let reasons: Vec<_> =
-        told.iter().map(|event| event["data"]["reason"].as_str().unwrap()).collect();
+        events.iter().map(|event| event["data"]["reason"].as_str().unwrap()).collect();
     assert_eq!(reasons, ["closed", "listing_inactive", "listing_inactive"]);
-    ada.call("create", listing).await.refused(409, "listing_not_active");
+    ada.call("create", listing).await.assert_refused(409, "listing_not_active");
     let bo = Seeker::new(&host, "sales", "engineering").await;
     for action in ["get", "candidates", "close", "pause", "resume", "result"] {
         let foreign = bo.call(action, json!({ "session_id": sessions[2] })).await;
-        foreign.refused(404, "session_not_found");
+        foreign.assert_refused(404, "session_not_found");
     }
 }
 
@@ -278,13 +279,13 @@ async fn criteria_of_a_session_are_checked_as_a_listings_are() {
     let unknown = json!({ "must": [{ "field": "height", "op": "gte", "value": 3 }] });
     let body = json!({ "listing_id": ada.listing_id, "criteria_override": unknown });
     let refused = ada.call("create", body).await;
-    refused.refused(400, "attributes_invalid");
+    refused.assert_refused(400, "attributes_invalid");
     let pointer = &refused.body["conflict"]["errors"][0]["pointer"];
     assert_eq!(pointer, "/criteria_override/must/0/field", "{}", refused.text);
-    let asks = json!({ "must": [wish("design")] });
+    let asks = json!({ "must": [strength_criterion("design")] });
     let session = ada.session(json!({ "criteria_override": asks })).await;
     assert!(ada.candidates(&session).await.is_empty());
-    let patch = json!({ "criteria": { "must": [wish("sales")] } });
+    let patch = json!({ "criteria": { "must": [strength_criterion("sales")] } });
     let refined = ada.result("refine", json!({ "session_id": session, "patch": patch })).await;
     assert_eq!((&refined["state"], &refined["progress"]["new"]), (&json!("ready"), &json!(1)));
     let draft = json!({ "listing_draft": {
@@ -292,7 +293,7 @@ async fn criteria_of_a_session_are_checked_as_a_listings_are() {
         "attributes": { "strengths": ["nothing"], "seeking": ["sales"], "progress": "idea" },
     }});
     let refused = ada.call("preview", draft).await;
-    refused.refused(400, "attributes_invalid");
+    refused.assert_refused(400, "attributes_invalid");
     let pointer = &refused.body["conflict"]["errors"][0]["pointer"];
     assert_eq!(pointer, "/listing_draft/attributes/strengths/0", "{}", refused.text);
 }
@@ -301,7 +302,7 @@ async fn criteria_of_a_session_are_checked_as_a_listings_are() {
 async fn a_second_listing_of_the_same_person_is_never_a_candidate() {
     let host = host().await;
     let ada = Seeker::new(&host, "engineering", "sales").await;
-    publishes(&ada.lister, search("sales", json!({}))).await;
+    create_listing(&ada.lister, cofounder_listing("sales", json!({}))).await;
     let session = ada.session(json!({})).await;
     assert!(ada.candidates(&session).await.is_empty());
 }

@@ -9,9 +9,9 @@ use serde_json::json;
 
 const ALL: &str = "svc.read svc.write svc.events";
 
-async fn refused(response: Response, status: u16, code: &str) -> Reply {
+async fn assert_response_refused(response: Response, status: u16, code: &str) -> Reply {
     let reply = Reply::read(response).await;
-    reply.refused(status, code);
+    reply.assert_refused(status, code);
     reply
 }
 
@@ -24,7 +24,7 @@ async fn a_token_is_valid_for_this_endpoint_only() {
         host.client.post(format!("{}/mcp", host.url)).json(&list).send().await.unwrap(),
     )
     .await;
-    reply.refused(401, "authentication_required");
+    reply.assert_refused(401, "authentication_required");
     assert_eq!(
         reply.header("www-authenticate"),
         format!("Bearer resource_metadata=\"{metadata}\", scope=\"{ALL}\"")
@@ -35,20 +35,20 @@ async fn a_token_is_valid_for_this_endpoint_only() {
     let agent = host.register().await;
     let (rest, mcp) = (host.token_of(&agent, ALL).await, host.mcp_token(&agent, ALL).await);
     let reply = Mcp::new(&host, rest).request("tools/list", json!({})).await;
-    let reply = refused(reply, 401, "audience_mismatch").await;
+    let reply = assert_response_refused(reply, 401, "audience_mismatch").await;
     let challenge = reply.header("www-authenticate");
     assert!(challenge.contains(&metadata) && challenge.contains("error=\"invalid_token\""));
     let reply = Mcp::new(&host, "forged".to_owned()).request("tools/list", json!({})).await;
-    refused(reply, 401, "token_invalid").await;
+    assert_response_refused(reply, 401, "token_invalid").await;
     let url = format!("{}/mcp?access_token={mcp}", host.url);
     let reply = host.client.post(url).json(&list).send().await.unwrap();
-    refused(reply, 401, "authentication_required").await;
+    assert_response_refused(reply, 401, "authentication_required").await;
     // A token for MCP is refused at the API for REST.
     let bearer = format!("Bearer {mcp}");
     let headers = [("authorization", &*bearer), ("content-type", "application/json")];
     let body = Some(json!({ "action": "balance", "account": "ada" }).to_string());
     let reply = host.send(Method::POST, "/v1/capabilities/ledger/call", &headers, body).await;
-    reply.refused(401, "audience_mismatch");
+    reply.assert_refused(401, "audience_mismatch");
     assert!(!reply.header("www-authenticate").contains("/mcp\""));
 
     assert_eq!(Mcp::new(&host, mcp).tool_names().await, ["ledger"]);
@@ -64,8 +64,12 @@ async fn a_missing_scope_is_answered_with_every_scope_needed() {
     for client in [reader, Mcp::new(&host, host.mcp_token(&agent, "svc.read").await).legacy().await]
     {
         let call = json!({ "name": "ledger", "arguments": open });
-        let reply =
-            refused(client.request("tools/call", call).await, 403, "insufficient_scope").await;
+        let reply = assert_response_refused(
+            client.request("tools/call", call).await,
+            403,
+            "insufficient_scope",
+        )
+        .await;
         let challenge = reply.header("www-authenticate");
         assert!(challenge.contains("/.well-known/oauth-protected-resource/mcp\""), "{challenge}");
         assert!(challenge.contains("error=\"insufficient_scope\", scope=\"svc.read svc.write\""));
@@ -188,13 +192,13 @@ async fn the_number_of_sessions_is_limited() {
     let client = host.mcp(ALL).await;
     let parameters = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
     let reply = client.send(&request(1, "initialize", &parameters), &[]).await;
-    refused(reply, 503, "capability_unavailable").await;
+    assert_response_refused(reply, 503, "capability_unavailable").await;
     // A client that needs no session is served.
     assert_eq!(client.tool_names().await, Vec::<String>::new());
 }
 
 /// Sends a request without the usual headers, so that a test can make each part invalid.
-async fn bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+async fn send_bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let bearer = format!("Bearer {}", client.token);
     let method = Method::from_bytes(method.as_bytes()).unwrap();
     let headers = [&[("authorization", &*bearer)], headers].concat();
@@ -235,16 +239,16 @@ async fn requests_that_are_not_accepted_are_answered_with_the_error_envelope() {
         ("POST", &[json, both, modern, ("host", "evil.example")], 403, "not_permitted"),
         ("POST", &[json, both, modern, ("host", "@")], 400, "validation_failed"),
     ] {
-        let reply = bare(&client, method, headers, &list).await;
+        let reply = send_bare(&client, method, headers, &list).await;
         assert_eq!(reply.status, status, "{method} {headers:?}: {}", reply.text);
-        reply.refused(status, code);
+        reply.assert_refused(status, code);
         assert_eq!(reply.header("content-type"), "application/json");
         assert_eq!(status == 405, !reply.header("allow").is_empty(), "{method} {headers:?}");
     }
     let large = request(1, "tools/list", &json!({ "more": "x".repeat(5000) })).to_string();
     for client in [client, host.mcp("svc.read").await] {
-        let reply = bare(&client, "POST", &[json, both, modern], &large).await;
-        reply.refused(413, "payload_too_large");
+        let reply = send_bare(&client, "POST", &[json, both, modern], &large).await;
+        reply.assert_refused(413, "payload_too_large");
         assert_eq!(reply.body["conflict"]["limit"], 4096);
         // A body that is not a message is answered with the protocol's own error.
         for (body, code) in [
@@ -255,7 +259,7 @@ async fn requests_that_are_not_accepted_are_answered_with_the_error_envelope() {
             ("7", -32600),
             (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
         ] {
-            let reply = bare(&client, "POST", &[json, both, modern], body).await;
+            let reply = send_bare(&client, "POST", &[json, both, modern], body).await;
             assert_eq!((reply.status.as_u16(), &reply.body["error"]["code"]), (400, &json!(code)));
             assert_eq!((&reply.body["jsonrpc"], reply.body.get("id")), (&json!("2.0"), None));
         }

@@ -16,8 +16,8 @@ async fn host() -> Host {
 }
 
 /// Returns a client that can show a form.
-async fn asking(host: &Host) -> Mcp<'_> {
-    host.mcp(ALL).await.able_to(json!({ "elicitation": {} }))
+async fn client_with_forms(host: &Host) -> Mcp<'_> {
+    host.mcp(ALL).await.with_capabilities(json!({ "elicitation": {} }))
 }
 
 fn open(account: &str) -> Value {
@@ -29,7 +29,7 @@ fn accept(field: &str, value: &str) -> Value {
 }
 
 /// Repeats the call with the input that its last answer asked for.
-async fn again(client: &Mcp<'_>, call: &Value, asked: &Value, responses: Value) -> Value {
+async fn repeat_with(client: &Mcp<'_>, call: &Value, asked: &Value, responses: Value) -> Value {
     let mut call = call.clone();
     call["inputResponses"] = responses;
     call["requestState"] = asked["requestState"].clone();
@@ -37,7 +37,7 @@ async fn again(client: &Mcp<'_>, call: &Value, asked: &Value, responses: Value) 
 }
 
 /// Returns the one field that the answer asks for, and the message with the question.
-fn asked_for(result: &Value) -> (String, String) {
+fn requested_field(result: &Value) -> (String, String) {
     assert_eq!(result["resultType"], "input_required", "{result:#}");
     let request = &result["inputRequests"]["answers"];
     assert_eq!(request["method"], "elicitation/create");
@@ -50,34 +50,34 @@ fn asked_for(result: &Value) -> (String, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_modern_client_answers_and_the_write_is_made() {
     let host = host().await;
-    let client = asking(&host).await;
+    let client = client_with_forms(&host).await;
     let call = open("ada");
     let asked = client.result("tools/call", call.clone()).await;
     assert_eq!(
-        asked_for(&asked),
+        requested_field(&asked),
         ("phone".to_owned(), "Which mobile number may I send a code to?".to_owned())
     );
     // Without an answer, the question is asked again; after a wrong one, with the reason.
-    let unanswered = again(&client, &call, &asked, json!({})).await;
-    assert_eq!(asked_for(&unanswered).0, "phone");
-    let wrong = again(&client, &call, &asked, accept("phone", "12")).await;
-    let (field, words) = asked_for(&wrong);
+    let unanswered = repeat_with(&client, &call, &asked, json!({})).await;
+    assert_eq!(requested_field(&unanswered).0, "phone");
+    let wrong = repeat_with(&client, &call, &asked, accept("phone", "12")).await;
+    let (field, words) = requested_field(&wrong);
     assert!(
         field == "phone" && words.len() > "Which mobile number may I send a code to?".len(),
         "{words}"
     );
-    let asked = again(&client, &call, &wrong, accept("phone", PHONE)).await;
-    assert_eq!(asked_for(&asked).0, "code");
+    let asked = repeat_with(&client, &call, &wrong, accept("phone", PHONE)).await;
+    assert_eq!(requested_field(&asked).0, "code");
     let code = code(&host, 1).await;
-    let wrong = again(
+    let wrong = repeat_with(
         &client,
         &call,
         &asked,
         accept("code", if code == "111111" { "222222" } else { "111111" }),
     )
     .await;
-    assert_eq!(asked_for(&wrong).0, "code");
-    let done = again(&client, &call, &wrong, accept("code", &code)).await;
+    assert_eq!(requested_field(&wrong).0, "code");
+    let done = repeat_with(&client, &call, &wrong, accept("code", &code)).await;
     assert_eq!(
         (&done["resultType"], &done["isError"]),
         (&json!("complete"), &json!(false)),
@@ -91,7 +91,7 @@ async fn a_modern_client_answers_and_the_write_is_made() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_the_older_protocol_is_asked_while_the_call_waits() {
     let host = host().await;
-    let client = asking(&host).await.legacy().await;
+    let client = client_with_forms(&host).await.legacy().await;
     let mut messages = Messages::of(client.request("tools/call", open("ada")).await);
     for (field, answer) in [("phone", None), ("code", Some(1))] {
         let asked = messages.next().await.unwrap();
@@ -115,11 +115,12 @@ async fn a_client_of_the_older_protocol_is_asked_while_the_call_waits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_who_declines_is_not_asked_again() {
     let host = host().await;
-    let client = asking(&host).await;
+    let client = client_with_forms(&host).await;
     let asked = client.result("tools/call", open("ada")).await;
     for action in ["decline", "cancel"] {
         let done =
-            again(&client, &open("ada"), &asked, json!({ "answers": { "action": action } })).await;
+            repeat_with(&client, &open("ada"), &asked, json!({ "answers": { "action": action } }))
+                .await;
         assert_eq!(done["structuredContent"]["error_code"], "phone_binding_required", "{done:#}");
         assert_eq!(
             (&done["isError"], &done["structuredContent"]["next"]["then"]),
@@ -135,7 +136,7 @@ async fn a_person_who_declines_is_not_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_valid_for_its_agent_and_its_call_only() {
     let host = host().await;
-    let (ada, eve) = (asking(&host).await, asking(&host).await);
+    let (ada, eve) = (client_with_forms(&host).await, client_with_forms(&host).await);
     let asked = ada.result("tools/call", open("ada")).await;
     let state = asked["requestState"].as_str().unwrap();
     let forged = format!("{}x", &state[..state.len() - 1]);
@@ -157,26 +158,26 @@ async fn a_question_is_valid_for_its_agent_and_its_call_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_order_of_arguments_does_not_invalidate_a_question() {
     let host = host().await;
-    let client = asking(&host).await;
+    let client = client_with_forms(&host).await;
     let call = |arguments: Value| json!({ "name": "ledger", "arguments": arguments });
     let one = call(json!({ "action": "open", "account": "ada" }));
     let other = call(json!({ "account": "ada", "action": "open" }));
     assert_ne!(one.to_string(), other.to_string());
     let asked = client.result("tools/call", one).await;
-    let asked = again(&client, &other, &asked, accept("phone", PHONE)).await;
-    assert_eq!(asked_for(&asked).0, "code");
+    let asked = repeat_with(&client, &other, &asked, accept("phone", PHONE)).await;
+    assert_eq!(requested_field(&asked).0, "code");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_and_answers_are_not_logged() {
     let host = Process::with(&["svc_phone_binding", "ledger"]);
-    let client = asking(&host).await;
+    let client = client_with_forms(&host).await;
     let call = open("ada");
     let asked = client.result("tools/call", call.clone()).await;
     let first = asked["requestState"].as_str().unwrap().to_owned();
-    let asked = again(&client, &call, &asked, accept("phone", PHONE)).await;
+    let asked = repeat_with(&client, &call, &asked, accept("phone", PHONE)).await;
     let code = code(&host, 1).await;
-    let done = again(&client, &call, &asked, accept("code", &code)).await;
+    let done = repeat_with(&client, &call, &asked, accept("code", &code)).await;
     assert_eq!(done["isError"], false, "{done:#}");
     // Requests that fail must not be logged with secrets either.
     client.request("tools/call", json!({ "name": "nobody", "arguments": {} })).await;

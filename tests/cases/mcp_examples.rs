@@ -1,7 +1,7 @@
 //! The programs and configurations in examples/mcp, run and read as their readers do.
 
 use crate::{
-    cases::{clients::run, plugins::shipped},
+    cases::{clients::run_program_file, plugins::shipped},
     harness::{Host, Options, oauth},
 };
 use serde_json::{Value, json};
@@ -19,13 +19,13 @@ fn folder() -> PathBuf {
 /// Runs a program, and checks the result that it prints in its last line.
 async fn succeeds(language: &str, program: &str) {
     let host = shipped().await;
-    let printed = run(&host, language, &folder().join(program)).await;
-    let told: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+    let printed = run_program_file(&host, language, &folder().join(program)).await;
+    let printed_json: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
     let capabilities = host.get("/v1/capabilities").await.body;
-    assert_eq!(told["tools"], capabilities["capabilities"].as_array().unwrap().len());
-    assert!(told["read"].as_str().unwrap().contains("claim"), "{told}");
+    assert_eq!(printed_json["tools"], capabilities["capabilities"].as_array().unwrap().len());
+    assert!(printed_json["read"].as_str().unwrap().contains("claim"), "{printed_json}");
     assert_eq!(
-        (&told["refused"], &told["written"]),
+        (&printed_json["refused"], &printed_json["written"]),
         (&json!("phone_binding_required"), &json!("Ada"))
     );
 }

@@ -31,7 +31,7 @@ async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
         for keyword in ["oneOf", "anyOf", "allOf", "not", "enum"] {
             assert!(flat.get(keyword).is_none(), "{name} has {keyword} at its root");
         }
-        let (judge, schema) = (
+        let (strict_schema, schema) = (
             Schema::new(strict.clone(), MAX_BYTES).unwrap(),
             Schema::new(flat.clone(), MAX_BYTES).unwrap(),
         );
@@ -39,7 +39,7 @@ async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
         for branch in strict["oneOf"].as_array().unwrap() {
             let action = &branch["properties"]["action"]["const"];
             let examples = branch["examples"].as_array().cloned().unwrap_or_default();
-            let made: Vec<Value> = (0..INPUTS)
+            let generated_inputs: Vec<Value> = (0..INPUTS)
                 .map(|_| {
                     let mut body = generated::value(branch, &strict, &mut random, 0);
                     body["action"] = action.clone();
@@ -47,7 +47,9 @@ async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
                 })
                 .collect();
             let mut accepted = 0;
-            for body in examples.iter().chain(&made).filter(|body| judge.accepts(body)) {
+            for body in
+                examples.iter().chain(&generated_inputs).filter(|body| strict_schema.accepts(body))
+            {
                 accepted += 1;
                 assert!(schema.accepts(body), "{name} does not take {body}");
             }
@@ -56,12 +58,12 @@ async fn a_tools_schema_accepts_the_inputs_of_its_actions() {
             for field in
                 branch["properties"].as_object().unwrap().keys().filter(|name| *name != "action")
             {
-                let said = flat["properties"][field]["description"].as_str().unwrap();
-                let whose = said.split('.').next().unwrap();
-                let listed = whose.split([' ', ',']).any(|word| action == word);
+                let description = flat["properties"][field]["description"].as_str().unwrap();
+                let actions_sentence = description.split('.').next().unwrap();
+                let listed = actions_sentence.split([' ', ',']).any(|word| action == word);
                 assert!(
-                    listed || whose.starts_with("For every action"),
-                    "{name} {action} {field}: {said}"
+                    listed || actions_sentence.starts_with("For every action"),
+                    "{name} {action} {field}: {description}"
                 );
             }
         }
@@ -100,14 +102,14 @@ fn hints_are_true(entry: &Value, tool: &Value) {
 }
 
 /// A claimed agent with a token for HTTP and a client for each revision of MCP.
-struct Both<'a> {
+struct Transports<'a> {
     reader: Reader<'a>,
     mcp: [Mcp<'a>; 2],
     /// The output schema of each tool.
     outputs: BTreeMap<String, Schema>,
 }
 
-impl<'a> Both<'a> {
+impl<'a> Transports<'a> {
     async fn new(host: &'a Host) -> Self {
         let agent = host.register().await;
         let id = agent["agent_id"].as_str().unwrap().to_owned();
@@ -125,7 +127,11 @@ impl<'a> Both<'a> {
 
     /// Makes the same call over HTTP and both revisions of MCP. Returns whether each failed, and
     /// its body without the values that differ between any two calls.
-    async fn bodies(&self, capability: &str, input: impl Fn(usize) -> Value) -> Vec<(bool, Value)> {
+    async fn call_everywhere(
+        &self,
+        capability: &str,
+        input: impl Fn(usize) -> Value,
+    ) -> Vec<(bool, Value)> {
         let mut bodies = Vec::new();
         let reply = self.reader.agent.call(capability, input(0)).await;
         bodies.push((reply.status != 200, reply.body));
@@ -147,21 +153,21 @@ impl<'a> Both<'a> {
         bodies
     }
 
-    async fn same(&self, capability: &str, input: Value) -> (bool, Value) {
-        let bodies = self.bodies(capability, |_| input.clone()).await;
+    async fn assert_same_answer(&self, capability: &str, input: Value) -> (bool, Value) {
+        let bodies = self.call_everywhere(capability, |_| input.clone()).await;
         assert_eq!(bodies[0], bodies[1], "{input}");
         assert_eq!(bodies[0], bodies[2], "{input}");
         bodies[0].clone()
     }
 }
 
-async fn audited(host: &Host, id: &str, action: &str) -> Vec<Value> {
+async fn audit_rows(host: &Host, id: &str, action: &str) -> Vec<Value> {
     let url = format!("{}/audit?agent_id={id}&action={action}", host.admin_url);
     let audit: Value = host.operator.get(url).send().await.unwrap().json().await.unwrap();
     let rows = audit["entries"].as_array().unwrap().iter().cloned();
-    let told_apart = ["at", "request_id", "duration_us", "seq", "id"];
+    let varying = ["at", "request_id", "duration_us", "seq", "id"];
     rows.map(|mut row| {
-        row.as_object_mut().unwrap().retain(|name, _| !told_apart.contains(&name.as_str()));
+        row.as_object_mut().unwrap().retain(|name, _| !varying.contains(&name.as_str()));
         row
     })
     .collect()
@@ -170,16 +176,17 @@ async fn audited(host: &Host, id: &str, action: &str) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_is_answered_alike_over_http_and_mcp() {
     let host = Host::with(&["ledger", "herald", "svc_events", "svc_whoami"]).await;
-    let both = Both::new(&host).await;
-    let id = &both.reader.id;
+    let transports = Transports::new(&host).await;
+    let id = &transports.reader.id;
 
     // Answers.
-    both.reader.agent.result("ledger", json!({ "action": "open", "account": "ada" })).await;
-    let (failed, body) =
-        both.same("ledger", json!({ "action": "balance", "account": "ada" })).await;
+    transports.reader.agent.result("ledger", json!({ "action": "open", "account": "ada" })).await;
+    let (failed, body) = transports
+        .assert_same_answer("ledger", json!({ "action": "balance", "account": "ada" }))
+        .await;
     assert!(!failed);
     assert_eq!(body["result"]["balance"], 0);
-    let (failed, _) = both.same("svc.whoami", json!({})).await;
+    let (failed, _) = transports.assert_same_answer("svc.whoami", json!({})).await;
     assert!(!failed);
 
     // Refusals: the component's, and the pipeline's at each of its steps.
@@ -192,24 +199,27 @@ async fn a_call_is_answered_alike_over_http_and_mcp() {
         (json!({ "action": "balance", "account": 7, "more": true }), "validation_failed"),
         (json!({ "action": "open", "account": "eve", "dry_run": "yes" }), "validation_failed"),
     ] {
-        let (failed, body) = both.same("ledger", input).await;
+        let (failed, body) = transports.assert_same_answer("ledger", input).await;
         assert_eq!((failed, &body["error_code"]), (true, &json!(code)));
     }
     // An idempotency key is the same over HTTP and MCP.
     let keyed = json!({ "action": "open", "account": "bob", "idempotency_key": "once" });
-    let bodies = both.bodies("ledger", |_| keyed.clone()).await;
+    let bodies = transports.call_everywhere("ledger", |_| keyed.clone()).await;
     let replayed: Vec<_> =
         bodies.iter().map(|(_, body)| body["meta"]["replayed"].clone()).collect();
     assert_eq!(replayed, [json!(false), json!(true), json!(true)]);
 
     // Audit: one row for each attempted write, the same except for the time.
-    let rehearsed = json!({ "action": "open", "account": "eve", "dry_run": true });
-    both.same("ledger", rehearsed).await;
-    let bodies = both
-        .bodies("ledger", |door| json!({ "action": "open", "account": format!("door{door}") }))
+    let dry_run = json!({ "action": "open", "account": "eve", "dry_run": true });
+    transports.assert_same_answer("ledger", dry_run).await;
+    let bodies = transports
+        .call_everywhere(
+            "ledger",
+            |transport| json!({ "action": "open", "account": format!("door{transport}") }),
+        )
         .await;
     assert!(bodies.iter().all(|(failed, _)| !failed), "{bodies:?}");
-    let rows = audited(&host, id, "open").await;
+    let rows = audit_rows(&host, id, "open").await;
     // The rows are of the first call, the three refused ones, the one with a key, and these three.
     assert_eq!(rows.len(), 8, "{rows:#?}");
     let of =
@@ -219,16 +229,16 @@ async fn a_call_is_answered_alike_over_http_and_mcp() {
     }
 
     // Events.
-    let told = |door: usize| json!({ "action": "proclaim", "agent": id, "subject": "news", "texts": [format!("by {door}")] });
-    both.bodies("herald", told).await;
-    let page = both.reader.page("wait=0&limit=100").await;
+    let input = |transport: usize| json!({ "action": "proclaim", "agent": id, "subject": "news", "texts": [format!("by {transport}")] });
+    transports.call_everywhere("herald", input).await;
+    let page = transports.reader.page("wait=0&limit=100").await;
     let mut events: Vec<Value> = page["events"].as_array().unwrap().clone();
     events.retain(|event| event["subject"] == "news");
     assert_eq!(events.len(), 3, "{page:#}");
-    for (door, event) in events.iter_mut().enumerate() {
-        assert!(event["data"].to_string().contains(&format!("by {door}")), "{event:#}");
-        for apart in ["id", "time", "sequence", "data"] {
-            event.as_object_mut().unwrap().shift_remove(apart);
+    for (transport, event) in events.iter_mut().enumerate() {
+        assert!(event["data"].to_string().contains(&format!("by {transport}")), "{event:#}");
+        for varying in ["id", "time", "sequence", "data"] {
+            event.as_object_mut().unwrap().shift_remove(varying);
         }
     }
     assert!(events.windows(2).all(|two| two[0] == two[1]), "{events:#?}");

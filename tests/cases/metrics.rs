@@ -33,12 +33,12 @@ async fn the_activity_and_health_of_a_node_can_be_monitored() {
     }
     // Calls of actions that callers make up are refused before anything runs.
     for name in ["a", "b", "c"] {
-        call(json!({ "action": name })).await.refused(400, "unknown_action");
+        call(json!({ "action": name })).await.assert_refused(400, "unknown_action");
     }
 
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients/metrics.py");
-    let told = clients::run_at(&host, &host.admin_url, "python3", &program).await;
-    let samples: Vec<Value> = serde_json::from_str(told.trim()).unwrap();
+    let output = clients::run_program_file_at(&host, &host.admin_url, "python3", &program).await;
+    let samples: Vec<Value> = serde_json::from_str(output.trim()).unwrap();
     let one = |name: &str, labels: Value| match values(&samples, name, &labels).as_slice() {
         [value] => *value,
         other => panic!("{name} {labels}: {other:?}\n{samples:#?}"),
@@ -63,5 +63,5 @@ async fn the_activity_and_health_of_a_node_can_be_monitored() {
     assert!(one("portolan_capabilities", none()) >= 1.0);
     assert!(one("process_resident_memory_bytes", none()) > 1e6);
     // The metrics are only at the operator's address.
-    host.get("/metrics").await.refused(404, "not_found");
+    host.get("/metrics").await.assert_refused(404, "not_found");
 }

@@ -39,13 +39,13 @@ macro_rules! on_both {
 }
 
 on_both! {
-    documents_get_the_new_form_and_no_call_fails_meanwhile
+    documents_are_migrated_and_no_call_fails_meanwhile
     a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired
     a_document_that_cannot_be_read_is_left_out_and_reported
     documents_of_another_version_refuse_a_component_that_cannot_migrate_them
     a_component_that_cannot_migrate_most_documents_changes_nothing
     documents_that_get_the_same_unique_value_are_few_or_refuse_the_component
-    what_was_replaced_serves_again_only_while_nothing_was_written_since
+    a_replaced_version_serves_again_only_if_nothing_was_written_since
 }
 
 async fn put(agent: &Agent<'_>, id: &str, title: &str, code: &str) {
@@ -71,7 +71,7 @@ async fn count(agent: &Agent<'_>) -> Value {
 
 async fn install_next(host: &Host) {
     host.drop_in("library.wasm", &component("library_next"));
-    host.loaded("library", "2.0.0").await;
+    host.wait_for_version("library", "2.0.0").await;
 }
 
 /// Returns the ids of the documents in quarantine, each with whether it was removed
@@ -83,11 +83,11 @@ async fn quarantined(host: &Host) -> Vec<(String, bool)> {
     documents.as_array().unwrap().iter().map(row).collect()
 }
 
-fn place(id: &str) -> String {
+fn document_path(id: &str) -> String {
     format!("/documents/document?capability=library&collection=books&id={id}")
 }
 
-async fn documents_get_the_new_form_and_no_call_fails_meanwhile(host: Host) {
+async fn documents_are_migrated_and_no_call_fails_meanwhile(host: Host) {
     let agent = host.claimed_agent().await;
     for from in [0, 1000] {
         fill(&agent, from, 1000).await;
@@ -123,9 +123,9 @@ async fn documents_get_the_new_form_and_no_call_fails_meanwhile(host: Host) {
     assert_eq!(get(&agent, "book_00000001").await["text"], format!("changed {}", written - 1));
     assert_eq!(get(&agent, "book_00001999").await["revision"], 1);
     let gone = json!({ "action": "get", "id": "book_00000007" });
-    agent.call("library", gone).await.refused(404, "book_not_found");
+    agent.call("library", gone).await.assert_refused(404, "book_not_found");
     let taken = put_body("another", "t", "code 1");
-    agent.call("library", taken).await.refused(409, "code_taken");
+    agent.call("library", taken).await.assert_refused(409, "code_taken");
     let status = host.status().await;
     assert_eq!(status["migrations"], json!([]));
 }
@@ -143,7 +143,7 @@ async fn a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired(
     assert_eq!(count(&agent).await, 10);
     let expected = [("bad".to_owned(), true), ("worse".to_owned(), true)];
     assert_eq!(quarantined(&host).await, expected);
-    let shown = host.operate(&place("bad")).await.body;
+    let shown = host.operate(&document_path("bad")).await.body;
     let document = &shown["document"];
     assert_eq!((&document["title"], &document["code"]), (&json!("broken"), &json!("bad")));
     // The export of the person named in a quarantined document contains it.
@@ -154,19 +154,21 @@ async fn a_document_that_cannot_be_migrated_is_quarantined_until_it_is_repaired(
     assert_eq!((&shown["version"], &shown["reason"]), (&json!(1), &json!("it is broken")));
     // A repair that a call could not write is refused, and the document stays in quarantine.
     let taken = json!({ "name": "Mended", "code": "code 3" });
-    repair(&host, "bad", &taken).await.refused(400, "validation_failed");
+    repair(&host, "bad", &taken).await.assert_refused(400, "validation_failed");
     let reply = repair(&host, "bad", &json!({ "name": "Mended", "code": "bad" })).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
     assert_eq!(get(&agent, "bad").await["text"], "Mended");
-    let url = format!("{}{}", host.admin_url, place("worse"));
+    let url = format!("{}{}", host.admin_url, document_path("worse"));
     let dropped = host.operator.delete(&url).send().await.unwrap();
     assert_eq!(dropped.status(), 200);
     assert_eq!(quarantined(&host).await, []);
-    Reply::read(host.operator.delete(&url).send().await.unwrap()).await.refused(404, "not_found");
+    Reply::read(host.operator.delete(&url).send().await.unwrap())
+        .await
+        .assert_refused(404, "not_found");
 }
 
 async fn repair(host: &Host, id: &str, document: &Value) -> Reply {
-    let url = format!("{}{}", host.admin_url, place(id));
+    let url = format!("{}{}", host.admin_url, document_path(id));
     Reply::read(host.operator.put(url).json(document).send().await.unwrap()).await
 }
 
@@ -183,9 +185,9 @@ async fn a_document_that_cannot_be_read_is_left_out_and_reported(host: Host) {
     }
     assert_eq!(quarantined(&host).await, [("strange".to_owned(), false)]);
     let body = json!({ "action": "get", "id": "strange" });
-    agent.call("library", body).await.refused(500, "internal_error");
+    agent.call("library", body).await.assert_refused(500, "internal_error");
     // The text of the document is not in the reason.
-    let reason = host.operate(&place("strange")).await.body["reason"].clone();
+    let reason = host.operate(&document_path("strange")).await.body["reason"].clone();
     assert!(!reason.as_str().unwrap().contains("number"), "{reason}");
     // A new version of the document ends the quarantine.
     put(&agent, "strange", "readable", "strange").await;
@@ -197,10 +199,10 @@ async fn documents_of_another_version_refuse_a_component_that_cannot_migrate_the
     let agent = host.claimed_agent().await;
     host.drop_in("library.wasm", &component("library_next"));
     // There is nothing to migrate.
-    host.loaded("library", "2.0.0").await;
+    host.wait_for_version("library", "2.0.0").await;
     fill(&agent, 0, 3).await;
     host.drop_in("library.wasm", &component("library"));
-    let refused = host.refusal("library.wasm").await;
+    let refused = host.wait_for_refusal("library.wasm").await;
     assert_eq!(refused["reason"], "documents_of_other_version", "{refused}");
     assert_eq!(refused["still_serving"], "2.0.0");
     assert!(refused["message"].as_str().unwrap().contains("3 documents of version 2"), "{refused}");
@@ -213,7 +215,7 @@ async fn a_component_that_cannot_migrate_most_documents_changes_nothing(host: Ho
     put(&agent, "bad", "broken", "bad").await;
     put(&agent, "worse", "broken", "worse").await;
     host.drop_in("library.wasm", &component("library_next"));
-    let refused = host.refusal("library.wasm").await;
+    let refused = host.wait_for_refusal("library.wasm").await;
     assert_eq!(refused["reason"], "migration_failed", "{refused}");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("2 of 3 documents") && message.contains("it is broken"), "{message}");
@@ -228,7 +230,7 @@ async fn documents_that_get_the_same_unique_value_are_few_or_refuse_the_componen
         put(&agent, &format!("same_{number:03}"), "same", &format!("{number}")).await;
     }
     host.drop_in("library.wasm", &component("library_next"));
-    let refused = host.refusal("library.wasm").await;
+    let refused = host.wait_for_refusal("library.wasm").await;
     assert_eq!(refused["reason"], "migration_failed", "{refused}");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("249 documents of books, such as same_001"), "{message}");
@@ -241,12 +243,12 @@ async fn documents_that_get_the_same_unique_value_are_few_or_refuse_the_componen
     assert_eq!(quarantined(&host).await, expected);
 }
 
-async fn what_was_replaced_serves_again_only_while_nothing_was_written_since(host: Host) {
+async fn a_replaced_version_serves_again_only_if_nothing_was_written_since(host: Host) {
     let agent = host.claimed_agent().await;
     fill(&agent, 0, 20).await;
     install_next(&host).await;
     host.drop_in("library.wasm", &component("library"));
-    host.loaded("library", "1.0.0").await;
+    host.wait_for_version("library", "1.0.0").await;
     assert_eq!(get(&agent, "book_00000002").await["text"], "Title 2");
     put(&agent, "more", "More", "more").await;
     install_next(&host).await;
@@ -255,7 +257,7 @@ async fn what_was_replaced_serves_again_only_while_nothing_was_written_since(hos
     // The document is changed as if its call had begun long before the switch.
     host.database().execute("UPDATE documents SET updated_at = 0 WHERE id = 'since'").await;
     host.drop_in("library.wasm", &component("library"));
-    let refused = host.refusal("library.wasm").await;
+    let refused = host.wait_for_refusal("library.wasm").await;
     assert_eq!(refused["reason"], "documents_of_other_version", "{refused}");
     let message = refused["message"].as_str().unwrap();
     assert!(message.contains("1 of them were written since version 1 was replaced"), "{message}");
@@ -279,7 +281,7 @@ async fn a_migration_goes_on_after_a_kill() {
     host.signal("KILL");
     let (_, folder) = host.wait();
     host = Process::start_in(folder);
-    host.loaded("library", "2.0.0").await;
+    host.wait_for_version("library", "2.0.0").await;
     let agent = host.claimed_agent().await;
     assert_eq!(count(&agent).await, 5000);
     assert_eq!(get(&agent, "book_00004999").await["text"], "Title 4999");

@@ -9,7 +9,7 @@ async fn host() -> Host {
 }
 
 /// Returns two claimed agents, one of live and one of test mode.
-async fn both(host: &Host) -> [Agent<'_>; 2] {
+async fn agents_of_both_modes(host: &Host) -> [Agent<'_>; 2] {
     let test = host.test_agent().await;
     test.claim("+14155550100").await;
     [host.claimed_agent().await, test]
@@ -20,7 +20,7 @@ async fn balance(agent: &Agent<'_>, account: &str) -> Value {
     agent.result("ledger", body).await["balance"].clone()
 }
 
-async fn until(
+async fn wait_until(
     what: &str,
     agent: &Agent<'_>,
     capability: &str,
@@ -41,11 +41,11 @@ async fn until(
 #[tokio::test(flavor = "multi_thread")]
 async fn each_mode_has_its_own_documents() {
     let host = host().await;
-    let [live, test] = both(&host).await;
+    let [live, test] = agents_of_both_modes(&host).await;
     let put = |title: &str| json!({ "action": "put", "id": "one", "note": { "title": title, "body": "" } });
     live.result("notes", put("live")).await;
     let get = json!({ "action": "get", "id": "one" });
-    test.call("notes", get.clone()).await.refused(404, "note_not_found");
+    test.call("notes", get.clone()).await.assert_refused(404, "note_not_found");
     let count = json!({ "action": "count" });
     assert_eq!(test.result("notes", count.clone()).await["count"], 0);
     test.result("notes", put("test")).await;
@@ -57,7 +57,7 @@ async fn each_mode_has_its_own_documents() {
 #[tokio::test(flavor = "multi_thread")]
 async fn timers_and_events_stay_in_their_mode() {
     let host = host().await;
-    let [live, test] = both(&host).await;
+    let [live, test] = agents_of_both_modes(&host).await;
     for agent in [&live, &test] {
         for account in ["bank", "ada"] {
             agent.result("ledger", json!({ "action": "open", "account": account })).await;
@@ -71,7 +71,7 @@ async fn timers_and_events_stay_in_their_mode() {
     live.result("ledger", schedule(3_600_000, 100)).await;
     test.result("ledger", schedule(0, 7)).await;
     let counter = json!({ "action": "balance", "account": "ada" });
-    until("the timer runs", &test, "ledger", counter, |account| account["balance"] == 7).await;
+    wait_until("the timer runs", &test, "ledger", counter, |account| account["balance"] == 7).await;
     assert_eq!(balance(&live, "ada").await, 0);
     let cancelled = json!({ "action": "unschedule", "timer": "pay" });
     assert_eq!(test.result("ledger", cancelled.clone()).await["was_set"], false);
@@ -82,7 +82,7 @@ async fn timers_and_events_stay_in_their_mode() {
         json!({ "action": "transfer", "from": "bank", "to": "ada", "amount": 1, "memo": "m1" });
     test.result("ledger", transfer).await;
     let heard = json!({ "action": "heard", "subject": "accounts/bank" });
-    until("the event is delivered", &test, "notes", heard.clone(), |heard| {
+    wait_until("the event is delivered", &test, "notes", heard.clone(), |heard| {
         heard["transfers"].as_array().is_some_and(|transfers| transfers.len() == 2)
     })
     .await;

@@ -93,9 +93,9 @@ async fn clients_register_read_change_and_delete_their_registration() {
     assert_eq!(token.body["scope"], "svc.read svc.events", "{}", token.text);
     assert!(token.body["refresh_token"].is_null());
     let token = text(&token.body, "access_token").to_owned();
-    call(&host, &token, balance()).await.refused(404, "account_not_found");
+    call(&host, &token, balance()).await.assert_refused(404, "account_not_found");
     let more = [grant[0], ("scope", "svc.write")];
-    oauth_error(
+    assert_oauth_error(
         &post(&host, "/oauth/token", &more, Some((id, secret))).await,
         400,
         "invalid_scope",
@@ -108,8 +108,8 @@ async fn clients_register_read_change_and_delete_their_registration() {
     assert_eq!(read.body["client_name"], "As the brief has it");
     assert!(read.body["client_secret"].is_null());
     let foreign = [("authorization", "Bearer svc_rat_wrong")];
-    oauth_error(&host.send(Method::GET, &uri, &foreign, None).await, 401, "invalid_token");
-    oauth_error(&host.send(Method::DELETE, &uri, &[], None).await, 401, "invalid_token");
+    assert_oauth_error(&host.send(Method::GET, &uri, &foreign, None).await, 401, "invalid_token");
+    assert_oauth_error(&host.send(Method::DELETE, &uri, &[], None).await, 401, "invalid_token");
     let mut changed = read.body.clone();
     changed["client_name"] = json!("Renamed");
     changed["redirect_uris"] = json!([REDIRECT]);
@@ -117,11 +117,11 @@ async fn clients_register_read_change_and_delete_their_registration() {
     assert_eq!(reply.body["client_name"], "Renamed", "{}", reply.text);
     changed["token_endpoint_auth_method"] = json!("none");
     let reply = host.send(Method::PUT, &uri, &managing, Some(changed.to_string())).await;
-    oauth_error(&reply, 400, "invalid_client_metadata");
+    assert_oauth_error(&reply, 400, "invalid_client_metadata");
 
     assert_eq!(host.send(Method::DELETE, &uri, &managing, None).await.status, 204);
-    call(&host, &token, balance()).await.refused(401, "token_invalid");
-    oauth_error(
+    call(&host, &token, balance()).await.assert_refused(401, "token_invalid");
+    assert_oauth_error(
         &post(&host, "/oauth/token", &grant, Some((id, secret))).await,
         401,
         "invalid_client",
@@ -140,7 +140,7 @@ async fn clients_register_read_change_and_delete_their_registration() {
             "invalid_client_metadata",
         ),
     ] {
-        oauth_error(&register(&host, metadata).await, 400, error);
+        assert_oauth_error(&register(&host, metadata).await, 400, error);
     }
 }
 
@@ -150,9 +150,9 @@ async fn a_client_authenticates_with_its_registered_method_only() {
     let grant = ("grant_type", "client_credentials");
     let public = public_client(&host).await;
     let reply = post(&host, "/oauth/token", &[grant, ("client_id", &public)], None).await;
-    oauth_error(&reply, 400, "unauthorized_client");
+    assert_oauth_error(&reply, 400, "unauthorized_client");
     let reply = post(&host, "/oauth/token", &[grant], Some((&public, "x"))).await;
-    oauth_error(&reply, 401, "invalid_client");
+    assert_oauth_error(&reply, 401, "invalid_client");
     assert!(reply.header("www-authenticate").starts_with("Basic"));
     // Both parts of HTTP Basic are form-encoded (RFC 6749, section 2.3.1).
     let agent = host.register().await;
@@ -168,10 +168,10 @@ async fn a_client_authenticates_with_its_registered_method_only() {
     assert_eq!(reply.status, 200, "{}", reply.text);
     let json = [headers[0], ("content-type", "application/json")];
     let reply = host.send(Method::POST, "/oauth/token", &json, body).await;
-    oauth_error(&reply, 400, "invalid_request");
+    assert_oauth_error(&reply, 400, "invalid_request");
     for (path, basic) in [("/oauth/revoke", None), ("/oauth/introspect", Some((id, "wrong")))] {
         let reply = post(&host, path, &[("token", "x")], basic).await;
-        oauth_error(&reply, 401, "invalid_client");
+        assert_oauth_error(&reply, 401, "invalid_client");
     }
 }
 
@@ -197,7 +197,11 @@ async fn a_client_assertion_is_valid_once() {
             "grant_types": ["client_credentials"],
             "token_endpoint_auth_method": "private_key_jwt",
         });
-        oauth_error(&register(&host, metadata.clone()).await, 400, "invalid_client_metadata");
+        assert_oauth_error(
+            &register(&host, metadata.clone()).await,
+            400,
+            "invalid_client_metadata",
+        );
         metadata[member] = value;
         let client = register(&host, metadata).await;
         assert_eq!(client.status, 201, "{}", client.text);
@@ -231,8 +235,8 @@ async fn prove(host: &Host, id: &str, key: &ed25519_dalek::SigningKey) {
     assert_eq!(token.status, 200, "{}", token.text);
     call(host, text(&token.body, "access_token"), balance())
         .await
-        .refused(404, "account_not_found");
-    oauth_error(&send(&good).await, 401, "invalid_client");
+        .assert_refused(404, "account_not_found");
+    assert_oauth_error(&send(&good).await, 401, "invalid_client");
     for (name, value) in [
         ("aud", json!("https://elsewhere.example")),
         ("iss", json!("cli_other")),
@@ -243,13 +247,13 @@ async fn prove(host: &Host, id: &str, key: &ed25519_dalek::SigningKey) {
     ] {
         let mut wrong = claims(&format!("wrong {name}"));
         wrong[name] = value;
-        oauth_error(&send(&signed(&wrong)).await, 401, "invalid_client");
+        assert_oauth_error(&send(&signed(&wrong)).await, 401, "invalid_client");
     }
     let forged = EncodingKey::from_secret(public.as_bytes());
     let forged =
         jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims("2"), &forged).unwrap();
-    oauth_error(&send(&forged).await, 401, "invalid_client");
+    assert_oauth_error(&send(&forged).await, 401, "invalid_client");
     // An access token is not accepted as an assertion, nor an assertion as a token.
-    oauth_error(&send(text(&token.body, "access_token")).await, 401, "invalid_client");
-    call(host, &signed(&claims("3")), balance()).await.refused(401, "token_invalid");
+    assert_oauth_error(&send(text(&token.body, "access_token")).await, 401, "invalid_client");
+    call(host, &signed(&claims("3")), balance()).await.assert_refused(401, "token_invalid");
 }

@@ -50,9 +50,9 @@ async fn only_its_own_client_revokes_and_introspects_a_token() {
     };
     assert_eq!(revoke(&token, &other, &other_secret).await, 200);
     assert_eq!(revoke("nonsense", &one, &one_secret).await, 200);
-    call(&host, &token, balance()).await.refused(404, "account_not_found");
+    call(&host, &token, balance()).await.assert_refused(404, "account_not_found");
     assert_eq!(revoke(&token, &one, &one_secret).await, 200);
-    call(&host, &token, balance()).await.refused(401, "token_invalid");
+    call(&host, &token, balance()).await.assert_refused(401, "token_invalid");
     assert_eq!(introspect(&token, &one, &one_secret).await, inactive);
 
     // When a refresh token is revoked, the access tokens of its grant are too.
@@ -64,7 +64,7 @@ async fn only_its_own_client_revokes_and_introspects_a_token() {
     assert_eq!(call(&host, access, open("ada")).await.status, 200);
     let form = [("token", text(&granted, "refresh_token")), ("client_id", &*client)];
     assert_eq!(post(&host, "/oauth/revoke", &form, None).await.status, 200);
-    call(&host, access, open("bob")).await.refused(401, "token_invalid");
+    call(&host, access, open("bob")).await.assert_refused(401, "token_invalid");
 
     // A refresh token is inactive when its agent is revoked.
     let metadata = json!({
@@ -76,7 +76,7 @@ async fn only_its_own_client_revokes_and_introspects_a_token() {
     let (id, secret) = basic(&client);
     let code = oauth::code(&mut person, &id, ADA).await;
     let asked = redemption(&id, &code);
-    let asked = with(&asked, "client_id", None);
+    let asked = with_parameter(&asked, "client_id", None);
     let granted = post(&host, "/oauth/token", &asked, Some((&id, &secret))).await.body;
     let refresh = text(&granted, "refresh_token");
     let described = introspect(refresh, &id, &secret).await;
@@ -99,9 +99,11 @@ async fn every_claim_of_a_token_is_checked() {
         "iss": host.url, "aud": host.url, "sub": agent["agent_id"], "client_id": agent["client_id"],
         "scope": "svc.read", "iat": now, "exp": now + 60, "jti": "tok_made_by_hand",
     });
-    call(&host, &signed("at+jwt", &claims), balance()).await.refused(404, "account_not_found");
+    call(&host, &signed("at+jwt", &claims), balance())
+        .await
+        .assert_refused(404, "account_not_found");
     // A token of another type is refused, also with a valid signature (RFC 9068, section 4).
-    call(&host, &signed("JWT", &claims), balance()).await.refused(401, "token_invalid");
+    call(&host, &signed("JWT", &claims), balance()).await.assert_refused(401, "token_invalid");
     for (name, value, code) in [
         ("exp", json!(now - 1), "token_expired"),
         ("exp", Value::Null, "token_invalid"),
@@ -112,7 +114,7 @@ async fn every_claim_of_a_token_is_checked() {
     ] {
         let mut wrong = claims.clone();
         wrong[name] = value;
-        call(&host, &signed("at+jwt", &wrong), balance()).await.refused(401, code);
+        call(&host, &signed("at+jwt", &wrong), balance()).await.assert_refused(401, code);
     }
 }
 
@@ -131,8 +133,8 @@ async fn a_token_is_valid_for_its_audience_only() {
         let claims: Value = serde_json::from_slice(&claims).unwrap();
         assert_eq!(text(&claims, "aud"), audience);
         match audience == mcp {
-            true => call(&host, &token, balance()).await.refused(401, "audience_mismatch"),
-            false => call(&host, &token, balance()).await.refused(404, "account_not_found"),
+            true => call(&host, &token, balance()).await.assert_refused(401, "audience_mismatch"),
+            false => call(&host, &token, balance()).await.assert_refused(404, "account_not_found"),
         }
     }
 }
@@ -167,20 +169,20 @@ async fn an_unused_agent_expires_and_a_used_one_does_not() {
         }
     };
     host.advance(2 * DAY).await;
-    call(&host, &one, balance()).await.refused(404, "account_not_found");
+    call(&host, &one, balance()).await.assert_refused(404, "account_not_found");
     // Expired agents are swept every hour: the first one now, and the next ones only after they
     // expire in 45 minutes.
     host.advance(88 * DAY - HOUR * 3 / 4).await;
     gone(&swept, text(&swept, "client_id")).await;
     host.advance(HOUR * 5 / 6).await;
-    call(&host, &one, balance()).await.refused(404, "account_not_found");
-    call(&host, &other, balance()).await.refused(401, "identity_expired");
+    call(&host, &one, balance()).await.assert_refused(404, "account_not_found");
+    call(&host, &other, balance()).await.assert_refused(401, "identity_expired");
     // The next sweep removes the expired agent and its client.
     host.advance(HOUR).await;
     let (id, secret) = (text(&silent, "client_id"), text(&silent, "client_secret"));
     gone(&silent, id).await;
     let grant = [("grant_type", "client_credentials")];
-    oauth_error(
+    assert_oauth_error(
         &post(&host, "/oauth/token", &grant, Some((id, secret))).await,
         401,
         "invalid_client",
@@ -194,18 +196,18 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
         Host::start(
             Options::with(&["ledger"])
                 .postgres(&url)
-                .configuration_too("public_url = \"https://portolan.example\""),
+                .add_configuration("public_url = \"https://portolan.example\""),
         )
         .await,
         Host::start(
             Options::with(&["ledger"])
                 .postgres(&url)
-                .configuration_too("public_url = \"https://portolan.example\""),
+                .add_configuration("public_url = \"https://portolan.example\""),
         )
         .await,
     );
     let old = one.token("svc.read").await;
-    call(&other, &old, balance()).await.refused(404, "account_not_found");
+    call(&other, &old, balance()).await.assert_refused(404, "account_not_found");
     let kid = |token: &str| {
         let header = URL_SAFE_NO_PAD.decode(token.split('.').next().unwrap()).unwrap();
         serde_json::from_slice::<Value>(&header).unwrap()["kid"].clone()
@@ -218,7 +220,7 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
     assert_eq!(kid(&old), rotated["keys"][1]["kid"]);
     // The other node has not loaded the key yet, and accepts its tokens all the same.
     for (node, token) in [(&other, &new), (&other, &old), (&one, &old), (&one, &new)] {
-        call(node, token, balance()).await.refused(404, "account_not_found");
+        call(node, token, balance()).await.assert_refused(404, "account_not_found");
     }
     let published = other.get("/.well-known/jwks.json").await.body;
     assert_eq!(published["keys"].as_array().unwrap().len(), 2);
@@ -228,7 +230,7 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
     for number in 0..20 {
         let header = format!("{{\"typ\":\"at+jwt\",\"alg\":\"EdDSA\",\"kid\":\"key_{number}\"}}");
         let token = format!("{}.{}.{}", URL_SAFE_NO_PAD.encode(header), parts[1], parts[2]);
-        call(&one, &token, balance()).await.refused(401, "token_invalid");
+        call(&one, &token, balance()).await.assert_refused(401, "token_invalid");
     }
 
     // A token that is revoked on one node is refused on the other within a second.
@@ -238,10 +240,10 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
         post(&one, "/oauth/token", &[("grant_type", "client_credentials")], Some((id, secret)))
             .await;
     let token = text(&token.body, "access_token").to_owned();
-    call(&other, &token, balance()).await.refused(404, "account_not_found");
+    call(&other, &token, balance()).await.assert_refused(404, "account_not_found");
     post(&one, "/oauth/revoke", &[("token", &token)], Some((id, secret))).await;
     tokio::time::sleep(Duration::from_millis(1_050)).await;
-    call(&other, &token, balance()).await.refused(401, "token_invalid");
+    call(&other, &token, balance()).await.assert_refused(401, "token_invalid");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -9,7 +9,7 @@ fn run(host: &Host, arguments: &[&str]) -> Output {
     command.stderr(Stdio::piped()).arg("run").args(arguments).output().unwrap()
 }
 
-fn told(output: &[u8]) -> String {
+fn output_text(output: &[u8]) -> String {
     String::from_utf8_lossy(output).into_owned()
 }
 
@@ -19,21 +19,25 @@ async fn the_operator_can_run_internal_actions() {
     let agent = host.claimed_agent().await;
     let input = r#"{"id":"one","title":"By the operator","body":""}"#;
     let body = json!({ "action": "add_internal", "id": "one", "title": "t", "body": "" });
-    agent.call("notes", body).await.refused(400, "unknown_action");
+    agent.call("notes", body).await.assert_refused(400, "unknown_action");
 
     let output = run(&host, &["notes", "add_internal", "--input", input]);
-    assert!(output.status.success(), "{}", told(&output.stderr));
-    assert!(told(&output.stdout).contains("\"revision\": 1"), "{}", told(&output.stdout));
+    assert!(output.status.success(), "{}", output_text(&output.stderr));
+    assert!(
+        output_text(&output.stdout).contains("\"revision\": 1"),
+        "{}",
+        output_text(&output.stdout)
+    );
     let note = agent.result("notes", json!({ "action": "get", "id": "one" })).await;
     assert_eq!(note["note"]["title"], "By the operator");
 
     let output = run(&host, &["notes", "add_internal", "--input", input]);
     assert!(!output.status.success());
-    assert!(told(&output.stderr).contains("note_exists"), "{}", told(&output.stderr));
+    assert!(output_text(&output.stderr).contains("note_exists"), "{}", output_text(&output.stderr));
 
     // The same id is free in test mode.
     let output = run(&host, &["notes", "add_internal", "--test-mode", "--input", input]);
-    assert!(output.status.success(), "{}", told(&output.stderr));
+    assert!(output.status.success(), "{}", output_text(&output.stderr));
 
     let audit = host.operate("/audit?capability=notes&action=add_internal").await.body;
     let entries = audit["entries"].as_array().unwrap();
@@ -55,13 +59,17 @@ async fn invalid_operator_calls_are_refused_with_the_reason() {
     ] {
         let output = run(&host, &arguments);
         assert!(!output.status.success(), "{arguments:?}");
-        assert!(told(&output.stderr).contains(words), "{arguments:?}: {}", told(&output.stderr));
+        assert!(
+            output_text(&output.stderr).contains(words),
+            "{arguments:?}: {}",
+            output_text(&output.stderr)
+        );
     }
     // A page in a browser can send a form without a preflight, but not JSON.
     let url = format!("{}/capabilities/notes/add_internal", host.admin_url);
     let form = host.operator.post(&url).body(r#"{"id":"x","title":"t","body":""}"#);
     let refused = Reply::read(form.send().await.unwrap()).await;
-    refused.refused(415, "unsupported_media_type");
+    refused.assert_refused(415, "unsupported_media_type");
     let broken = host.operator.post(&url).header("content-type", "application/json").body("{");
-    Reply::read(broken.send().await.unwrap()).await.refused(400, "malformed_json");
+    Reply::read(broken.send().await.unwrap()).await.assert_refused(400, "malformed_json");
 }

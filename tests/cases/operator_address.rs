@@ -61,7 +61,7 @@ async fn every_route_but_the_probes_requires_the_token() {
         let url = format!("{}{path}", host.admin_url);
         for authorization in ["", "Bearer", "Bearer x", "Basic cG9ydG9sYW46eA=="] {
             let reply = send(&host.client, method, &url, &[("authorization", authorization)]).await;
-            reply.refused(401, "authentication_required");
+            reply.assert_refused(401, "authentication_required");
             assert_eq!(reply.header("www-authenticate"), "Bearer realm=\"operator\"", "{path}");
         }
     }
@@ -70,7 +70,7 @@ async fn every_route_but_the_probes_requires_the_token() {
     let bearer = format!("Bearer {}", agent.token);
     let audit = format!("{}/audit?path=/healthz", host.admin_url);
     let reply = send(&host.client, &Method::GET, &audit, &[("authorization", &bearer)]).await;
-    reply.refused(401, "authentication_required");
+    reply.assert_refused(401, "authentication_required");
     assert_eq!(host.operate("/audit").await.status, 200);
 }
 
@@ -88,7 +88,7 @@ async fn a_page_cannot_use_the_address_even_with_the_token() {
             ("sec-fetch-site", "same-site"),
         ] {
             let reply = send(&host.operator, method, &url, &[header]).await;
-            reply.refused(403, "not_permitted");
+            reply.assert_refused(403, "not_permitted");
             assert_eq!(reply.header(header::ACCESS_CONTROL_ALLOW_ORIGIN.as_str()), "");
         }
     }
@@ -100,7 +100,7 @@ async fn a_page_cannot_use_the_address_even_with_the_token() {
     ];
     let url = format!("{}/keys/rotate", host.admin_url);
     let reply = send(&host.client, &Method::OPTIONS, &url, &preflight).await;
-    reply.refused(403, "not_permitted");
+    reply.assert_refused(403, "not_permitted");
     let own = [("origin", host.admin_url.as_str()), ("sec-fetch-site", "same-origin")];
     assert_eq!(send(&host.operator, &Method::POST, &url, &own).await.status, 200);
 }
@@ -154,7 +154,7 @@ async fn a_rotated_token_is_refused_at_once() {
     let output = run(folder, &[], &["operator-token", "rotate"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let token = text(&output.stdout);
-    host.operate("/catalog").await.refused(401, "authentication_required");
+    host.operate("/catalog").await.assert_refused(401, "authentication_required");
     let url = format!("{}/catalog", host.admin_url);
     let bearer = format!("Bearer {}", token.trim());
     let reply = send(&host.client, &Method::GET, &url, &[("authorization", &bearer)]).await;
@@ -172,7 +172,7 @@ async fn a_configured_token_is_changed_in_the_configuration() {
     let url = format!("{}/token/rotate", host.admin_url);
     let bearer = format!("Bearer {token}");
     let reply = send(&host.client, &Method::POST, &url, &[("authorization", &bearer)]).await;
-    reply.refused(409, "invalid_transition");
+    reply.assert_refused(409, "invalid_transition");
     assert!(reply.text.contains("PORTOLAN_OPERATOR_TOKEN"), "{}", reply.text);
 }
 
@@ -186,7 +186,7 @@ async fn webhooks_never_reach_the_operators_address() {
     for name in ["127.0.0.1", "localhost", "[::1]", "127.1", "host.internal"] {
         let url = format!("http://{name}:{port}/keys/rotate");
         let create = json!({ "action": "create", "url": url });
-        reader.agent.call("svc.webhooks", create).await.refused(400, "url_not_allowed");
+        reader.agent.call("svc.webhooks", create).await.assert_refused(400, "url_not_allowed");
     }
     // The same address with the port for agents is allowed.
     let create = json!({ "action": "create", "url": format!("{}/in", host.url) });
@@ -214,8 +214,8 @@ async fn a_second_host_does_not_take_the_socket_of_the_first() {
     ];
     let output = run(&other, &[], &second);
     assert!(!output.status.success());
-    let told = text(&output.stderr);
-    assert!(told.contains("another host answers at"), "{told}");
+    let message = text(&output.stderr);
+    assert!(message.contains("another host answers at"), "{message}");
     let output = run(folder, &[], &["catalog"]);
     assert!(text(&output.stdout).contains("notes"), "{}", text(&output.stderr));
 

@@ -3,54 +3,57 @@
 
 use crate::harness::{
     Host,
-    pairings::{PAIRINGS, Party, connected, host, operate, time_out, types},
+    pairings::{PAIRINGS, Party, connected_pair, event_types, host, operate, reach_due_at},
 };
 use serde_json::{Value, json};
 
-fn mutual(one: &str, other: &str) -> Value {
+fn mutual_input(one: &str, other: &str) -> Value {
     json!({ "from_listing_id": one, "to_listing_id": other, "origin": "mutual_interest" })
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mutual_interest_connects_two_people_at_once() {
     let host = host().await;
-    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
-    let opened = operate(&host, "open_mutual", mutual(&seeker.listing, &landlord.listing)).await;
+    let (seeker, landlord) = (Party::seeker(&host).await, Party::landlord(&host).await);
+    let opened =
+        operate(&host, "open_mutual", mutual_input(&seeker.listing, &landlord.listing)).await;
     assert_eq!(opened.status, 200, "{}", opened.text);
     let output = |body: &Value| body["result"].clone();
     let pairing = output(&opened.body)["pairing_id"].as_str().unwrap().to_owned();
     for by in [&seeker, &landlord] {
-        let view = by.gets(&pairing).await;
+        let view = by.get(&pairing).await;
         assert_eq!(
             (&view["state"], &view["origin"]),
             (&json!("connected"), &json!("mutual_interest"))
         );
         assert_eq!(view["thread_id"], output(&opened.body)["thread_id"]);
         assert_eq!(by.funds().await, (20, 0), "a mutual pairing costs nothing");
-        let told = by.told(1).await;
-        assert_eq!(types(&told), ["pairing.connected"]);
-        assert_eq!(told[0]["data"]["origin"], "mutual_interest");
-        assert_eq!(told[0]["data"]["actor"], json!({ "kind": "system" }));
+        let events = by.wait_for_events(1).await;
+        assert_eq!(event_types(&events), ["pairing.connected"]);
+        assert_eq!(events[0]["data"]["origin"], "mutual_interest");
+        assert_eq!(events[0]["data"]["actor"], json!({ "kind": "system" }));
         let words = json!({ "message": "Hello" });
         assert_eq!(
-            by.did("message", &pairing, words).await["message"]["thread_id"],
+            by.call_on_ok("message", &pairing, words).await["message"]["thread_id"],
             view["thread_id"]
         );
     }
     // With the listings reversed, the answer is the same pairing.
-    let again = operate(&host, "open_mutual", mutual(&landlord.listing, &seeker.listing)).await;
+    let again =
+        operate(&host, "open_mutual", mutual_input(&landlord.listing, &seeker.listing)).await;
     assert_eq!(output(&again.body), output(&opened.body));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proposal_becomes_the_connection() {
     let host = host().await;
-    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
-    let pairing = seeker.proposes(&landlord).await;
-    landlord.replies(&pairing, "ask").await;
-    let opened = operate(&host, "open_mutual", mutual(&landlord.listing, &seeker.listing)).await;
+    let (seeker, landlord) = (Party::seeker(&host).await, Party::landlord(&host).await);
+    let pairing = seeker.propose(&landlord).await;
+    landlord.reply(&pairing, "ask").await;
+    let opened =
+        operate(&host, "open_mutual", mutual_input(&landlord.listing, &seeker.listing)).await;
     assert_eq!(opened.body["result"]["pairing_id"], *pairing, "{}", opened.text);
-    assert_eq!(seeker.gets(&pairing).await["state"], "connected");
+    assert_eq!(seeker.get(&pairing).await["state"], "connected");
     assert_eq!(seeker.funds().await, (20, 0));
     assert_eq!(seeker.ledger(&pairing).await, ["hold", "release"]);
 }
@@ -58,45 +61,45 @@ async fn a_proposal_becomes_the_connection() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_connections_are_refused() {
     let host = host().await;
-    let (seeker, landlord) = (Party::seeks(&host).await, Party::lets(&host).await);
-    let open = |one: &str, other: &str| operate(&host, "open_mutual", mutual(one, other));
-    let second = landlord.lister.lists(json!({})).await;
-    open(&landlord.listing, &second).await.refused(422, "self_pairing");
+    let (seeker, landlord) = (Party::seeker(&host).await, Party::landlord(&host).await);
+    let open = |one: &str, other: &str| operate(&host, "open_mutual", mutual_input(one, other));
+    let second = landlord.lister.create_listing(json!({})).await;
+    open(&landlord.listing, &second).await.assert_refused(422, "self_pairing");
     let nowhere = "lst_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-    open(&landlord.listing, nowhere).await.refused(404, "listing_not_found");
-    let other = Party::seeks(&host).await;
-    open(&seeker.listing, &other.listing).await.refused(422, "category_mismatch");
+    open(&landlord.listing, nowhere).await.assert_refused(404, "listing_not_found");
+    let other = Party::seeker(&host).await;
+    open(&seeker.listing, &other.listing).await.assert_refused(422, "category_mismatch");
     let proposal =
         json!({ "from_listing_id": seeker.listing, "to_listing_id": second, "origin": "proposal" });
-    operate(&host, "open_mutual", proposal).await.refused(400, "validation_failed");
+    operate(&host, "open_mutual", proposal).await.assert_refused(400, "validation_failed");
     // A policy other than `paused` does not count, because both people are interested.
-    landlord.prefers(json!({ "contact_policy": "network" })).await;
+    landlord.set_preferences(json!({ "contact_policy": "network" })).await;
     assert_eq!(open(&other.listing, &second).await.status, 200);
-    landlord.prefers(json!({ "contact_policy": "paused" })).await;
-    open(&seeker.listing, &second).await.refused(409, "recipient_not_accepting");
-    landlord.prefers(json!({ "contact_policy": "anyone_matching" })).await;
-    let declined = seeker.proposes(&landlord).await;
-    landlord.replies(&declined, "decline").await;
-    open(&landlord.listing, &seeker.listing).await.refused(409, "cooldown_active");
-    landlord.lister.does("pause", &second).await;
-    open(&seeker.listing, &second).await.refused(409, "listing_not_active");
-    landlord.lister.does("resume", &second).await;
-    seeker.lister.ties("block", &landlord.lister).await;
-    open(&seeker.listing, &second).await.refused(409, "recipient_not_accepting");
+    landlord.set_preferences(json!({ "contact_policy": "paused" })).await;
+    open(&seeker.listing, &second).await.assert_refused(409, "recipient_not_accepting");
+    landlord.set_preferences(json!({ "contact_policy": "anyone_matching" })).await;
+    let declined = seeker.propose(&landlord).await;
+    landlord.reply(&declined, "decline").await;
+    open(&landlord.listing, &seeker.listing).await.assert_refused(409, "cooldown_active");
+    landlord.lister.call_on("pause", &second).await;
+    open(&seeker.listing, &second).await.assert_refused(409, "listing_not_active");
+    landlord.lister.call_on("resume", &second).await;
+    seeker.lister.relate("block", &landlord.lister).await;
+    open(&seeker.listing, &second).await.assert_refused(409, "recipient_not_accepting");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn listings_with_an_open_or_recent_pairing_are_in_cooldown() {
     let host = host().await;
-    let landlord = Party::lets(&host).await;
+    let landlord = Party::landlord(&host).await;
     let mut seekers = Vec::new();
     for ending in ["open", "decline", "accept", "withdraw", "none"] {
-        let seeker = Party::seeks(&host).await;
+        let seeker = Party::seeker(&host).await;
         if ending != "none" {
-            let pairing = seeker.proposes(&landlord).await;
+            let pairing = seeker.propose(&landlord).await;
             match ending {
-                "decline" | "accept" => drop(landlord.replies(&pairing, ending).await),
-                "withdraw" => drop(seeker.did("withdraw", &pairing, json!({})).await),
+                "decline" | "accept" => drop(landlord.reply(&pairing, ending).await),
+                "withdraw" => drop(seeker.call_on_ok("withdraw", &pairing, json!({})).await),
                 _ => {}
             }
         }
@@ -109,25 +112,25 @@ async fn listings_with_an_open_or_recent_pairing_are_in_cooldown() {
 }
 
 /// Creates a pairing in this state.
-async fn in_state<'a>(host: &'a Host, state: &str) -> (Party<'a>, Party<'a>, String) {
+async fn create_in_state<'a>(host: &'a Host, state: &str) -> (Party<'a>, Party<'a>, String) {
     if ["connected", "closed"].contains(&state) {
-        let (seeker, landlord, pairing) = connected(host).await;
+        let (seeker, landlord, pairing) = connected_pair(host).await;
         if state == "closed" {
-            seeker.did("close", &pairing, json!({ "outcome": "other" })).await;
+            seeker.call_on_ok("close", &pairing, json!({ "outcome": "other" })).await;
         }
         return (seeker, landlord, pairing);
     }
-    let (seeker, landlord) = (Party::seeks(host).await, Party::lets(host).await);
-    let pairing = seeker.proposes(&landlord).await;
+    let (seeker, landlord) = (Party::seeker(host).await, Party::landlord(host).await);
+    let pairing = seeker.propose(&landlord).await;
     match state {
-        "clarifying" => drop(landlord.replies(&pairing, "ask").await),
-        "declined" => drop(landlord.replies(&pairing, "decline").await),
-        "withdrawn" => drop(seeker.did("withdraw", &pairing, json!({})).await),
-        "expired" => time_out(host, &pairing).await,
-        "cancelled" => landlord.lister.ties("block", &seeker.lister).await,
+        "clarifying" => drop(landlord.reply(&pairing, "ask").await),
+        "declined" => drop(landlord.reply(&pairing, "decline").await),
+        "withdrawn" => drop(seeker.call_on_ok("withdraw", &pairing, json!({})).await),
+        "expired" => reach_due_at(host, &pairing).await,
+        "cancelled" => landlord.lister.relate("block", &seeker.lister).await,
         _ => {}
     }
-    seeker.until(&pairing, state).await;
+    seeker.wait_for_state(&pairing, state).await;
     (seeker, landlord, pairing)
 }
 
@@ -157,12 +160,12 @@ async fn every_action_on_a_pairing_in_every_state_by_either_side() {
             for role in ["proposer", "recipient"] {
                 let (seeker, landlord, pairing) = match unchanged.take() {
                     Some(unchanged) => unchanged,
-                    None => in_state(&host, state).await,
+                    None => create_in_state(&host, state).await,
                 };
                 let by = if role == "proposer" { &seeker } else { &landlord };
-                let before = by.gets(&pairing).await;
-                let reply = by.does(action, &pairing, fields.clone()).await;
-                let after = by.gets(&pairing).await["state"].clone();
+                let before = by.get(&pairing).await;
+                let reply = by.call_on(action, &pairing, fields.clone()).await;
+                let after = by.get(&pairing).await["state"].clone();
                 let leads = rows.iter().find(|row| {
                     let has = |list: &str, value: &str| {
                         row[list].as_array().unwrap().iter().any(|item| item == value)
@@ -193,7 +196,7 @@ async fn every_action_on_a_pairing_in_every_state_by_either_side() {
                         "{action} {to} by the {role} of what is {state}, now {after}: {text}"
                     ));
                 }
-                let now = by.gets(&pairing).await;
+                let now = by.get(&pairing).await;
                 unchanged =
                     (now["version"] == before["version"]).then_some((seeker, landlord, pairing));
             }

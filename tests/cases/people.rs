@@ -47,7 +47,7 @@ async fn an_agent_learns_its_identity_and_can_call_the_next_steps_unchanged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_narrow_token_is_told_how_to_get_a_wider_one() {
+async fn a_narrow_token_gets_a_next_step_to_a_wider_one() {
     let host = Host::with(&["svc_whoami", "svc_phone_binding"]).await;
     let agent = Agent { host: &host, token: host.token("svc.events").await };
     let me = agent.result(WHOAMI, json!({})).await;
@@ -70,7 +70,7 @@ async fn a_narrow_token_is_told_how_to_get_a_wider_one() {
     );
 }
 
-async fn owners() -> Host {
+async fn owners_host() -> Host {
     Host::with(&["owners", "social_permissions", "social_relationships", "svc_phone_binding"]).await
 }
 
@@ -78,7 +78,7 @@ fn action(name: &str) -> Value {
     json!({ "action": name })
 }
 
-fn get(owner_id: &Value) -> Value {
+fn get_action(owner_id: &Value) -> Value {
     json!({ "action": "get", "owner_id": owner_id })
 }
 
@@ -89,7 +89,7 @@ fn pointers(refused: &Value) -> Vec<&str> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_without_a_profile_has_a_card() {
-    let host = owners().await;
+    let host = owners_host().await;
     let agent = host.test_agent().await;
     let owner_id = agent.claim(OWN_NUMBER).await;
     let me = agent.result(OWNERS, action("me")).await;
@@ -102,21 +102,28 @@ async fn a_person_without_a_profile_has_a_card() {
     assert_eq!(me["agents"][0]["this_agent"], true, "{me:#}");
 
     let other = host.test_agent().await;
-    let card = other.result(OWNERS, get(&owner_id)).await;
+    let card = other.result(OWNERS, get_action(&owner_id)).await;
     assert_eq!(
         (&card["display_name"], &card["agents_count"], &card["trust"]),
         (&Value::Null, &json!(1), &json!("untrusted_user_content")),
         "{card:#}"
     );
     assert_eq!(card["member_since"], me["owner"]["member_since"]);
-    other.call(OWNERS, get(&json!("own_nobody"))).await.refused(404, "owner_not_found");
+    other
+        .call(OWNERS, get_action(&json!("own_nobody")))
+        .await
+        .assert_refused(404, "owner_not_found");
     // People of test mode are not found in live mode.
-    host.agent().await.call(OWNERS, get(&owner_id)).await.refused(404, "owner_not_found");
+    host.agent()
+        .await
+        .call(OWNERS, get_action(&owner_id))
+        .await
+        .assert_refused(404, "owner_not_found");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_anonymous_agent_has_no_person_and_is_told_how_to_get_one() {
-    let host = owners().await;
+async fn an_anonymous_agent_has_no_person_and_gets_a_next_step_to_one() {
+    let host = owners_host().await;
     let agent = host.agent().await;
     let me = agent.call(OWNERS, action("me")).await;
     assert_eq!(me.body["result"], json!({ "owner": null, "agents": [] }));
@@ -124,13 +131,13 @@ async fn an_anonymous_agent_has_no_person_and_is_told_how_to_get_one() {
     let agents = agent.result(OWNERS, action("list_agents")).await;
     assert_eq!(agents, json!({ "items": [] }));
     for write in ["update_profile", "set_preferences", "deactivate", "reactivate"] {
-        agent.call(OWNERS, action(write)).await.refused(403, "phone_binding_required");
+        agent.call(OWNERS, action(write)).await.assert_refused(403, "phone_binding_required");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() {
-    let host = owners().await;
+    let host = owners_host().await;
     let agent = host.test_agent().await;
     let owner_id = agent.claim(OWN_NUMBER).await;
     let profile = json!({
@@ -161,7 +168,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() 
     let owner = agent.result(OWNERS, cleared.clone()).await;
     assert_eq!((&owner["version"], &owner["profile"]["headline"]), (&json!(2), &Value::Null));
     let refused = agent.call(OWNERS, cleared).await;
-    refused.refused(409, "version_conflict");
+    refused.assert_refused(409, "version_conflict");
     assert_eq!(
         (&refused.body["conflict"]["current_version"], &refused.body["conflict"]["current"]),
         (&json!(2), &owner)
@@ -181,7 +188,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() 
         })
     );
 
-    let card = host.test_agent().await.result(OWNERS, get(&owner_id)).await;
+    let card = host.test_agent().await.result(OWNERS, get_action(&owner_id)).await;
     let mut fields: Vec<_> = card.as_object().unwrap().keys().map(String::as_str).collect();
     fields.sort_unstable();
     assert_eq!(
@@ -207,7 +214,7 @@ async fn a_profile_is_changed_field_by_field_and_keeps_private_fields_private() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_fields_of_a_profile_are_named() {
-    let host = owners().await;
+    let host = owners_host().await;
     let agent = host.test_agent().await;
     agent.claim(OWN_NUMBER).await;
     let refused = agent
@@ -221,7 +228,7 @@ async fn invalid_fields_of_a_profile_are_named() {
             }),
         )
         .await;
-    refused.refused(400, "profile_field_invalid");
+    refused.assert_refused(400, "profile_field_invalid");
     assert_eq!(
         pointers(&refused.body),
         [
@@ -240,7 +247,7 @@ async fn invalid_fields_of_a_profile_are_named() {
         "quiet_hours": { "from": "22:00", "to": "22:00", "time_zone": "Europe/Atlantis" },
     });
     let refused = agent.call(OWNERS, zone).await;
-    refused.refused(400, "profile_field_invalid");
+    refused.assert_refused(400, "profile_field_invalid");
     assert_eq!(pointers(&refused.body), ["/quiet_hours/to", "/quiet_hours/time_zone"]);
     // Input that violates the schema is refused by the host.
     for body in [
@@ -249,14 +256,14 @@ async fn invalid_fields_of_a_profile_are_named() {
         json!({ "action": "set_preferences", "contact_policy": "nobody" }),
         json!({ "action": "update_profile", "phone": "+12015550123" }),
     ] {
-        agent.call(OWNERS, body).await.refused(400, "validation_failed");
+        agent.call(OWNERS, body).await.assert_refused(400, "validation_failed");
     }
     assert_eq!(agent.result(OWNERS, action("me")).await["owner"]["version"], 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_renames_and_revokes_their_agents() {
-    let host = owners().await;
+    let host = owners_host().await;
     let (one, other) = (host.test_agent().await, host.test_agent().await);
     assert_eq!(one.claim(SHARED_NUMBER).await, other.claim(SHARED_NUMBER).await);
     let agents = one.result(OWNERS, action("list_agents")).await;
@@ -265,7 +272,7 @@ async fn a_person_renames_and_revokes_their_agents() {
     let (own_id, other_id) = (&items[0]["agent_id"], &items[1]["agent_id"]);
 
     let rename = |agent_id: &Value, name: &str| json!({ "action": "rename_agent", "agent_id": agent_id, "name": name });
-    one.call(OWNERS, rename(own_id, "\u{7}")).await.refused(400, "profile_field_invalid");
+    one.call(OWNERS, rename(own_id, "\u{7}")).await.assert_refused(400, "profile_field_invalid");
     let renamed = one.result(OWNERS, rename(other_id, " The other ")).await;
     assert_eq!(renamed["name"], "The other");
     let agents = other.result(OWNERS, action("list_agents")).await;
@@ -278,16 +285,16 @@ async fn a_person_renames_and_revokes_their_agents() {
     let stranger = host.test_agent().await;
     stranger.claim(OWN_NUMBER).await;
     let revoke = |agent_id: &Value| json!({ "action": "revoke_agent", "agent_id": agent_id });
-    stranger.call(OWNERS, rename(other_id, "Mine")).await.refused(404, "not_found");
-    stranger.call(OWNERS, revoke(other_id)).await.refused(404, "not_found");
+    stranger.call(OWNERS, rename(other_id, "Mine")).await.assert_refused(404, "not_found");
+    stranger.call(OWNERS, revoke(other_id)).await.assert_refused(404, "not_found");
 
     let revoked = one.result(OWNERS, revoke(other_id)).await;
     assert_eq!((&revoked["state"], &revoked["allowed_actions"]), (&json!("revoked"), &json!([])));
-    other.call(OWNERS, action("me")).await.refused(401, "client_revoked");
-    one.call(OWNERS, revoke(other_id)).await.refused(404, "not_found");
+    other.call(OWNERS, action("me")).await.assert_refused(401, "client_revoked");
+    one.call(OWNERS, revoke(other_id)).await.assert_refused(404, "not_found");
 
     let refused = one.call(OWNERS, revoke(own_id)).await;
-    refused.refused(409, "last_agent");
+    refused.assert_refused(409, "last_agent");
     one.result(OWNERS, action("me")).await;
     // The next step of the refusal revokes nothing: the confirmation must be added.
     let listed = one.result(OWNERS, refused.body["next"]["input"].clone()).await;
@@ -299,30 +306,30 @@ async fn a_person_renames_and_revokes_their_agents() {
     let rehearsed = one.call(OWNERS, rehearsal).await.body;
     assert_eq!(rehearsed["meta"]["would_emit"][0]["event_type"], "identity.revoked");
     one.result(OWNERS, confirmed).await;
-    one.call(OWNERS, action("me")).await.refused(401, "client_revoked");
+    one.call(OWNERS, action("me")).await.assert_refused(401, "client_revoked");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_deactivates_and_reactivates() {
-    let host = owners().await;
+    let host = owners_host().await;
     let agent = host.test_agent().await;
     let owner_id = agent.claim(OWN_NUMBER).await;
     let named = json!({ "action": "update_profile", "display_name": "Ada L." });
     agent.result(OWNERS, named).await;
-    agent.call(OWNERS, action("reactivate")).await.refused(409, "invalid_transition");
+    agent.call(OWNERS, action("reactivate")).await.assert_refused(409, "invalid_transition");
     let gone = json!({ "action": "deactivate", "reason": "On holiday." });
     let owner = agent.result(OWNERS, gone.clone()).await;
     assert_eq!((&owner["state"], &owner["reason"]), (&json!("deactivated"), &json!("On holiday.")));
     let refused = agent.call(OWNERS, gone).await;
-    refused.refused(409, "invalid_transition");
+    refused.assert_refused(409, "invalid_transition");
     assert_eq!(refused.body["conflict"]["allowed_actions"], owner["allowed_actions"]);
 
-    let card = agent.result(OWNERS, get(&owner_id)).await;
+    let card = agent.result(OWNERS, get_action(&owner_id)).await;
     assert_eq!((&card["state"], &card["display_name"]), (&json!("deactivated"), &Value::Null));
     assert!(!card.to_string().contains("holiday"), "{card:#}");
     let owner = agent.result(OWNERS, action("reactivate")).await;
     assert_eq!((&owner["state"], &owner["version"]), (&json!("active"), &json!(3)));
     assert!(owner.get("reason").is_none(), "{owner:#}");
-    let card = agent.result(OWNERS, get(&owner_id)).await;
+    let card = agent.result(OWNERS, get_action(&owner_id)).await;
     assert_eq!(card["display_name"], "Ada L.");
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::{
     Host, Options, Process, Reply, command, conversations::*, database::Database, postgres,
-    ties::Person,
+    relationships::Person,
 };
 use portolan_vocabulary::Digest;
 use serde_json::{Value, json};
@@ -33,23 +33,23 @@ pub fn stop(host: Process) -> TempDir {
 
 /// Makes a backup with this name in the folder of a host.
 pub fn back_up(folder: &Path, name: &str) {
-    run(folder, "backup", name);
+    run_command(folder, "backup", name);
 }
 
 /// Restores a backup with this name over the database of a host that is stopped.
 pub fn restore(folder: &Path, name: &str) {
-    run(folder, "restore", name);
+    run_command(folder, "restore", name);
 }
 
 /// Runs a command on a file. For PostgreSQL, also runs the shell commands that it prints.
-fn run(folder: &Path, what: &str, file: &str) {
+fn run_command(folder: &Path, what: &str, file: &str) {
     let output = command(folder).stderr(Stdio::piped()).args([what, file]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
     if matches!(Database::of(folder), Database::Postgres(_)) {
-        let told = String::from_utf8(output.stdout).unwrap();
-        let done = Command::new("sh").args(["-c", &told]).current_dir(folder).output().unwrap();
-        assert!(done.status.success(), "{told}: {}", String::from_utf8_lossy(&done.stderr));
+        let script = String::from_utf8(output.stdout).unwrap();
+        let done = Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap();
+        assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
     }
 }
 
@@ -61,11 +61,11 @@ async fn leave_traces(host: &Host, ada: &Person<'_>, bo: &Person<'_>) -> String 
     ada.agent().result("owners", profile).await;
     let note = json!({ "action": "note", "owner_id": bo.id, "text": "Canarynote" });
     ada.agent().result("social_relationships", note).await;
-    bo.done("block", &ada.id).await;
-    bo.done("unblock", &ada.id).await;
-    let thread_id = opened(host, &[ada, bo]).await;
-    ada.says(&thread_id, "Canarymessage").await;
-    bo.says(&thread_id, "An answer").await;
+    bo.call_ok("block", &ada.id).await;
+    bo.call_ok("unblock", &ada.id).await;
+    let thread_id = open_thread(host, &[ada, bo]).await;
+    ada.send_message(&thread_id, "Canarymessage").await;
+    bo.send_message(&thread_id, "An answer").await;
     thread_id
 }
 
@@ -88,12 +88,12 @@ async fn an_export_contains_everything_and_an_erasure_leaves_nothing() {
     assert!(erased.body["deleted"].as_u64().unwrap() > 0, "{:#}", erased.body);
     assert_eq!(export(&host, &ada.id).await.status, 404);
     let traces: Vec<&str> = CANARIES.into_iter().chain([ada.id.as_str()]).collect();
-    assert_eq!(host.database().found(&traces), Vec::<String>::new());
-    assert_eq!(host.database().found(&[bo.id.as_str()]), [bo.id.as_str()]);
+    assert_eq!(host.database().texts_found(&traces), Vec::<String>::new());
+    assert_eq!(host.database().texts_found(&[bo.id.as_str()]), [bo.id.as_str()]);
 
     let refused = ada.agent().call("owners", json!({ "action": "me" })).await;
     assert_eq!(refused.status, 401, "{}", refused.text);
-    let messages = bo.talked("messages", json!({ "thread_id": thread_id })).await;
+    let messages = bo.call_thread_ok("messages", json!({ "thread_id": thread_id })).await;
     let texts: Vec<&Value> =
         messages["items"].as_array().unwrap().iter().map(|message| &message["text"]).collect();
     assert_eq!(texts.len(), 2, "{messages:#}");
@@ -108,7 +108,7 @@ async fn a_path_without_a_person_is_refused() {
 }
 
 /// Returns options of a host with conversations and a long time limit of calls.
-fn talkers() -> Options {
+fn conversation_options() -> Options {
     let names = [
         "conversations",
         "owners",
@@ -127,51 +127,55 @@ async fn two_people(host: &Host) -> [String; 2] {
 }
 
 /// Asserts that the host has nothing of Ada, and still has Bo.
-async fn has_only(host: &Host, ada: &str, bo: &str) {
+async fn assert_only_bo_is_left(host: &Host, ada: &str, bo: &str) {
     let traces: Vec<&str> = CANARIES.into_iter().chain([ada]).collect();
-    assert_eq!(host.database().found(&traces), Vec::<String>::new());
+    assert_eq!(host.database().texts_found(&traces), Vec::<String>::new());
     assert_eq!(export(host, ada).await.status, 404);
     assert_eq!(export(host, bo).await.status, 200);
 }
 
-async fn does_not_come_back(options: Options) {
+async fn check_erasure_after_restore(options: Options) {
     let host = Process::start(options);
     let [ada, bo] = two_people(&host).await;
     back_up(host.folder.path(), "old");
     assert_eq!(erase(&host, &ada).await.status, 200);
-    has_only(&host, &ada, &bo).await;
+    assert_only_bo_is_left(&host, &ada, &bo).await;
 
     let folder = stop(host);
     restore(folder.path(), "old");
-    assert_eq!(Database::of(folder.path()).found(&[&ada]), [ada.as_str()], "the backup has her");
+    assert_eq!(
+        Database::of(folder.path()).texts_found(&[&ada]),
+        [ada.as_str()],
+        "the backup has her"
+    );
     let host = Process::start_in(folder);
-    has_only(&host, &ada, &bo).await;
+    assert_only_bo_is_left(&host, &ada, &bo).await;
 
     // Nor is she restored a second time, when the list of erased people is all that is
     // left of the first host.
     let folder = stop(host);
     restore(folder.path(), "old");
-    has_only(&Process::start_in(folder), &ada, &bo).await;
+    assert_only_bo_is_left(&Process::start_in(folder), &ada, &bo).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erased_person_does_not_come_back_with_an_older_backup() {
-    does_not_come_back(talkers()).await;
+async fn an_erased_person_is_not_restored_from_an_older_backup() {
+    check_erasure_after_restore(conversation_options()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_erased_person_does_not_come_back_with_an_older_dump() {
-    does_not_come_back(talkers().postgres(&postgres::database().await)).await;
+async fn an_erased_person_is_not_restored_from_an_older_dump() {
+    check_erasure_after_restore(conversation_options().postgres(&postgres::database().await)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_on_the_list_of_erasures_is_erased_at_the_start() {
-    let host = Process::start(talkers());
+    let host = Process::start(conversation_options());
     let [ada, bo] = two_people(&host).await;
     let folder = stop(host);
     let digest = Digest::of(ada.as_bytes()).hex();
     std::fs::write(folder.path().join("data/erasures"), format!("{digest}\n")).unwrap();
-    has_only(&Process::start_in(folder), &ada, &bo).await;
+    assert_only_bo_is_left(&Process::start_in(folder), &ada, &bo).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -192,17 +196,17 @@ async fn people_export_and_erase_themselves_through_a_capability_with_the_grant(
     let asked = ada.agent().result("registrar", json!({ "action": "export" })).await;
     let read = json!({ "action": "read", "export_id": asked["export_id"] });
     let parts = async || ada.agent().result("registrar", read.clone()).await;
-    until("the export is complete", async || parts().await["complete"] == true).await;
+    wait_until("the export is complete", async || parts().await["complete"] == true).await;
     let text = parts().await["items"].to_string().to_lowercase();
     for canary in CANARIES {
         assert!(text.contains(canary), "{canary}: {text}");
     }
     assert_eq!(bo.agent().result("registrar", read.clone()).await["items"], json!([]));
     let nobody = host.test_agent().await.call("registrar", json!({ "action": "erase" })).await;
-    nobody.refused(403, "phone_binding_required");
+    nobody.assert_refused(403, "phone_binding_required");
 
     ada.agent().result("registrar", json!({ "action": "erase" })).await;
-    let is_gone = async || host.database().found(&[&ada.id]).is_empty();
-    until("the request is done", is_gone).await;
-    has_only(&host, &ada.id, &bo.id).await;
+    let is_erased = async || host.database().texts_found(&[&ada.id]).is_empty();
+    wait_until("the request is done", is_erased).await;
+    assert_only_bo_is_left(&host, &ada.id, &bo.id).await;
 }

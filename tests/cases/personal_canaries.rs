@@ -12,11 +12,11 @@ use crate::{
         database::Database,
         feeds::city,
         inbox::Reader,
-        listings::{room, with},
+        listings::{action_body, room},
         meetings::slot,
-        pairings::wanted,
+        pairings::wanted_room,
         postgres,
-        ties::Person,
+        relationships::Person,
     },
 };
 use rand::RngExt as _;
@@ -65,11 +65,11 @@ impl Canaries {
     }
 
     /// Returns the places whose words the database contains.
-    fn found(&self, database: &Database) -> Vec<&'static str> {
+    fn places_found(&self, database: &Database) -> Vec<&'static str> {
         // A full-text index may store a word without the beginning that it shares
         // with the previous one.
         let ends: Vec<&str> = self.0.iter().map(|(_, word)| &word[4..]).collect();
-        let found = database.found(&ends);
+        let found = database.texts_found(&ends);
         self.places(|word| found.iter().any(|end| end == &word[4..]))
     }
 }
@@ -96,7 +96,7 @@ async fn agent_id(agent: &Agent<'_>) -> Value {
 }
 
 /// Creates Ada, with a profile, a named agent, and one that she has revoked.
-async fn ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
+async fn create_ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
     let agent = host.test_agent().await;
     let id = agent.claim(SHARED_NUMBER).await.as_str().unwrap().to_owned();
     let revoked = named_agent(host, &canaries.plant("name of a revoked agent")).await;
@@ -124,7 +124,7 @@ async fn ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
     Person { reader: Reader { agent, id: String::new() }, id }
 }
 
-async fn bo(host: &Host) -> Person<'_> {
+async fn create_bo(host: &Host) -> Person<'_> {
     let bo = Person::new(host).await;
     let born = json!({ "action": "update_profile", "birth_year": 1990, "display_name": "Bo" });
     bo.agent().result("owners", born).await;
@@ -133,32 +133,32 @@ async fn bo(host: &Host) -> Person<'_> {
 
 impl Person<'_> {
     /// Makes a call with an idempotency key, so that its answer is stored.
-    async fn keyed(&self, capability: &str, mut body: Value) -> Value {
+    async fn call_with_key(&self, capability: &str, mut body: Value) -> Value {
         let number: u64 = rand::rng().random();
         body["idempotency_key"] = json!(format!("{capability} {number}"));
         self.agent().result(capability, body).await
     }
 
-    async fn creates(&self, listing: Value) -> String {
-        let listing = self.agent().result("agent_listings", with("create", &listing)).await;
+    async fn new_listing(&self, listing: Value) -> String {
+        let listing = self.agent().result("agent_listings", action_body("create", &listing)).await;
         listing["listing_id"].as_str().unwrap().to_owned()
     }
 }
 
 /// Creates listings and a pairing with messages. Returns the id of the conversation.
-async fn pair(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> String {
+async fn leave_pairing(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> String {
     let mut offer = room(json!({
         "title": canaries.plant("title of a listing"),
         "description": canaries.plant("description of a listing"),
     }));
     offer["place"]["label"] = json!(canaries.plant("label of a place"));
-    let offer = ada.creates(offer).await;
-    let gone = ada.creates(room(json!({ "title": canaries.plant("withdrawn listing") }))).await;
+    let offer = ada.new_listing(offer).await;
+    let gone = ada.new_listing(room(json!({ "title": canaries.plant("withdrawn listing") }))).await;
     let withdraw = json!({ "action": "withdraw", "listing_id": gone });
     ada.agent().result("agent_listings", withdraw).await;
-    let search = bo.creates(wanted()).await;
+    let search = bo.new_listing(wanted_room()).await;
     let session = json!({ "action": "create", "listing_id": search });
-    bo.keyed("matching_sessions", session).await;
+    bo.call_with_key("matching_sessions", session).await;
 
     let propose = json!({
         "action": "propose", "from_listing_id": offer, "to_listing_id": search,
@@ -168,41 +168,46 @@ async fn pair(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) -> Str
     let ask = json!({
         "action": "reply", "pairing_id": pairing, "decision": "ask", "message": "From when?",
     });
-    bo.keyed("pairings", ask).await;
+    bo.call_with_key("pairings", ask).await;
     let answer = json!({
         "action": "message", "pairing_id": pairing,
         "message": canaries.plant("answer before a connection"),
     });
     ada.agent().result("pairings", answer).await;
     let accept = json!({ "action": "reply", "pairing_id": pairing, "decision": "accept" });
-    let thread_id = bo.keyed("pairings", accept).await["thread_id"].clone();
+    let thread_id = bo.call_with_key("pairings", accept).await["thread_id"].clone();
     let report = json!({ "subject_id": pairing, "reason": "other", "text": "See for yourself." });
-    bo.reported("create", report).await;
+    bo.call_reports_ok("create", report).await;
     thread_id.as_str().unwrap().to_owned()
 }
 
 /// Sends messages, edits one, and makes meetings with a text in every field that has one.
-async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut Canaries) {
+async fn leave_messages(
+    ada: &Person<'_>,
+    bo: &Person<'_>,
+    thread_id: &str,
+    canaries: &mut Canaries,
+) {
     let send = json!({
         "thread_id": thread_id, "text": canaries.plant("message"),
         "client_msg_id": "first",
     });
-    let message = ada.talked("send", send).await;
-    let edited = ada.says(thread_id, "What was written first").await;
+    let message = ada.call_thread_ok("send", send).await;
+    let edited = ada.send_message(thread_id, "What was written first").await;
     let edit = json!({
         "message_id": edited["message_id"], "text": canaries.plant("edited message"),
     });
-    ada.talked("edit", edit).await;
+    ada.call_thread_ok("edit", edit).await;
     let report = json!({ "subject_id": message["message_id"], "reason": "scam", "text": "See for yourself." });
-    let report = bo.reported("create", report).await["report_id"].clone();
+    let report = bo.call_reports_ok("create", report).await["report_id"].clone();
     let decision = json!({
         "report_id": report, "outcome": "actioned", "explanation": "It was looked at.",
         "measure": "warned", "ground": "rules", "basis": "The rules",
     });
-    reports::operated(ada.agent().host, "triage", json!({ "report_id": report })).await;
-    reports::operated(ada.agent().host, "decide", decision).await;
+    reports::operate_ok(ada.agent().host, "triage", json!({ "report_id": report })).await;
+    reports::operate_ok(ada.agent().host, "decide", decision).await;
     let appeal = json!({ "report_id": report, "text": canaries.plant("appeal") });
-    ada.reported("appeal", appeal).await;
+    ada.call_reports_ok("appeal", appeal).await;
 
     let mut propose = json!({
         "action": "propose", "thread_id": thread_id, "title": canaries.plant("title of a meeting"),
@@ -215,34 +220,34 @@ async fn talk(ada: &Person<'_>, bo: &Person<'_>, thread_id: &str, canaries: &mut
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         body
     };
-    bo.met("counter", about(json!({ "slots": [slot(120)] }))).await;
-    ada.met("decline_counter", about(json!({ "reason": "Too late" }))).await;
-    bo.accepts(&bo.looks(&meeting).await, 0).await;
+    bo.call_meeting_ok("counter", about(json!({ "slots": [slot(120)] }))).await;
+    ada.call_meeting_ok("decline_counter", about(json!({ "reason": "Too late" }))).await;
+    bo.accept_ok(&bo.meeting(&meeting).await, 0).await;
     let report = json!({
         "subject_id": meeting["meeting_id"], "reason": "other", "text": "See for yourself.",
     });
-    bo.reported("create", report).await;
+    bo.call_reports_ok("create", report).await;
 
     propose["title"] = json!("A second look");
     propose["slots"] = json!([slot(600)]);
     propose.as_object_mut().unwrap().remove("location");
-    let other = bo.keyed("thread_meetings", propose.clone()).await;
+    let other = bo.call_with_key("thread_meetings", propose.clone()).await;
     let counter = json!({
         "meeting_id": other["meeting_id"], "slots": [slot(660)],
         "note": canaries.plant("note of a counter"),
     });
-    ada.met("counter", counter).await;
+    ada.call_meeting_ok("counter", counter).await;
 
     propose["slots"] = json!([slot(1_200)]);
     let third = bo.agent().result("thread_meetings", propose).await;
     let decline = json!({
         "meeting_id": third["meeting_id"], "reason": canaries.plant("reason of a cancellation"),
     });
-    ada.met("cancel", decline).await;
+    ada.call_meeting_ok("cancel", decline).await;
 }
 
 /// Leaves what a person keeps for themselves, and what they tell the operator and the public.
-async fn keep(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) {
+async fn leave_private_data(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) {
     let call = async |capability: &str, body: Value| ada.agent().result(capability, body).await;
     let block = json!({
         "action": "add_block", "start": "2027-01-04T09:00:00Z", "end": "2027-01-04T10:00:00Z",
@@ -267,7 +272,7 @@ async fn keep(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) {
     let report = json!({
         "subject_id": bo.id, "reason": "other", "text": canaries.plant("report"),
     });
-    ada.reported("create", report).await;
+    ada.call_reports_ok("create", report).await;
 
     let org = json!({
         "action": "create", "name": canaries.plant("name of an organisation"), "kind": "company",
@@ -278,26 +283,26 @@ async fn keep(ada: &Person<'_>, bo: &Person<'_>, canaries: &mut Canaries) {
         json!({ "action": "invite_member", "org_id": org, "owner_id": bo.id, "role": "recruiter" });
     call("social_org", invite).await;
     let report = json!({ "subject_id": org, "reason": "other", "text": "See for yourself." });
-    bo.reported("create", report).await;
+    bo.call_reports_ok("create", report).await;
 
     let (signal, target) = signals::signal("hiring", "lead");
     let mut evidence = signals::submission(&signal, "https://paper.example/");
     evidence["note"] = json!(canaries.plant("note of evidence"));
     call(signals::SIGNALS, evidence).await;
     let appoint = json!({ "target_id": target, "owner_id": ada.id, "note": "A letter was seen." });
-    signals::operated(ada.agent().host, "appoint", appoint).await;
-    let mut dispute = signals::of("dispute", &signal);
+    signals::operate_ok(ada.agent().host, "appoint", appoint).await;
+    let mut dispute = signals::signal_action("dispute", &signal);
     dispute["reason"] = json!(canaries.plant("reason of a dispute"));
     call(signals::SIGNALS, dispute).await;
 }
 
 /// Plants the words, and returns them with the ids of Ada and Bo, and of Bo's organisation.
-async fn planted(host: &Host) -> (Canaries, String, String, Value) {
+async fn plant_everywhere(host: &Host) -> (Canaries, String, String, Value) {
     let mut canaries = Canaries::default();
-    let (ada, bo) = (ada(host, &mut canaries).await, bo(host).await);
-    let thread_id = pair(&ada, &bo, &mut canaries).await;
-    talk(&ada, &bo, &thread_id, &mut canaries).await;
-    keep(&ada, &bo, &mut canaries).await;
+    let (ada, bo) = (create_ada(host, &mut canaries).await, create_bo(host).await);
+    let thread_id = leave_pairing(&ada, &bo, &mut canaries).await;
+    leave_messages(&ada, &bo, &thread_id, &mut canaries).await;
+    leave_private_data(&ada, &bo, &mut canaries).await;
     let org = json!({ "action": "create", "name": "Copperleaf", "kind": "company" });
     let org = bo.agent().result("social_org", org).await["org_id"].clone();
     let invite =
@@ -310,12 +315,12 @@ async fn planted(host: &Host) -> (Canaries, String, String, Value) {
 
 const NOWHERE: [&str; 0] = [];
 
-async fn nothing_is_left(options: Options) {
+async fn check_erasure(options: Options) {
     let host = Process::start(options);
-    let (canaries, ada, bo, org) = planted(&host).await;
+    let (canaries, ada, bo, org) = plant_everywhere(&host).await;
     assert!(canaries.0.len() >= 30, "{}", canaries.0.len());
     let everywhere = canaries.places(|_| true);
-    assert_eq!(canaries.found(&host.database()), everywhere, "every word is found at first");
+    assert_eq!(canaries.places_found(&host.database()), everywhere, "every word is found at first");
     let events = host.database().texts("SELECT data FROM events").await.join("\n");
     assert_eq!(canaries.places(|word| events.contains(word)), NOWHERE, "events have no texts");
 
@@ -324,14 +329,14 @@ async fn nothing_is_left(options: Options) {
     assert_eq!(canaries.places(|word| !exported.text.contains(word)), NOWHERE, "{}", exported.text);
     let theirs = export(&host, &bo).await.text;
     let personal = ["note", "report", "appeal", "label of a block", "webhook", "idempotency key"];
-    let told = canaries.places(|word| theirs.contains(word));
-    assert!(!told.iter().any(|place| personal.contains(place)), "{told:?}");
+    let places_read = canaries.places(|word| theirs.contains(word));
+    assert!(!places_read.iter().any(|place| personal.contains(place)), "{places_read:?}");
     back_up(host.folder.path(), "old");
 
     let erased = erase(&host, &ada).await;
     assert_eq!(erased.status, 200, "{}", erased.text);
-    assert_eq!(canaries.found(&host.database()), NOWHERE);
-    assert_eq!(host.database().found(&[&ada]), Vec::<String>::new());
+    assert_eq!(canaries.places_found(&host.database()), NOWHERE);
+    assert_eq!(host.database().texts_found(&[&ada]), Vec::<String>::new());
     back_up(host.folder.path(), "new");
     let get = json!({ "action": "get", "org_id": org });
     let seen = host.test_agent().await.result("social_org", get).await;
@@ -340,21 +345,25 @@ async fn nothing_is_left(options: Options) {
     let folder = stop(host);
     for (backup, holds) in [("new", &[][..]), ("old", &everywhere[..])] {
         restore(folder.path(), backup);
-        assert_eq!(canaries.found(&Database::of(folder.path())), holds, "{backup}");
+        assert_eq!(canaries.places_found(&Database::of(folder.path())), holds, "{backup}");
     }
     let host = Process::start_in(folder);
-    assert_eq!(canaries.found(&host.database()), NOWHERE, "after the restored backup is opened");
-    assert_eq!(host.database().found(&[&ada]), Vec::<String>::new());
+    assert_eq!(
+        canaries.places_found(&host.database()),
+        NOWHERE,
+        "after the restored backup is opened"
+    );
+    assert_eq!(host.database().texts_found(&[&ada]), Vec::<String>::new());
     assert_eq!(export(&host, &ada).await.status, 404);
     assert_eq!(export(&host, &bo).await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_erasure_leaves_none_of_a_persons_texts_in_sqlite() {
-    nothing_is_left(options()).await;
+    check_erasure(options()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_erasure_leaves_none_of_a_persons_texts_in_postgresql() {
-    nothing_is_left(options().postgres(&postgres::database().await)).await;
+    check_erasure(options().postgres(&postgres::database().await)).await;
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     cases::personal::{erase, export},
-    harness::{Host, Options, hostile::scripted, ties::Person},
+    harness::{Host, Options, hostile::with_script, relationships::Person},
 };
 use serde_json::json;
 
@@ -14,14 +14,14 @@ fn writer(id: &str, text: &str) -> Vec<u8> {
     let put = json!({
         "op": "put", "collection": "things", "id": "thing", "body": { "raw": text },
     });
-    scripted(&json!({
+    with_script(&json!({
         "id": id, "collections": [{ "name": "things", "indexes": [] }], "operations": [put],
     }))
 }
 
 async fn written(host: &Host, person: &Person<'_>, text: &str) {
     host.drop_in("hider.wasm", &writer("hider", text));
-    host.loaded("hider", "1.0.0").await;
+    host.wait_for_version("hider", "1.0.0").await;
     person.agent().result("hider", json!({ "action": "act" })).await;
 }
 
@@ -35,7 +35,7 @@ async fn an_id_with_escapes_is_exported_and_erased() {
     let exported = export(&host, &ada.id).await;
     assert!(exported.text.contains("canarylast"), "{}", exported.text);
     assert_eq!(erase(&host, &ada.id).await.status, 200);
-    let left = host.database().found(&["canaryhidden", "canarylast", &ada.id, &escaped]);
+    let left = host.database().texts_found(&["canaryhidden", "canarylast", &ada.id, &escaped]);
     assert_eq!(left, Vec::<String>::new());
 }
 
@@ -47,12 +47,12 @@ async fn nothing_about_an_erased_person_is_written() {
     for (writes, id) in [("owner_writer", json!(ada.id)), ("agent_writer", agent)] {
         let text = json!({ "owner": id }).to_string();
         host.drop_in(&format!("{writes}.wasm"), &writer(writes, &text));
-        host.loaded(writes, "1.0.0").await;
+        host.wait_for_version(writes, "1.0.0").await;
     }
     assert_eq!(erase(&host, &ada.id).await.status, 200);
     for writes in ["owner_writer", "agent_writer"] {
         let refused = bo.agent().call(writes, json!({ "action": "act" })).await;
-        refused.refused(410, "resource_gone");
+        refused.assert_refused(410, "resource_gone");
     }
     assert_eq!(export(&host, &ada.id).await.status, 404);
 }
@@ -70,13 +70,13 @@ async fn timers_that_name_a_person_are_exported_and_erased() {
         "input": { "type": "object", "properties": { "about": {}, "note": {} } },
     });
     let act = json!({ "name": "act", "access": "open", "operations": [set] });
-    let component = scripted(&json!({ "id": "reminder", "actions": [act, due] }));
+    let component = with_script(&json!({ "id": "reminder", "actions": [act, due] }));
     host.drop_in("reminder.wasm", &component);
-    host.loaded("reminder", "1.0.0").await;
+    host.wait_for_version("reminder", "1.0.0").await;
     bo.agent().result("reminder", json!({ "action": "act" })).await;
     let exported = export(&host, &ada.id).await.body;
     assert_eq!(exported["timers"][0]["capability"], "reminder", "{exported:#}");
     assert_eq!(exported["timers"][0]["input"]["note"], "canarytimer");
     assert_eq!(erase(&host, &ada.id).await.status, 200);
-    assert_eq!(host.database().found(&[&ada.id]), Vec::<String>::new());
+    assert_eq!(host.database().texts_found(&[&ada.id]), Vec::<String>::new());
 }

@@ -19,7 +19,7 @@ pub async fn shipped() -> Host {
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let options = Options::with(&names)
         .configuration(&format!("feeds_dir = {:?}", city().join("feeds")))
-        .configuration_too("reachable_networks = [\"127.0.0.0/8\"]");
+        .add_configuration("reachable_networks = [\"127.0.0.0/8\"]");
     Host::start(options).await
 }
 
@@ -96,11 +96,11 @@ async fn the_faq_is_searched_and_read() {
     let entry = agent.result("faq_get", json!({ "slug": slug })).await;
     assert!(entry["answer_md"].as_str().unwrap().contains("svc.phone-binding"), "{entry:#}");
     let reply = agent.call("faq_get", json!({ "slug": "no-such-entry" })).await;
-    reply.refused(404, "faq_not_found");
+    reply.assert_refused(404, "faq_not_found");
     let next = &reply.body["next"];
     let follow = agent.call(next["capability"].as_str().unwrap(), next["input"].clone()).await;
     assert_eq!(follow.status, 200, "the next step can be followed: {}", follow.text);
-    agent.call("faq_search", json!({ "query": " " })).await.refused(400, "query_empty");
+    agent.call("faq_search", json!({ "query": " " })).await.assert_refused(400, "query_empty");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,7 +110,10 @@ async fn pages_are_read_and_markdown_is_rendered_safely() {
     let page =
         agent.result("content_get", json!({ "slug": "getting-started", "format": "html" })).await;
     assert!(page["body"].as_str().unwrap().contains("<h"), "{page:#}");
-    agent.call("content_get", json!({ "slug": "nothing" })).await.refused(404, "content_not_found");
+    agent
+        .call("content_get", json!({ "slug": "nothing" }))
+        .await
+        .assert_refused(404, "content_not_found");
     let hostile =
         "# Hi\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) [ok](https://example.com)";
     let rendered =
@@ -148,5 +151,5 @@ async fn the_taxonomy_has_its_policies_and_crosswalk() {
     agent
         .call("listing_taxonomy", json!({ "action": "get", "code": "no.such" }))
         .await
-        .refused(404, "category_unknown");
+        .assert_refused(404, "category_unknown");
 }

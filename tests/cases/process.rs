@@ -1,6 +1,6 @@
 //! Starting and stopping: nothing that was answered is lost.
 
-use crate::harness::{Options, Process, command, futures};
+use crate::harness::{Options, Process, command, join_all};
 use serde_json::json;
 use std::{os::unix::process::ExitStatusExt as _, process::Stdio};
 
@@ -21,8 +21,8 @@ async fn a_term_signal_lets_calls_in_flight_finish() {
         let refused = reqwest::Client::new().get(format!("{}/healthz", host.url)).send().await;
         assert!(refused.is_err());
     };
-    let (reply, results, ()) = tokio::join!(call, futures(tools), stop);
-    reply.refused(504, "capability_timeout");
+    let (reply, results, ()) = tokio::join!(call, join_all(tools), stop);
+    reply.assert_refused(504, "capability_timeout");
     for result in results {
         assert_eq!(result["structuredContent"]["error_code"], "capability_timeout", "{result}");
     }

@@ -3,8 +3,8 @@
 use crate::harness::{
     Host, Options, Reply, command, component, patched,
     publishing::{
-        arrivals, breaking, built, fails, files, history, pairs, portolan, post, publish,
-        published, recorded, succeeds, version,
+        arrivals, breaking_version, fails, files, history, pairs, portolan, post, publish,
+        publish_ok, succeeds, version, wait_for_arrivals, write_component,
     },
     unsigned,
 };
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use std::fs;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn versions_are_recorded_however_they_come() {
+async fn versions_are_recorded_for_every_kind_of_arrival() {
     let host = Host::with(&["template"]).await;
-    assert_eq!(recorded(&host, "template_000", 1).await, pairs(&[("1.2.0", "dropped")]));
+    assert_eq!(wait_for_arrivals(&host, "template_000", 1).await, pairs(&[("1.2.0", "dropped")]));
     host.drop_in("template.wasm", &version("1.3.0"));
-    host.loaded("template_000", "1.3.0").await;
-    recorded(&host, "template_000", 2).await;
-    let file = built(&host, "template.wasm", &version("1.4.0"));
+    host.wait_for_version("template_000", "1.3.0").await;
+    wait_for_arrivals(&host, "template_000", 2).await;
+    let file = write_component(&host, "template.wasm", &version("1.4.0"));
     let folder = host.folder.path();
     let output = succeeds(folder, &["publish", &file, "--by", "ada"]).await;
     assert!(output.contains("template_000 1.4.0 serves in place of 1.3.0 (sha256:"), "{output}");
@@ -56,7 +56,7 @@ async fn versions_are_recorded_however_they_come() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_version_gives_the_reason_of_a_check_and_leaves_nothing() {
     let host = Host::with(&["template"]).await;
-    recorded(&host, "template_000", 1).await;
+    wait_for_arrivals(&host, "template_000", 1).await;
     let before = files(&host);
     let folder = host.folder.path();
     let truncated = &component("template")[..2000];
@@ -65,7 +65,7 @@ async fn a_refused_version_gives_the_reason_of_a_check_and_leaves_nothing() {
         ("text.wasm", b"hello".to_vec()),
         ("bad.wasm", component("describe_lies")),
     ] {
-        let file = built(&host, name, &content);
+        let file = write_component(&host, name, &content);
         let checked = portolan(folder, &["check", &file]).await;
         let line = checked.output.lines().find(|line| line.contains("not fit for a catalog"));
         let line = line.unwrap_or_else(|| panic!("{name}: {}", checked.output));
@@ -76,7 +76,7 @@ async fn a_refused_version_gives_the_reason_of_a_check_and_leaves_nothing() {
     let error = fails(folder, &["publish", "built/bad.wasm", "--name", "../bad.wasm"]).await;
     assert!(error.contains("is not the name of a file"), "{error}");
     // An unsigned component under another file's name is another publisher's.
-    let file = built(&host, "other.wasm", &version("1.3.0"));
+    let file = write_component(&host, "other.wasm", &version("1.3.0"));
     let error = fails(folder, &["publish", &file]).await;
     assert!(error.contains("publisher_mismatch") && error.contains("--name"), "{error}");
     succeeds(folder, &["publish", &file, "--name", "template.wasm"]).await;
@@ -92,24 +92,24 @@ async fn a_refused_version_gives_the_reason_of_a_check_and_leaves_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_file_with_the_content_that_serves_is_of_another_publisher() {
     let host = Host::with(&["template"]).await;
-    recorded(&host, "template_000", 1).await;
+    wait_for_arrivals(&host, "template_000", 1).await;
     let folder = host.folder.path();
-    let file = built(&host, "template.wasm", &version("1.3.0"));
+    let file = write_component(&host, "template.wasm", &version("1.3.0"));
     succeeds(folder, &["publish", &file]).await;
     let before = files(&host);
-    let copy = built(&host, "zz.wasm", &version("1.3.0"));
+    let copy = write_component(&host, "zz.wasm", &version("1.3.0"));
     let refused = fails(folder, &["publish", &copy]).await;
     assert!(refused.contains("publisher_mismatch"), "{refused}");
     assert_eq!(files(&host), before);
     succeeds(folder, &["rollback", "template_000"]).await;
-    host.loaded("template_000", "1.2.0").await;
+    host.wait_for_version("template_000", "1.2.0").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_breaking_version_needs_a_new_major_version() {
     let host = Host::with(&["template"]).await;
     let folder = host.folder.path();
-    let file = built(&host, "template.wasm", &breaking("1.3.0"));
+    let file = write_component(&host, "template.wasm", &breaking_version("1.3.0"));
     // `portolan check` reports the break before anything is published.
     let checked = portolan(folder, &["check", &file, "--against", &host.url]).await;
     assert!(!checked.succeeded);
@@ -118,15 +118,15 @@ async fn a_breaking_version_needs_a_new_major_version() {
     for part in ["version 1.3.0 breaks callers of 1.2.0", "action bravo: is removed", "2.0.0"] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    host.loaded("template_000", "1.2.0").await;
-    let file = built(&host, "template.wasm", &breaking("2.0.0"));
+    host.wait_for_version("template_000", "1.2.0").await;
+    let file = write_component(&host, "template.wasm", &breaking_version("2.0.0"));
     let output = succeeds(folder, &["publish", &file]).await;
     assert!(output.contains("breaking: action bravo is removed"), "{output}");
     let entry = history(&host, "template_000").await["versions"][0].clone();
     assert_eq!(entry["breaking"], json!(["action bravo is removed"]), "{entry:#}");
     let allowed = "[publish]\nbreaking = \"allow\"\n";
     let lenient = Host::start(Options::with(&["template"]).configuration(allowed)).await;
-    let answer = published(&lenient, "template.wasm", breaking("1.3.0")).await;
+    let answer = publish_ok(&lenient, "template.wasm", breaking_version("1.3.0")).await;
     assert_eq!(answer["breaking"], json!(["action bravo is removed"]), "{answer:#}");
 }
 
@@ -149,9 +149,9 @@ async fn signatures_are_verified_when_a_version_is_published() {
     let mut tampered = signed("friend.key", version("1.5.0")).await;
     let middle = tampered.len() / 2;
     tampered[middle] ^= 1;
-    published(&host, "first.wasm", first.clone()).await;
+    publish_ok(&host, "first.wasm", first.clone()).await;
     // A signed version replaces the file that serves, whatever its own name.
-    published(&host, "second.wasm", second).await;
+    publish_ok(&host, "second.wasm", second).await;
     assert_eq!(files(&host), [host.catalog().join("first.wasm")]);
     for (content, expected) in [
         (version("1.6.0"), "not_signed"),
@@ -163,12 +163,12 @@ async fn signatures_are_verified_when_a_version_is_published() {
         let reply = publish(&host, "first.wasm", content).await;
         assert_eq!(reply.body["conflict"]["reason"], expected, "{}", reply.text);
     }
-    host.loaded("template_000", "1.3.0").await;
+    host.wait_for_version("template_000", "1.3.0").await;
     assert_eq!(arrivals(&host, "template_000").await.len(), 2);
     // The operator may roll back to it, which also restores the file.
     let reply = post(&host, "/catalog/template_000/rollback?to=1.2.0", Vec::new()).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
-    host.loaded("template_000", "1.2.0").await;
+    host.wait_for_version("template_000", "1.2.0").await;
     assert_eq!(fs::read(host.catalog().join("first.wasm")).unwrap(), first);
 }
 
@@ -177,16 +177,16 @@ async fn a_version_waits_for_the_permission_that_it_needs() {
     let options = Options::with(&["ledger"]).configuration("[grants]\nledger = []\n");
     let host = Host::start(options).await;
     host.wait_for("ledger", |status| !status["loaded"].as_array().unwrap().is_empty()).await;
-    let answer = published(&host, "notes.wasm", component("notes")).await;
+    let answer = publish_ok(&host, "notes.wasm", component("notes")).await;
     assert_eq!(answer["state"], "pending_approval", "{answer:#}");
     assert_eq!(answer["missing"], json!(["subscribe:ledger.transferred"]));
     let entry = history(&host, "notes").await["versions"][0].clone();
     assert_eq!(entry["state"], "pending_approval", "{entry:#}");
-    let row = host.refusal("notes.wasm").await;
+    let row = host.wait_for_refusal("notes.wasm").await;
     assert_eq!(row["reason"], "pending_approval", "{row:#}");
     assert!(!host.catalog().join("notes.wasm").exists());
     host.decide("notes", "approve").await;
-    host.loaded("notes", "1.0.0").await;
+    host.wait_for_version("notes", "1.0.0").await;
     let entry = history(&host, "notes").await["versions"][0].clone();
     assert_eq!(entry["state"], "accepted", "{entry:#}");
     assert!(host.catalog().join("notes.wasm").exists());
@@ -203,7 +203,7 @@ async fn only_the_operator_publishes() {
         assert!([401, 404].contains(&reply.status.as_u16()), "{}", reply.text);
     }
     // The command can also use the address and the token, as from another machine.
-    let file = built(&host, "template.wasm", &version("1.3.0"));
+    let file = write_component(&host, "template.wasm", &version("1.3.0"));
     let token = fs::read_to_string(host.folder.path().join("data/operator.token")).unwrap();
     let elsewhere = Options::with(&[]).folder();
     let mut publish = command(elsewhere.path());
@@ -214,7 +214,7 @@ async fn only_the_operator_publishes() {
     publish.env("PORTOLAN_OPERATOR_TOKEN", token.trim());
     let status = tokio::task::spawn_blocking(move || publish.status()).await.unwrap().unwrap();
     assert!(status.success());
-    host.loaded("template_000", "1.3.0").await;
+    host.wait_for_version("template_000", "1.3.0").await;
     let large = "[limits]\ncomponent_bytes = 5000\n";
     let small = Host::start(Options::with(&[]).configuration(large)).await;
     let reply = publish_of(&small, unsigned(&component("owners"))).await;

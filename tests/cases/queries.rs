@@ -2,7 +2,9 @@
 
 use crate::{
     cases::store::Opened,
-    harness::queries::{PATHS, compare, counted, document, filter, fits, told, values},
+    harness::queries::{
+        PATHS, compare, document, expected_counts, filter, reported_counts, satisfies, values,
+    },
     on_both,
 };
 use portolan_store::{
@@ -127,7 +129,7 @@ async fn filters_orders_and_cursors_agree_with_the_model(opened: Opened) {
         let request = Request { filter: Some(&text), order: &order, limit, ..PLAIN };
         let found = pages(&mut asking, &things, request).await;
         let mut expected: Vec<_> =
-            documents.iter().filter(|(_, body)| fits(&filter, body)).collect();
+            documents.iter().filter(|(_, body)| satisfies(&filter, body)).collect();
         expected.sort_by(|(one_id, one), (other_id, other)| {
             let keys = order.iter().map(|(path, direction)| {
                 let first = |body| values(path, body).first().copied();
@@ -146,8 +148,12 @@ async fn filters_orders_and_cursors_agree_with_the_model(opened: Opened) {
         let asked: Vec<_> = paths.iter().map(|path| (*path).to_owned()).collect();
         let counts = asking.count_by(&things, &query, &asked).await.unwrap();
         for (path, counts) in paths.into_iter().zip(counts) {
-            let fitting = documents.values().filter(|body| fits(&filter, body));
-            assert_eq!(told(counts), counted(path, fitting), "round {round}: {text} by {path}");
+            let fitting = documents.values().filter(|body| satisfies(&filter, body));
+            assert_eq!(
+                reported_counts(counts),
+                expected_counts(path, fitting),
+                "round {round}: {text} by {path}"
+            );
         }
     }
 }

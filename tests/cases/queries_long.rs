@@ -26,7 +26,7 @@ on_both! {
 const DOCUMENTS: usize = 10_000;
 
 /// Creates a collection of ten thousand documents.
-async fn filled(opened: &Opened) -> Arc<Collection> {
+async fn fill_collection(opened: &Opened) -> Arc<Collection> {
     let index =
         |path: &str| Index { name: path.to_owned(), paths: vec![path.to_owned()], unique: false };
     let declared = [vocabulary::Collection {
@@ -51,7 +51,7 @@ async fn filled(opened: &Opened) -> Arc<Collection> {
     things
 }
 
-fn reading(opened: &Opened, capability: &str) -> Unit {
+fn unit_of_reader(opened: &Opened, capability: &str) -> Unit {
     let mut unit = unit(&opened.store);
     unit.set_reader(&Arc::from(capability));
     unit
@@ -59,11 +59,11 @@ fn reading(opened: &Opened, capability: &str) -> Unit {
 
 async fn count(opened: &Opened, capability: &str, things: &Collection) -> Result<u64, StateError> {
     let filter = json!({ "not": { "kind": { "eq": "none" } } }).to_string();
-    reading(opened, capability).count(things, Some(&filter)).await
+    unit_of_reader(opened, capability).count(things, Some(&filter)).await
 }
 
 async fn a_query_beyond_its_quota_is_refused_and_others_go_on(opened: Opened) {
-    let things = filled(&opened).await;
+    let things = fill_collection(&opened).await;
     for _again in 0..10 {
         match count(&opened, "hurried", &things).await {
             Err(StateError::Limit(text)) => assert!(text.contains("quota query_ms"), "{text}"),
@@ -80,7 +80,7 @@ const GREEDY: usize = 32;
 const FINDS: usize = 200;
 
 async fn many_long_queries_of_one_capability_do_not_delay_those_of_another(opened: Opened) {
-    let things = filled(&opened).await;
+    let things = fill_collection(&opened).await;
     let opened = Arc::new(opened);
     let (stop, counts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let mut callers = tokio::task::JoinSet::new();
@@ -128,6 +128,6 @@ async fn find(opened: &Opened, things: &Collection, number: usize) {
         unchecked: false,
     };
     let query = Query::new(things.shape(), request).unwrap();
-    let page = reading(opened, "modest").find(things, &query, None).await.unwrap();
+    let page = unit_of_reader(opened, "modest").find(things, &query, None).await.unwrap();
     assert_eq!(page.hits.len(), 1);
 }

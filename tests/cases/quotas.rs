@@ -55,11 +55,11 @@ async fn open(agent: &Agent<'_>, accounts: &[&str]) {
     }
 }
 
-fn order(to: &str) -> Value {
+fn transfer_input(to: &str) -> Value {
     json!({ "from": "bank", "to": to, "amount": 1 })
 }
 
-fn note(id: &str) -> Value {
+fn put_note(id: &str) -> Value {
     json!({ "action": "put", "id": id, "note": { "title": "t", "body": "" } })
 }
 
@@ -73,26 +73,26 @@ async fn a_call_over_a_quota_is_refused_and_others_do_not_notice(host: Host) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada", "ben", "cid"]).await;
     let refused = agent.call("ledger", json!({ "action": "open", "account": "dan" })).await;
-    refused.refused(429, "quota_exceeded");
+    refused.assert_refused(429, "quota_exceeded");
     let conflict =
         json!({ "kind": "limit", "name": "documents", "limit": 4, "capability": "ledger" });
     assert_eq!(refused.body["conflict"], conflict);
     let balance = json!({ "action": "balance", "account": "dan" });
-    agent.call("ledger", balance).await.refused(404, "account_not_found");
+    agent.call("ledger", balance).await.assert_refused(404, "account_not_found");
     assert_eq!(outcomes(&host, "open").await[0], "quota_exceeded");
     // Changing a document does not count as another one, and another capability has its own quota.
-    agent.result("notes", note("one")).await;
-    agent.call("notes", note("two")).await.refused(429, "quota_exceeded");
-    agent.result("notes", note("one")).await;
+    agent.result("notes", put_note("one")).await;
+    agent.call("notes", put_note("two")).await.assert_refused(429, "quota_exceeded");
+    agent.result("notes", put_note("one")).await;
     // A deleted document no longer counts.
     agent.result("notes", json!({ "action": "delete", "id": "one" })).await;
-    agent.result("notes", note("two")).await;
+    agent.result("notes", put_note("two")).await;
 }
 
 async fn timers_over_the_quota_are_refused(host: Host) {
     let agent = host.claimed_agent().await;
     let schedule = async |timer: &str| {
-        let (hour, order) = (3_600_000, order("ada"));
+        let (hour, order) = (3_600_000, transfer_input("ada"));
         let body =
             json!({ "action": "schedule", "timer": timer, "after_ms": hour, "order": order });
         agent.call("ledger", body).await
@@ -101,7 +101,7 @@ async fn timers_over_the_quota_are_refused(host: Host) {
         assert_eq!(schedule(timer).await.status, 200);
     }
     let refused = schedule("three").await;
-    refused.refused(429, "quota_exceeded");
+    refused.assert_refused(429, "quota_exceeded");
     assert_eq!(refused.body["conflict"]["name"], "timers");
     agent.result("ledger", json!({ "action": "unschedule", "timer": "one" })).await;
     assert_eq!(schedule("three").await.status, 200);
@@ -110,10 +110,10 @@ async fn timers_over_the_quota_are_refused(host: Host) {
 async fn a_nested_call_over_its_quota_undoes_the_whole_call(host: Host) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
-    agent.result("notes", note("one")).await;
-    let body = json!({ "action": "pay_through", "order": order("ada"), "note": "two" });
+    agent.result("notes", put_note("one")).await;
+    let body = json!({ "action": "pay_through", "order": transfer_input("ada"), "note": "two" });
     let refused = agent.call("ledger", body).await;
-    refused.refused(429, "quota_exceeded");
+    refused.assert_refused(429, "quota_exceeded");
     assert_eq!(refused.body["conflict"]["capability"], "notes");
     let balance = agent.result("ledger", json!({ "action": "balance", "account": "ada" })).await;
     assert_eq!(balance["balance"], 0);
@@ -126,8 +126,9 @@ async fn what_a_callee_counts_is_kept_when_the_caller_is_over_its_quota(host: Ho
     open(&agent, &["bank", "ada", "ben", "cid"]).await;
     // The wrong guess is counted although the call is refused: otherwise a caller at its quota
     // could guess without limit.
-    let body = json!({ "action": "pay_despite_guess", "order": order("ada"), "word": "wrong" });
-    agent.call("ledger", body).await.refused(429, "quota_exceeded");
+    let body =
+        json!({ "action": "pay_despite_guess", "order": transfer_input("ada"), "word": "wrong" });
+    agent.call("ledger", body).await.assert_refused(429, "quota_exceeded");
     let guesses = agent.result("notes", json!({ "action": "guesses", "word": "wrong" })).await;
     assert_eq!(guesses["count"], 1);
     assert_eq!(outcomes(&host, "guess").await, ["wrong_guess"]);
@@ -137,8 +138,7 @@ async fn a_timer_over_the_quota_writes_nothing_and_runs_later(host: Host) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada", "ben"]).await;
     // The timer's action needs two documents more: a counter and a transfer.
-    let body =
-        json!({ "action": "schedule", "timer": "late", "after_ms": 0, "order": order("ada") });
+    let body = json!({ "action": "schedule", "timer": "late", "after_ms": 0, "order": transfer_input("ada") });
     agent.result("ledger", body).await;
     let run = async { while outcomes(&host, "due").await.is_empty() {} };
     tokio::time::timeout(PATIENCE, run).await.unwrap();

@@ -17,7 +17,7 @@ on_both! {
     usage_is_the_sum_of_what_is_stored
     a_unit_over_a_quota_writes_nothing
     of_units_that_fit_one_at_a_time_one_is_committed
-    what_takes_less_is_permitted_over_the_limit
+    writes_that_free_space_are_permitted_over_the_limit
     tombstones_count_for_a_quota_of_their_own
     a_timer_frees_its_place_when_it_runs
 }
@@ -31,7 +31,7 @@ fn database(opened: &Opened) -> Database {
 
 /// Returns the real use of each capability, summed over the rows, and the use that the triggers
 /// have counted.
-async fn sums(database: &Database) -> [Vec<String>; 2] {
+async fn usage(database: &Database) -> [Vec<String>; 2] {
     const ROW: &str =
         "capability || ' ' || documents || ' ' || tombstones || ' ' || bytes || ' ' || timers";
     let real = format!(
@@ -62,11 +62,11 @@ async fn sums(database: &Database) -> [Vec<String>; 2] {
     [database.texts(&real).await, database.texts(&counted).await]
 }
 
-fn key(capability: &str, name: &str, test_mode: bool) -> TimerKey {
+fn timer_key(capability: &str, name: &str, test_mode: bool) -> TimerKey {
     TimerKey { capability: capability.to_owned(), name: name.to_owned(), test_mode }
 }
 
-fn set(input: &str) -> TimerChange {
+fn timer_change(input: &str) -> TimerChange {
     TimerChange::Set {
         setting: "tmr_1".to_owned(),
         at: Timestamp::from_millis(1),
@@ -80,7 +80,7 @@ async fn commit(unit: Unit) -> Verdict {
 }
 
 /// Returns the quota over which a unit was refused.
-async fn refused(unit: Unit) -> ExceededQuota {
+async fn exceeded_quota(unit: Unit) -> ExceededQuota {
     match commit(unit).await {
         Verdict::QuotaExceeded(exceeded) => exceeded,
         verdict => panic!("{verdict:?}"),
@@ -101,25 +101,25 @@ async fn usage_is_the_sum_of_what_is_stored(opened: Opened) {
             let collection = &collections[random.random_range(0..3)];
             let id = "é".repeat(random.random_range(1..8));
             let body = json!({ "x": "ü".repeat(random.random_range(0..9)) }).to_string();
-            let timer = key(["a", "b"][random.random_range(0..2)], &id, random.random());
+            let timer = timer_key(["a", "b"][random.random_range(0..2)], &id, random.random());
             match random.random_range(0..6) {
                 0..3 => drop(unit.put(collection, &id, body, Expectation::Any).await.unwrap()),
                 3 => unit.delete(collection, &id, Expectation::Any).await.unwrap(),
-                4 => unit.change_timer(timer, set(&body)),
+                4 => unit.change_timer(timer, timer_change(&body)),
                 _ => unit.change_timer(timer, TimerChange::Cancel),
             }
         }
         assert_eq!(commit(unit).await, Verdict::Committed);
     }
-    let [real, counted] = sums(&database).await;
+    let [real, counted] = usage(&database).await;
     assert_eq!((real.len(), real), (4, counted));
 
     // The host's own changes are counted too.
     let later = Timestamp::from_millis(1_800_000_000_000);
-    assert!(!store.take_timers(later, "a", 3).await.unwrap().is_empty());
+    assert!(!store.lease_timers(later, "a", 3).await.unwrap().is_empty());
     assert!(store.drop_timers("b").await.unwrap() > 0);
     store.sweep(later, 1, 1).await.unwrap();
-    let [real, counted] = sums(&database).await;
+    let [real, counted] = usage(&database).await;
     assert_eq!(real, counted);
     let tombstones = "SELECT CAST(collection AS TEXT) FROM collection_usage WHERE tombstones <> 0";
     assert_eq!(database.texts(tombstones).await, Vec::<String>::new());
@@ -139,7 +139,7 @@ async fn a_unit_over_a_quota_writes_nothing(opened: Opened) {
     let (store, database) = (&opened.store, database(&opened));
     let small = fill(&opened, &["a", "b"]).await;
     let other = collection(store, "other", &[]).await;
-    let before = sums(&database).await;
+    let before = usage(&database).await;
 
     let mut many = unit(store);
     many.put(&other, "other", "{}".to_owned(), Expectation::Any).await.unwrap();
@@ -152,24 +152,24 @@ async fn a_unit_over_a_quota_writes_nothing(opened: Opened) {
         limit: 3,
         wait: None,
     };
-    assert_eq!(refused(many).await, documents);
+    assert_eq!(exceeded_quota(many).await, documents);
 
     let mut large = unit(store);
     let body = json!({ "x": "x".repeat(1000) }).to_string();
     large.put(&small, "a", body, Expectation::Any).await.unwrap();
-    assert_eq!(refused(large).await.quota, Quota::Bytes);
+    assert_eq!(exceeded_quota(large).await.quota, Quota::Bytes);
 
     let mut timers = unit(store);
     for name in ["one", "two", "three"] {
-        timers.change_timer(key("small", name, false), set("{}"));
+        timers.change_timer(timer_key("small", name, false), timer_change("{}"));
     }
-    assert_eq!(refused(timers).await.quota, Quota::Timers);
+    assert_eq!(exceeded_quota(timers).await.quota, Quota::Timers);
 
     let mut input = unit(store);
-    input.change_timer(key("small", "one", false), set(&"x".repeat(1000)));
-    assert_eq!(refused(input).await.quota, Quota::Bytes);
+    input.change_timer(timer_key("small", "one", false), timer_change(&"x".repeat(1000)));
+    assert_eq!(exceeded_quota(input).await.quota, Quota::Bytes);
 
-    assert_eq!(sums(&database).await, before);
+    assert_eq!(usage(&database).await, before);
     // A deletion makes room at once, also within the same unit.
     put(store, &small, "c", json!({})).await;
     let mut swap = unit(store);
@@ -197,7 +197,7 @@ async fn of_units_that_fit_one_at_a_time_one_is_committed(opened: Opened) {
     assert_eq!(committed, 1);
 }
 
-async fn what_takes_less_is_permitted_over_the_limit(opened: Opened) {
+async fn writes_that_free_space_are_permitted_over_the_limit(opened: Opened) {
     let small = fill(&opened, &["a", "b", "c"]).await;
     let more = "INSERT INTO documents (collection, id, revision, body, created_at, updated_at)
                 SELECT collection, id || id, 1, body, 1, 1 FROM documents WHERE body = '{}'";
@@ -208,7 +208,7 @@ async fn what_takes_less_is_permitted_over_the_limit(opened: Opened) {
     assert_eq!(commit(change).await, Verdict::Committed);
     let mut add = unit(&opened.store);
     add.put(&small, "new", "{}".to_owned(), Expectation::Any).await.unwrap();
-    assert_eq!(refused(add).await.quota, Quota::Documents);
+    assert_eq!(exceeded_quota(add).await.quota, Quota::Documents);
 }
 
 async fn tombstones_count_for_a_quota_of_their_own(opened: Opened) {
@@ -222,7 +222,7 @@ async fn tombstones_count_for_a_quota_of_their_own(opened: Opened) {
     }
     let mut add = unit(&opened.store);
     add.put(&small, "new", "{}".to_owned(), Expectation::Any).await.unwrap();
-    assert_eq!(refused(add).await.quota, Quota::DocumentsAndTombstones);
+    assert_eq!(exceeded_quota(add).await.quota, Quota::DocumentsAndTombstones);
     // A document that is created again replaces its tombstone.
     put(&opened.store, &small, "7", json!({})).await;
 }
@@ -231,20 +231,23 @@ async fn a_timer_frees_its_place_when_it_runs(opened: Opened) {
     let store = &opened.store;
     let mut first = unit(store);
     for name in ["one", "two"] {
-        first.change_timer(key("small", name, false), set("{}"));
+        first.change_timer(timer_key("small", name, false), timer_change("{}"));
     }
     assert_eq!(commit(first).await, Verdict::Committed);
     let run = |name: &str| Attachments {
-        task: Some(Task::Timer { key: key("small", name, false), setting: "tmr_1".to_owned() }),
+        task: Some(Task::Timer {
+            key: timer_key("small", name, false),
+            setting: "tmr_1".to_owned(),
+        }),
         ..Attachments::default()
     };
     // The timer that has run is set again, or another one instead.
     for (ended, next) in [("one", "one"), ("two", "three")] {
         let mut unit = unit(store);
-        unit.change_timer(key("small", next, false), set("{}"));
+        unit.change_timer(timer_key("small", next, false), timer_change("{}"));
         assert_eq!(unit.commit(run(ended)).await.unwrap(), Verdict::Committed);
     }
     let mut more = unit(store);
-    more.change_timer(key("small", "four", false), set("{}"));
-    assert_eq!(refused(more).await.quota, Quota::Timers);
+    more.change_timer(timer_key("small", "four", false), timer_change("{}"));
+    assert_eq!(exceeded_quota(more).await.quota, Quota::Timers);
 }

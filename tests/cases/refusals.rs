@@ -1,7 +1,7 @@
 //! Files that are not valid capabilities: each is refused with its reason, and the
 //! others keep serving.
 
-use crate::harness::{Host, Options, Process, component, find, patched};
+use crate::harness::{Host, Options, Process, component, find_row, patched};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
@@ -44,7 +44,7 @@ async fn every_bad_file_is_refused_with_its_reason() {
     for (name, bytes, reason) in files {
         let file = format!("{name}.wasm");
         host.drop_in(&file, &bytes);
-        let row = host.refusal(&file).await;
+        let row = host.wait_for_refusal(&file).await;
         assert_eq!(row["reason"], reason, "{row:#}");
         assert!(
             !row["message"].as_str().unwrap().is_empty()
@@ -52,7 +52,7 @@ async fn every_bad_file_is_refused_with_its_reason() {
         );
         assert!(host.log().contains(&file), "{file} is in the log");
     }
-    let waiting = host.refusal("texter.wasm").await;
+    let waiting = host.wait_for_refusal("texter.wasm").await;
     assert!(waiting["message"].as_str().unwrap().contains("permission: sms"), "{waiting:#}");
     assert!(waiting["fix"].as_str().unwrap().contains("approve texter"), "{waiting:#}");
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
@@ -73,7 +73,7 @@ async fn a_descriptor_that_lies_is_refused_with_every_problem() {
     for (name, changes, at) in &cases {
         let file = format!("{name}.wasm");
         host.drop_in(&file, &patched(&template, changes));
-        let row = host.refusal(&file).await;
+        let row = host.wait_for_refusal(&file).await;
         assert_eq!(row["reason"], "bad_descriptor", "{row:#}");
         let problems = row["problems"].as_array().unwrap();
         assert!(problems.iter().any(|problem| problem["at"] == *at), "{name}: {problems:?}");
@@ -84,7 +84,7 @@ async fn a_descriptor_that_lies_is_refused_with_every_problem() {
         "two.wasm",
         &patched(&template, &[("template_000", "Template 000"), ("bravo", "alpha")]),
     );
-    assert!(host.refusal("two.wasm").await["problems"].as_array().unwrap().len() >= 2);
+    assert!(host.wait_for_refusal("two.wasm").await["problems"].as_array().unwrap().len() >= 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,12 +100,12 @@ async fn a_describe_that_loops_traps_or_hoards_is_refused() {
     ] {
         let file = format!("{name}.wasm");
         host.drop_in(&file, &component(name));
-        let row = host.refusal(&file).await;
+        let row = host.wait_for_refusal(&file).await;
         let reason = if name == "describe_lies" { "bad_descriptor" } else { "describe_failed" };
         assert_eq!(row["reason"], reason, "{row:#}");
         assert!(row["message"].as_str().unwrap().contains(words), "{row:#}");
     }
-    let lies = host.refusal("describe_lies.wasm").await;
+    let lies = host.wait_for_refusal("describe_lies.wasm").await;
     let at: Vec<_> = lies["problems"]
         .as_array()
         .unwrap()
@@ -175,14 +175,14 @@ async fn the_sizes_of_several_memories_are_added_up() {
     let template = component("template");
     // 15 of 1 MiB are fine; 15 of 5 MiB are each below the limit of 64 MiB, but not together.
     host.drop_in("few.wasm", &with_memories(&template, 15, 16));
-    host.loaded("template_000", "1.2.0").await;
+    host.wait_for_version("template_000", "1.2.0").await;
     for (file, count, pages, reason, words) in [
         ("heavy.wasm", 15, 80, "describe_failed", "67108864"),
         ("many.wasm", 40, 1, "exceeds_limits", "memories"),
         ("huge.wasm", 1, 1100, "exceeds_limits", "memory"),
     ] {
         host.drop_in(file, &with_memories(&template, count, pages));
-        let row = host.refusal(file).await;
+        let row = host.wait_for_refusal(file).await;
         assert_eq!(row["reason"], reason, "{row:#}");
         assert!(row["message"].as_str().unwrap().contains(words), "{row:#}");
     }
@@ -198,7 +198,7 @@ async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     let host = Host::with(&["greeter"]).await;
     let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, ")]);
     host.drop_in("another.wasm", &newer);
-    let row = host.refusal("another.wasm").await;
+    let row = host.wait_for_refusal("another.wasm").await;
     assert_eq!(row["reason"], "publisher_mismatch");
     assert!(row["message"].as_str().unwrap().contains("unsigned:greeter"), "{row:#}");
     let greet = json!({ "action": "greet", "name": "Ada" });
@@ -207,8 +207,9 @@ async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     // publisher's file is refused.
     let adopted = host.decide("greeter", "adopt").await;
     assert_eq!(adopted["publisher"], "unsigned:another");
-    host.wait_for("heir", |status| find(status, "loaded", "file", "another.wasm").is_some()).await;
-    let row = host.refusal("greeter.wasm").await;
+    host.wait_for("heir", |status| find_row(status, "loaded", "file", "another.wasm").is_some())
+        .await;
+    let row = host.wait_for_refusal("greeter.wasm").await;
     assert_eq!(row["reason"], "publisher_mismatch");
     let agent = host.agent().await;
     assert_eq!(agent.result("greeter", greet.clone()).await["text"], "Howdy, Ada!");
@@ -217,9 +218,9 @@ async fn an_id_belongs_to_the_publisher_that_it_was_first_installed_from() {
     // When the second publisher's file is removed, the first publisher still
     // has no right to the id.
     std::fs::remove_file(host.catalog().join("another.wasm")).unwrap();
-    host.wait_for("nobody", |status| find(status, "loaded", "id", "greeter").is_none()).await;
+    host.wait_for("nobody", |status| find_row(status, "loaded", "id", "greeter").is_none()).await;
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    assert_eq!(host.refusal("greeter.wasm").await["reason"], "publisher_mismatch");
+    assert_eq!(host.wait_for_refusal("greeter.wasm").await["reason"], "publisher_mismatch");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -231,22 +232,22 @@ async fn links_pipes_and_large_files_are_handled_or_refused() {
     // A link within the folder is allowed, because some systems mount files so.
     std::fs::write(host.catalog().join("stored"), component("template")).unwrap();
     symlink("stored", host.catalog().join("inside.wasm")).unwrap();
-    host.loaded("template_000", "1.2.0").await;
+    host.wait_for_version("template_000", "1.2.0").await;
     let outside = host.folder.path().join("outside.wasm");
     std::fs::write(&outside, component("svc_status")).unwrap();
     symlink(&outside, host.catalog().join("leads_out.wasm")).unwrap();
-    assert_eq!(host.refusal("leads_out.wasm").await["reason"], "leads_outside");
+    assert_eq!(host.wait_for_refusal("leads_out.wasm").await["reason"], "leads_outside");
     symlink("nothing", host.catalog().join("dangling.wasm")).unwrap();
-    assert_eq!(host.refusal("dangling.wasm").await["reason"], "unreadable");
+    assert_eq!(host.wait_for_refusal("dangling.wasm").await["reason"], "unreadable");
     std::fs::create_dir(host.catalog().join("folder.wasm")).unwrap();
-    assert_eq!(host.refusal("folder.wasm").await["reason"], "not_a_file");
+    assert_eq!(host.wait_for_refusal("folder.wasm").await["reason"], "not_a_file");
     let pipe = host.catalog().join("pipe.wasm");
     assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
-    assert_eq!(host.refusal("pipe.wasm").await["reason"], "not_a_file");
+    assert_eq!(host.wait_for_refusal("pipe.wasm").await["reason"], "not_a_file");
     // A sparse file of 200 MB, which takes no space on the disk.
     let large = std::fs::File::create(host.catalog().join("large.wasm")).unwrap();
     large.set_len(200_000_000).unwrap();
-    let row = host.refusal("large.wasm").await;
+    let row = host.wait_for_refusal("large.wasm").await;
     assert_eq!(row["reason"], "too_large");
     // Files with hidden and temporary names are ignored.
     for name in
@@ -255,7 +256,7 @@ async fn links_pipes_and_large_files_are_handled_or_refused() {
         std::fs::write(host.catalog().join(name), "x").unwrap();
     }
     host.drop_in("last.wasm", b"x");
-    host.refusal("last.wasm").await;
+    host.wait_for_refusal("last.wasm").await;
     let refused = host.status().await["refused"].as_array().unwrap().len();
     assert_eq!(refused, 6);
     assert_eq!(host.agent().await.call("greeter", json!({ "action": "people" })).await.status, 200);
@@ -272,16 +273,17 @@ async fn a_file_that_grows_while_it_is_read_is_loaded_when_complete() {
         let writer = std::thread::spawn(move || write_slowly(&path, &component("template")));
         let mut refused = false;
         while !writer.is_finished() {
-            refused |= find(&host.status().await, "refused", "file", &name).is_some();
+            refused |= find_row(&host.status().await, "refused", "file", &name).is_some();
         }
         let longest_pause = writer.join().unwrap();
-        host.loaded("template_000", "1.2.0").await;
+        host.wait_for_version("template_000", "1.2.0").await;
         if longest_pause < Duration::from_millis(150) {
             assert!(!refused, "refused although no pause was longer than {longest_pause:?}");
             return;
         }
         std::fs::remove_file(host.catalog().join(&name)).unwrap();
-        host.wait_for("removal", |status| find(status, "loaded", "file", &name).is_none()).await;
+        host.wait_for("removal", |status| find_row(status, "loaded", "file", &name).is_none())
+            .await;
     }
     panic!("the machine is too busy to write a file without pauses of 150 ms");
 }
@@ -307,7 +309,7 @@ async fn a_bad_replacement_leaves_the_old_version_serving() {
     let whole = component("greeter");
     for bad in [Vec::new(), b"nonsense".to_vec(), whole[..whole.len() - 100].to_vec()] {
         host.drop_in("greeter.wasm", &bad);
-        let row = host.refusal("greeter.wasm").await;
+        let row = host.wait_for_refusal("greeter.wasm").await;
         assert_eq!(row["still_serving"], "1.2.0");
         assert_eq!(agent.call("greeter", json!({ "action": "people" })).await.status, 200);
         host.drop_in("greeter.wasm", &whole);
@@ -325,7 +327,7 @@ async fn a_declaration_is_refused_until_the_stored_documents_satisfy_it() {
         agent.result("notes", json!({ "action": "put", "id": id, "note": note })).await;
     }
     host.drop_in("notes.wasm", &component("describe_claims"));
-    let row = host.refusal("notes.wasm").await;
+    let row = host.wait_for_refusal("notes.wasm").await;
     assert_eq!(
         (&row["reason"], &row["still_serving"]),
         (&json!("documents_do_not_fit"), &json!("1.0.0"))
@@ -335,5 +337,5 @@ async fn a_declaration_is_refused_until_the_stored_documents_satisfy_it() {
 
     agent.result("notes", json!({ "action": "delete", "id": "n2" })).await;
     host.drop_in("notes.wasm", &component("describe_claims"));
-    host.loaded("notes", "2.0.0").await;
+    host.wait_for_version("notes", "2.0.0").await;
 }

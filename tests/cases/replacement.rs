@@ -45,7 +45,7 @@ async fn calls_in_flight_during_a_thousand_replacements_all_answer() {
     }
     for number in 1..=REPLACEMENTS {
         host.drop_in("greeter.wasm", &versions[number % 2]);
-        host.loaded("greeter", if number % 2 == 0 { "1.2.0" } else { "1.2.1" }).await;
+        host.wait_for_version("greeter", if number % 2 == 0 { "1.2.0" } else { "1.2.1" }).await;
     }
     stop.store(true, Ordering::Relaxed);
     let mut answers: BTreeMap<(u16, String), usize> = BTreeMap::new();

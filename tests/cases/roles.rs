@@ -1,7 +1,7 @@
 //! Roles: a capability does something for the host only if it declares that role and the operator has
 //! assigned it.
 
-use crate::harness::{Host, Options, find, hostile::scripted};
+use crate::harness::{Host, Options, find_row, hostile::with_script};
 use serde_json::{Value, json};
 
 async fn host(configuration: &str) -> Host {
@@ -10,7 +10,7 @@ async fn host(configuration: &str) -> Host {
 }
 
 fn vacant(status: &Value, role: &str) -> String {
-    let row = find(status, "roles", "role", role).unwrap();
+    let row = find_row(status, "roles", "role", role).unwrap();
     row["vacant"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -38,9 +38,9 @@ async fn the_operator_assigns_roles() {
     assert_eq!(metadata["agent_auth"]["claim_uri"], Value::Null);
     let write = json!({ "action": "transfer", "from": "a", "to": "b", "amount": 1 });
     let refused = host.agent().await.call("ledger", write).await;
-    refused.refused(403, "phone_binding_required");
+    refused.assert_refused(403, "phone_binding_required");
     assert_eq!(refused.body.get("next"), None);
-    host.get("/handoff/something").await.refused(404, "unknown_capability");
+    host.get("/handoff/something").await.assert_refused(404, "unknown_capability");
 
     let resources = host.mcp("svc.read").await.result("resources/list", json!({})).await;
     assert!(!resources.to_string().contains("portolan://pages/"), "{resources:#}");
@@ -59,7 +59,7 @@ async fn an_unknown_role_is_an_error_of_the_configuration() {
 fn stranger(id: &str) -> Vec<u8> {
     let action = |name: &str| json!({ "name": name, "access": "open", "operations": [] });
     let actions = ["act", "revoke_agent"].map(action);
-    scripted(&json!({ "id": id, "roles": ["agent_management"], "actions": actions }))
+    with_script(&json!({ "id": id, "roles": ["agent_management"], "actions": actions }))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,14 +68,14 @@ async fn a_sensitive_role_does_not_change_hands_with_an_id() {
     options.components.push(("stranger.wasm".into(), stranger("owners")));
     let host =
         Host::start(options.configuration("reserved_ids = []\nreserved_namespaces = []")).await;
-    let row = host.refusal("stranger.wasm").await;
+    let row = host.wait_for_refusal("stranger.wasm").await;
     assert_eq!(row["reason"], "pending_approval", "{row:#}");
     assert!(row["message"].as_str().unwrap().contains("role:agent_management"), "{row:#}");
     assert!(row["fix"].as_str().unwrap().contains("catalog approve owners"), "{row:#}");
     assert!(vacant(&host.status().await, "agent_management").contains("not loaded"));
     let permitted = host.decide("owners", "approve").await;
     assert_eq!(permitted["permitted"], json!(["role:agent_management"]));
-    host.loaded("owners", "1.0.0").await;
+    host.wait_for_version("owners", "1.0.0").await;
     assert_eq!(vacant(&host.status().await, "agent_management"), "");
 }
 
@@ -85,6 +85,6 @@ async fn an_assignment_in_the_configuration_permits_a_sensitive_role() {
     options.components.push(("stranger.wasm".into(), stranger("stranger")));
     let assigned = "[roles]\nagent_management = \"stranger\"";
     let host = Host::start(options.configuration(assigned)).await;
-    host.loaded("stranger", "1.0.0").await;
+    host.wait_for_version("stranger", "1.0.0").await;
     assert_eq!(vacant(&host.status().await, "agent_management"), "");
 }

@@ -53,7 +53,7 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
         let reply = agent.call("misbehaves", json!({ "action": action })).await;
         assert_eq!(reply.status, status, "{action}: {}", reply.text);
         if status != 200 {
-            reply.refused(status, code);
+            reply.assert_refused(status, code);
             assert_eq!(
                 (&reply.body["retryable"], &reply.body["conflict"]),
                 (&json!(retryable), &conflict),
@@ -82,7 +82,10 @@ async fn each_misbehaviour_has_its_error_code_and_affects_no_other_call() {
 async fn a_component_that_waits_in_a_host_call_is_ended_too() {
     let host = hostile().await;
     let agent = host.agent().await;
-    agent.call("wasi_probe", json!({ "action": "sleep" })).await.refused(504, "capability_timeout");
+    agent
+        .call("wasi_probe", json!({ "action": "sleep" }))
+        .await
+        .assert_refused(504, "capability_timeout");
     assert_eq!(agent.call("greeter", json!({ "action": "people" })).await.status, 200);
 }
 
@@ -154,11 +157,11 @@ async fn a_capability_that_hangs_does_not_occupy_every_sandbox() {
         (refused, served)
     };
     let (slept, (refused, served)) = tokio::join!(sleepers, others);
-    refused.refused(503, "capability_unavailable");
+    refused.assert_refused(503, "capability_unavailable");
     assert_eq!(refused.header("retry-after"), "1");
     assert_eq!(served.status, 200);
     for reply in [slept.0, slept.1, slept.2, slept.3] {
-        reply.refused(504, "capability_timeout");
+        reply.assert_refused(504, "capability_timeout");
     }
     assert_ne!(sleep().await.status, 503, "the permits are free again");
 }

@@ -1,6 +1,8 @@
 //! Evidence, confirmations and disputes about the signals of the map.
 
-use crate::harness::{Agent, Host, Options, Reply, feeds::city, inbox::Reader, next::Taken};
+use crate::harness::{
+    Agent, Host, Options, Reply, feeds::city, inbox::Reader, next_steps::FollowedSteps,
+};
 use portolan_feeds::publish::documents;
 use serde_json::{Value, json};
 use std::{cmp::Reverse, path::Path};
@@ -37,13 +39,13 @@ pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
     Reply::read(host.operator.post(url).json(&input).send().await.unwrap()).await
 }
 
-pub async fn operated(host: &Host, action: &str, input: Value) -> Value {
+pub async fn operate_ok(host: &Host, action: &str, input: Value) -> Value {
     let reply = operate(host, action, input).await;
     assert_eq!(reply.status, 200, "{:#}", reply.body);
     reply.body["result"].clone()
 }
 
-pub fn published(folder: &Path, file: &str, list: &str) -> Vec<Value> {
+pub fn published_items(folder: &Path, file: &str, list: &str) -> Vec<Value> {
     let document = documents(folder).unwrap()[file].clone();
     let document: Value = serde_json::from_slice(&document).unwrap();
     document[list].as_array().unwrap().clone()
@@ -51,14 +53,14 @@ pub fn published(folder: &Path, file: &str, list: &str) -> Vec<Value> {
 
 /// Returns the ids of a published signal of this kind and maturity, and of its company.
 pub fn signal(kind: &str, maturity: &str) -> (String, String) {
-    let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
+    let signals = published_items(&city().join("feeds"), "live-signal-feed.json", "items");
     let fits = |signal: &&Value| signal["kind"] == kind && signal["maturity"] == maturity;
     let signal = signals.iter().find(fits).unwrap();
     let text = |name: &str| signal[name].as_str().unwrap().to_owned();
     (text("id"), text("target_id"))
 }
 
-pub fn of(action: &str, signal_id: &str) -> Value {
+pub fn signal_action(action: &str, signal_id: &str) -> Value {
     json!({ "action": action, "signal_id": signal_id })
 }
 
@@ -70,8 +72,8 @@ pub fn submission(signal_id: &str, url: &str) -> Value {
     })
 }
 
-pub async fn get(agent: &Agent<'_>, signal_id: &str) -> Value {
-    agent.result(SIGNALS, of("get", signal_id)).await
+pub async fn get_signal(agent: &Agent<'_>, signal_id: &str) -> Value {
+    agent.result(SIGNALS, signal_action("get", signal_id)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +82,7 @@ async fn every_action_on_evidence_in_every_state() {
     let (ada, _) = person(&host, ADA).await;
     let (ben, _) = person(&host, BEN).await;
     let (id, _) = signal("hiring", "corroborated");
-    let mut taken = Taken::default();
+    let mut followed = FollowedSteps::default();
     for (number, state) in ["submitted", "accepted", "rejected", "withdrawn"].iter().enumerate() {
         for (other, action) in ["withdraw", "accept", "reject"].iter().enumerate() {
             let url = format!("https://paper-{number}-{other}.example/");
@@ -92,25 +94,25 @@ async fn every_action_on_evidence_in_every_state() {
                 body
             };
             let withdraw = with("action", "withdraw");
-            ben.agent.call(SIGNALS, withdraw.clone()).await.refused(404, "not_found");
+            ben.agent.call(SIGNALS, withdraw.clone()).await.assert_refused(404, "not_found");
             match *state {
-                "accepted" => drop(operated(&host, "accept", of_it.clone()).await),
-                "rejected" => drop(operated(&host, "reject", with("reason", "No.")).await),
+                "accepted" => drop(operate_ok(&host, "accept", of_it.clone()).await),
+                "rejected" => drop(operate_ok(&host, "reject", with("reason", "No.")).await),
                 "withdrawn" => drop(ada.agent.result(SIGNALS, withdraw.clone()).await),
                 _ => {}
             }
             let mut stale = withdraw.clone();
             stale["expected_version"] = json!(9);
-            ada.agent.call(SIGNALS, stale).await.refused(409, "version_conflict");
+            ada.agent.call(SIGNALS, stale).await.assert_refused(409, "version_conflict");
             let reply = match *action {
                 "withdraw" => ada.agent.call(SIGNALS, withdraw).await,
                 "accept" => operate(&host, "accept", of_it).await,
                 _ => operate(&host, "reject", with("reason", "No.")).await,
             };
-            assert_eq!(taken.take(&ada.agent, &reply).await, None);
+            assert_eq!(followed.follow(&ada.agent, &reply).await, None);
             match *state {
                 "submitted" => assert_eq!(reply.status, 200, "{}", reply.text),
-                _ => reply.refused(409, "invalid_transition"),
+                _ => reply.assert_refused(409, "invalid_transition"),
             }
         }
     }
@@ -129,34 +131,39 @@ async fn an_address_is_submitted_once_and_has_to_be_a_public_page() {
     let evidence = ada.agent.result(SIGNALS, submission(&id, url)).await;
     let same = submission(&id, "https://www.Sidewalk-Ledger.example/2026/hiring/#top");
     let refused = ben.agent.call(SIGNALS, same.clone()).await;
-    refused.refused(409, "evidence_exists");
-    let mut taken = Taken::default();
-    assert_eq!(taken.take(&ben.agent, &refused).await, None);
-    assert_eq!(taken.count(), 1);
+    refused.assert_refused(409, "evidence_exists");
+    let mut followed = FollowedSteps::default();
+    assert_eq!(followed.follow(&ben.agent, &refused).await, None);
+    assert_eq!(followed.count(), 1);
     let withdraw = json!({ "action": "withdraw", "evidence_id": evidence["evidence_id"] });
     ada.agent.result(SIGNALS, withdraw).await;
     ben.agent.result(SIGNALS, same).await;
 
     for address in ["http://a.example/", "https://ada@a.example/", "https://127.0.0.1/x"] {
         let refused = ada.agent.call(SIGNALS, submission(&id, address)).await;
-        refused.refused(400, "url_not_allowed");
+        refused.assert_refused(400, "url_not_allowed");
         assert_eq!(refused.body["conflict"]["errors"][0]["pointer"], "/url");
     }
     let mut reachable = submission(&id, "https://b.example/");
     reachable["note"] = json!("Call +1 415 555 0100");
-    ada.agent.call(SIGNALS, reachable).await.refused(422, "contact_in_text");
+    ada.agent.call(SIGNALS, reachable).await.assert_refused(422, "contact_in_text");
     let nowhere = "sig_0000000000000000000000000Z";
-    for body in [submission(nowhere, url), of("get", nowhere), of("history", nowhere)] {
+    for body in
+        [submission(nowhere, url), signal_action("get", nowhere), signal_action("history", nowhere)]
+    {
         let refused = ada.agent.call(SIGNALS, body).await;
-        refused.refused(404, "not_found");
-        assert_eq!(taken.take(&ada.agent, &refused).await, None);
+        refused.assert_refused(404, "not_found");
+        assert_eq!(followed.follow(&ada.agent, &refused).await, None);
     }
     let stranger = host.test_agent().await;
-    stranger.call(SIGNALS, submission(&id, url)).await.refused(403, "phone_binding_required");
+    stranger
+        .call(SIGNALS, submission(&id, url))
+        .await
+        .assert_refused(403, "phone_binding_required");
     let mine = stranger.call(SIGNALS, json!({ "action": "list_mine" })).await;
     assert_eq!(mine.body["next"]["capability"], "svc.phone-binding");
     let (over, _) = signal("hiring", "retracted");
-    ada.agent.call(SIGNALS, submission(&over, url)).await.refused(409, "invalid_transition");
+    ada.agent.call(SIGNALS, submission(&over, url)).await.assert_refused(409, "invalid_transition");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -171,20 +178,20 @@ async fn a_source_that_retracts_disputes_a_signal_once() {
         accepted.push(ada.agent.result(SIGNALS, body).await["evidence_id"].clone());
     }
     let more = ada.agent.call(SIGNALS, submission(&id, "https://press.example/more")).await;
-    more.refused(429, "quota_exceeded");
+    more.assert_refused(429, "quota_exceeded");
     assert_eq!(more.body["conflict"]["name"], "evidence_per_day");
     for evidence_id in &accepted[..2] {
-        operated(&host, "accept", json!({ "evidence_id": evidence_id })).await;
+        operate_ok(&host, "accept", json!({ "evidence_id": evidence_id })).await;
     }
-    let open = operated(&host, "open_disputes", json!({})).await;
+    let open = operate_ok(&host, "open_disputes", json!({})).await;
     let open = open["items"].as_array().unwrap();
     assert_eq!((open.len(), &open[0]["cause"]), (1, &json!("source_retracted")));
     assert_eq!(open[0]["evidence_id"], accepted[0]);
     let review = json!({ "dispute_id": open[0]["dispute_id"], "reason": "The page says so." });
-    operated(&host, "uphold", review).await;
-    let known = operated(&host, "knowledge", json!({ "limit": 1 })).await;
+    operate_ok(&host, "uphold", review).await;
+    let known = operate_ok(&host, "knowledge", json!({ "limit": 1 })).await;
     let rest = json!({ "limit": 1, "cursor": known["next_cursor"] });
-    let rest = operated(&host, "knowledge", rest).await;
+    let rest = operate_ok(&host, "knowledge", rest).await;
     assert_eq!(known["evidence"][0]["kind"], "source_retracted");
     assert_eq!(rest["evidence"][0]["kind"], "objection_upheld");
     assert_eq!(rest["evidence"][0]["answers"], known["evidence"][0]["id"]);
@@ -196,7 +203,7 @@ async fn a_source_that_retracts_disputes_a_signal_once() {
 }
 
 /// Returns all evidence and confirmations of a person, read in pages of this size.
-async fn mine(agent: &Agent<'_>, limit: usize) -> Vec<Value> {
+async fn list_own_evidence(agent: &Agent<'_>, limit: usize) -> Vec<Value> {
     let mut body = json!({ "action": "list_mine", "limit": limit });
     let mut items = Vec::new();
     loop {
@@ -216,19 +223,19 @@ async fn evidence_and_confirmations_of_a_person_are_one_list() {
     let host = city_host().await;
     let ((ada, a), (ben, _)) = (person(&host, ADA).await, person(&host, BEN).await);
     let mut made: Vec<Value> = Vec::new();
-    let signals = published(&city().join("feeds"), "live-signal-feed.json", "items");
+    let signals = published_items(&city().join("feeds"), "live-signal-feed.json", "items");
     for (number, lead) in
         signals.iter().filter(|signal| signal["maturity"] == "lead").take(3).enumerate()
     {
         let appoint = json!({
             "target_id": lead["target_id"], "owner_id": a, "note": "A letter was seen.",
         });
-        operated(&host, "appoint", appoint).await;
+        operate_ok(&host, "appoint", appoint).await;
         let id = lead["id"].as_str().unwrap();
         for (about, body) in [
             ("evidence", submission(id, &format!("https://paper-{number}.example/"))),
-            ("confirmation", of("confirm", id)),
-            ("dispute", of("dispute", id)),
+            ("confirmation", signal_action("confirm", id)),
+            ("dispute", signal_action("dispute", id)),
         ] {
             let mut entry = ada.agent.result(SIGNALS, body).await;
             entry["about"] = json!(about);
@@ -253,9 +260,9 @@ async fn evidence_and_confirmations_of_a_person_are_one_list() {
     };
     made.sort_by_key(|entry| (Reverse(at(entry)), about(entry)));
     for limit in [1, 2, 4, 9, 100] {
-        assert_eq!(mine(&ada.agent, limit).await, made, "{limit} at a time");
+        assert_eq!(list_own_evidence(&ada.agent, limit).await, made, "{limit} at a time");
     }
-    let listed = mine(&ben.agent, 1).await;
+    let listed = list_own_evidence(&ben.agent, 1).await;
     assert_eq!((listed.len(), &listed[0]["url"]), (1, &json!(url)));
 
     // `state` filters evidence only; a cursor is valid only for its own list.
@@ -264,5 +271,5 @@ async fn evidence_and_confirmations_of_a_person_are_one_list() {
     let page = ada.agent.result(SIGNALS, json!({ "action": "list_mine", "limit": 1 })).await;
     some["cursor"] = page["next_cursor"].clone();
     let refused = ada.agent.call(SIGNALS, some).await;
-    refused.refused(400, "cursor_invalid");
+    refused.assert_refused(400, "cursor_invalid");
 }

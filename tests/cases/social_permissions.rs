@@ -1,7 +1,7 @@
 //! Relations: written by capabilities, checked by one model, and visible only to the
 //! people they concern.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, invisible::GHOST};
+use crate::harness::{Agent, Host, Options, PATIENCE, visibility::UNKNOWN_OWNER};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ const SHARED_NUMBER: &str = "+14155550115";
 /// A long time limit of calls, because the machine may be busy.
 const LIMITS: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
-async fn patient(names: &[&str]) -> Host {
+async fn host_with(names: &[&str]) -> Host {
     Host::start(Options::with(names).configuration(LIMITS)).await
 }
 
 pub async fn host() -> Host {
-    patient(&["social_permissions", "clerk"]).await
+    host_with(&["social_permissions", "clerk"]).await
 }
 
 /// Starts a host with the capability of people, so that nobody may write to a
@@ -25,7 +25,7 @@ pub async fn host() -> Host {
 async fn host_of_people() -> Host {
     let names =
         ["clerk", "owners", "social_permissions", "social_relationships", "svc_phone_binding"];
-    patient(&names).await
+    host_with(&names).await
 }
 
 async fn claimed(host: &Host) -> (Agent<'_>, String) {
@@ -45,48 +45,48 @@ pub async fn person(host: &Host) -> (Agent<'_>, String) {
     (Agent { host, token }, owner_id)
 }
 
-fn tuple(text: &str) -> Value {
+fn parse_relation(text: &str) -> Value {
     let (object, rest) = text.split_once('#').unwrap();
     let (relation, subject) = rest.split_once('@').unwrap();
     json!({ "object": object, "relation": relation, "subject": subject })
 }
 
-pub async fn state(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
-    let tuples = |texts: &[&str]| texts.iter().map(|text| tuple(text)).collect::<Vec<_>>();
+pub async fn write_relations(agent: &Agent<'_>, write: &[&str], delete: &[&str]) {
+    let tuples = |texts: &[&str]| texts.iter().map(|text| parse_relation(text)).collect::<Vec<_>>();
     let body = json!({ "action": "state", "write": tuples(write), "delete": tuples(delete) });
     agent.result("clerk", body).await;
 }
 
 /// Returns whether a relation is allowed, as checked by another capability.
-async fn allowed(agent: &Agent<'_>, text: &str) -> bool {
-    let mut body = tuple(text);
+async fn is_allowed_for_clerk(agent: &Agent<'_>, text: &str) -> bool {
+    let mut body = parse_relation(text);
     body["action"] = json!("ask");
     agent.result("clerk", body).await["allowed"] == true
 }
 
-pub fn check(relation: &str, object: &str) -> Value {
+pub fn check_action(relation: &str, object: &str) -> Value {
     json!({ "action": "check", "relation": relation, "object": object })
 }
 
-pub fn with(mut body: Value, field: &str, value: &str) -> Value {
+pub fn with_field(mut body: Value, field: &str, value: &str) -> Value {
     body[field] = json!(value);
     body
 }
 
 /// Runs a check, and returns its result without the instant.
-pub async fn judged(agent: &Agent<'_>, body: Value) -> Value {
+pub async fn check_result(agent: &Agent<'_>, body: Value) -> Value {
     let mut result = agent.result(PERMISSIONS, body).await;
     let token = result.as_object_mut().unwrap().remove("consistency_token").unwrap();
     assert!(token.as_str().unwrap().ends_with('Z'), "{token}");
     result
 }
 
-pub async fn may(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
-    judged(agent, check(relation, object)).await["allowed"] == true
+pub async fn is_allowed(agent: &Agent<'_>, relation: &str, object: &str) -> bool {
+    check_result(agent, check_action(relation, object)).await["allowed"] == true
 }
 
 /// Calls the next step of a refusal unchanged, and returns its result.
-pub async fn follow(agent: &Agent<'_>, refused: &Value) -> Value {
+pub async fn call_next_step(agent: &Agent<'_>, refused: &Value) -> Value {
     let next = &refused["next"];
     agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
 }
@@ -97,16 +97,17 @@ async fn the_permission_to_message_follows_from_the_stated_relations() {
     let ((ada, a), (bob, b)) = (claimed(&host).await, claimed(&host).await);
     let (to_ada, stranger) = (format!("owner:{a}"), host.test_agent().await);
     assert!(
-        may(&bob, "can_message", &to_ada).await && may(&stranger, "can_message", &to_ada).await
+        is_allowed(&bob, "can_message", &to_ada).await
+            && is_allowed(&stranger, "can_message", &to_ada).await
     );
 
-    state(&ada, &[&format!("{to_ada}#network_only@*")], &[]).await;
-    assert!(!may(&bob, "can_message", &to_ada).await);
+    write_relations(&ada, &[&format!("{to_ada}#network_only@*")], &[]).await;
+    assert!(!is_allowed(&bob, "can_message", &to_ada).await);
     let connected = format!("{to_ada}#connected@owner:{b}");
-    state(&ada, &[&connected], &[]).await;
+    write_relations(&ada, &[&connected], &[]).await;
     // To write a relation twice is no error, and neither is to delete one that does not exist.
-    state(&ada, &[&connected], &[&format!("{to_ada}#connected@owner:nobody")]).await;
-    let why = judged(&bob, check("can_message", &to_ada)).await;
+    write_relations(&ada, &[&connected], &[&format!("{to_ada}#connected@owner:nobody")]).await;
+    let why = check_result(&bob, check_action("can_message", &to_ada)).await;
     assert_eq!(
         why["reason_path"],
         json!([
@@ -114,17 +115,28 @@ async fn the_permission_to_message_follows_from_the_stated_relations() {
             { "object": to_ada, "relation": "connected", "subject": format!("owner:{b}") },
         ])
     );
-    assert!(allowed(&bob, &format!("{to_ada}#can_message@owner:{b}")).await);
-    state(&ada, &[&format!("{to_ada}#closed@*")], &[]).await;
-    let closed = judged(&bob, check("can_message", &to_ada)).await;
+    assert!(is_allowed_for_clerk(&bob, &format!("{to_ada}#can_message@owner:{b}")).await);
+    write_relations(&ada, &[&format!("{to_ada}#closed@*")], &[]).await;
+    let closed = check_result(&bob, check_action("can_message", &to_ada)).await;
     assert_eq!(closed, json!({ "allowed": false, "reason_path": [] }));
 
     // With a block in either direction, the answer is the same.
-    state(&ada, &[&format!("owner:{b}#blocked@{to_ada}")], &[&format!("{to_ada}#closed@*")]).await;
-    assert_eq!(judged(&bob, check("can_message", &to_ada)).await, closed);
-    assert_eq!(judged(&ada, check("can_message", &format!("owner:{b}"))).await, closed);
-    assert_eq!(judged(&bob, check("can_message", &format!("owner:{GHOST}"))).await, closed);
-    assert!(!allowed(&bob, &format!("{to_ada}#can_message@owner:{b}")).await);
+    write_relations(
+        &ada,
+        &[&format!("owner:{b}#blocked@{to_ada}")],
+        &[&format!("{to_ada}#closed@*")],
+    )
+    .await;
+    assert_eq!(check_result(&bob, check_action("can_message", &to_ada)).await, closed);
+    assert_eq!(
+        check_result(&ada, check_action("can_message", &format!("owner:{b}"))).await,
+        closed
+    );
+    assert_eq!(
+        check_result(&bob, check_action("can_message", &format!("owner:{UNKNOWN_OWNER}"))).await,
+        closed
+    );
+    assert!(!is_allowed_for_clerk(&bob, &format!("{to_ada}#can_message@owner:{b}")).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +144,7 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
     let host = host().await;
     let ((ada, a), (bob, b)) = (person(&host).await, person(&host).await);
     let (to_ada, to_bob) = (format!("owner:{a}"), format!("owner:{b}"));
-    state(
+    write_relations(
         &ada,
         &[
             &format!("{to_ada}#freebusy_viewer@{to_bob}"),
@@ -150,18 +162,19 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
         ("can_view", &"listing:l1".to_owned(), "*"),
         ("can_view", &"listing:l9".to_owned(), "owner:own_x"),
     ] {
-        let refused =
-            bob.call(PERMISSIONS, with(check(relation, object), "subject", subject)).await;
-        refused.refused(403, "not_permitted");
-        assert!(follow(&bob, &refused.body).await.to_string().contains("freebusy_viewer"));
+        let refused = bob
+            .call(PERMISSIONS, with_field(check_action(relation, object), "subject", subject))
+            .await;
+        refused.assert_refused(403, "not_permitted");
+        assert!(call_next_step(&bob, &refused.body).await.to_string().contains("freebusy_viewer"));
     }
-    let as_bob = |relation: &str| with(check(relation, &to_ada), "subject", &to_bob);
-    assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
+    let as_bob = |relation: &str| with_field(check_action(relation, &to_ada), "subject", &to_bob);
+    assert_eq!(check_result(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
 
     // Ada cannot tell that Bob has blocked her, and Bob's own view has no relation to Ada at once.
-    state(&bob, &[&format!("{to_bob}#blocked@{to_ada}")], &[]).await;
-    assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
-    assert_eq!(judged(&ada, as_bob("blocked")).await["allowed"], false);
+    write_relations(&bob, &[&format!("{to_bob}#blocked@{to_ada}")], &[]).await;
+    assert_eq!(check_result(&ada, as_bob("can_see_freebusy")).await["allowed"], true);
+    assert_eq!(check_result(&ada, as_bob("blocked")).await["allowed"], false);
     let subjects =
         json!({ "action": "list_subjects", "object": "owner:me", "relation": "can_see_freebusy" });
     let listed = ada.result(PERMISSIONS, subjects.clone()).await;
@@ -169,9 +182,9 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
         listed["items"],
         json!([to_ada.clone(), to_bob.clone()].iter().collect::<std::collections::BTreeSet<_>>())
     );
-    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
-    assert!(!may(&bob, "freebusy_viewer", &to_ada).await);
-    assert!(!may(&bob, "can_view", "listing:l1").await);
+    assert!(!is_allowed(&bob, "can_see_freebusy", &to_ada).await);
+    assert!(!is_allowed(&bob, "freebusy_viewer", &to_ada).await);
+    assert!(!is_allowed(&bob, "can_view", "listing:l1").await);
     let mine = |relation: &str| json!({ "action": "list_grants", "relation": relation });
     assert_eq!(bob.result(PERMISSIONS, mine("freebusy_viewer")).await["items"], json!([]));
     // Only the person who has blocked reads the block.
@@ -187,11 +200,15 @@ async fn callers_check_permissions_of_themselves_and_of_what_they_govern() {
     assert!(!tree.to_string().contains("\"blocked\",\"subjects\""), "{tree:#}");
 
     // When Ada has blocked Bob, Ada sees the consequences too.
-    state(&bob, &[&format!("{to_ada}#blocked@{to_bob}")], &[&format!("{to_bob}#blocked@{to_ada}")])
-        .await;
-    assert_eq!(judged(&ada, as_bob("can_see_freebusy")).await["allowed"], false);
+    write_relations(
+        &bob,
+        &[&format!("{to_ada}#blocked@{to_bob}")],
+        &[&format!("{to_bob}#blocked@{to_ada}")],
+    )
+    .await;
+    assert_eq!(check_result(&ada, as_bob("can_see_freebusy")).await["allowed"], false);
     assert_eq!(ada.result(PERMISSIONS, subjects).await["items"], json!([to_ada]));
-    assert!(!may(&bob, "can_see_freebusy", &to_ada).await);
+    assert!(!is_allowed(&bob, "can_see_freebusy", &to_ada).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,10 +224,10 @@ async fn an_agent_without_a_person_reads_and_is_shown_the_way() {
         assert_eq!(reply.status, 200, "{}", reply.text);
         assert_eq!(reply.body["next"]["capability"], "svc.phone-binding", "{:#}", reply.body);
     }
-    let refused = agent.call(PERMISSIONS, check("scheduler", "calendar:me")).await;
-    refused.refused(403, "phone_binding_required");
+    let refused = agent.call(PERMISSIONS, check_action("scheduler", "calendar:me")).await;
+    refused.assert_refused(403, "phone_binding_required");
     let grant = json!({ "action": "grant", "object": "owner:me", "relation": "freebusy_viewer", "subject": "owner:own_x" });
-    agent.call(PERMISSIONS, grant).await.refused(403, "phone_binding_required");
+    agent.call(PERMISSIONS, grant).await.assert_refused(403, "phone_binding_required");
     let model = agent.result(PERMISSIONS, json!({ "action": "model" })).await;
     let types: Vec<_> =
         model["types"].as_array().unwrap().iter().map(|object_type| &object_type["type"]).collect();
@@ -237,7 +254,7 @@ async fn objects_are_listed_by_relation_page_by_page() {
         format!("listing:l4#owner@{to_bob}"),
         format!("{to_ada}#connected@{to_bob}"),
     ];
-    state(&ada, &stated.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
+    write_relations(&ada, &stated.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
     let mine = |relation: &str| json!({ "action": "list_objects", "object_type": "listing", "relation": relation });
     assert_eq!(
         bob.result(PERMISSIONS, mine("editor")).await["items"],
@@ -256,8 +273,8 @@ async fn objects_are_listed_by_relation_page_by_page() {
     page["cursor"] = first["next_cursor"].clone();
     assert_eq!(bob.result(PERMISSIONS, page.clone()).await["items"], json!(["listing:l4"]));
     page["relation"] = json!("editor");
-    bob.call(PERMISSIONS, page.clone()).await.refused(400, "cursor_invalid");
-    ada.call(PERMISSIONS, page).await.refused(400, "cursor_invalid");
+    bob.call(PERMISSIONS, page.clone()).await.assert_refused(400, "cursor_invalid");
+    ada.call(PERMISSIONS, page).await.assert_refused(400, "cursor_invalid");
     let calendars =
         json!({ "action": "list_objects", "object_type": "calendar", "relation": "scheduler" });
     assert_eq!(bob.result(PERMISSIONS, calendars).await["items"], json!([format!("calendar:{b}")]));
@@ -267,7 +284,7 @@ async fn objects_are_listed_by_relation_page_by_page() {
     let mut people = [to_ada.clone(), to_bob.clone()];
     people.sort();
     assert_eq!(ada.result(PERMISSIONS, subjects.clone()).await["items"], json!(people));
-    bob.call(PERMISSIONS, subjects).await.refused(403, "not_permitted");
+    bob.call(PERMISSIONS, subjects).await.assert_refused(403, "not_permitted");
     // The members of an organisation are not listed, only the organisation's role.
     let subjects =
         json!({ "action": "list_subjects", "object": "listing:l1", "relation": "editor" });
@@ -293,7 +310,7 @@ async fn objects_are_listed_by_relation_page_by_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_acts_for_the_person_who_claimed_it_last() {
-    let host = patient(&["social_permissions", "svc_phone_binding", "svc_whoami", "clerk"]).await;
+    let host = host_with(&["social_permissions", "svc_phone_binding", "svc_whoami", "clerk"]).await;
     let (one, other) = (host.test_agent().await, host.test_agent().await);
     let owner_id = one.claim(SHARED_NUMBER).await;
     assert_eq!(other.claim(SHARED_NUMBER).await, owner_id);
@@ -302,16 +319,16 @@ async fn an_agent_acts_for_the_person_who_claimed_it_last() {
     let by_agent = format!("{calendar}#scheduler@agent:{}", other_id.as_str().unwrap());
     let becomes = async |wanted: bool| {
         let started = Instant::now();
-        while allowed(&one, &by_agent).await != wanted {
+        while is_allowed_for_clerk(&one, &by_agent).await != wanted {
             assert!(started.elapsed() < PATIENCE);
             tokio::time::sleep(Duration::from_millis(30)).await;
         }
     };
     becomes(true).await;
-    assert!(may(&other, "scheduler", &calendar).await);
+    assert!(is_allowed(&other, "scheduler", &calendar).await);
     other.result("svc.phone-binding", json!({ "action": "unbind", "confirm": true })).await;
     // The agent's own answers change at once, before the event of the unclaim is delivered.
-    assert!(!may(&other, "scheduler", &calendar).await);
+    assert!(!is_allowed(&other, "scheduler", &calendar).await);
     becomes(false).await;
 }
 
@@ -345,7 +362,7 @@ async fn many_checks_are_answered_in_one_call() {
     assert_eq!(ada.result(PERMISSIONS, body).await["items"][3]["allowed"], true);
     let many = vec![question("can_message"); 51];
     let many = json!({ "action": "batch_check", "questions": many });
-    bob.call(PERMISSIONS, many).await.refused(400, "validation_failed");
+    bob.call(PERMISSIONS, many).await.assert_refused(400, "validation_failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -362,13 +379,17 @@ async fn relations_outside_the_model_are_refused() {
         "owner:x y#connected@owner:y",
     ] {
         let sound = format!("owner:{a}#closed@*");
-        let body = json!({ "action": "state", "write": [tuple(&sound), tuple(text)] });
-        ada.call("clerk", body).await.refused(400, "relation_unknown");
+        let body =
+            json!({ "action": "state", "write": [parse_relation(&sound), parse_relation(text)] });
+        ada.call("clerk", body).await.assert_refused(400, "relation_unknown");
     }
-    assert!(may(&ada, "can_message", &format!("owner:{a}")).await, "the whole write is refused");
+    assert!(
+        is_allowed(&ada, "can_message", &format!("owner:{a}")).await,
+        "the whole write is refused"
+    );
     ada.call(PERMISSIONS, json!({ "action": "relate", "write": [] }))
         .await
-        .refused(400, "unknown_action");
+        .assert_refused(400, "unknown_action");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -378,11 +399,11 @@ async fn a_hostile_number_of_relations_is_refused() {
     for hundred in 0..45 {
         let object = |number: usize| format!("listing:l{hundred}-{number}#owner@owner:{a}");
         let texts: Vec<String> = (0..100).map(object).collect();
-        state(&ada, &texts.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
+        write_relations(&ada, &texts.iter().map(String::as_str).collect::<Vec<_>>(), &[]).await;
     }
     let all = json!({ "action": "list_objects", "object_type": "listing", "relation": "owner" });
     let refused = ada.call(PERMISSIONS, all).await;
-    refused.refused(409, "tuple_limit");
-    follow(&ada, &refused.body).await;
-    assert!(may(&ada, "editor", "listing:l44-99").await);
+    refused.assert_refused(409, "tuple_limit");
+    call_next_step(&ada, &refused.body).await;
+    assert!(is_allowed(&ada, "editor", "listing:l44-99").await);
 }

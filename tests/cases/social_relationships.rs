@@ -2,8 +2,8 @@
 //! that they are blocked.
 
 use crate::harness::{
-    Host, Options, futures,
-    ties::{OWNERS, Person, TIES},
+    Host, Options, join_all,
+    relationships::{OWNERS, Person, RELATIONSHIPS},
 };
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn types(events: &[Value]) -> Vec<&str> {
 async fn following_needs_approval_where_the_other_person_wants_it() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
-    let followed = ada.done("follow", &bo.id).await;
+    let followed = ada.call_ok("follow", &bo.id).await;
     assert_eq!(
         (&followed["kind"], &followed["state"], &followed["direction"]),
         (&json!("follow"), &json!("active"), &json!("outgoing")),
@@ -32,14 +32,14 @@ async fn following_needs_approval_where_the_other_person_wants_it() {
     );
     assert_eq!(followed["allowed_actions"], json!(["unfollow", "block"]));
     let again = ada.call("follow", &bo.id).await;
-    again.refused(409, "relationship_exists");
+    again.assert_refused(409, "relationship_exists");
     assert_eq!(again.body["conflict"]["existing_id"], followed["relationship_id"]);
-    let bond = ada.follows(&again.body["next"]).await;
-    assert_eq!(bond["relationships"], json!([followed]), "{bond:#}");
+    let relationships = ada.call_next_step(&again.body["next"]).await;
+    assert_eq!(relationships["relationships"], json!([followed]), "{relationships:#}");
     assert_eq!(
-        bond["allowed_actions"],
+        relationships["allowed_actions"],
         json!(["unfollow", "block", "connect", "mute", "note"]),
-        "{bond:#}"
+        "{relationships:#}"
     );
     let followers = bo.list(json!({ "direction": "incoming" })).await;
     assert_eq!(
@@ -47,46 +47,49 @@ async fn following_needs_approval_where_the_other_person_wants_it() {
         (&json!(ada.id), &json!(["reject", "block"])),
         "{followers:#?}"
     );
-    assert_eq!(ada.done("unfollow", &bo.id).await["state"], "none");
+    assert_eq!(ada.call_ok("unfollow", &bo.id).await["state"], "none");
     let gone = ada.call("unfollow", &bo.id).await;
-    gone.refused(404, "relationship_not_found");
-    ada.follows(&gone.body["next"]).await;
+    gone.assert_refused(404, "relationship_not_found");
+    ada.call_next_step(&gone.body["next"]).await;
 
-    bo.prefers("network").await;
-    let asked = ada.done("follow", &bo.id).await;
+    bo.set_contact_policy("network").await;
+    let asked = ada.call_ok("follow", &bo.id).await;
     assert_eq!(asked["state"], "requested", "{asked:#}");
-    let told = bo.told().await;
-    assert_eq!(types(&told), ["relationship.requested"]);
+    let events = bo.relationship_events().await;
+    assert_eq!(types(&events), ["relationship.requested"]);
     assert_eq!(
-        (&told[0]["data"]["resource"]["id"], &told[0]["data"]["owner_id"]),
+        (&events[0]["data"]["resource"]["id"], &events[0]["data"]["owner_id"]),
         (&asked["relationship_id"], &json!(ada.id)),
-        "{told:#?}"
+        "{events:#?}"
     );
-    let bond = bo.follows(&told[0]["data"]["next"]).await;
-    assert!(bond["allowed_actions"].as_array().unwrap().contains(&json!("accept")), "{bond:#}");
-    let accepted = bo.replied("accept", "follow", &ada.id).await;
+    let relationships = bo.call_next_step(&events[0]["data"]["next"]).await;
+    assert!(
+        relationships["allowed_actions"].as_array().unwrap().contains(&json!("accept")),
+        "{relationships:#}"
+    );
+    let accepted = bo.call_kind_ok("accept", "follow", &ada.id).await;
     assert_eq!(accepted["state"], "active");
-    assert_eq!(types(&ada.told().await), ["relationship.accepted"]);
-    let twice = bo.reply("accept", "follow", &ada.id).await;
-    twice.refused(409, "invalid_transition");
-    bo.follows(&twice.body["next"]).await;
+    assert_eq!(types(&ada.relationship_events().await), ["relationship.accepted"]);
+    let twice = bo.call_kind("accept", "follow", &ada.id).await;
+    twice.assert_refused(409, "invalid_transition");
+    bo.call_next_step(&twice.body["next"]).await;
     // After the follow is rejected, it cannot be requested again.
-    bo.replied("reject", "follow", &ada.id).await;
-    ada.call("follow", &bo.id).await.refused(409, "recipient_not_accepting");
+    bo.call_kind_ok("reject", "follow", &ada.id).await;
+    ada.call("follow", &bo.id).await.assert_refused(409, "recipient_not_accepting");
     assert_eq!(ada.list(json!({})).await, Vec::<Value>::new());
 
     for action in ["follow", "connect"] {
-        ada.call(action, &ada.id).await.refused(409, "self_relationship");
-        ada.call(action, NOBODY).await.refused(404, "owner_not_found");
+        ada.call(action, &ada.id).await.assert_refused(409, "self_relationship");
+        ada.call(action, NOBODY).await.assert_refused(404, "owner_not_found");
         for policy in ["paused", "anyone_matching"] {
             let cy = Person::new(&host).await;
-            cy.prefers(policy).await;
+            cy.set_contact_policy(policy).await;
             if policy != "paused" {
                 cy.agent().result(OWNERS, json!({ "action": "deactivate" })).await;
             }
             let refused = ada.call(action, &cy.id).await;
-            refused.refused(409, "recipient_not_accepting");
-            ada.follows(&refused.body["next"]).await;
+            refused.assert_refused(409, "recipient_not_accepting");
+            ada.call_next_step(&refused.body["next"]).await;
         }
     }
 }
@@ -98,20 +101,20 @@ async fn a_connection_needs_both_people() {
         (Person::new(&host).await, Person::new(&host).await, Person::new(&host).await);
     let named = json!({ "action": "update_profile", "display_name": "Cy" });
     cy.agent().result(OWNERS, named).await;
-    let asked = ada.done("connect", &bo.id).await;
+    let asked = ada.call_ok("connect", &bo.id).await;
     assert_eq!(
         (&asked["state"], &asked["allowed_actions"]),
         (&json!("requested"), &json!(["disconnect", "block"]))
     );
-    ada.reply("accept", "connect", &bo.id).await.refused(403, "not_permitted");
-    bo.call("connect", &ada.id).await.refused(409, "relationship_exists");
+    ada.call_kind("accept", "connect", &bo.id).await.assert_refused(403, "not_permitted");
+    bo.call("connect", &ada.id).await.assert_refused(409, "relationship_exists");
     let stale = json!({
         "action": "accept", "kind": "connect", "owner_id": ada.id, "expected_version": 7,
     });
-    let refused = bo.agent().call(TIES, stale).await;
-    refused.refused(409, "version_conflict");
+    let refused = bo.agent().call(RELATIONSHIPS, stale).await;
+    refused.assert_refused(409, "version_conflict");
     assert_eq!(refused.body["conflict"]["current"]["state"], "requested");
-    let accepted = bo.replied("accept", "connect", &ada.id).await;
+    let accepted = bo.call_kind_ok("accept", "connect", &ada.id).await;
     assert_eq!(
         (&accepted["state"], &accepted["direction"], &accepted["relationship_id"]),
         (&json!("active"), &json!("incoming"), &asked["relationship_id"])
@@ -121,36 +124,38 @@ async fn a_connection_needs_both_people() {
         assert_eq!(known[0]["owner_id"], json!(other.id), "{known:#?}");
     }
     // `mutuals` lists the people with whom both are connected.
-    assert_eq!(ada.done("mutuals", &bo.id).await["items"], json!([]));
-    ada.connects_with(&cy).await;
-    cy.connects_with(&bo).await;
-    let mutuals = ada.done("mutuals", &bo.id).await;
+    assert_eq!(ada.call_ok("mutuals", &bo.id).await["items"], json!([]));
+    ada.connect_with(&cy).await;
+    cy.connect_with(&bo).await;
+    let mutuals = ada.call_ok("mutuals", &bo.id).await;
     assert_eq!(
         (&mutuals["items"][0]["owner_id"], &mutuals["items"][0]["display_name"]),
         (&json!(cy.id), &json!("Cy")),
         "{mutuals:#}"
     );
-    let first =
-        ada.agent().result(TIES, json!({ "action": "list", "kind": "connect", "limit": 1 })).await;
+    let first = ada
+        .agent()
+        .result(RELATIONSHIPS, json!({ "action": "list", "kind": "connect", "limit": 1 }))
+        .await;
     assert_eq!(first["items"][0]["display_name"], "Cy", "{first:#}");
     let more = json!({
         "action": "list", "kind": "connect", "limit": 1, "cursor": first["next_cursor"],
     });
-    assert_eq!(ada.agent().result(TIES, more).await["items"][0]["owner_id"], json!(bo.id));
+    assert_eq!(ada.agent().result(RELATIONSHIPS, more).await["items"][0]["owner_id"], json!(bo.id));
 
-    bo.done("disconnect", &ada.id).await;
+    bo.call_ok("disconnect", &ada.id).await;
     assert_eq!(ada.list(json!({ "kind": "connect" })).await.len(), 1);
-    ada.call("connect", &bo.id).await.refused(409, "recipient_not_accepting");
+    ada.call("connect", &bo.id).await.assert_refused(409, "recipient_not_accepting");
     // Only the one who ended the connection may request it again.
-    assert_eq!(bo.done("connect", &ada.id).await["direction"], "outgoing");
-    let requests = |told: Vec<Value>| {
-        types(&told).iter().filter(|event_type| **event_type == "relationship.requested").count()
+    assert_eq!(bo.call_ok("connect", &ada.id).await["direction"], "outgoing");
+    let requests = |events: Vec<Value>| {
+        types(&events).iter().filter(|event_type| **event_type == "relationship.requested").count()
     };
-    assert_eq!(requests(ada.told().await), 1);
+    assert_eq!(requests(ada.relationship_events().await), 1);
     // Repeated requests that are withdrawn in between send only one event.
-    bo.done("disconnect", &ada.id).await;
-    bo.done("connect", &ada.id).await;
-    assert_eq!(requests(ada.told().await), 1);
+    bo.call_ok("disconnect", &ada.id).await;
+    bo.call_ok("connect", &ada.id).await;
+    assert_eq!(requests(ada.relationship_events().await), 1);
 }
 
 /// Returns the answers and events that a person gets about another person,
@@ -158,21 +163,22 @@ async fn a_connection_needs_both_people() {
 async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
     let mut calls = vec![
         (OWNERS, json!({ "action": "get", "owner_id": other })),
-        (TIES, json!({ "action": "list" })),
-        (TIES, json!({ "action": "blocked" })),
+        (RELATIONSHIPS, json!({ "action": "list" })),
+        (RELATIONSHIPS, json!({ "action": "blocked" })),
     ];
     for action in
         ["get", "mutuals", "unfollow", "disconnect", "unblock", "unmute", "follow", "connect"]
     {
-        calls.push((TIES, json!({ "action": action, "owner_id": other })));
+        calls.push((RELATIONSHIPS, json!({ "action": action, "owner_id": other })));
     }
     for (action, kind) in
         [("accept", "follow"), ("reject", "follow"), ("accept", "connect"), ("reject", "connect")]
     {
-        calls.push((TIES, json!({ "action": action, "kind": kind, "owner_id": other })));
+        calls.push((RELATIONSHIPS, json!({ "action": action, "kind": kind, "owner_id": other })));
     }
     for action in ["follow", "connect", "block", "mute"] {
-        calls.push((TIES, json!({ "action": action, "owner_id": other, "dry_run": true })));
+        calls
+            .push((RELATIONSHIPS, json!({ "action": action, "owner_id": other, "dry_run": true })));
     }
     let mut seen = Vec::new();
     for (capability, body) in calls {
@@ -188,7 +194,7 @@ async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
         }
         seen.push(format!("{body} {} {answer}", reply.status));
     }
-    for event in viewer.told().await {
+    for event in viewer.relationship_events().await {
         seen.push(format!("{} {}", event["type"], event["data"]));
     }
     seen.iter().map(|line| line.replace(other, "OTHER").replace(&viewer.id, "VIEWER")).collect()
@@ -197,32 +203,35 @@ async fn seen(viewer: &Person<'_>, other: &str) -> Vec<String> {
 /// Creates two people who follow each other and are connected.
 async fn close(host: &Host) -> (Person<'_>, Person<'_>) {
     let (one, other) = (Person::new(host).await, Person::new(host).await);
-    one.done("follow", &other.id).await;
-    other.done("follow", &one.id).await;
-    other.connects_with(&one).await;
+    one.call_ok("follow", &other.id).await;
+    other.call_ok("follow", &one.id).await;
+    other.connect_with(&one).await;
     (one, other)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_can_tell_that_they_are_blocked() {
+async fn a_blocked_person_cannot_detect_the_block() {
     let host = host().await;
     let (blocker, blocked) = close(&host).await;
     let (leaver, left) = close(&host).await;
-    blocker.done("block", &blocked.id).await;
+    blocker.call_ok("block", &blocked.id).await;
     for action in ["unfollow", "disconnect"] {
-        leaver.done(action, &left.id).await;
+        leaver.call_ok(action, &left.id).await;
     }
-    leaver.replied("reject", "follow", &left.id).await;
+    leaver.call_kind_ok("reject", "follow", &left.id).await;
 
     // The answers are those about a person who does not exist; the events and lists are those after
     // an ordinary end of the relationships.
     let about_blocker = seen(&blocked, &blocker.id).await;
     let about_nobody = seen(&blocked, NOBODY).await;
-    let told = blocked.told().await.len();
-    let answers = about_blocker.len() - told;
+    let events = blocked.relationship_events().await.len();
+    let answers = about_blocker.len() - events;
     assert_eq!(about_blocker[..answers], about_nobody[..answers]);
     assert!(about_blocker[0].contains("owner_not_found"), "{}", about_blocker[0]);
-    assert_eq!(types(&blocked.told().await), types(&left.told().await));
+    assert_eq!(
+        types(&blocked.relationship_events().await),
+        types(&left.relationship_events().await)
+    );
     assert_eq!(
         blocked.list(json!({})).await,
         left.list(json!({})).await,
@@ -231,22 +240,26 @@ async fn nobody_can_tell_that_they_are_blocked() {
 
     // The blocker does not find the blocked person either, but reads the block.
     let card = json!({ "action": "get", "owner_id": blocked.id });
-    blocker.agent().call(OWNERS, card).await.refused(404, "owner_not_found");
+    blocker.agent().call(OWNERS, card).await.assert_refused(404, "owner_not_found");
     let follow = blocker.call("follow", &blocked.id).await;
-    follow.refused(409, "relationship_exists");
-    let bond = blocker.follows(&follow.body["next"]).await;
-    assert_eq!(bond["allowed_actions"], json!(["unblock", "mute", "note"]), "{bond:#}");
-    assert_eq!(bond["relationships"].as_array().unwrap().len(), 1, "{bond:#}");
-    blocker.call("block", &blocked.id).await.refused(409, "relationship_exists");
-    let listed = blocker.agent().result(TIES, json!({ "action": "blocked" })).await;
+    follow.assert_refused(409, "relationship_exists");
+    let relationships = blocker.call_next_step(&follow.body["next"]).await;
+    assert_eq!(
+        relationships["allowed_actions"],
+        json!(["unblock", "mute", "note"]),
+        "{relationships:#}"
+    );
+    assert_eq!(relationships["relationships"].as_array().unwrap().len(), 1, "{relationships:#}");
+    blocker.call("block", &blocked.id).await.assert_refused(409, "relationship_exists");
+    let listed = blocker.agent().result(RELATIONSHIPS, json!({ "action": "blocked" })).await;
     assert_eq!(listed["items"][0]["owner_id"], json!(blocked.id));
     assert!(listed["items"][0].get("display_name").is_none(), "{listed:#}");
 
     // After the block is removed, the answers are those after an ordinary end.
-    assert_eq!(blocker.done("unblock", &blocked.id).await["state"], "none");
+    assert_eq!(blocker.call_ok("unblock", &blocked.id).await["state"], "none");
     let gone = blocker.call("unblock", &blocked.id).await;
-    gone.refused(404, "relationship_not_found");
-    blocker.follows(&gone.body["next"]).await;
+    gone.assert_refused(404, "relationship_not_found");
+    blocker.call_next_step(&gone.body["next"]).await;
     let plain = |seen: Vec<String>| {
         let cards = |line: &String| !line.contains("member_since");
         seen.into_iter().filter(cards).collect::<Vec<_>>()
@@ -262,15 +275,15 @@ async fn nobody_can_tell_that_they_are_blocked() {
 async fn versions_do_not_disclose_a_block() {
     let host = host().await;
     let (blocker, blocked) = (Person::new(&host).await, Person::new(&host).await);
-    let followed = blocked.done("follow", &blocker.id).await;
-    blocked.done("unfollow", &blocker.id).await;
-    blocker.done("block", &blocked.id).await;
+    let followed = blocked.call_ok("follow", &blocker.id).await;
+    blocked.call_ok("unfollow", &blocker.id).await;
+    blocker.call_ok("block", &blocked.id).await;
     // Both can block each other, and no answer reveals who was first.
-    blocked.done("block", &blocker.id).await;
-    blocked.done("unblock", &blocker.id).await;
-    blocked.call("follow", &blocker.id).await.refused(404, "owner_not_found");
-    blocker.done("unblock", &blocked.id).await;
-    let again = blocked.done("follow", &blocker.id).await;
+    blocked.call_ok("block", &blocker.id).await;
+    blocked.call_ok("unblock", &blocker.id).await;
+    blocked.call("follow", &blocker.id).await.assert_refused(404, "owner_not_found");
+    blocker.call_ok("unblock", &blocked.id).await;
+    let again = blocked.call_ok("follow", &blocker.id).await;
     assert_eq!(
         again["version"].as_u64().unwrap(),
         followed["version"].as_u64().unwrap() + 2,
@@ -283,16 +296,16 @@ async fn simultaneous_requests_of_two_people_make_one_connection() {
     let host = host().await;
     for _ in 0..4 {
         let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
-        let replies = futures(
+        let replies = join_all(
             [(&ada, &bo), (&bo, &ada)].map(|(one, to)| one.call("connect", &to.id)).into_iter(),
         )
         .await;
         let done = replies.iter().filter(|reply| reply.status == 200).count();
         assert_eq!(done, 1, "{replies:#?}");
         let refused = replies.iter().find(|reply| reply.status != 200).unwrap();
-        refused.refused(409, "relationship_exists");
+        refused.assert_refused(409, "relationship_exists");
         assert_eq!(ada.list(json!({})).await.len(), 1);
-        assert_eq!(bo.told().await.len() + ada.told().await.len(), 1);
+        assert_eq!(bo.relationship_events().await.len() + ada.relationship_events().await.len(), 1);
     }
 }
 
@@ -300,15 +313,15 @@ async fn simultaneous_requests_of_two_people_make_one_connection() {
 async fn mutes_and_notes_are_private() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
-    let muted = ada.done("mute", &bo.id).await;
+    let muted = ada.call_ok("mute", &bo.id).await;
     assert_eq!(muted["allowed_actions"], json!(["unmute"]));
-    ada.call("mute", &bo.id).await.refused(409, "relationship_exists");
-    bo.done("connect", &ada.id).await;
-    assert_eq!(ada.told().await, Vec::<Value>::new());
+    ada.call("mute", &bo.id).await.assert_refused(409, "relationship_exists");
+    bo.call_ok("connect", &ada.id).await;
+    assert_eq!(ada.relationship_events().await, Vec::<Value>::new());
     assert_eq!(ada.list(json!({ "state": "requested" })).await.len(), 1, "the request is listed");
     assert_eq!(bo.list(json!({ "direction": "incoming" })).await, Vec::<Value>::new());
-    ada.done("unmute", &bo.id).await;
-    ada.call("unmute", &bo.id).await.refused(404, "relationship_not_found");
+    ada.call_ok("unmute", &bo.id).await;
+    ada.call("unmute", &bo.id).await.assert_refused(404, "relationship_not_found");
 
     let note = |text: Value, version: u64| {
         json!({
@@ -316,30 +329,34 @@ async fn mutes_and_notes_are_private() {
         })
     };
     let text = " Call +1 415 555 0100.\nBring tea. ";
-    let noted = ada.agent().result(TIES, note(json!(text), 0)).await;
+    let noted = ada.agent().result(RELATIONSHIPS, note(json!(text), 0)).await;
     assert_eq!(
         (&noted["note"]["text"], &noted["note"]["version"]),
         (&json!(text.trim()), &json!(1))
     );
-    let stale = ada.agent().call(TIES, note(json!("Something else"), 0)).await;
-    stale.refused(409, "version_conflict");
+    let stale = ada.agent().call(RELATIONSHIPS, note(json!("Something else"), 0)).await;
+    stale.assert_refused(409, "version_conflict");
     assert_eq!(stale.body["conflict"]["current"], noted["note"]);
-    let bond = ada.follows(&stale.body["next"]).await;
-    assert_eq!(bond["note"], noted["note"], "{bond:#}");
-    assert_eq!(bo.done("get", &ada.id).await["note"], Value::Null);
-    ada.agent().call(TIES, note(json!("\u{202e}"), 1)).await.refused(400, "validation_failed");
-    let struck = ada.agent().result(TIES, note(Value::Null, 1)).await;
+    let relationships = ada.call_next_step(&stale.body["next"]).await;
+    assert_eq!(relationships["note"], noted["note"], "{relationships:#}");
+    assert_eq!(bo.call_ok("get", &ada.id).await["note"], Value::Null);
+    ada.agent()
+        .call(RELATIONSHIPS, note(json!("\u{202e}"), 1))
+        .await
+        .assert_refused(400, "validation_failed");
+    let struck = ada.agent().result(RELATIONSHIPS, note(Value::Null, 1)).await;
     assert_eq!(struck["note"], Value::Null);
 
     // An unclaimed agent has no relationships and may not change any.
     let stranger = host.test_agent().await;
-    let bond = stranger.call(TIES, json!({ "action": "get", "owner_id": ada.id })).await;
+    let relationships =
+        stranger.call(RELATIONSHIPS, json!({ "action": "get", "owner_id": ada.id })).await;
     assert_eq!(
-        (&bond.body["result"]["relationships"], &bond.body["next"]["capability"]),
+        (&relationships.body["result"]["relationships"], &relationships.body["next"]["capability"]),
         (&json!([]), &json!("svc.phone-binding"))
     );
     let follow = json!({ "action": "follow", "owner_id": ada.id });
-    stranger.call(TIES, follow).await.refused(403, "phone_binding_required");
+    stranger.call(RELATIONSHIPS, follow).await.assert_refused(403, "phone_binding_required");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -351,10 +368,10 @@ async fn connection_requests_a_day_are_limited() {
         people.push(Person::new(&host).await);
     }
     for person in &people[..100] {
-        ada.done("connect", &person.id).await;
+        ada.call_ok("connect", &person.id).await;
     }
     let refused = ada.call("connect", &people[100].id).await;
-    refused.refused(429, "quota_exceeded");
+    refused.assert_refused(429, "quota_exceeded");
     let conflict = &refused.body["conflict"];
     assert_eq!((&conflict["limit"], &conflict["remaining"]), (&json!(100), &json!(0)));
     assert_eq!(
@@ -363,7 +380,7 @@ async fn connection_requests_a_day_are_limited() {
     );
     let wait_s = conflict["retry_after_s"].as_u64().unwrap();
     assert!((1..=86_400).contains(&wait_s), "{}", refused.text);
-    ada.follows(&refused.body["next"]).await;
+    ada.call_next_step(&refused.body["next"]).await;
     // A follow that needs no acceptance does not count as a request.
-    ada.done("follow", &people[100].id).await;
+    ada.call_ok("follow", &people[100].id).await;
 }

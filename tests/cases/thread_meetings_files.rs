@@ -1,13 +1,13 @@
 //! Meetings as calendar files, read by programs of other authors; and every action in every state.
 
 use crate::{
-    cases::{clients::installed, states::Table},
+    cases::{clients::clients_folder, states::Table},
     harness::{
         Host, Reply,
-        conversations::{opened, until},
+        conversations::{open_thread, wait_until},
         meetings::{MEETINGS, begins_in, due, host, id, of, proposal, slot, slot_id, text},
-        next::Taken,
-        ties::Person,
+        next_steps::FollowedSteps,
+        relationships::Person,
     },
 };
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
@@ -45,7 +45,7 @@ fn line(file: &Value, start: &str) -> Option<String> {
 async fn a_file_has_the_right_times_when_clocks_are_put_back() {
     let host = host().await;
     let (ada, bo) = (Person::new(&host).await, Person::new(&host).await);
-    let thread = opened(&host, &[&ada, &bo]).await;
+    let thread = open_thread(&host, &[&ada, &bo]).await;
     let back = clocks_go_back();
     let day = back.to_zoned(TimeZone::UTC).date().strftime("%Y%m%d").to_string();
     for (hours, shown) in [
@@ -59,8 +59,8 @@ async fn a_file_has_the_right_times_when_clocks_are_put_back() {
         let start = back + hours.hours();
         let mut asked = proposal(&thread, &[0]);
         asked["slots"] = json!([{ "start": text(start), "end": text(start + 30.minutes()) }]);
-        let meeting = ada.met("propose", asked).await;
-        let file = bo.met("ics", of(&meeting)).await;
+        let meeting = ada.call_meeting_ok("propose", asked).await;
+        let file = bo.call_meeting_ok("ics", of(&meeting)).await;
         assert!(has(&file, &shown), "{shown}\n{:#?}", lines(&file));
         let expected = json!({
             "method": "REQUEST", "status": "TENTATIVE", "sequence": 0, "uid": meeting["uid"],
@@ -69,7 +69,7 @@ async fn a_file_has_the_right_times_when_clocks_are_put_back() {
             "summary": "A first look", "location": null,
         });
         others_agree(&file, &expected);
-        bo.met("decline", of(&meeting)).await;
+        bo.call_meeting_ok("decline", of(&meeting)).await;
     }
 }
 
@@ -80,39 +80,39 @@ async fn every_meeting_state_is_exported_as_a_readable_file() {
     let name = "Ada \"Augusta\", Countess; of: Lovelace^1 \u{1f468}\u{200d}\u{1f469}";
     let named = json!({ "action": "update_profile", "display_name": name });
     ada.agent().result("owners", named).await;
-    let thread = opened(&host, &[&ada, &bo]).await;
+    let thread = open_thread(&host, &[&ada, &bo]).await;
     let mut asked = proposal(&thread, &[0, 60]);
     asked["title"] =
         json!("Coffee, cake; and a look \\ at \u{201c}the\u{201d} room in the long street");
     asked["location"] =
         json!({ "kind": "place", "text": "Caf\u{e9} Nero, Market Street; upstairs" });
-    let meeting = ada.met("propose", asked.clone()).await;
+    let meeting = ada.call_meeting_ok("propose", asked.clone()).await;
     let mut expected = json!({
         "method": "REQUEST", "status": "TENTATIVE", "sequence": 0, "uid": meeting["uid"],
         "start": slot(0)["start"], "end": slot(0)["end"], "organizer": ada.id,
         "attendees": { (ada.id.as_str()): ["ACCEPTED", name], (bo.id.as_str()): ["NEEDS-ACTION", null] },
         "summary": asked["title"], "location": asked["location"]["text"],
     });
-    let file = bo.met("ics", of(&meeting)).await;
+    let file = bo.call_meeting_ok("ics", of(&meeting)).await;
     assert!(line(&file, "X-PORTOLAN-SLOT").is_some(), "{:#?}", lines(&file));
     others_agree(&file, &expected);
 
-    let countered = bo.counters(&meeting, &[120]).await.body["result"].clone();
+    let countered = bo.counter(&meeting, &[120]).await.body["result"].clone();
     (expected["method"], expected["start"], expected["end"]) =
         (json!("COUNTER"), slot(120)["start"].clone(), slot(120)["end"].clone());
     expected["attendees"][&ada.id][0] = json!("NEEDS-ACTION");
     expected["attendees"][&bo.id][0] = json!("TENTATIVE");
-    others_agree(&ada.met("ics", of(&meeting)).await, &expected);
+    others_agree(&ada.call_meeting_ok("ics", of(&meeting)).await, &expected);
 
     let slot_id = &countered["counter"]["slots"][0]["slot_id"];
     let accept = json!({ "meeting_id": meeting["meeting_id"], "slot_id": slot_id });
-    ada.met("accept_counter", accept).await;
+    ada.call_meeting_ok("accept_counter", accept).await;
     (expected["method"], expected["status"], expected["sequence"]) =
         (json!("REQUEST"), json!("CONFIRMED"), json!(1));
     for person in [&ada, &bo] {
         expected["attendees"][&person.id][0] = json!("ACCEPTED");
     }
-    let file = ada.met("ics", of(&meeting)).await;
+    let file = ada.call_meeting_ok("ics", of(&meeting)).await;
     others_agree(&file, &expected);
     assert!(line(&file, "X-PORTOLAN-SLOT").is_none());
     // The addresses in the file cannot be used to contact anybody.
@@ -123,13 +123,13 @@ async fn every_meeting_state_is_exported_as_a_readable_file() {
         assert!(address.contains(":urn:portolan:own_") && !address.contains('@'), "{address}");
     }
 
-    bo.met("cancel", of(&meeting)).await;
+    bo.call_meeting_ok("cancel", of(&meeting)).await;
     (expected["method"], expected["status"], expected["sequence"]) =
         (json!("CANCEL"), json!("CANCELLED"), json!(2));
-    others_agree(&ada.met("ics", of(&meeting)).await, &expected);
+    others_agree(&ada.call_meeting_ok("ics", of(&meeting)).await, &expected);
     // After a block, the other person's name is not in the file.
-    ada.done("block", &bo.id).await;
-    let file = bo.met("ics", of(&meeting)).await;
+    ada.call_ok("block", &bo.id).await;
+    let file = bo.call_meeting_ok("ics", of(&meeting)).await;
     assert!(!file["ics"].as_str().unwrap().contains("Augusta"), "{file:#}");
 }
 
@@ -137,7 +137,7 @@ async fn every_meeting_state_is_exported_as_a_readable_file() {
 fn others_agree(file: &Value, expected: &Value) {
     let folder = tempfile::TempDir::new().unwrap();
     let modules = folder.path().join("node_modules");
-    std::os::unix::fs::symlink(installed().join("node_modules"), modules).unwrap();
+    std::os::unix::fs::symlink(clients_folder().join("node_modules"), modules).unwrap();
     std::fs::write(folder.path().join("meeting.ics"), file["ics"].as_str().unwrap()).unwrap();
     std::fs::write(folder.path().join("expected.json"), expected.to_string()).unwrap();
     for (language, program) in [("python3", "meeting_reader.py"), ("node", "meeting_reader.mjs")] {
@@ -146,7 +146,7 @@ fn others_agree(file: &Value, expected: &Value) {
         let output = Command::new(language)
             .current_dir(folder.path())
             .args([program, "meeting.ics", "expected.json"])
-            .env("PYTHONPATH", installed().join("python"))
+            .env("PYTHONPATH", clients_folder().join("python"))
             .output()
             .unwrap();
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -160,33 +160,33 @@ const NOT_TRIED: [&str; 3] = ["expire", "finish", "part"];
 /// Creates a meeting in this state that the first person has proposed to the second, or countered.
 async fn in_state<'a>(host: &'a Host, state: &str) -> (Person<'a>, Person<'a>, Value) {
     let (ada, bo) = (Person::new(host).await, Person::new(host).await);
-    let thread = opened(host, &[&ada, &bo]).await;
+    let thread = open_thread(host, &[&ada, &bo]).await;
     let meeting = match state {
-        "countered" => bo.proposes(&thread, &[0]).await,
-        _ => ada.proposes(&thread, &[0]).await,
+        "countered" => bo.propose(&thread, &[0]).await,
+        _ => ada.propose(&thread, &[0]).await,
     };
     match state {
-        "countered" => drop(ada.counters(&meeting, &[60]).await),
-        "declined" => drop(bo.met("decline", of(&meeting)).await),
-        "cancelled" => drop(ada.met("cancel", of(&meeting)).await),
+        "countered" => drop(ada.counter(&meeting, &[60]).await),
+        "declined" => drop(bo.call_meeting_ok("decline", of(&meeting)).await),
+        "cancelled" => drop(ada.call_meeting_ok("cancel", of(&meeting)).await),
         "expired" => {
             begins_in(host, &meeting, -60).await;
             due(host, "expire/ID", &meeting).await;
         }
         "confirmed" | "completed" | "no_show" => {
-            bo.accepts(&meeting, 0).await;
+            bo.accept_ok(&meeting, 0).await;
             begins_in(host, &meeting, -10).await;
         }
         _ => {}
     }
     if state == "completed" || state == "no_show" {
         let report = json!({ "meeting_id": id(&meeting), "outcome": state });
-        ada.met("report_outcome", report).await;
+        ada.call_meeting_ok("report_outcome", report).await;
         begins_in(host, &meeting, -60).await;
         due(host, "finish/ID", &meeting).await;
     }
-    until(state, async || ada.looks(&meeting).await["state"] == *state).await;
-    let meeting = ada.looks(&meeting).await;
+    wait_until(state, async || ada.meeting(&meeting).await["state"] == *state).await;
+    let meeting = ada.meeting(&meeting).await;
     (ada, bo, meeting)
 }
 
@@ -206,7 +206,7 @@ async fn act(person: &Person<'_>, action: &str, meeting: &Value) -> Reply {
         "report_outcome" => fields["outcome"] = json!("completed"),
         _ => {}
     }
-    person.meet(action, fields).await
+    person.call_meeting(action, fields).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -215,17 +215,17 @@ async fn every_action_on_a_meeting_in_every_state_by_either_side() {
     let table = Table::read(&host, MEETINGS, "meeting").await;
     let actions: Vec<_> =
         table.actions().into_iter().filter(|action| !NOT_TRIED.contains(action)).collect();
-    let (mut faults, mut taken, mut tried) = (Vec::new(), Taken::default(), 0);
+    let (mut faults, mut followed, mut tried) = (Vec::new(), FollowedSteps::default(), 0);
     for state in &table.states {
         for action in &actions {
             for role in ["asking", "asked"] {
                 let (asking, asked, meeting) = in_state(&host, state).await;
                 let person = if role == "asking" { &asking } else { &asked };
-                let before = person.looks(&meeting).await;
+                let before = person.meeting(&meeting).await;
                 let reply = act(person, action, &meeting).await;
                 tried += 1;
-                faults.extend(taken.take(person.agent(), &reply).await);
-                let after = person.looks(&meeting).await["state"].clone();
+                faults.extend(followed.follow(person.agent(), &reply).await);
+                let after = person.meeting(&meeting).await["state"].clone();
                 let expected = table.leads(state, action, Some(role));
                 let fits = match &expected {
                     Some(to) => reply.status == 200 && to.iter().any(|state| after == **state),

@@ -4,7 +4,7 @@
 //! kept in the target folder under the digest of its sources and its compilers' versions.
 
 use crate::{
-    cases::clients::installed as clients,
+    cases::clients::clients_folder,
     harness::{Host, Options, binary, command},
 };
 use portolan_vocabulary::Digest;
@@ -93,7 +93,7 @@ fn go(source: &Path, component: &Path) {
 }
 
 fn quickjs(source: &Path, component: &Path) {
-    let mut tool = Command::new(clients().join("node_modules/.bin/componentize-qjs"));
+    let mut tool = Command::new(clients_folder().join("node_modules/.bin/componentize-qjs"));
     tool.args(["--sync", "--stub-wasi", "--world", "capability", "--js", "greeter.js", "--wit"]);
     tool.arg(workspace().join("wit")).arg("-o").arg(component);
     succeeds(tool.current_dir(source));
@@ -109,7 +109,7 @@ fn spidermonkey(source: &Path, component: &Path) {
 }
 
 fn python(source: &Path, component: &Path) {
-    let packages = clients().join("python");
+    let packages = clients_folder().join("python");
     let mut tool = Command::new(packages.join("bin/componentize-py"));
     tool.args(["--quiet", "--world", "capability", "--wit-path"]).arg(workspace().join("wit"));
     tool.args(["componentize", "greeter", "--python-path", ".", "--output"]).arg(component);
@@ -118,7 +118,7 @@ fn python(source: &Path, component: &Path) {
 
 /// Returns the component of a guest, which is built if its sources or its compilers'
 /// versions have changed.
-fn built(guest: &Guest) -> Vec<u8> {
+fn build_guest(guest: &Guest) -> Vec<u8> {
     let source = workspace().join("tests/toolchains").join(guest.folder);
     let pinned = ["tests/toolchains", "tests/toolchains/full", "tests/clients", "wit"];
     let mut files: Vec<_> =
@@ -162,7 +162,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 async fn is_loaded_and_answers(guest: &Guest) {
-    let component = built(guest);
+    let component = build_guest(guest);
     let mut options = Options::with(&[]);
     options.components.push((format!("{}.wasm", guest.id), component));
     let host = Host::start(options).await;
@@ -175,15 +175,15 @@ async fn is_loaded_and_answers(guest: &Guest) {
     agent
         .call(guest.id, json!({ "action": "greet", "name": "HAL" }))
         .await
-        .refused(403, "robot_refused");
+        .assert_refused(403, "robot_refused");
     agent
         .call(guest.id, json!({ "action": "greet", "name": "panic" }))
         .await
-        .refused(500, "capability_trapped");
+        .assert_refused(500, "capability_trapped");
     agent
         .call(guest.id, json!({ "action": "greet", "name": 1 }))
         .await
-        .refused(400, "validation_failed");
+        .assert_refused(400, "validation_failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]

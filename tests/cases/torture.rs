@@ -21,13 +21,13 @@ const ACCOUNTS: u64 = 24;
 const FUNDS: i64 = 1_000_000;
 
 /// Returns whether to run the long form: `cargo xtask test --full`.
-fn full() -> bool {
+fn is_full() -> bool {
     std::env::var_os("PORTOLAN_TEST_FULL").is_some()
 }
 
 /// Returns the number of repetitions, each with a new database.
 fn repetitions() -> u64 {
-    if full() { 20 } else { 1 }
+    if is_full() { 20 } else { 1 }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -48,7 +48,7 @@ async fn nothing_is_lost_on_postgres() {
 }
 
 /// Prints at once; `println!` would be captured until a test fails.
-fn say(text: &str) {
+fn print_now(text: &str) {
     std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
 }
 
@@ -82,7 +82,7 @@ impl Transfer {
         }
     }
 
-    fn hear(&mut self, status: u16, body: &Value) {
+    fn record_answer(&mut self, status: u16, body: &Value) {
         let code = body["error_code"].as_str();
         match (status, code) {
             (200, _) => {
@@ -107,7 +107,7 @@ fn account(number: u64) -> String {
 
 /// A connection to a host that may be killed at any moment.
 #[derive(Clone)]
-struct Line {
+struct Connection {
     client: reqwest::Client,
     url: String,
     token: String,
@@ -115,7 +115,7 @@ struct Line {
     answered: Arc<Notify>,
 }
 
-impl Line {
+impl Connection {
     fn to(host: &Host, token: &str) -> Self {
         let client = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
         let (url, token) = (host.url.clone(), token.to_owned());
@@ -150,7 +150,7 @@ impl Line {
         transfer.refused = false;
         if let Some((status, body)) = &answer {
             self.answered.notify_one();
-            transfer.hear(*status, body);
+            transfer.record_answer(*status, body);
         }
         answer.is_some()
     }
@@ -180,14 +180,14 @@ impl Line {
     /// Returns every transfer of the ledger by its memo. Asserts that each is in the statements of
     /// both accounts.
     async fn statements(&self) -> BTreeMap<String, Value> {
-        let (mut given, mut taken) = (BTreeMap::new(), BTreeMap::new());
+        let (mut outgoing, mut incoming) = (BTreeMap::new(), BTreeMap::new());
         for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {
             let mut cursor = Value::Null;
             loop {
                 let ask = json!({ "action": "statement", "account": account, "limit": 500, "cursor": cursor });
                 let mut page = self.result("ledger", ask).await;
                 for entry in page["items"].as_array().unwrap() {
-                    let side = if entry["from"] == account { &mut given } else { &mut taken };
+                    let side = if entry["from"] == account { &mut outgoing } else { &mut incoming };
                     let memo = entry["memo"].as_str().unwrap().to_owned();
                     let twice = side.insert(memo, entry.clone());
                     assert_eq!(twice, None, "there is one entry for each transfer");
@@ -198,8 +198,8 @@ impl Line {
                 }
             }
         }
-        assert_eq!(given, taken);
-        given
+        assert_eq!(outgoing, incoming);
+        outgoing
     }
 }
 
@@ -210,10 +210,10 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
     let configuration = format!("{}public_url = \"http://ledger.test\"\n", options.configuration);
     let mut host = Process::start(options.configuration(&configuration));
     let token = host.claimed_agent().await.token;
-    let mut sent = prepare(&Line::to(&host, &token)).await;
+    let mut sent = open_accounts(&Connection::to(&host, &token)).await;
     let mut random = StdRng::seed_from_u64(repetition);
     for round in 0..ROUNDS {
-        let line = Line::to(&host, &token);
+        let connection = Connection::to(&host, &token);
         let is_open = |transfer: &mut Transfer| transfer.keyed && transfer.acknowledged.is_none();
         let mut open: Vec<_> = sent.extract_if(.., is_open).collect();
         let mut writers = Vec::new();
@@ -222,12 +222,12 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
             let own = open.split_off(open.len() - share);
             let random = StdRng::seed_from_u64(random.random());
             let name = format!("{repetition}.{round}.{writer}");
-            writers.push(tokio::spawn(line.clone().write(own, name, random)));
+            writers.push(tokio::spawn(connection.clone().write(own, name, random)));
         }
         // A host that has just started is slow to answer the first calls.
-        tokio::time::timeout(PATIENCE, line.answered.notified()).await.unwrap();
+        tokio::time::timeout(PATIENCE, connection.answered.notified()).await.unwrap();
         let mut moment = || Duration::from_millis(random.random_range(50..400));
-        if let Some(server) = server.as_deref_mut().filter(|_| full() && round % 3 == 2) {
+        if let Some(server) = server.as_deref_mut().filter(|_| is_full() && round % 3 == 2) {
             tokio::time::sleep(moment()).await;
             server.kill();
             tokio::time::sleep(moment()).await;
@@ -239,11 +239,14 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
             sent.extend(writer.await.unwrap());
         }
         let (_, folder) = host.wait();
-        if full() {
+        if is_full() {
             let (turn, sent) = (repetition * ROUNDS + round + 1, sent.len());
-            say(&format!("killed {turn} of {} times, {sent} transfers", repetitions() * ROUNDS));
+            print_now(&format!(
+                "killed {turn} of {} times, {sent} transfers",
+                repetitions() * ROUNDS
+            ));
         } else {
-            free_taken_work(&folder).await;
+            release_leases(&folder).await;
         }
         if let Some(server) = &server {
             server.ready().await;
@@ -255,16 +258,16 @@ async fn torture(repetition: u64, options: Options, mut server: Option<&mut Serv
 
 /// Makes the deliveries due that a killed host has begun: their leases last half a minute, and the
 /// short form does not wait for that.
-async fn free_taken_work(folder: &TempDir) {
+async fn release_leases(folder: &TempDir) {
     Database::of(folder.path()).execute("UPDATE deliveries SET due_at = 0").await;
 }
 
 /// Opens the accounts and gives each its funds.
-async fn prepare(line: &Line) -> Vec<Transfer> {
-    line.result("ledger", json!({ "action": "open", "account": "bank" })).await;
+async fn open_accounts(connection: &Connection) -> Vec<Transfer> {
+    connection.result("ledger", json!({ "action": "open", "account": "bank" })).await;
     let mut sent = Vec::new();
     for to in (0..ACCOUNTS).map(account) {
-        line.result("ledger", json!({ "action": "open", "account": to })).await;
+        connection.result("ledger", json!({ "action": "open", "account": to })).await;
         let mut transfer = Transfer {
             memo: format!("funds of {to}"),
             from: "bank".to_owned(),
@@ -274,38 +277,40 @@ async fn prepare(line: &Line) -> Vec<Transfer> {
             acknowledged: None,
             refused: false,
         };
-        assert!(line.send(&mut transfer).await);
+        assert!(connection.send(&mut transfer).await);
         sent.push(transfer);
     }
     sent
 }
 
 async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
-    let line = Line::to(&host, token);
-    let there = line.statements().await;
-    fates(&sent, &there);
-    let (told, untold): (Vec<_>, Vec<_>) = sent
+    let connection = Connection::to(&host, token);
+    let stored = connection.statements().await;
+    check_answers(&sent, &stored);
+    let (acknowledged, unacknowledged): (Vec<_>, Vec<_>) = sent
         .iter()
         .filter(|transfer| !transfer.refused)
         .partition(|transfer| transfer.acknowledged.is_some());
-    let done = untold.iter().filter(|transfer| there.contains_key(&transfer.memo)).count();
-    let (told, untold) = (told.len(), untold.len());
-    assert!(told > 30 && untold > 10, "{told} {untold}");
-    if full() {
-        say(&format!("{told} acknowledged; {untold} without an answer, {done} of them done"));
+    let done = unacknowledged.iter().filter(|transfer| stored.contains_key(&transfer.memo)).count();
+    let (acknowledged, unacknowledged) = (acknowledged.len(), unacknowledged.len());
+    assert!(acknowledged > 30 && unacknowledged > 10, "{acknowledged} {unacknowledged}");
+    if is_full() {
+        print_now(&format!(
+            "{acknowledged} acknowledged; {unacknowledged} without an answer, {done} of them done"
+        ));
     }
 
     // A repeated call with the same key gets the first answer, and the transfer is made once.
     let (keyed, mut plain): (Vec<_>, Vec<_>) = sent.drain(..).partition(|transfer| transfer.keyed);
     let mut repeating = Vec::new();
     for share in keyed.chunks(keyed.len().div_ceil(8)) {
-        let (line, mut share) = (line.clone(), share.to_vec());
+        let (connection, mut share) = (connection.clone(), share.to_vec());
         repeating.push(tokio::spawn(async move {
             for transfer in &mut share {
-                assert!(line.send(transfer).await);
+                assert!(connection.send(transfer).await);
                 // The call may conflict with other repeated calls.
                 while transfer.acknowledged.is_none() {
-                    assert!(line.send(transfer).await);
+                    assert!(connection.send(transfer).await);
                 }
                 assert!(!transfer.refused);
             }
@@ -316,9 +321,9 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
         plain.extend(share.await.unwrap());
     }
     let sent = plain;
-    let there = line.statements().await;
-    fates(&sent, &there);
-    balances(&line, &there).await;
+    let stored = connection.statements().await;
+    check_answers(&sent, &stored);
+    check_balances(&connection, &stored).await;
 
     let database = host.database();
     let started = Instant::now();
@@ -326,17 +331,17 @@ async fn check(host: Process, token: &str, mut sent: Vec<Transfer>) {
         assert!(started.elapsed() < 3 * PATIENCE, "deliveries are left");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let heard = heard(&line).await;
+    let delivered = delivered_transfers(&connection).await;
     host.signal("TERM");
     let (status, _folder) = host.wait();
     assert!(status.success());
-    records(&database, &there, &heard).await;
+    check_records(&database, &stored, &delivered).await;
 }
 
 /// Compares the answers of callers with the stored transfers.
-fn fates(sent: &[Transfer], there: &BTreeMap<String, Value>) {
+fn check_answers(sent: &[Transfer], stored: &BTreeMap<String, Value>) {
     for transfer in sent {
-        let entry = there.get(&transfer.memo);
+        let entry = stored.get(&transfer.memo);
         match &transfer.acknowledged {
             Some(result) => {
                 let entry = entry.unwrap_or_else(|| panic!("lost: {transfer:?}"));
@@ -353,19 +358,20 @@ fn fates(sent: &[Transfer], there: &BTreeMap<String, Value>) {
         }
     }
     let known: BTreeSet<_> = sent.iter().map(|transfer| &transfer.memo).collect();
-    assert!(there.keys().all(|memo| known.contains(memo)), "there are transfers that nobody sent");
+    assert!(stored.keys().all(|memo| known.contains(memo)), "there are transfers that nobody sent");
 }
 
 /// Asserts that each balance is the sum of its transfers, and that all balances add up to zero.
-async fn balances(line: &Line, there: &BTreeMap<String, Value>) {
+async fn check_balances(connection: &Connection, stored: &BTreeMap<String, Value>) {
     let mut expected: BTreeMap<&str, i64> = BTreeMap::new();
-    for entry in there.values() {
+    for entry in stored.values() {
         let amount = entry["amount"].as_i64().unwrap();
         *expected.entry(entry["from"].as_str().unwrap()).or_default() -= amount;
         *expected.entry(entry["to"].as_str().unwrap()).or_default() += amount;
     }
     let accounts: Vec<_> = expected.keys().collect();
-    let found = line.result("ledger", json!({ "action": "balances", "accounts": accounts })).await;
+    let found =
+        connection.result("ledger", json!({ "action": "balances", "accounts": accounts })).await;
     let found = found["items"].as_array().unwrap().iter();
     let found: BTreeMap<_, _> = found
         .map(|account| (account["account"].as_str().unwrap(), account["balance"].as_i64().unwrap()))
@@ -375,31 +381,31 @@ async fn balances(line: &Line, there: &BTreeMap<String, Value>) {
 }
 
 /// Returns the transfers of each account that the subscriber got, in their order.
-async fn heard(line: &Line) -> BTreeMap<String, Value> {
-    let mut heard = BTreeMap::new();
+async fn delivered_transfers(connection: &Connection) -> BTreeMap<String, Value> {
+    let mut delivered = BTreeMap::new();
     for account in (0..ACCOUNTS).map(account).chain(["bank".to_owned()]) {
         let subject = format!("accounts/{account}");
         let ask = json!({ "action": "heard", "subject": subject });
-        heard.insert(subject, line.result("notes", ask).await["transfers"].take());
+        delivered.insert(subject, connection.result("notes", ask).await["transfers"].take());
     }
-    heard
+    delivered
 }
 
 /// Asserts that each transfer has one event, one subscriber's entry and one line in the audit log.
-async fn records(
+async fn check_records(
     database: &Database,
-    there: &BTreeMap<String, Value>,
-    heard: &BTreeMap<String, Value>,
+    stored: &BTreeMap<String, Value>,
+    delivered: &BTreeMap<String, Value>,
 ) {
     let events = "SELECT data FROM events WHERE capability = 'ledger' ORDER BY seq";
     let subjects = "SELECT subject FROM events WHERE capability = 'ledger' ORDER BY seq";
     let (events, subjects) = (database.texts(events).await, database.texts(subjects).await);
     let mut published: BTreeMap<_, _> =
-        heard.keys().map(|subject| (subject.clone(), Vec::new())).collect();
+        delivered.keys().map(|subject| (subject.clone(), Vec::new())).collect();
     let mut of: BTreeMap<String, Value> = BTreeMap::new();
     for (event, subject) in events.iter().zip(subjects) {
         let event: Value = serde_json::from_str(event).unwrap();
-        let entry = &there[event["memo"].as_str().unwrap()];
+        let entry = &stored[event["memo"].as_str().unwrap()];
         assert_eq!(
             (&event["transfer"], &event["amount"], &json!(subject)),
             (
@@ -412,10 +418,10 @@ async fn records(
         let twice = of.insert(event["memo"].as_str().unwrap().to_owned(), event);
         assert_eq!(twice, None, "there is one event for each transfer");
     }
-    assert!(of.keys().eq(there.keys()), "every transfer has its event");
+    assert!(of.keys().eq(stored.keys()), "every transfer has its event");
     let published: BTreeMap<_, _> =
         published.into_iter().map(|(subject, transfers)| (subject, json!(transfers))).collect();
-    assert_eq!(heard, &published);
+    assert_eq!(delivered, &published);
 
     let audited = "SELECT request_id FROM audit WHERE action = 'transfer' AND outcome = 'ok' ORDER BY request_id";
     let requests = "SELECT request_id FROM events WHERE capability = 'ledger' ORDER BY request_id";

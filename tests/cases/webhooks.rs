@@ -1,10 +1,14 @@
 //! Webhooks: how an agent registers them, and how a receiver verifies deliveries.
 
 use crate::harness::{
-    Agent, Host, PATIENCE, futures,
+    Agent, Host, PATIENCE,
     inbox::{Reader, texts},
+    join_all,
     server::{Server, response},
-    webhooks::{HASTY, echo, event, host, receiver, told, until, willing},
+    webhooks::{
+        FAST_RETRIES, accepting_receiver, answer_challenge, event, host, received_texts, receiver,
+        wait_until,
+    },
 };
 use reqwest::{
     Method,
@@ -27,16 +31,16 @@ use tokio::{
 };
 
 /// A receiver in another language, which uses the Standard Webhooks library of that language.
-struct Foreign {
+struct LibraryReceiver {
     _child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
     port: u16,
 }
 
-impl Foreign {
+impl LibraryReceiver {
     async fn start(host: &Host, language: &str, program: &str) -> Self {
-        let installed = crate::cases::clients::installed();
+        let installed = crate::cases::clients::clients_folder();
         let folder = host.folder.path().join(program);
         fs::create_dir(&folder).unwrap();
         symlink(installed.join("node_modules"), folder.join("node_modules")).unwrap();
@@ -52,9 +56,10 @@ impl Foreign {
             .unwrap();
         let input = child.stdin.take().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut foreign = Self { _child: child, input, lines, port: 0 };
-        foreign.port = u16::try_from(foreign.line().await["listening"].as_u64().unwrap()).unwrap();
-        foreign
+        let mut receiver = Self { _child: child, input, lines, port: 0 };
+        receiver.port =
+            u16::try_from(receiver.line().await["listening"].as_u64().unwrap()).unwrap();
+        receiver
     }
 
     async fn line(&mut self) -> Value {
@@ -62,14 +67,14 @@ impl Foreign {
         serde_json::from_str(&line.unwrap().unwrap()).unwrap()
     }
 
-    async fn knows(&mut self, secret: &str) {
+    async fn set_secret(&mut self, secret: &str) {
         let line = format!("{}\n", json!({ "secret": secret }));
         self.input.write_all(line.as_bytes()).await.unwrap();
         self.input.flush().await.unwrap();
     }
 
     /// Waits for the next delivery, which the receiver must have verified, and returns its event.
-    async fn takes(&mut self) -> Value {
+    async fn next_verified_event(&mut self) -> Value {
         let line = self.line().await;
         assert_eq!((&line["verified"], &line["refused"]), (&json!(true), &Value::Null), "{line}");
         let refused = json!({ "body": true, "timestamp": true, "secret": true });
@@ -82,22 +87,22 @@ impl Foreign {
 async fn a_library_verifies(language: &str, program: &str) {
     let host = host("").await;
     let reader = Reader::claimed(&host).await;
-    let mut receiver = Foreign::start(&host, language, program).await;
+    let mut receiver = LibraryReceiver::start(&host, language, program).await;
     let (id, secret) = reader.subscribe(receiver.port).await;
     assert_eq!(receiver.line().await["type"], "webhook.challenge");
-    receiver.knows(&secret).await;
+    receiver.set_secret(&secret).await;
     let test = reader.webhooks(json!({ "action": "test", "webhook_id": id })).await;
-    let event = receiver.takes().await;
+    let event = receiver.next_verified_event().await;
     assert_eq!((&event["type"], &event["id"]), (&json!("webhook.test"), &test["event_id"]));
-    reader.tell("towns/1", &["Grüße aus Zürich"]).await;
-    assert_eq!(receiver.takes().await["data"]["text"], "Grüße aus Zürich");
+    reader.send_events("towns/1", &["Grüße aus Zürich"]).await;
+    assert_eq!(receiver.next_verified_event().await["data"]["text"], "Grüße aus Zürich");
     // After a rotation, both the old and the new secret verify deliveries.
     let rotated = reader.webhooks(json!({ "action": "rotate_secret", "webhook_id": id })).await;
-    reader.tell("towns/1", &["by the old secret"]).await;
-    assert_eq!(receiver.takes().await["data"]["text"], "by the old secret");
-    receiver.knows(rotated["secret"].as_str().unwrap()).await;
-    reader.tell("towns/1", &["by the new secret"]).await;
-    assert_eq!(receiver.takes().await["data"]["text"], "by the new secret");
+    reader.send_events("towns/1", &["by the old secret"]).await;
+    assert_eq!(receiver.next_verified_event().await["data"]["text"], "by the old secret");
+    receiver.set_secret(rotated["secret"].as_str().unwrap()).await;
+    reader.send_events("towns/1", &["by the new secret"]).await;
+    assert_eq!(receiver.next_verified_event().await["data"]["text"], "by the new secret");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,10 +119,10 @@ async fn the_standards_library_for_python_verifies() {
 async fn the_standards_library_for_rust_verifies() {
     let host = host("").await;
     let reader = Reader::claimed(&host).await;
-    let server = willing().await;
+    let server = accepting_receiver().await;
     let (_, secret) = reader.subscribe(server.port).await;
-    reader.tell("towns/1", &["hear"]).await;
-    until(async || told(&server) == ["hear"]).await;
+    reader.send_events("towns/1", &["hear"]).await;
+    wait_until(async || received_texts(&server) == ["hear"]).await;
     let request = server.requests().pop().unwrap();
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
     let headers: HeaderMap = head
@@ -138,17 +143,17 @@ async fn the_standards_library_for_rust_verifies() {
     assert!(!verifies(&secret, &body.replace("hear", "hare")));
     assert!(!verifies("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", body));
     // A delivered event is acknowledged in the inbox.
-    until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
+    wait_until(async || texts(&reader.page("wait=0&cursor=0").await).is_empty()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_sent_before_the_challenge_is_answered() {
-    let host = host(HASTY).await;
+    let host = host(FAST_RETRIES).await;
     let reader = Reader::claimed(&host).await;
     let answers = Arc::new(AtomicBool::new(false));
     let may = Arc::clone(&answers);
     let server = Server::plain(move |request| {
-        let reply = echo(request).filter(|_| may.load(Ordering::SeqCst));
+        let reply = answer_challenge(request).filter(|_| may.load(Ordering::SeqCst));
         reply.or_else(|| Some(response("200 OK", "", "welcome")))
     })
     .await;
@@ -157,20 +162,20 @@ async fn nothing_is_sent_before_the_challenge_is_answered() {
         reader.agent.call("svc.webhooks", json!({ "action": "create", "url": url })).await;
     let id = created.body["result"]["webhook"]["webhook_id"].as_str().unwrap().to_owned();
     assert!(created.body["next"]["input"]["webhook_id"] == id.as_str(), "{:#}", created.body);
-    until(async || server.requests().len() > 1).await;
-    reader.tell("towns/1", &["not yet"]).await;
+    wait_until(async || server.requests().len() > 1).await;
+    reader.send_events("towns/1", &["not yet"]).await;
     let webhook = reader.webhook(&id).await;
     assert_eq!(webhook["state"], "unverified");
     let error = webhook["last_error"].as_str().unwrap();
     assert!(error.contains("does not have the challenge"), "{error}");
     let test = json!({ "action": "test", "webhook_id": id });
-    reader.agent.call("svc.webhooks", test).await.refused(409, "webhook_unverified");
+    reader.agent.call("svc.webhooks", test).await.assert_refused(409, "webhook_unverified");
     answers.store(true, Ordering::SeqCst);
     reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
-    reader.reaches(&id, "active").await;
-    reader.tell("towns/1", &["now"]).await;
-    until(async || !told(&server).is_empty()).await;
-    assert_eq!(told(&server), ["now"]);
+    reader.wait_for_webhook_state(&id, "active").await;
+    reader.send_events("towns/1", &["now"]).await;
+    wait_until(async || !received_texts(&server).is_empty()).await;
+    assert_eq!(received_texts(&server), ["now"]);
     // A changed address gets a new challenge.
     let elsewhere = format!("http://127.0.0.1:{}/elsewhere", server.port);
     answers.store(false, Ordering::SeqCst);
@@ -186,17 +191,17 @@ async fn a_failed_challenge_is_sent_again_at_once() {
     let answers = Arc::new(AtomicBool::new(false));
     let may = Arc::clone(&answers);
     let server = Server::plain(move |request| {
-        let reply = echo(request).filter(|_| may.load(Ordering::SeqCst));
+        let reply = answer_challenge(request).filter(|_| may.load(Ordering::SeqCst));
         reply.or_else(|| Some(response("404 Not Found", "", "")))
     })
     .await;
     let url = format!("http://127.0.0.1:{}/in", server.port);
     let created = reader.webhooks(json!({ "action": "create", "url": url })).await;
     let id = created["webhook"]["webhook_id"].as_str().unwrap().to_owned();
-    until(async || server.requests().len() == 2).await;
+    wait_until(async || server.requests().len() == 2).await;
     answers.store(true, Ordering::SeqCst);
     reader.webhooks(json!({ "action": "verify", "webhook_id": id })).await;
-    reader.reaches(&id, "active").await;
+    reader.wait_for_webhook_state(&id, "active").await;
     assert_eq!(reader.deliveries(&id, "pending").await, [Value::Null; 0]);
 }
 
@@ -204,29 +209,29 @@ async fn a_failed_challenge_is_sent_again_at_once() {
 async fn events_of_a_paused_webhook_are_delivered_when_it_resumes() {
     let host = host("").await;
     let reader = Reader::claimed(&host).await;
-    let server = willing().await;
+    let server = accepting_receiver().await;
     let (id, _) = reader.subscribe(server.port).await;
     let act = |action: &str| json!({ "action": action, "webhook_id": id });
     let paused = reader.webhooks(act("pause")).await["webhook"].clone();
     assert_eq!(paused["state"], "paused");
     assert!(paused["allowed_actions"].as_array().unwrap().contains(&json!("resume")));
     let refused = reader.agent.call("svc.webhooks", act("pause")).await;
-    refused.refused(409, "invalid_transition");
-    reader.tell("towns/1", &["one", "two"]).await;
+    refused.assert_refused(409, "invalid_transition");
+    reader.send_events("towns/1", &["one", "two"]).await;
     let stale = json!({ "action": "update", "webhook_id": id, "expected_version": 1, "types": [] });
-    reader.agent.call("svc.webhooks", stale).await.refused(409, "version_conflict");
+    reader.agent.call("svc.webhooks", stale).await.assert_refused(409, "version_conflict");
     let narrow = json!({ "action": "update", "webhook_id": id, "types": ["herald.told"] });
     reader.webhooks(narrow).await;
-    assert_eq!(told(&server), [""; 0]);
+    assert_eq!(received_texts(&server), [""; 0]);
     reader.webhooks(act("resume")).await;
-    until(async || told(&server) == ["one", "two"]).await;
+    wait_until(async || received_texts(&server) == ["one", "two"]).await;
     let rumour = json!({
         "action": "proclaim", "agent": reader.id, "subject": "towns/1", "texts": ["psst"], "rumour": true,
     });
     reader.agent.result("herald", rumour).await;
-    reader.tell("towns/1", &["three"]).await;
-    until(async || told(&server).last().is_some_and(|text| text == "three")).await;
-    assert_eq!(told(&server), ["one", "two", "three"]);
+    reader.send_events("towns/1", &["three"]).await;
+    wait_until(async || received_texts(&server).last().is_some_and(|text| text == "three")).await;
+    assert_eq!(received_texts(&server), ["one", "two", "three"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -238,19 +243,19 @@ async fn the_paths_of_webhooks_are_the_actions_of_the_capability() {
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
         agent.host.send(method, path, &headers, body.map(|body| body.to_string())).await
     };
-    let server = willing().await;
+    let server = accepting_receiver().await;
     let url = |number: u32| json!({ "url": format!("http://127.0.0.1:{}/{number}", server.port) });
     let anonymous = host.agent().await;
     let refused = send(&anonymous, Method::POST, path, Some(url(0))).await;
-    refused.refused(403, "phone_binding_required");
+    refused.assert_refused(403, "phone_binding_required");
     assert_eq!(refused.body["next"]["capability"], "svc.phone-binding");
     let reader = Reader::claimed(&host).await;
     // Concurrent requests do not exceed the limit either.
     let asked = (0..9).map(|number| send(&reader.agent, Method::POST, path, Some(url(number))));
     let mut made = Vec::new();
-    for created in futures(asked).await {
+    for created in join_all(asked).await {
         if created.status != 200 {
-            created.refused(409, "webhook_limit_reached");
+            created.assert_refused(409, "webhook_limit_reached");
             continue;
         }
         assert!(created.body["result"]["secret"].as_str().unwrap().starts_with("whsec_"));
@@ -273,16 +278,16 @@ async fn the_paths_of_webhooks_are_the_actions_of_the_capability() {
     assert!(!found.text.contains("whsec_"), "a secret is shown once");
     let deleted = send(&reader.agent, Method::DELETE, &own, None).await;
     assert_eq!(deleted.body["result"], json!({ "deleted": true }));
-    send(&reader.agent, Method::GET, &own, None).await.refused(404, "webhook_not_found");
+    send(&reader.agent, Method::GET, &own, None).await.assert_refused(404, "webhook_not_found");
     let wrong = send(&reader.agent, Method::POST, path, Some(json!({ "uri": "x" }))).await;
-    wrong.refused(400, "validation_failed");
+    wrong.assert_refused(400, "validation_failed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn private_addresses_are_never_connected_to() {
     let host = Host::with(&["herald", "svc_events", "svc_webhooks"]).await;
     let reader = Reader::claimed(&host).await;
-    let server = willing().await;
+    let server = accepting_receiver().await;
     let port = server.port;
     for host in [
         "127.0.0.1",
@@ -300,33 +305,35 @@ async fn private_addresses_are_never_connected_to() {
     ] {
         let create = json!({ "action": "create", "url": format!("https://{host}:{port}/") });
         let reply = reader.agent.call("svc.webhooks", create).await;
-        reply.refused(400, "url_not_allowed");
+        reply.assert_refused(400, "url_not_allowed");
         assert!(!reply.text.contains(host), "{}", reply.text);
     }
     for url in
         ["http://hooks.example/", "https://user:secret@hooks.example/", "ftp://hooks.example/"]
     {
         let create = json!({ "action": "create", "url": url });
-        reader.agent.call("svc.webhooks", create).await.refused(400, "url_not_allowed");
+        reader.agent.call("svc.webhooks", create).await.assert_refused(400, "url_not_allowed");
     }
     // A name is checked by the addresses that it resolves to when the host connects.
     let url = format!("https://localhost:{port}/");
     let created = reader.webhooks(json!({ "action": "create", "url": url })).await;
     let id = created["webhook"]["webhook_id"].as_str().unwrap();
-    until(async || reader.webhook(id).await["last_error"] == "the address is not a public one")
-        .await;
+    wait_until(async || {
+        reader.webhook(id).await["last_error"] == "the address is not a public one"
+    })
+    .await;
     assert_eq!(server.connections(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn redirects_are_not_followed() {
-    let host = host(HASTY).await;
+    let host = host(FAST_RETRIES).await;
     let reader = Reader::claimed(&host).await;
-    let behind = willing().await;
+    let behind = accepting_receiver().await;
     let location = format!("location: http://127.0.0.1:{}/\r\n", behind.port);
     let server = receiver(move |_| Some(response("307 Temporary Redirect", &location, ""))).await;
     let (id, _) = reader.subscribe(server.port).await;
-    reader.tell("towns/1", &["one"]).await;
-    until(async || reader.webhook(&id).await["last_error"] == "the server answers 307").await;
+    reader.send_events("towns/1", &["one"]).await;
+    wait_until(async || reader.webhook(&id).await["last_error"] == "the server answers 307").await;
     assert_eq!(behind.connections(), 0);
 }

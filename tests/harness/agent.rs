@@ -1,6 +1,6 @@
 //! Agents, and the answers to their calls.
 
-use crate::harness::{Host, next};
+use crate::harness::{Host, next_steps};
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::{Value, json};
 
@@ -65,10 +65,10 @@ impl Agent<'_> {
     /// Calls an action, and asserts that the next step of the answer, if any, can be called.
     pub async fn call(&self, capability: &str, body: Value) -> Reply {
         let url = format!("{}/v1/capabilities/{capability}/call", self.host.url);
-        let token = self.host.renewed(&self.token).await;
+        let token = self.host.current_token(&self.token).await;
         let request = self.host.client.post(url).bearer_auth(token).json(&body);
         let reply = Reply::read(request.send().await.unwrap()).await;
-        next::check(self.host, &reply).await;
+        next_steps::assert_callable(self.host, &reply).await;
         reply
     }
 
@@ -112,7 +112,7 @@ impl Reply {
 
     /// Asserts that the response is the failure envelope, with this status and code
     /// and no unknown field.
-    pub fn refused(&self, status: u16, code: &str) {
+    pub fn assert_refused(&self, status: u16, code: &str) {
         assert_eq!(
             (self.status.as_u16(), &self.body["error_code"]),
             (status, &json!(code)),

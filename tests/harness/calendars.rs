@@ -1,6 +1,6 @@
 //! Calendars, and the events and busy times in them.
 
-use crate::harness::{Agent, Host, Options, Reply, ties::Person};
+use crate::harness::{Agent, Host, Options, Reply, relationships::Person};
 use serde_json::{Value, json};
 
 pub const CALENDAR: &str = "calendar";
@@ -20,25 +20,25 @@ pub async fn host() -> Host {
 }
 
 /// Returns the first object with the fields of the second added or replaced.
-pub fn and(mut body: Value, more: Value) -> Value {
+pub fn merged(mut body: Value, more: Value) -> Value {
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     body
 }
 
 /// Calls an action of the calendar.
-pub async fn ask(agent: &Agent<'_>, action: &str, more: Value) -> Reply {
-    agent.call(CALENDAR, and(json!({ "action": action }), more)).await
+pub async fn call_calendar(agent: &Agent<'_>, action: &str, more: Value) -> Reply {
+    agent.call(CALENDAR, merged(json!({ "action": action }), more)).await
 }
 
-pub async fn done(agent: &Agent<'_>, action: &str, more: Value) -> Value {
-    agent.result(CALENDAR, and(json!({ "action": action }), more)).await
+pub async fn call_calendar_ok(agent: &Agent<'_>, action: &str, more: Value) -> Value {
+    agent.result(CALENDAR, merged(json!({ "action": action }), more)).await
 }
 
 /// Returns the periods of a person's free and busy time, each as `start end kind`; the times have
 /// no year and no seconds.
 pub async fn periods(agent: &Agent<'_>, whose: &str, start: &str, end: &str) -> Vec<String> {
     let body = json!({ "owner_id": whose, "start": start, "end": end });
-    let found = done(agent, "get_freebusy", body).await;
+    let found = call_calendar_ok(agent, "get_freebusy", body).await;
     let short = |value: &Value| value.as_str().unwrap()[5..16].to_owned();
     let pieces = found["periods"].as_array().unwrap().iter();
     let text = |period: &Value| {
@@ -57,7 +57,7 @@ pub async fn events(agent: &Agent<'_>, start: &str, end: &str) -> Vec<Value> {
     let mut all = Vec::new();
     let mut body = json!({ "start": start, "end": end, "limit": 100 });
     loop {
-        let mut page = done(agent, "list_events", body.clone()).await;
+        let mut page = call_calendar_ok(agent, "list_events", body.clone()).await;
         all.append(page["items"].as_array_mut().unwrap());
         body["cursor"] = page["next_cursor"].take();
         if body["cursor"].is_null() {
@@ -68,7 +68,7 @@ pub async fn events(agent: &Agent<'_>, start: &str, end: &str) -> Vec<Value> {
 
 /// Reserves people's time through another capability, the fixture `clerk`.
 pub async fn reserve(by: &Person<'_>, more: Value) -> Reply {
-    by.agent().call("clerk", and(json!({ "action": "reserve", "kind": "firm" }), more)).await
+    by.agent().call("clerk", merged(json!({ "action": "reserve", "kind": "firm" }), more)).await
 }
 
 /// Returns a calendar file with these lines in one `VCALENDAR`.

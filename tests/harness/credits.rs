@@ -17,7 +17,7 @@ pub const NOBODY: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
 
 /// Starts a host with the fixture `spender`, which holds and spends credits, and
 /// with these components.
-pub async fn credits(others: &[&str]) -> Host {
+pub async fn host(others: &[&str]) -> Host {
     Host::start(options(others)).await
 }
 
@@ -46,13 +46,13 @@ pub async fn anonymous(host: &Host) -> Reader<'_> {
 pub async fn claimed<'a>(host: &'a Host, phone: &str) -> (Reader<'a>, String) {
     let reader = anonymous(host).await;
     let owner_id = reader.agent.claim(phone).await.as_str().unwrap().to_owned();
-    until(async || balance(&reader).await["version"] != 0).await;
+    wait_until(async || balance(&reader).await["version"] != 0).await;
     (reader, owner_id)
 }
 
-pub async fn until(done: impl AsyncFn() -> bool) {
+pub async fn wait_until(is_done: impl AsyncFn() -> bool) {
     let started = Instant::now();
-    while !done().await {
+    while !is_done().await {
         assert!(started.elapsed() < PATIENCE);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -68,45 +68,45 @@ pub async fn funds(reader: &Reader<'_>) -> (u64, u64) {
     (balance["available"].as_u64().unwrap(), balance["held"].as_u64().unwrap())
 }
 
-pub async fn kinds(reader: &Reader<'_>) -> Vec<String> {
+pub async fn entry_kinds(reader: &Reader<'_>) -> Vec<String> {
     let statement = reader.agent.result(CREDITS, json!({ "action": "statement" })).await;
     let items = statement["items"].as_array().unwrap().iter();
     items.map(|entry| entry["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-pub async fn pass(reader: &Reader<'_>, action: &str, input: Value) -> Reply {
+pub async fn call_spender(reader: &Reader<'_>, action: &str, input: Value) -> Reply {
     reader.agent.call("spender", json!({ "action": action, "input": input })).await
 }
 
-pub async fn passed(reader: &Reader<'_>, action: &str, input: Value) -> Value {
-    let reply = pass(reader, action, input).await;
+pub async fn call_spender_ok(reader: &Reader<'_>, action: &str, input: Value) -> Value {
+    let reply = call_spender(reader, action, input).await;
     assert_eq!(reply.status, 200, "{:#}", reply.body);
     reply.body["result"]["output"].clone()
 }
 
 pub async fn hold(reader: &Reader<'_>, amount: u64, reference: &str) -> Value {
     let input = json!({ "amount": amount, "ref": reference, "ttl_s": 172_800 });
-    passed(reader, "hold", input).await
+    call_spender_ok(reader, "hold", input).await
 }
 
 /// Reads and acknowledges the next events of the ledger; returns type and data of each.
-pub async fn told(reader: &Reader<'_>, count: usize) -> Vec<(String, Value)> {
-    let mut told = Vec::new();
+pub async fn receive_events(reader: &Reader<'_>, count: usize) -> Vec<(String, Value)> {
+    let mut received = Vec::new();
     let started = Instant::now();
-    while told.len() < count {
-        assert!(started.elapsed() < PATIENCE, "{told:#?}");
+    while received.len() < count {
+        assert!(started.elapsed() < PATIENCE, "{received:#?}");
         let types = "credits.granted,credits.low,credits.refunded";
         let page = reader.page(&format!("wait=1&types={types}")).await;
         for event in page["events"].as_array().unwrap() {
-            told.push((event["type"].as_str().unwrap().to_owned(), event["data"].clone()));
+            received.push((event["type"].as_str().unwrap().to_owned(), event["data"].clone()));
         }
         reader.acknowledge(&ids(&page)).await;
     }
-    told
+    received
 }
 
 /// Calls the next step of a refusal, which must succeed.
-pub async fn follow(reader: &Reader<'_>, refused: &Reply) -> Value {
+pub async fn call_next_step(reader: &Reader<'_>, refused: &Reply) -> Value {
     let next = &refused.body["next"];
     reader.agent.result(next["capability"].as_str().unwrap(), next["input"].clone()).await
 }

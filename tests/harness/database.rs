@@ -28,7 +28,7 @@ macro_rules! connected {
 }
 
 /// Returns which of these texts are in the bytes, in any case of letters.
-pub fn found(bytes: &[u8], texts: &[&str]) -> Vec<String> {
+pub fn texts_found(bytes: &[u8], texts: &[&str]) -> Vec<String> {
     let all = String::from_utf8_lossy(bytes).to_ascii_lowercase();
     let is_in = |text: &&&str| all.contains(&text.to_ascii_lowercase());
     texts.iter().filter(is_in).map(|text| (*text).to_owned()).collect()
@@ -47,7 +47,7 @@ impl Database {
     }
 
     /// Returns the SQL literal for false.
-    pub fn no(&self) -> &'static str {
+    pub fn false_literal(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "0",
             Self::Postgres(_) => "false",
@@ -56,7 +56,7 @@ impl Database {
 
     /// Returns which of these texts are in the database: in the file and its
     /// write-ahead log, or in a dump.
-    pub fn found(&self, texts: &[&str]) -> Vec<String> {
+    pub fn texts_found(&self, texts: &[&str]) -> Vec<String> {
         let bytes = match self {
             Self::Sqlite(file) => {
                 let log = file.with_extension("db-wal");
@@ -64,7 +64,7 @@ impl Database {
             }
             Self::Postgres(url) => postgres::dump(url),
         };
-        found(&bytes, texts)
+        texts_found(&bytes, texts)
     }
 
     /// Runs a statement; returns how many rows it changed.

@@ -1,4 +1,4 @@
-//! A DNS server that answers as a test says, and records its queries.
+//! A DNS server that answers as a test respond, and records its queries.
 
 use std::{
     net::Ipv4Addr,
@@ -16,7 +16,7 @@ pub enum Answer {
     Texts(Vec<String>),
     Address(Ipv4Addr),
     /// The name does not exist (NXDOMAIN).
-    NoName,
+    NxDomain,
     /// The server fails (SERVFAIL).
     Failure,
     /// The server sends no answer.
@@ -25,11 +25,11 @@ pub enum Answer {
 
 /// Returns the answer for a name in lower case and a type, after this many
 /// earlier queries for both.
-type Says = dyn Fn(&str, u16, usize) -> Answer + Send + Sync;
+type Responder = dyn Fn(&str, u16, usize) -> Answer + Send + Sync;
 
 pub struct Dns {
     pub port: u16,
-    asked: Arc<Mutex<Vec<(String, u16)>>>,
+    queries: Arc<Mutex<Vec<(String, u16)>>>,
     work: JoinHandle<()>,
 }
 
@@ -40,34 +40,37 @@ impl Drop for Dns {
 }
 
 impl Dns {
-    pub async fn start(says: impl Fn(&str, u16, usize) -> Answer + Send + Sync + 'static) -> Self {
+    pub async fn start(
+        respond: impl Fn(&str, u16, usize) -> Answer + Send + Sync + 'static,
+    ) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let port = socket.local_addr().unwrap().port();
-        let asked: Arc<Mutex<Vec<(String, u16)>>> = Arc::default();
-        let noted = Arc::clone(&asked);
-        let says: Box<Says> = Box::new(says);
+        let queries: Arc<Mutex<Vec<(String, u16)>>> = Arc::default();
+        let recorded = Arc::clone(&queries);
+        let respond: Box<Responder> = Box::new(respond);
         let work = tokio::spawn(async move {
             let mut bytes = [0; 1500];
             while let Ok((length, from)) = socket.recv_from(&mut bytes).await {
                 let (name, kind, question) = question(&bytes[..length]);
                 let before = {
-                    let mut noted = noted.lock().unwrap();
-                    noted.push((name.clone(), kind));
-                    noted.iter().filter(|query| **query == (name.clone(), kind)).count() - 1
+                    let mut recorded = recorded.lock().unwrap();
+                    recorded.push((name.clone(), kind));
+                    recorded.iter().filter(|query| **query == (name.clone(), kind)).count() - 1
                 };
-                if let Some(reply) = reply(&bytes[..2], question, kind, &says(&name, kind, before))
+                if let Some(reply) =
+                    reply(&bytes[..2], question, kind, &respond(&name, kind, before))
                 {
                     socket.send_to(&reply, from).await.unwrap();
                 }
             }
         });
-        Self { port, asked, work }
+        Self { port, queries, work }
     }
 
     /// Returns the number of queries for this name and type.
-    pub fn asked(&self, name: &str, kind: u16) -> usize {
-        let asked = self.asked.lock().unwrap();
-        asked.iter().filter(|(asked, of)| asked == name && *of == kind).count()
+    pub fn query_count(&self, name: &str, kind: u16) -> usize {
+        let queries = self.queries.lock().unwrap();
+        queries.iter().filter(|(queried, of)| queried == name && *of == kind).count()
     }
 }
 
@@ -87,7 +90,7 @@ fn reply(id: &[u8], question: &[u8], kind: u16, answer: &Answer) -> Option<Vec<u
     let (code, records): (u8, Vec<Vec<u8>>) = match answer {
         Answer::Silence => return None,
         Answer::Failure => (2, Vec::new()),
-        Answer::NoName => (3, Vec::new()),
+        Answer::NxDomain => (3, Vec::new()),
         Answer::Texts(texts) if kind == TXT => {
             (0, texts.iter().map(|text| strings(text)).collect())
         }

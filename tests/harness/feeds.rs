@@ -108,7 +108,7 @@ impl Host {
         Options::default().configuration(&format!("{public_url}{configuration}"))
     }
 
-    pub async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
+    pub async fn request(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut request = self.client.request(method, format!("{}{path}", self.url));
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -119,7 +119,7 @@ impl Host {
     }
 
     pub async fn fetch(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
-        self.ask(Method::GET, path, headers).await
+        self.request(Method::GET, path, headers).await
     }
 
     /// Returns the operator's view of the feeds.

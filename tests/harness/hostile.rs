@@ -19,12 +19,12 @@ pub struct Scene {
 }
 
 /// Makes the bytes of a component.
-pub type Make = fn(&Scene) -> Vec<u8>;
+pub type Build = fn(&Scene) -> Vec<u8>;
 /// Returns what is wrong with what was seen.
-pub type Check = fn(&Seen) -> Result<(), String>;
+pub type Check = fn(&Observation) -> Result<(), String>;
 
 /// What was seen after the call of a component's action `act`.
-pub struct Seen {
+pub struct Observation {
     pub reply: Reply,
     /// The operator's view of the catalog.
     pub status: Value,
@@ -50,7 +50,7 @@ pub enum Expected {
 
 impl Expected {
     /// Returns the outcome as the document about hostile components describes it.
-    pub fn sentence(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
             Self::Refused(reason) => format!("file refused: `{reason}`"),
             Self::Call(_, code) => format!("call refused: `{code}`"),
@@ -65,10 +65,10 @@ pub struct Attack {
     /// The name of the component's file, and its id unless the script has another one.
     pub name: &'static str,
     /// What the component tries.
-    pub tries: &'static str,
-    pub component: Make,
+    pub attempt: &'static str,
+    pub component: Build,
     /// The component that serves under the same file name before this one is dropped.
-    pub before: Option<Make>,
+    pub predecessor: Option<Build>,
     /// The body of the call.
     pub body: fn() -> Value,
     pub expected: Expected,
@@ -77,34 +77,34 @@ pub struct Attack {
 impl Attack {
     pub const fn new(
         name: &'static str,
-        tries: &'static str,
+        attempt: &'static str,
         expected: Expected,
-        component: Make,
+        component: Build,
     ) -> Self {
         let body = || json!({ "action": "act" });
-        Self { name, tries, component, before: None, body, expected }
+        Self { name, attempt, component, predecessor: None, body, expected }
     }
 
-    pub const fn after(mut self, before: Make) -> Self {
-        self.before = Some(before);
+    pub const fn replacing(mut self, predecessor: Build) -> Self {
+        self.predecessor = Some(predecessor);
         self
     }
 
-    pub const fn called_with(mut self, body: fn() -> Value) -> Self {
+    pub const fn with_body(mut self, body: fn() -> Value) -> Self {
         self.body = body;
         self
     }
 
     /// Compares what was seen of the call with what is expected.
-    pub fn judge(&self, seen: &Seen) -> Result<(), String> {
-        let (status, body) = (seen.reply.status.as_u16(), &seen.reply.body);
-        let told = || format!("{status} {}", excerpt(&seen.reply.text));
+    pub fn check(&self, observed: &Observation) -> Result<(), String> {
+        let (status, body) = (observed.reply.status.as_u16(), &observed.reply.body);
+        let answer = || format!("{status} {}", excerpt(&observed.reply.text));
         match &self.expected {
             Expected::Refused(_) => Err("it was loaded".to_owned()),
             Expected::Call(wanted, code) => {
                 match status == *wanted && body["error_code"] == *code {
                     true => Ok(()),
-                    false => Err(told()),
+                    false => Err(answer()),
                 }
             }
             Expected::Operation(text) => {
@@ -112,11 +112,11 @@ impl Attack {
                 let mut refusals = operations.filter_map(|report| report["refusal"].as_str());
                 match refusals.any(|refusal| refusal.contains(text)) {
                     true => Ok(()),
-                    false => Err(told()),
+                    false => Err(answer()),
                 }
             }
             Expected::Harmless(_, check) => {
-                check(seen).map_err(|fault| format!("{fault}; {}", told()))
+                check(observed).map_err(|fault| format!("{fault}; {}", answer()))
             }
         }
     }
@@ -128,13 +128,13 @@ pub fn excerpt(text: &str) -> &str {
 }
 
 /// Returns the fixture with this script.
-pub fn scripted(script: &Value) -> Vec<u8> {
+pub fn with_script(script: &Value) -> Vec<u8> {
     static FIXTURE: LazyLock<Vec<u8>> = LazyLock::new(|| component("hostile"));
-    stamped(FIXTURE.clone(), script)
+    embed_script(FIXTURE.clone(), script)
 }
 
 /// Writes this script into a build of the fixture.
-pub fn stamped(mut bytes: Vec<u8>, script: &Value) -> Vec<u8> {
+pub fn embed_script(mut bytes: Vec<u8>, script: &Value) -> Vec<u8> {
     let mark = bytes.windows(MARK.len()).position(|window| window == MARK);
     let start = mark.unwrap() + MARK.len();
     let script = script.to_string();
@@ -149,8 +149,8 @@ pub fn stamped(mut bytes: Vec<u8>, script: &Value) -> Vec<u8> {
 }
 
 /// Returns the fixture with this id and these operations of its action `act`.
-pub fn acting(id: &str, operations: Value) -> Vec<u8> {
-    scripted(&json!({ "id": id, "operations": operations }))
+pub fn with_operations(id: &str, operations: Value) -> Vec<u8> {
+    with_script(&json!({ "id": id, "operations": operations }))
 }
 
 /// Returns the component with a nested component added, and with this number of instances of that.

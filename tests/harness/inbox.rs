@@ -1,6 +1,6 @@
 //! An agent that reads its inbox.
 
-use crate::harness::{Agent, Host, Options, Reply, next::check_step};
+use crate::harness::{Agent, Host, Options, Reply, next_steps::assert_callable_step};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -43,16 +43,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Makes the fixture `herald` send events with these texts to this agent.
-    pub async fn tell(&self, subject: &str, texts: &[&str]) {
-        let told = json!({
+    pub async fn send_events(&self, subject: &str, texts: &[&str]) {
+        let body = json!({
             "action": "proclaim", "agent": self.id, "subject": subject, "texts": texts,
         });
-        self.agent.result("herald", told).await;
+        self.agent.result("herald", body).await;
     }
 
     /// Polls the inbox with these parameters.
     pub async fn poll(&self, query: &str) -> Reply {
-        let bearer = format!("Bearer {}", self.agent.host.renewed(&self.agent.token).await);
+        let bearer = format!("Bearer {}", self.agent.host.current_token(&self.agent.token).await);
         let path = format!("/v1/agent-events/stream?{query}");
         self.agent.host.send(Method::GET, &path, &[("authorization", &bearer)], None).await
     }
@@ -63,13 +63,13 @@ impl<'a> Reader<'a> {
         let reply = self.poll(query).await;
         assert_eq!(reply.status, 200, "{:#}", reply.body);
         for event in reply.body["events"].as_array().unwrap() {
-            check_step(self.agent.host, &event["data"]["next"], &event.to_string()).await;
+            assert_callable_step(self.agent.host, &event["data"]["next"], &event.to_string()).await;
         }
         reply.body
     }
 
     pub async fn acknowledge(&self, ids: &[&str]) -> Value {
-        let bearer = format!("Bearer {}", self.agent.host.renewed(&self.agent.token).await);
+        let bearer = format!("Bearer {}", self.agent.host.current_token(&self.agent.token).await);
         let body = json!({ "ack_event_ids": ids });
         let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
         let path = "/v1/agent-events/ack";

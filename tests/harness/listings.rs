@@ -4,7 +4,7 @@ use crate::harness::{Agent, Host, PATIENCE, Reply, inbox::Reader};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
-pub use crate::harness::needed::LISTINGS as CAPABILITIES;
+pub use crate::harness::component_sets::LISTINGS as CAPABILITIES;
 
 pub const LISTINGS: &str = "agent_listings";
 
@@ -31,7 +31,7 @@ impl<'a> Lister<'a> {
     }
 
     /// Registers an agent of a person with this year of birth.
-    pub async fn born(host: &'a Host, year: u16) -> Self {
+    pub async fn with_birth_year(host: &'a Host, year: u16) -> Self {
         let person = Self::new(host).await;
         let born = json!({ "action": "update_profile", "birth_year": year, "display_name": "Ada" });
         person.agent().result("owners", born).await;
@@ -43,31 +43,31 @@ impl<'a> Lister<'a> {
     }
 
     pub async fn call(&self, action: &str, fields: Value) -> Reply {
-        self.agent().call(LISTINGS, with(action, &fields)).await
+        self.agent().call(LISTINGS, action_body(action, &fields)).await
     }
 
     pub async fn result(&self, action: &str, fields: Value) -> Value {
-        self.agent().result(LISTINGS, with(action, &fields)).await
+        self.agent().result(LISTINGS, action_body(action, &fields)).await
     }
 
     /// Creates a listing, a room changed by these fields, and returns its id.
-    pub async fn lists(&self, fields: Value) -> String {
+    pub async fn create_listing(&self, fields: Value) -> String {
         let listing = self.result("create", room(fields)).await;
         listing["listing_id"].as_str().unwrap().to_owned()
     }
 
     /// Makes a call about one listing.
-    pub async fn does(&self, action: &str, listing_id: &str) -> Reply {
+    pub async fn call_on(&self, action: &str, listing_id: &str) -> Reply {
         self.call(action, json!({ "listing_id": listing_id })).await
     }
 
     /// The ids that a search finds.
-    pub async fn finds(&self, search: Value) -> Vec<String> {
-        found(self.agent(), search).await
+    pub async fn search(&self, search: Value) -> Vec<String> {
+        search_ids(self.agent(), search).await
     }
 
     /// Runs an action of `social_relationships`, such as `block` or `connect`.
-    pub async fn ties(&self, action: &str, other: &Self) {
+    pub async fn relate(&self, action: &str, other: &Self) {
         let mut body = json!({ "action": action, "owner_id": other.id });
         if action == "accept" {
             body["kind"] = json!("connect");
@@ -76,36 +76,36 @@ impl<'a> Lister<'a> {
     }
 
     /// Waits for this number of events of one type, acknowledges and returns them.
-    pub async fn told(&self, event: &str, count: usize) -> Vec<Value> {
+    pub async fn receive_events(&self, event: &str, count: usize) -> Vec<Value> {
         let started = Instant::now();
-        let mut told = Vec::new();
-        while told.len() < count {
-            assert!(started.elapsed() < PATIENCE, "{} of {count} {event}", told.len());
+        let mut received = Vec::new();
+        while received.len() < count {
+            assert!(started.elapsed() < PATIENCE, "{} of {count} {event}", received.len());
             let page = self.reader.page(&format!("wait=5&types={event}")).await;
             let events = page["events"].as_array().unwrap();
             let ids: Vec<_> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
             if !ids.is_empty() {
                 self.reader.acknowledge(&ids).await;
             }
-            told.extend(events.iter().cloned());
+            received.extend(events.iter().cloned());
         }
-        told
+        received
     }
 }
 
 /// The ids that a search finds.
-pub async fn found(agent: &Agent<'_>, search: Value) -> Vec<String> {
-    let found = agent.result(LISTINGS, with("search", &search)).await;
+pub async fn search_ids(agent: &Agent<'_>, search: Value) -> Vec<String> {
+    let found = agent.result(LISTINGS, action_body("search", &search)).await;
     let items = found["items"].as_array().unwrap().iter();
     items.map(|listing| listing["listing_id"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Returns the instant this many milliseconds from now, as text.
-pub fn at(at: u64) -> String {
-    (jiff::Timestamp::now() + Duration::from_millis(at)).to_string()
+pub fn instant_in_ms(milliseconds: u64) -> String {
+    (jiff::Timestamp::now() + Duration::from_millis(milliseconds)).to_string()
 }
 
-pub fn with(action: &str, fields: &Value) -> Value {
+pub fn action_body(action: &str, fields: &Value) -> Value {
     let mut body = Map::from_iter([("action".to_owned(), json!(action))]);
     body.extend(fields.as_object().unwrap().clone());
     body.into()
@@ -126,7 +126,7 @@ pub fn room(fields: Value) -> Value {
 }
 
 /// Asserts that the next step of a refusal succeeds as it stands, or has a question for the person.
-pub async fn follow(agent: &Agent<'_>, refused: &Reply) {
+pub async fn follow_next_step(agent: &Agent<'_>, refused: &Reply) {
     let next = &refused.body["next"];
     if next["missing"].is_array() {
         assert!(next["ask_user"].is_string(), "{next:#}");

@@ -2,12 +2,12 @@
 
 use crate::harness::{
     Host, Options, PATIENCE, Reply,
-    listings::{Lister, with},
+    listings::{Lister, action_body},
 };
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-pub use crate::harness::needed::MATCHING as CAPABILITIES;
+pub use crate::harness::component_sets::MATCHING as CAPABILITIES;
 
 pub const MATCHING: &str = "matching_sessions";
 
@@ -33,26 +33,26 @@ pub struct Seeker<'a> {
 impl<'a> Seeker<'a> {
     /// Creates a person whose listing offers one strength and seeks another.
     pub async fn new(host: &'a Host, brings: &str, seeks: &str) -> Self {
-        Self::with(host, brings, json!({ "want": [wish(seeks)] })).await
+        Self::with(host, brings, json!({ "want": [strength_criterion(seeks)] })).await
     }
 
     pub async fn with(host: &'a Host, brings: &str, criteria: Value) -> Self {
-        Self::of(host, search(brings, criteria)).await
+        Self::of(host, cofounder_listing(brings, criteria)).await
     }
 
     /// Creates a person with this listing.
     pub async fn of(host: &'a Host, listing: Value) -> Self {
         let lister = Lister::new(host).await;
-        let listing_id = publishes(&lister, listing).await;
+        let listing_id = create_listing(&lister, listing).await;
         Self { lister, listing_id }
     }
 
     pub async fn call(&self, action: &str, fields: Value) -> Reply {
-        self.lister.agent().call(MATCHING, with(action, &fields)).await
+        self.lister.agent().call(MATCHING, action_body(action, &fields)).await
     }
 
     pub async fn result(&self, action: &str, fields: Value) -> Value {
-        self.lister.agent().result(MATCHING, with(action, &fields)).await
+        self.lister.agent().result(MATCHING, action_body(action, &fields)).await
     }
 
     /// Creates a session and returns its id.
@@ -77,25 +77,27 @@ impl<'a> Seeker<'a> {
     }
 
     /// Decides on the candidate with this listing.
-    pub async fn decides(&self, session_id: &str, listing_id: &str, decision: &str) -> Reply {
+    pub async fn decide(&self, session_id: &str, listing_id: &str, decision: &str) -> Reply {
         let all = self.candidates(session_id).await;
-        let is_it = |candidate: &&Value| candidate["listing_card"]["listing_id"] == listing_id;
-        let candidate = all.iter().find(is_it).unwrap_or_else(|| panic!("{listing_id}: {all:#?}"));
+        let has_listing =
+            |candidate: &&Value| candidate["listing_card"]["listing_id"] == listing_id;
+        let candidate =
+            all.iter().find(has_listing).unwrap_or_else(|| panic!("{listing_id}: {all:#?}"));
         let fields = json!({
             "session_id": session_id, "candidate_id": candidate["candidate_id"], "decision": decision,
         });
         self.call("decide", fields).await
     }
 
-    pub async fn gets(&self, session_id: &str) -> Value {
+    pub async fn get(&self, session_id: &str) -> Value {
         self.result("get", json!({ "session_id": session_id })).await
     }
 
     /// Waits until a session is in this state.
-    pub async fn until(&self, session_id: &str, state: &str) {
+    pub async fn wait_for_state(&self, session_id: &str, state: &str) {
         let started = Instant::now();
         loop {
-            let now = self.gets(session_id).await["state"].clone();
+            let now = self.get(session_id).await["state"].clone();
             if now == state {
                 return;
             }
@@ -114,28 +116,28 @@ impl<'a> Seeker<'a> {
     }
 
     /// Returns the type and data of every event about a session so far.
-    pub async fn heard(&self, session_id: &str) -> Vec<(String, Value)> {
+    pub async fn session_events(&self, session_id: &str) -> Vec<(String, Value)> {
         let mut events = self.events().await;
         events.retain(|(_, data)| data["session_id"] == session_id);
         events
     }
 
     /// Waits for this number of events about a session, and returns their types.
-    pub async fn heard_types(&self, session_id: &str, count: usize) -> Vec<String> {
+    pub async fn wait_for_event_types(&self, session_id: &str, count: usize) -> Vec<String> {
         let started = Instant::now();
         loop {
-            let heard = self.heard(session_id).await;
-            if heard.len() >= count {
-                return heard.into_iter().map(|(name, _)| name).collect();
+            let events = self.session_events(session_id).await;
+            if events.len() >= count {
+                return events.into_iter().map(|(name, _)| name).collect();
             }
-            assert!(started.elapsed() < PATIENCE, "{} of {count}: {heard:#?}", heard.len());
+            assert!(started.elapsed() < PATIENCE, "{} of {count}: {events:#?}", events.len());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 }
 
 /// Returns the fields of a listing that looks for a cofounder.
-pub fn search(brings: &str, criteria: Value) -> Value {
+pub fn cofounder_listing(brings: &str, criteria: Value) -> Value {
     json!({
         "category": "venture.cofounder", "side": "demand", "title": format!("Brings {brings}"),
         "description": "Looks for somebody to build with.",
@@ -148,7 +150,7 @@ pub fn search(brings: &str, criteria: Value) -> Value {
 }
 
 /// Creates a listing and returns its id.
-pub async fn publishes(lister: &Lister<'_>, listing: Value) -> String {
+pub async fn create_listing(lister: &Lister<'_>, listing: Value) -> String {
     let listing = lister.result("create", listing).await;
     listing["listing_id"].as_str().unwrap().to_owned()
 }
@@ -160,13 +162,13 @@ pub async fn operate(host: &Host, action: &str, input: Value) -> Reply {
 }
 
 /// Returns the state of a document in the database.
-pub async fn kept(host: &Host, id: &str) -> String {
+pub async fn stored_state(host: &Host, id: &str) -> String {
     let sql = format!("SELECT json_extract(body, '$.state') FROM documents WHERE id = '{id}'");
     host.database().texts(&sql).await.remove(0)
 }
 
 /// Returns the names of matching's timers about a document.
-pub async fn timers(host: &Host, id: &str) -> Vec<String> {
+pub async fn timer_names(host: &Host, id: &str) -> Vec<String> {
     let sql = format!(
         "SELECT name FROM timers WHERE capability = '{MATCHING}' AND name LIKE '%{id}' ORDER BY name"
     );
@@ -174,12 +176,12 @@ pub async fn timers(host: &Host, id: &str) -> Vec<String> {
 }
 
 /// Returns the criterion that the other listing offers this strength.
-pub fn wish(strength: &str) -> Value {
+pub fn strength_criterion(strength: &str) -> Value {
     json!({ "field": "strengths", "op": "eq", "value": strength })
 }
 
 /// Returns the result of a call that must have succeeded.
-pub fn ok(reply: &Reply) -> Value {
+pub fn expect_ok(reply: &Reply) -> Value {
     assert_eq!(reply.status, 200, "{}", reply.text);
     reply.body["result"].clone()
 }

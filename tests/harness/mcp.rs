@@ -47,7 +47,7 @@ impl<'a> Mcp<'a> {
         Self { host, token, session: None, capabilities: json!({}) }
     }
 
-    pub fn able_to(self, capabilities: Value) -> Self {
+    pub fn with_capabilities(self, capabilities: Value) -> Self {
         Self { capabilities, ..self }
     }
 
@@ -95,7 +95,7 @@ impl<'a> Mcp<'a> {
 
     /// Sends any body; `headers` replace the usual ones of the same name.
     pub async fn send(&self, body: &Value, headers: &[(&str, &str)]) -> Response {
-        let token = self.host.renewed(&self.token).await;
+        let token = self.host.current_token(&self.token).await;
         let mut map = HeaderMap::new();
         let mut set = |name: &str, value: &str| {
             let name: reqwest::header::HeaderName = name.parse().unwrap();

@@ -2,10 +2,10 @@
 
 use crate::harness::{
     Host, Options, Reply,
-    calendars::{self, done},
-    conversations::until,
-    listings::with,
-    ties::Person,
+    calendars::{self, call_calendar_ok},
+    conversations::wait_until,
+    listings::action_body,
+    relationships::Person,
 };
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
@@ -74,19 +74,19 @@ pub fn id(meeting: &Value) -> &str {
 }
 
 impl Person<'_> {
-    pub async fn meet(&self, action: &str, fields: Value) -> Reply {
-        self.agent().call(MEETINGS, with(action, &fields)).await
+    pub async fn call_meeting(&self, action: &str, fields: Value) -> Reply {
+        self.agent().call(MEETINGS, action_body(action, &fields)).await
     }
 
-    pub async fn met(&self, action: &str, fields: Value) -> Value {
-        let reply = self.meet(action, fields).await;
+    pub async fn call_meeting_ok(&self, action: &str, fields: Value) -> Value {
+        let reply = self.call_meeting(action, fields).await;
         assert_eq!(reply.status, 200, "{action}: {}", reply.text);
         reply.body["result"].clone()
     }
 
     /// Proposes a meeting with slots that begin these numbers of minutes after `BEGIN`.
-    pub async fn proposes(&self, thread_id: &str, slots: &[i64]) -> Value {
-        self.met("propose", proposal(thread_id, slots)).await
+    pub async fn propose(&self, thread_id: &str, slots: &[i64]) -> Value {
+        self.call_meeting_ok("propose", proposal(thread_id, slots)).await
     }
 
     pub async fn accept(&self, meeting: &Value, number: usize) -> Reply {
@@ -95,28 +95,28 @@ impl Person<'_> {
         let accept = json!({
             "meeting_id": meeting["meeting_id"], "slot_id": slot_id, "sequence": sequence,
         });
-        self.meet("accept", accept).await
+        self.call_meeting("accept", accept).await
     }
 
-    pub async fn accepts(&self, meeting: &Value, number: usize) -> Value {
+    pub async fn accept_ok(&self, meeting: &Value, number: usize) -> Value {
         let reply = self.accept(meeting, number).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
         reply.body["result"].clone()
     }
 
-    pub async fn counters(&self, meeting: &Value, slots: &[i64]) -> Reply {
+    pub async fn counter(&self, meeting: &Value, slots: &[i64]) -> Reply {
         let slots: Vec<_> = slots.iter().map(|minutes| slot(*minutes)).collect();
         let counter = json!({ "meeting_id": meeting["meeting_id"], "slots": slots });
-        self.meet("counter", counter).await
+        self.call_meeting("counter", counter).await
     }
 
     /// Returns a meeting as this person sees it now.
-    pub async fn looks(&self, meeting: &Value) -> Value {
-        self.met("get", of(meeting)).await
+    pub async fn meeting(&self, meeting: &Value) -> Value {
+        self.call_meeting_ok("get", of(meeting)).await
     }
 
     /// Returns the type and data of each event about the meeting in the inbox so far.
-    pub async fn told_of(&self, meeting: &Value) -> Vec<(String, Value)> {
+    pub async fn meeting_events(&self, meeting: &Value) -> Vec<(String, Value)> {
         let page = self.reader.page("wait=0&cursor=0&limit=100").await;
         let events = page["events"].as_array().unwrap().iter();
         let about = |event: &&Value| event["data"]["meeting_id"] == meeting["meeting_id"];
@@ -125,38 +125,38 @@ impl Person<'_> {
         events.filter(about).map(pair).collect()
     }
 
-    pub async fn told_types(&self, meeting: &Value) -> Vec<String> {
-        self.told_of(meeting).await.into_iter().map(|(name, _)| name).collect()
+    pub async fn meeting_event_types(&self, meeting: &Value) -> Vec<String> {
+        self.meeting_events(meeting).await.into_iter().map(|(name, _)| name).collect()
     }
 
     /// Waits for an event of this type about the meeting, and returns its data.
-    pub async fn is_told(&self, meeting: &Value, event: &str) -> Value {
-        until(event, async || {
-            self.told_types(meeting).await.iter().any(|event_type| event_type == event)
+    pub async fn wait_for_meeting_event(&self, meeting: &Value, event: &str) -> Value {
+        wait_until(event, async || {
+            self.meeting_event_types(meeting).await.iter().any(|event_type| event_type == event)
         })
         .await;
-        let told = self.told_of(meeting).await;
-        told.into_iter().find(|(name, _)| name == event).unwrap().1
+        let events = self.meeting_events(meeting).await;
+        events.into_iter().find(|(name, _)| name == event).unwrap().1
     }
 
     /// Returns when the meetings in this person's calendar begin.
-    pub async fn calendar(&self) -> Vec<String> {
+    pub async fn meeting_starts(&self) -> Vec<String> {
         let range = json!({ "start": minute(-2_880), "end": minute(40_000) });
-        let listed = done(self.agent(), "list_events", range).await;
+        let listed = call_calendar_ok(self.agent(), "list_events", range).await;
         let listed = listed["items"].as_array().unwrap().iter();
         let meetings = listed.filter(|event| event["kind"] == "meeting");
         meetings.map(|event| event["start"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Blocks time in this person's calendar, between two numbers of minutes after `BEGIN`.
-    pub async fn is_busy(&self, from: i64, to: i64) {
+    pub async fn block_time(&self, from: i64, to: i64) {
         let block = json!({ "start": minute(from), "end": minute(to) });
-        let reply = calendars::ask(self.agent(), "add_block", block).await;
+        let reply = calendars::call_calendar(self.agent(), "add_block", block).await;
         assert_eq!(reply.status, 200, "{}", reply.text);
     }
 
     /// Returns whether this person may see when the other one is busy.
-    pub async fn may_see_time_of(&self, other: &Self) -> bool {
+    pub async fn can_see_busy_time_of(&self, other: &Self) -> bool {
         let question = json!({
             "action": "check", "relation": "can_see_freebusy", "object": format!("owner:{}", other.id),
         });
@@ -188,7 +188,7 @@ pub async fn due(host: &Host, timer: &str, meeting: &Value) {
 }
 
 /// Returns the names of a meeting's timers.
-pub async fn timers(host: &Host, meeting: &Value) -> Vec<String> {
+pub async fn timer_names(host: &Host, meeting: &Value) -> Vec<String> {
     let sql = format!("SELECT name FROM timers WHERE name LIKE '%{}%' ORDER BY name", id(meeting));
     host.database().texts(&sql).await
 }

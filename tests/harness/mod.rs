@@ -2,6 +2,7 @@
 
 mod agent;
 pub mod calendars;
+pub mod component_sets;
 pub mod conversations;
 pub mod credits;
 pub mod database;
@@ -9,15 +10,13 @@ pub mod dns;
 pub mod feeds;
 pub mod generated;
 pub mod hostile;
+mod in_process;
 pub mod inbox;
-mod inside;
-pub mod invisible;
 pub mod listings;
 pub mod matching;
 pub mod mcp;
 pub mod meetings;
-pub mod needed;
-pub mod next;
+pub mod next_steps;
 pub mod oauth;
 pub mod options;
 pub mod pairings;
@@ -27,11 +26,12 @@ pub mod process;
 pub mod publishing;
 pub mod queries;
 pub mod registry;
+pub mod relationships;
 pub mod rounds;
 pub mod server;
-pub mod ties;
 pub mod time;
 mod tokens;
+pub mod visibility;
 pub mod walk;
 pub mod webhooks;
 
@@ -40,7 +40,7 @@ pub use options::{Options, binary, component, guests, patched, unsigned};
 pub use process::{Process, command};
 
 use database::Database;
-use inside::Inside;
+use in_process::InProcessHost;
 use portolan_http::TOKEN_FILE;
 use portolan_outgoing::Certificate;
 use portolan_vocabulary::Clock;
@@ -70,7 +70,7 @@ pub struct Host {
     /// The host's clock, if it runs within this process; otherwise the system's.
     pub clock: Clock,
     tokens: Tokens,
-    inside: Option<Inside>,
+    in_process: Option<InProcessHost>,
 }
 
 impl Host {
@@ -92,21 +92,22 @@ impl Host {
     }
 
     async fn start_at(folder: TempDir, clock: Clock, trusted: Vec<Certificate>) -> Self {
-        let inside = Inside::start(folder.path(), clock.clone(), trusted).await;
-        let [url, admin_url] = [inside.public, inside.admin].map(|at| format!("http://{at}"));
-        let mut host = Self::reached(folder, url, admin_url);
+        let in_process = InProcessHost::start(folder.path(), clock.clone(), trusted).await;
+        let [url, admin_url] =
+            [in_process.public, in_process.admin].map(|at| format!("http://{at}"));
+        let mut host = Self::at_addresses(folder, url, admin_url);
         host.clock = clock;
-        host.inside = Some(inside);
+        host.in_process = Some(in_process);
         host
     }
 
     /// Returns a host in a process of its own, which is reached at these addresses.
-    fn reached(folder: TempDir, url: String, admin_url: String) -> Self {
+    fn at_addresses(folder: TempDir, url: String, admin_url: String) -> Self {
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = Client::new();
         let operator = operator(folder.path());
         let (clock, tokens) = (Clock::system(), Tokens::default());
-        Self { folder, url, admin_url, client, operator, clock, tokens, inside: None }
+        Self { folder, url, admin_url, client, operator, clock, tokens, in_process: None }
     }
 
     fn take_folder(mut self) -> TempDir {
@@ -155,7 +156,7 @@ impl Host {
     }
 
     /// Returns the number of readers that wait for events.
-    pub async fn waiting(&self) -> u64 {
+    pub async fn waiting_readers(&self) -> u64 {
         self.operate("/status").await.body["waiting_readers"].as_u64().unwrap()
     }
 
@@ -192,17 +193,17 @@ impl Host {
     }
 
     /// Waits until this file is refused, and returns its row in the list of refused files.
-    pub async fn refusal(&self, file: &str) -> Value {
-        let refused = |status: &Value| find(status, "refused", "file", file);
+    pub async fn wait_for_refusal(&self, file: &str) -> Value {
+        let refused = |status: &Value| find_row(status, "refused", "file", file);
         let what = format!("refusal of {file}");
         refused(&self.wait_for(&what, |status| refused(status).is_some()).await).unwrap()
     }
 
     /// Waits until this version of a capability serves.
-    pub async fn loaded(&self, id: &str, version: &str) {
+    pub async fn wait_for_version(&self, id: &str, version: &str) {
         let what = format!("{id} {version}");
         self.wait_for(&what, |status| {
-            find(status, "loaded", "id", id).is_some_and(|row| row["version"] == version)
+            find_row(status, "loaded", "id", id).is_some_and(|row| row["version"] == version)
         })
         .await;
     }
@@ -222,7 +223,7 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.inside = None;
+        self.in_process = None;
         if !std::thread::panicking() {
             self.ensure_no_secret_in_log();
         }
@@ -238,27 +239,27 @@ fn operator(folder: &Path) -> Client {
 }
 
 /// Returns the first row of one of the operator's lists in which `key` has this value.
-pub fn find(status: &Value, list: &str, key: &str, value: &str) -> Option<Value> {
+pub fn find_row(status: &Value, list: &str, key: &str, value: &str) -> Option<Value> {
     status[list].as_array()?.iter().find(|row| row[key] == value).cloned()
 }
 
 /// Runs the futures concurrently and returns their outputs in the same order.
-pub async fn futures<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
+pub async fn join_all<F: Future>(all: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut all: Vec<_> = all.map(Box::pin).collect();
-    let mut done: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
+    let mut outputs: Vec<Option<F::Output>> = all.iter().map(|_| None).collect();
     std::future::poll_fn(|context| {
-        for (future, done) in all.iter_mut().zip(&mut done) {
-            if done.is_none()
+        for (future, slot) in all.iter_mut().zip(&mut outputs) {
+            if slot.is_none()
                 && let std::task::Poll::Ready(output) = future.as_mut().poll(context)
             {
-                *done = Some(output);
+                *slot = Some(output);
             }
         }
-        match done.iter().all(Option::is_some) {
+        match outputs.iter().all(Option::is_some) {
             true => std::task::Poll::Ready(()),
             false => std::task::Poll::Pending,
         }
     })
     .await;
-    done.into_iter().flatten().collect()
+    outputs.into_iter().flatten().collect()
 }

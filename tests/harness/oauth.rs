@@ -91,7 +91,7 @@ pub fn parameters<'a>(client: &'a str, challenge: &'a str) -> Vec<(&'a str, &'a 
     ]
 }
 
-pub fn with<'a>(
+pub fn with_parameter<'a>(
     parameters: &[(&'a str, &'a str)],
     name: &'a str,
     value: Option<&'a str>,
@@ -108,14 +108,14 @@ pub async fn code(person: &mut Person<'_>, client: &str, phone: &str) -> String 
         true => person.open(&path).await,
         false => person.sign_in(&path, phone).await,
     };
-    allowed(person, &page).await
+    allow(person, &page).await
 }
 
-pub async fn allowed(person: &mut Person<'_>, page: &Page) -> String {
-    let told = person.submit(page, "allow", &[]).await.told();
-    assert_eq!(told["state"], "odd &=+ 状態");
-    assert_eq!((&told["iss"], &*told["kept"]), (&person.host.url, "1"));
-    told["code"].clone()
+pub async fn allow(person: &mut Person<'_>, page: &Page) -> String {
+    let parameters = person.submit(page, "allow", &[]).await.redirect_parameters();
+    assert_eq!(parameters["state"], "odd &=+ 状態");
+    assert_eq!((&parameters["iss"], &*parameters["kept"]), (&person.host.url, "1"));
+    parameters["code"].clone()
 }
 
 pub fn redemption<'a>(client: &'a str, code: &'a str) -> Vec<(&'a str, &'a str)> {
@@ -128,7 +128,7 @@ pub fn redemption<'a>(client: &'a str, code: &'a str) -> Vec<(&'a str, &'a str)>
     ]
 }
 
-pub fn oauth_error(reply: &Reply, status: u16, error: &str) {
+pub fn assert_oauth_error(reply: &Reply, status: u16, error: &str) {
     assert_eq!(
         (reply.status.as_u16(), &reply.body["error"]),
         (status, &json!(error)),

@@ -115,14 +115,14 @@ impl Options {
     }
 
     /// Adds settings at the top level: they are written before every table.
-    pub fn configuration_too(mut self, text: &str) -> Self {
+    pub fn add_configuration(mut self, text: &str) -> Self {
         self.configuration = format!("{text}\n{}", self.configuration);
         self
     }
 
     /// Makes the host use the PostgreSQL database with this URL.
     pub fn postgres(self, url: &str) -> Self {
-        self.configuration_too(&format!("database_url = \"{url}\""))
+        self.add_configuration(&format!("database_url = \"{url}\""))
     }
 
     /// Creates a folder for a host, with the configuration and the components in it.

@@ -59,7 +59,7 @@ impl Page {
         Self { steps: steps.to_owned(), heading, reply }
     }
 
-    pub fn problem(&self) -> String {
+    pub fn error_text(&self) -> String {
         let html = Html::parse_document(&self.reply.text);
         let alert = Selector::parse("[role=alert]").unwrap();
         html.select(&alert).next().map(|element| element.text().collect()).unwrap_or_default()
@@ -67,7 +67,7 @@ impl Page {
 
     /// Returns the parameters in the address to which the browser was redirected, which
     /// the client receives.
-    pub fn told(&self) -> BTreeMap<String, String> {
+    pub fn redirect_parameters(&self) -> BTreeMap<String, String> {
         let url = url::Url::parse(self.reply.header("location")).unwrap();
         url.query_pairs().into_owned().collect()
     }

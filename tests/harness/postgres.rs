@@ -114,11 +114,11 @@ impl Server {
 
     /// Kills all processes of the server, as a power loss does.
     pub fn kill(&mut self) {
-        self.order("kill\n");
+        self.send_command("kill\n");
     }
 
     pub fn start_again(&mut self) {
-        self.order("start\n");
+        self.send_command("start\n");
     }
 
     /// Waits until the server accepts connections.
@@ -126,7 +126,7 @@ impl Server {
         connect(&format!("{}postgres", self.url)).await;
     }
 
-    fn order(&mut self, order: &str) {
+    fn send_command(&mut self, order: &str) {
         self.keeper.stdin.as_mut().unwrap().write_all(order.as_bytes()).unwrap();
         self.wait_until_done();
     }

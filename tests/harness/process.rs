@@ -22,14 +22,14 @@ const SLOW_TO_COMPILE: usize = 1 << 17;
 /// A host in a process of its own, which ends with its test.
 pub struct Process {
     // `child` is dropped first, because the log is checked after the process has ended.
-    child: Ended,
+    child: KillOnDrop,
     host: Host,
 }
 
 /// A process that is killed when this is dropped.
-struct Ended(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         // The process may have ended by itself.
         let _ended = self.0.kill();
@@ -97,7 +97,7 @@ impl Process {
         let (url, admin_url) = (address("agents:"), address("operator:"));
         // The rest of the output has to be read, or the host would block on a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child: Ended(child), host: Host::reached(folder, url, admin_url) }
+        Self { child: KillOnDrop(child), host: Host::at_addresses(folder, url, admin_url) }
     }
 
     pub fn process_id(&self) -> u32 {

@@ -9,19 +9,19 @@ use std::{
 };
 
 /// The outcome of a command: whether it succeeded, its standard output and its standard error.
-pub struct Printed {
+pub struct CommandOutput {
     pub succeeded: bool,
     pub output: String,
     pub error: String,
 }
 
 /// Runs `portolan` in the folder of a host, which the command reaches through its socket.
-pub async fn portolan(folder: &Path, arguments: &[&str]) -> Printed {
+pub async fn portolan(folder: &Path, arguments: &[&str]) -> CommandOutput {
     let mut command = command(folder);
     command.args(arguments).stderr(std::process::Stdio::piped());
     let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Printed {
+    CommandOutput {
         succeeded: output.status.success(),
         output: text(&output.stdout),
         error: text(&output.stderr),
@@ -42,7 +42,7 @@ pub async fn fails(folder: &Path, arguments: &[&str]) -> String {
 
 /// Writes a component into a folder beside the catalog folder, and returns its path
 /// from the host's folder.
-pub fn built(host: &Host, name: &str, content: &[u8]) -> String {
+pub fn write_component(host: &Host, name: &str, content: &[u8]) -> String {
     let folder = host.folder.path().join("built");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(name), content).unwrap();
@@ -54,7 +54,7 @@ pub fn version(version: &str) -> Vec<u8> {
 }
 
 /// Returns a version of the fixture `template` without the action `bravo`.
-pub fn breaking(version: &str) -> Vec<u8> {
+pub fn breaking_version(version: &str) -> Vec<u8> {
     patched(&component("template"), &[("1.2.0", version), ("bravo", "brave")])
 }
 
@@ -67,7 +67,7 @@ pub async fn publish(host: &Host, file: &str, content: Vec<u8>) -> Reply {
     post(host, &format!("/catalog/publish?file={file}&by=ada"), content).await
 }
 
-pub async fn published(host: &Host, file: &str, content: Vec<u8>) -> Value {
+pub async fn publish_ok(host: &Host, file: &str, content: Vec<u8>) -> Value {
     let reply = publish(host, file, content).await;
     assert_eq!(reply.status, 200, "{}", reply.text);
     reply.body
@@ -89,7 +89,7 @@ pub async fn arrivals(host: &Host, id: &str) -> Vec<(String, String)> {
 
 /// Waits until the history has this number of entries, and returns the versions
 /// with their arrivals.
-pub async fn recorded(host: &Host, id: &str, count: usize) -> Vec<(String, String)> {
+pub async fn wait_for_arrivals(host: &Host, id: &str, count: usize) -> Vec<(String, String)> {
     let started = Instant::now();
     loop {
         let found = arrivals(host, id).await;
@@ -106,7 +106,7 @@ pub fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 /// Returns the version that answers a call.
-pub async fn answers(agent: &Agent<'_>) -> Value {
+pub async fn serving_version(agent: &Agent<'_>) -> Value {
     let order = json!({ "action": "alpha", "customer": "Ada", "lines": [
         { "article": "ink", "quantity": 1, "price": 300 }] });
     let reply = agent.call("template_000", order).await;

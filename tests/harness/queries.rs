@@ -94,7 +94,7 @@ pub fn values<'a>(path: &str, body: &'a Value) -> Vec<&'a Value> {
 }
 
 /// Returns, for each text, number and boolean at the path, the number of documents that have it.
-pub fn counted<'a>(
+pub fn expected_counts<'a>(
     path: &str,
     documents: impl Iterator<Item = &'a Value>,
 ) -> BTreeMap<String, u64> {
@@ -102,22 +102,22 @@ pub fn counted<'a>(
     for body in documents {
         let scalars =
             values(path, body).into_iter().filter(|value| (2..5).contains(&rank(Some(value))));
-        let distinct: BTreeSet<String> = scalars.map(plain).collect();
+        let distinct: BTreeSet<String> = scalars.map(canonical_text).collect();
         distinct.into_iter().for_each(|value| *counts.entry(value).or_default() += 1);
     }
     counts
 }
 
 /// Returns the JSON text of a value; a whole number has the same text however it is written.
-fn plain(value: &Value) -> String {
+fn canonical_text(value: &Value) -> String {
     let whole = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15);
     whole.map_or_else(|| value.to_string(), |number| format!("{:.0}", number + 0.0))
 }
 
-pub fn told(counts: Vec<Counted>) -> BTreeMap<String, u64> {
+pub fn reported_counts(counts: Vec<Counted>) -> BTreeMap<String, u64> {
     assert!(counts.is_sorted_by(|one, next| one.count >= next.count), "{counts:?}");
-    let told = counts.iter().map(|counted| (plain(&counted.value), counted.count));
-    told.collect()
+    let reported = counts.iter().map(|counted| (canonical_text(&counted.value), counted.count));
+    reported.collect()
 }
 
 fn rank(value: Option<&Value>) -> u8 {
@@ -138,12 +138,14 @@ pub fn compare(one: Option<&Value>, other: Option<&Value>) -> Ordering {
         (Some(Value::String(one)), Some(Value::String(other))) => {
             one.as_bytes().cmp(other.as_bytes())
         }
-        (Some(one @ Value::Number(_)), Some(other @ Value::Number(_))) => numbers(one, other),
+        (Some(one @ Value::Number(_)), Some(other @ Value::Number(_))) => {
+            compare_numbers(one, other)
+        }
         _ => Ordering::Equal,
     })
 }
 
-fn numbers(one: &Value, other: &Value) -> Ordering {
+fn compare_numbers(one: &Value, other: &Value) -> Ordering {
     let whole =
         |value: &Value| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
     match (whole(one), whole(other)) {
@@ -152,11 +154,11 @@ fn numbers(one: &Value, other: &Value) -> Ordering {
     }
 }
 
-pub fn fits(filter: &Value, body: &Value) -> bool {
+pub fn satisfies(filter: &Value, body: &Value) -> bool {
     filter.as_object().unwrap().iter().all(|(name, rest)| match name.as_str() {
-        "and" => rest.as_array().unwrap().iter().all(|filter| fits(filter, body)),
-        "or" => rest.as_array().unwrap().iter().any(|filter| fits(filter, body)),
-        "not" => !fits(rest, body),
+        "and" => rest.as_array().unwrap().iter().all(|filter| satisfies(filter, body)),
+        "or" => rest.as_array().unwrap().iter().any(|filter| satisfies(filter, body)),
+        "not" => !satisfies(rest, body),
         path => rest.as_object().unwrap().iter().all(|(operator, wanted)| {
             let values = values(path, body);
             let scalar = |value: &&&Value| rank(Some(value)) < 5;

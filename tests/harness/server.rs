@@ -74,13 +74,13 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (connections, requests) = (Arc::default(), Arc::default());
-        let noted: (Arc<AtomicUsize>, Arc<Mutex<Vec<String>>>) =
+        let recorded: (Arc<AtomicUsize>, Arc<Mutex<Vec<String>>>) =
             (Arc::clone(&connections), Arc::clone(&requests));
         let work = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                noted.0.fetch_add(1, Ordering::SeqCst);
+                recorded.0.fetch_add(1, Ordering::SeqCst);
                 let (acceptor, answer) = (acceptor.clone(), Arc::clone(&answer));
-                let requests = Arc::clone(&noted.1);
+                let requests = Arc::clone(&recorded.1);
                 tokio::spawn(async move {
                     let Some(acceptor) = acceptor else {
                         return serve(stream, &*answer, &requests).await;

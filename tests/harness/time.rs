@@ -9,20 +9,20 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// The time between two looks into the database for due work.
-const LOOK: Duration = Duration::from_millis(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(3);
 
 impl Host {
     /// Returns the instant this much later than now, as text.
-    pub fn later(&self, time: Duration) -> String {
+    pub fn instant_after(&self, time: Duration) -> String {
         self.clock.now().plus(time).to_string()
     }
 
     /// Moves the time forward, and waits until everything that became due has run.
     pub async fn advance(&self, time: Duration) {
         // Work that is running now would lose its lease.
-        self.settled().await;
+        self.wait_until_settled().await;
         self.clock.advance(time);
-        self.settled().await;
+        self.wait_until_settled().await;
     }
 
     /// Moves the time to the instant in this field of the document with this id.
@@ -50,7 +50,7 @@ impl Host {
     }
 
     /// Waits until no timer is due or running, and no event is on its way to a capability or a webhook.
-    pub async fn settled(&self) {
+    pub async fn wait_until_settled(&self) {
         let started = Instant::now();
         let database = self.database();
         loop {
@@ -69,14 +69,14 @@ impl Host {
                  AND NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = w.id
                  AND p.outcome = 'pending' AND p.challenge = 0 AND p.subject = d.subject
                  AND p.seq < d.seq)))",
-                no = database.no(),
+                no = database.false_literal(),
             );
             let unsettled = database.texts(&unsettled).await;
             if unsettled.is_empty() {
                 return;
             }
             assert!(started.elapsed() < PATIENCE, "still due: {unsettled:?}");
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }

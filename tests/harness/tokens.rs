@@ -22,7 +22,7 @@ struct Token {
     client_secret: String,
     scope: String,
     current: String,
-    ends: Timestamp,
+    expires_at: Timestamp,
 }
 
 impl Host {
@@ -31,27 +31,29 @@ impl Host {
         let text = |name: &str| agent[name].as_str().unwrap().to_owned();
         let token = self.request_token(text("client_id"), text("client_secret"), scope).await;
         let first = token.current.clone();
-        self.keep_token(&first, token);
+        self.store_token(&first, token);
         first
     }
 
     /// Returns the current token for the token that a client got first, renewed if it expires soon
     /// or has expired. A token that `token_of` did not return stays as it is.
-    pub async fn renewed(&self, token: &str) -> String {
-        let kept = self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned();
-        let Some(kept) = kept else { return token.to_owned() };
-        if self.clock.now().plus(MARGIN) < kept.ends {
-            return kept.current;
+    pub async fn current_token(&self, token: &str) -> String {
+        let stored =
+            self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner).get(token).cloned();
+        let Some(stored) = stored else { return token.to_owned() };
+        if self.clock.now().plus(MARGIN) < stored.expires_at {
+            return stored.current;
         }
-        let renewed = self.request_token(kept.client_id, kept.client_secret, &kept.scope).await;
+        let renewed =
+            self.request_token(stored.client_id, stored.client_secret, &stored.scope).await;
         let current = renewed.current.clone();
-        self.keep_token(token, renewed);
+        self.store_token(token, renewed);
         current
     }
 
-    fn keep_token(&self, first: &str, token: Token) {
-        let mut kept = self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.insert(first.to_owned(), token);
+    fn store_token(&self, first: &str, token: Token) {
+        let mut stored = self.tokens.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.insert(first.to_owned(), token);
     }
 
     async fn request_token(&self, client_id: String, client_secret: String, scope: &str) -> Token {
@@ -66,7 +68,7 @@ impl Host {
         assert_eq!(reply.status, 200, "{}", reply.body);
         let life = Duration::from_secs(reply.body["expires_in"].as_u64().unwrap());
         let current = reply.body["access_token"].as_str().unwrap().to_owned();
-        let ends = self.clock.now().plus(life);
-        Token { client_id, client_secret, scope: scope.to_owned(), current, ends }
+        let expires_at = self.clock.now().plus(life);
+        Token { client_id, client_secret, scope: scope.to_owned(), current, expires_at }
     }
 }

@@ -4,13 +4,13 @@
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Reply,
     calendars::{self, CALENDAR},
-    conversations::TALKS,
+    conversations::CONVERSATIONS,
     credits::CREDITS,
-    listings::{Lister, with},
+    listings::{Lister, action_body},
     matching::{self, MATCHING, Seeker},
     meetings::{MEETINGS, minute, slot},
     pairings::PAIRINGS,
-    ties::TIES,
+    relationships::RELATIONSHIPS,
 };
 use rand::{RngExt as _, rngs::StdRng, seq::IndexedRandom as _};
 use serde_json::{Value, json};
@@ -53,7 +53,8 @@ impl<'a> Walker<'a> {
         });
         lister.agent().result("owners", profile).await;
         let brings = ["engineering", "sales"][number % 2];
-        let listing_id = matching::publishes(&lister, matching::search(brings, json!({}))).await;
+        let listing_id =
+            matching::create_listing(&lister, matching::cofounder_listing(brings, json!({}))).await;
         Self { seeker: Seeker { lister, listing_id }, secrets }
     }
 
@@ -71,11 +72,11 @@ impl<'a> Walker<'a> {
         let mut calls = vec![
             (CREDITS, json!({ "action": "balance" })),
             (PAIRINGS, json!({ "action": "list", "limit": 100 })),
-            (TALKS, json!({ "action": "list", "limit": 100 })),
+            (CONVERSATIONS, json!({ "action": "list", "limit": 100 })),
             (MEETINGS, json!({ "action": "list", "limit": 100 })),
             (MATCHING, json!({ "action": "list", "limit": 100 })),
-            (TIES, json!({ "action": "list", "limit": 100 })),
-            (CALENDAR, self.two_days()),
+            (RELATIONSHIPS, json!({ "action": "list", "limit": 100 })),
+            (CALENDAR, self.calendar_query()),
         ];
         calls.extend(world.walkers.iter().map(|other| {
             let body = json!({ "action": "get", "listing_id": other.seeker.listing_id });
@@ -100,13 +101,13 @@ impl<'a> Walker<'a> {
         view
     }
 
-    fn two_days(&self) -> Value {
+    fn calendar_query(&self) -> Value {
         json!({ "action": "list_events", "start": minute(-60), "end": minute(2_880), "limit": 100 })
     }
 
     /// Returns the meetings in the calendar, each as its start, its end and its id.
-    pub async fn booked(&self) -> Vec<(String, String, String)> {
-        let listed = self.agent().result(CALENDAR, self.two_days()).await;
+    pub async fn booked_meetings(&self) -> Vec<(String, String, String)> {
+        let listed = self.agent().result(CALENDAR, self.calendar_query()).await;
         let meetings = listed["items"].as_array().unwrap().iter();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let meetings = meetings.filter(|event| event["kind"] == "meeting");
@@ -119,30 +120,32 @@ impl<'a> Walker<'a> {
 /// The model of who has disclosed what to whom: a kind is readable once both have disclosed it.
 #[derive(Default)]
 pub struct Disclosures {
-    given: BTreeSet<(usize, String, usize)>,
+    disclosed: BTreeSet<(usize, String, usize)>,
     exchanged: BTreeSet<(String, usize)>,
-    open: BTreeSet<(usize, usize, usize)>,
+    readable: BTreeSet<(usize, usize, usize)>,
 }
 
 impl Disclosures {
     /// Records that one of the two discloses these kinds, and no others, in a pairing. What was
     /// exchanged stays disclosed.
-    fn discloses(&mut self, by: usize, other: usize, pairing: &str, kinds: &[usize]) {
+    fn record(&mut self, by: usize, other: usize, pairing: &str, kinds: &[usize]) {
         for kind in 0..KINDS.len() {
             let mine = (by, pairing.to_owned(), kind);
             match kinds.contains(&kind) || self.exchanged.contains(&(pairing.to_owned(), kind)) {
-                true => _ = self.given.insert(mine.clone()),
-                false => _ = self.given.remove(&mine),
+                true => _ = self.disclosed.insert(mine.clone()),
+                false => _ = self.disclosed.remove(&mine),
             }
-            if self.given.contains(&mine) && self.given.contains(&(other, mine.1.clone(), kind)) {
+            if self.disclosed.contains(&mine)
+                && self.disclosed.contains(&(other, mine.1.clone(), kind))
+            {
                 self.exchanged.insert((pairing.to_owned(), kind));
-                self.open.extend([(by, other, kind), (other, by, kind)]);
+                self.readable.extend([(by, other, kind), (other, by, kind)]);
             }
         }
     }
 
     /// Returns the number of kinds that were exchanged, over all pairings.
-    pub fn exchanged(&self) -> usize {
+    pub fn exchanged_count(&self) -> usize {
         self.exchanged.len()
     }
 }
@@ -183,7 +186,7 @@ impl<'a> World<'a> {
     }
 
     /// Waits until no event waits for a subscribing capability and no timer is due.
-    pub async fn settles(&self) {
+    pub async fn wait_until_settled(&self) {
         let started = Instant::now();
         let sql = "SELECT 'a delivery' FROM deliveries WHERE dead = 0 UNION ALL SELECT name FROM timers WHERE due_at < unixepoch() * 1000";
         while !self.host.database().texts(sql).await.is_empty() {
@@ -208,7 +211,8 @@ impl<'a> World<'a> {
             1 | 2 => self.call(by, MATCHING, of("resume")).await,
             3 => {
                 let mut refine = of("refine");
-                refine["patch"] = json!({ "criteria": { "want": [matching::wish("sales")] } });
+                refine["patch"] =
+                    json!({ "criteria": { "want": [matching::strength_criterion("sales")] } });
                 self.call(by, MATCHING, refine).await
             }
             4 => {
@@ -221,9 +225,9 @@ impl<'a> World<'a> {
             }
             5 => {
                 let mute = ["mute", "unmute"][random.random_range(0..2)];
-                let other = self.other(by, random);
+                let other = self.random_other(by, random);
                 let body = json!({ "action": mute, "owner_id": self.walkers[other].id() });
-                self.call(by, TIES, body).await
+                self.call(by, RELATIONSHIPS, body).await
             }
             _ => {
                 let found = self.walkers[by].seeker.candidates(session_id).await;
@@ -242,7 +246,7 @@ impl<'a> World<'a> {
     /// Takes a random step that concerns another person.
     pub async fn step(&mut self, random: &mut StdRng) -> Step {
         let one = random.random_range(0..PEOPLE);
-        let other = self.other(one, random);
+        let other = self.random_other(one, random);
         match random.random_range(0..40) {
             0..5 => {
                 let [from, to] = [one, other].map(|walker| &self.walkers[walker].seeker.listing_id);
@@ -252,23 +256,23 @@ impl<'a> World<'a> {
                 });
                 self.call(one, PAIRINGS, propose).await
             }
-            5..22 => self.pairs(random).await,
-            22..26 => self.talks(random).await,
-            26..38 => self.meets(random).await,
+            5..22 => self.pairing_step(random).await,
+            22..26 => self.conversation_step(random).await,
+            26..38 => self.meeting_step(random).await,
             number => {
                 let action = if number == 38 { "block" } else { "unblock" };
                 let body = json!({ "action": action, "owner_id": self.walkers[other].id() });
-                self.call(one, TIES, body).await
+                self.call(one, RELATIONSHIPS, body).await
             }
         }
     }
 
-    fn other(&self, one: usize, random: &mut StdRng) -> usize {
+    fn random_other(&self, one: usize, random: &mut StdRng) -> usize {
         (one + random.random_range(1..PEOPLE)) % PEOPLE
     }
 
     /// Returns one of the two people, or in one of twelve cases anybody.
-    fn somebody(&self, (one, other): (usize, usize), random: &mut StdRng) -> usize {
+    fn random_participant(&self, (one, other): (usize, usize), random: &mut StdRng) -> usize {
         match random.random_range(0..12) {
             0 => random.random_range(0..PEOPLE),
             number if number % 2 == 0 => one,
@@ -276,21 +280,24 @@ impl<'a> World<'a> {
         }
     }
 
-    async fn pairs(&mut self, random: &mut StdRng) -> Step {
+    async fn pairing_step(&mut self, random: &mut StdRng) -> Step {
         // Mostly, pairings of people who are connected are chosen.
         let connected = |from: usize, to: usize| {
             self.threads.iter().any(|(_, one, other)| (*one, *other) == (from, to))
         };
-        let some = random.random_bool(0.6);
+        let prefers_connected = random.random_bool(0.6);
         let all: Vec<_> = self.pairings.iter().cloned().collect();
-        let open: Vec<_> =
-            all.iter().filter(|pairing| some && connected(pairing.1, pairing.2)).cloned().collect();
+        let open: Vec<_> = all
+            .iter()
+            .filter(|pairing| prefers_connected && connected(pairing.1, pairing.2))
+            .cloned()
+            .collect();
         let Some((id, from, to)) = open.choose(random).or_else(|| all.choose(random)) else {
             return self.call(0, PAIRINGS, json!({ "action": "list" })).await;
         };
-        let by = self.somebody((*from, *to), random);
+        let by = self.random_participant((*from, *to), random);
         let of = |action: &str, more: Value| {
-            calendars::and(json!({ "action": action, "pairing_id": id }), more)
+            calendars::merged(json!({ "action": action, "pairing_id": id }), more)
         };
         let reply = |decision: &str| of("reply", json!({ "decision": decision }));
         let body = match random.random_range(0..20) {
@@ -301,12 +308,12 @@ impl<'a> World<'a> {
             10 => of("withdraw", json!({})),
             11 if random.random_bool(0.3) => of("close", json!({ "outcome": "met" })),
             12 => of("get", json!({})),
-            _ => return self.discloses(by, (*from, *to), id, random).await,
+            _ => return self.disclosure_step(by, (*from, *to), id, random).await,
         };
         self.call(by, PAIRINGS, body).await
     }
 
-    async fn discloses(
+    async fn disclosure_step(
         &mut self,
         by: usize,
         (from, to): (usize, usize),
@@ -318,9 +325,9 @@ impl<'a> World<'a> {
             "action": "disclose", "pairing_id": pairing,
             "fields": kinds.iter().map(|kind| KINDS[*kind]).collect::<Vec<_>>(),
         });
-        let told = kinds.iter().filter(|kind| (1..4).contains(*kind));
+        let detailed = kinds.iter().filter(|kind| (1..4).contains(*kind));
         let secrets = &self.walkers[by].secrets;
-        let details = told.map(|kind| (KINDS[*kind].to_owned(), json!(secrets[*kind])));
+        let details = detailed.map(|kind| (KINDS[*kind].to_owned(), json!(secrets[*kind])));
         let details: serde_json::Map<_, _> = details.collect();
         if !details.is_empty() {
             body["details"] = details.into();
@@ -328,27 +335,27 @@ impl<'a> World<'a> {
         let step = self.call(by, PAIRINGS, body).await;
         if step.reply.status == 200 {
             let other = if by == from { to } else { from };
-            self.disclosures.discloses(by, other, pairing, &kinds);
+            self.disclosures.record(by, other, pairing, &kinds);
         }
         step
     }
 
-    async fn talks(&mut self, random: &mut StdRng) -> Step {
+    async fn conversation_step(&mut self, random: &mut StdRng) -> Step {
         let all: Vec<_> = self.threads.iter().cloned().collect();
         let Some((id, one, other)) = all.choose(random) else {
-            return self.call(0, TALKS, json!({ "action": "list" })).await;
+            return self.call(0, CONVERSATIONS, json!({ "action": "list" })).await;
         };
-        let by = self.somebody((*one, *other), random);
+        let by = self.random_participant((*one, *other), random);
         let body = match random.random_range(0..8) {
             0 => json!({ "action": "messages", "thread_id": id }),
             1 => json!({ "action": "close", "thread_id": id }),
             2 => json!({ "action": "archive", "thread_id": id }),
             _ => json!({ "action": "send", "thread_id": id, "text": "What about a prototype?" }),
         };
-        self.call(by, TALKS, body).await
+        self.call(by, CONVERSATIONS, body).await
     }
 
-    async fn meets(&mut self, random: &mut StdRng) -> Step {
+    async fn meeting_step(&mut self, random: &mut StdRng) -> Step {
         // There are few times to choose from, so that meetings overlap.
         let mut slots = || -> Vec<Value> {
             let count = random.random_range(1..3);
@@ -358,7 +365,7 @@ impl<'a> World<'a> {
         let threads: Vec<_> = self.threads.iter().cloned().collect();
         let propose = self.meetings.len() < self.threads.len() || random.random_range(0..6) == 0;
         if let Some((id, one, other)) = threads.choose(random).filter(|_| propose) {
-            let by = self.somebody((*one, *other), random);
+            let by = self.random_participant((*one, *other), random);
             let body = json!({
                 "action": "propose", "thread_id": id, "title": "A first look", "duration_min": 30,
                 "slots": proposed, "time_zone": "America/Los_Angeles",
@@ -368,7 +375,7 @@ impl<'a> World<'a> {
         let Some((id, one, other)) = self.meetings.choose(random).cloned() else {
             return self.call(0, MEETINGS, json!({ "action": "list" })).await;
         };
-        let by = self.somebody((one, other), random);
+        let by = self.random_participant((one, other), random);
         let of = |action: &str| json!({ "action": action, "meeting_id": id });
         let seen = self.walkers[by].agent().call(MEETINGS, of("get")).await.body["result"].clone();
         let offered = seen["slots"].as_array().and_then(|slots| slots.choose(random)).cloned();
@@ -385,8 +392,8 @@ impl<'a> World<'a> {
                 accept["slot_id"] = offered;
                 accept
             }
-            (9..12, _) => calendars::and(of("counter"), json!({ "slots": proposed })),
-            (12, _) => calendars::and(of("reschedule"), json!({ "slots": proposed })),
+            (9..12, _) => calendars::merged(of("counter"), json!({ "slots": proposed })),
+            (12, _) => calendars::merged(of("reschedule"), json!({ "slots": proposed })),
             (13, _) => of("cancel"),
             (14, _) => of("decline"),
             _ => of("decline_counter"),
@@ -398,8 +405,8 @@ impl<'a> World<'a> {
     async fn call(&mut self, by: usize, capability: &str, body: Value) -> Step {
         let action = format!("{capability} {}", body["action"].as_str().unwrap());
         let reply = self.walkers[by].agent().call(capability, body).await;
-        let made = &reply.body["result"];
-        let text = |field: &str| made[field].as_str().map(str::to_owned);
+        let result = &reply.body["result"];
+        let text = |field: &str| result[field].as_str().map(str::to_owned);
         if action == "matching_sessions create" {
             self.sessions.extend(text("session_id").map(|id| (id, by)));
         }
@@ -407,7 +414,7 @@ impl<'a> World<'a> {
             let known = self.pairings.iter().find(|pairing| pairing.0 == id).cloned();
             let pair = match known {
                 Some((_, from, to)) => Some((from, to)),
-                None => self.both(by, &id).await,
+                None => self.pair_of(by, &id).await,
             };
             if let Some((from, to)) = pair {
                 self.pairings.insert((id, from, to));
@@ -425,8 +432,8 @@ impl<'a> World<'a> {
 
     /// Returns the two people of a pairing, as one of them sees it; `None` if the
     /// other one is not shown.
-    async fn both(&self, by: usize, pairing: &str) -> Option<(usize, usize)> {
-        let get = with("get", &json!({ "pairing_id": pairing }));
+    async fn pair_of(&self, by: usize, pairing: &str) -> Option<(usize, usize)> {
+        let get = action_body("get", &json!({ "pairing_id": pairing }));
         let seen = self.walkers[by].agent().call(PAIRINGS, get).await;
         let other = seen.body["result"]["other"]["owner_id"].as_str()?;
         let other = self.walkers.iter().position(|walker| walker.id() == other)?;
@@ -434,18 +441,21 @@ impl<'a> World<'a> {
     }
 
     /// Asserts that a text has no contact data that was not disclosed to the reader.
-    pub fn leaks_nothing(&self, by: usize, text: &str, what: &str) {
-        for (whose, walker) in self.walkers.iter().enumerate().filter(|(whose, _)| *whose != by) {
+    pub fn assert_discloses_nothing(&self, by: usize, text: &str, what: &str) {
+        for (owner, walker) in self.walkers.iter().enumerate().filter(|(owner, _)| *owner != by) {
             for (kind, secret) in walker.secrets.iter().enumerate() {
-                let may = self.disclosures.open.contains(&(by, whose, kind));
-                assert!(may || !text.contains(secret), "{what}: {by} reads {secret}: {text}");
+                let is_readable = self.disclosures.readable.contains(&(by, owner, kind));
+                assert!(
+                    is_readable || !text.contains(secret),
+                    "{what}: {by} reads {secret}: {text}"
+                );
             }
         }
     }
 
     /// Asserts that a text has no contact data at all, not even exchanged data.
-    pub fn has_no_contact_data(&self, by: usize, text: &str, what: &str) {
-        let others = self.walkers.iter().enumerate().filter(|(whose, _)| *whose != by);
+    pub fn assert_has_no_contact_data(&self, by: usize, text: &str, what: &str) {
+        let others = self.walkers.iter().enumerate().filter(|(owner, _)| *owner != by);
         for secret in others.flat_map(|(_, walker)| &walker.secrets) {
             assert!(!text.contains(secret), "{what}: {by} reads {secret}: {text}");
         }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// Settings with one second between the attempts of a delivery.
-pub const HASTY: &str = "[webhooks]\nretry_seconds = [1, 1, 1, 1, 1, 1, 1, 1]\n";
+pub const FAST_RETRIES: &str = "[webhooks]\nretry_seconds = [1, 1, 1, 1, 1, 1, 1, 1]\n";
 
 pub fn options(more: &str) -> Options {
     Options::with(&["herald", "svc_events", "svc_webhooks"])
-        .configuration_too(more)
-        .configuration_too(
+        .add_configuration(more)
+        .add_configuration(
             "public_url = \"http://portolan.test\"\nreachable_networks = [\"127.0.0.0/8\"]\n",
         )
 }
@@ -29,7 +29,7 @@ pub fn event(request: &str) -> Value {
 }
 
 /// Returns the answer to a challenge; `None` for any other event.
-pub fn echo(request: &str) -> Option<String> {
+pub fn answer_challenge(request: &str) -> Option<String> {
     let event = event(request);
     let challenge = event["data"]["challenge"].as_str()?;
     Some(response("200 OK", "", &json!({ "challenge": challenge }).to_string()))
@@ -38,16 +38,16 @@ pub fn echo(request: &str) -> Option<String> {
 /// Starts a server that answers challenges itself, and every other event with the
 /// function of the test.
 pub async fn receiver(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Server {
-    Server::plain(move |request| echo(request).or_else(|| answer(request))).await
+    Server::plain(move |request| answer_challenge(request).or_else(|| answer(request))).await
 }
 
 /// Starts a receiver that accepts every event.
-pub async fn willing() -> Server {
+pub async fn accepting_receiver() -> Server {
     receiver(|_| Some(response("204 No Content", "", ""))).await
 }
 
 /// Returns the texts of the events that a server received, without challenges.
-pub fn told(server: &Server) -> Vec<String> {
+pub fn received_texts(server: &Server) -> Vec<String> {
     let requests = server.requests();
     let text = |request: &String| Some(event(request)["data"]["text"].as_str()?.to_owned());
     requests.iter().filter_map(text).collect()
@@ -63,7 +63,7 @@ impl Reader<'_> {
         let url = format!("http://127.0.0.1:{port}/in");
         let created = self.webhooks(json!({ "action": "create", "url": url })).await;
         let id = created["webhook"]["webhook_id"].as_str().unwrap().to_owned();
-        self.reaches(&id, "active").await;
+        self.wait_for_webhook_state(&id, "active").await;
         (id, created["secret"].as_str().unwrap().to_owned())
     }
 
@@ -71,8 +71,8 @@ impl Reader<'_> {
         self.webhooks(json!({ "action": "get", "webhook_id": id })).await["webhook"].clone()
     }
 
-    pub async fn reaches(&self, id: &str, state: &str) {
-        until(async || self.webhook(id).await["state"] == state).await;
+    pub async fn wait_for_webhook_state(&self, id: &str, state: &str) {
+        wait_until(async || self.webhook(id).await["state"] == state).await;
     }
 
     pub async fn deliveries(&self, id: &str, outcome: &str) -> Vec<Value> {
@@ -81,7 +81,7 @@ impl Reader<'_> {
     }
 }
 
-pub async fn until(mut reached: impl AsyncFnMut() -> bool) {
+pub async fn wait_until(mut reached: impl AsyncFnMut() -> bool) {
     let started = Instant::now();
     while !reached().await {
         assert!(started.elapsed() < PATIENCE, "not reached in time");

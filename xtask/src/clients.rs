@@ -3,19 +3,19 @@
 
 use crate::{
     debian, packages,
-    run::{run, say},
+    run::{print_progress, run},
 };
 use anyhow::{Context as _, Result};
 use std::process::Command;
 
 /// Installs missing programs, and the pinned versions of the libraries into the target folder.
-pub(crate) fn provide() -> Result<()> {
-    provide_programs()?;
+pub(crate) fn install() -> Result<()> {
+    install_programs()?;
     packages::install("the clients that the tests use", "tests/clients", "clients")
 }
 
 /// Installs the compilers of tests/toolchains; with `full`, also those that take minutes.
-pub(crate) fn provide_toolchains(full: bool) -> Result<()> {
+pub(crate) fn install_toolchains(full: bool) -> Result<()> {
     packages::install("compilers of other languages", "tests/toolchains", "toolchains")?;
     if full {
         let folder = "tests/toolchains/full";
@@ -24,12 +24,12 @@ pub(crate) fn provide_toolchains(full: bool) -> Result<()> {
     Ok(())
 }
 
-fn provide_programs() -> Result<()> {
+fn install_programs() -> Result<()> {
     let pip = Command::new("python3").args(["-m", "pip", "--version"]).output();
     let needed = [
-        ("nodejs", debian::has("node")),
-        ("npm", debian::has("npm")),
-        ("chromium", debian::has("chromium")),
+        ("nodejs", debian::is_installed("node")),
+        ("npm", debian::is_installed("npm")),
+        ("chromium", debian::is_installed("chromium")),
         ("python3-pip", pip.is_ok_and(|pip| pip.status.success())),
     ];
     let missing: Vec<_> = needed
@@ -38,7 +38,7 @@ fn provide_programs() -> Result<()> {
         .map(|(package, _)| package)
         .collect();
     if !missing.is_empty() {
-        say(&format!("installing {} for the tests", missing.join(", ")));
+        print_progress(&format!("installing {} for the tests", missing.join(", ")));
         debian::install(&missing)
             .with_context(|| format!("install {} yourself", missing.join(", ")))?;
     }

@@ -1,11 +1,11 @@
 //! Installs programs that tests and benchmarks use, from Debian's packages.
 
-use crate::run::{run, say};
+use crate::run::{print_progress, run};
 use anyhow::{Context as _, Result};
 use std::{path::Path, process::Command};
 
 /// Returns whether a program is in the PATH.
-pub(crate) fn has(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let searched = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&searched).any(|folder| folder.join(program).exists())
 }
@@ -25,30 +25,30 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
 }
 
 /// Installs the program that checks shell scripts.
-pub(crate) fn provide_shellcheck() -> Result<()> {
-    if has("shellcheck") {
+pub(crate) fn install_shellcheck() -> Result<()> {
+    if is_installed("shellcheck") {
         return Ok(());
     }
-    say("installing shellcheck for the tests");
+    print_progress("installing shellcheck for the tests");
     install(&["shellcheck"]).context("install shellcheck yourself, so that it is in the PATH")
 }
 
 /// Installs the registry from which tests read components. Tests start their own.
-pub(crate) fn provide_registry() -> Result<()> {
-    if has("docker-registry") {
+pub(crate) fn install_registry() -> Result<()> {
+    if is_installed("docker-registry") {
         return Ok(());
     }
-    say("installing docker-registry for the tests");
+    print_progress("installing docker-registry for the tests");
     install(&["docker-registry"])
         .context("install docker-registry yourself, so that it is in the PATH")
 }
 
 /// Installs nginx, with which the benchmarks compare the feeds.
-pub(crate) fn provide_nginx() -> Result<()> {
-    if has("nginx") {
+pub(crate) fn install_nginx() -> Result<()> {
+    if is_installed("nginx") {
         return Ok(());
     }
-    say("installing nginx for the benchmarks");
+    print_progress("installing nginx for the benchmarks");
     install(&["nginx-light", "libnginx-mod-http-brotli-static"])
         .context("install nginx yourself, so that it is in the PATH")
 }

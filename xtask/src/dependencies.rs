@@ -72,32 +72,32 @@ struct Dependency {
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
-    let satisfied = any(&mut words, allowed);
+    let satisfied = parse_alternatives(&mut words, allowed);
     satisfied && words.next().is_none()
 }
 
 type Words<'a> = std::iter::Peekable<std::str::SplitWhitespace<'a>>;
 
-fn any(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
-    let mut satisfied = all(words, allowed);
+fn parse_alternatives(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
+    let mut satisfied = parse_conjunction(words, allowed);
     while words.next_if_eq(&"OR").is_some() {
-        satisfied |= all(words, allowed);
+        satisfied |= parse_conjunction(words, allowed);
     }
     satisfied
 }
 
-fn all(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
-    let mut satisfied = one(words, allowed);
+fn parse_conjunction(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
+    let mut satisfied = parse_license(words, allowed);
     while words.next_if_eq(&"AND").is_some() {
-        satisfied &= one(words, allowed);
+        satisfied &= parse_license(words, allowed);
     }
     satisfied
 }
 
-fn one(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
+fn parse_license(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
     match words.next() {
         Some("(") => {
-            let satisfied = any(words, allowed);
+            let satisfied = parse_alternatives(words, allowed);
             words.next() == Some(")") && satisfied
         }
         Some(license) => match words.next_if_eq(&"WITH") {
@@ -111,14 +111,14 @@ fn one(words: &mut Words<'_>, allowed: &BTreeSet<String>) -> bool {
     }
 }
 
-fn faults(package: &Package, rules: &Rules) -> Vec<String> {
-    let mut faults = Vec::new();
+fn violations(package: &Package, rules: &Rules) -> Vec<String> {
+    let mut violations = Vec::new();
     let license = package.license.as_deref().unwrap_or("not stated");
     if !is_allowed(license, &rules.licenses.allow) {
-        faults.push(format!("its licence is {license}"));
+        violations.push(format!("its licence is {license}"));
     }
     if package.source.as_ref().is_some_and(|source| source.starts_with("git+")) {
-        faults.push("it comes from a Git repository".to_owned());
+        violations.push("it comes from a Git repository".to_owned());
     }
     // Development dependencies of external packages are not compiled.
     let compiled = |dependency: &&Dependency| {
@@ -126,13 +126,13 @@ fn faults(package: &Package, rules: &Rules) -> Vec<String> {
     };
     for dependency in package.dependencies.iter().filter(compiled) {
         if dependency.registry.is_some() {
-            faults.push(format!("{} comes from another registry", dependency.name));
+            violations.push(format!("{} comes from another registry", dependency.name));
         }
         if dependency.req == "*" && dependency.path.is_none() {
-            faults.push(format!("it takes any version of {}", dependency.name));
+            violations.push(format!("it takes any version of {}", dependency.name));
         }
     }
-    faults
+    violations
 }
 
 fn rules() -> Rules {
@@ -156,15 +156,15 @@ fn every_dependency_is_one_that_deny_toml_allows() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Metadata = serde_json::from_slice(&output.stdout).unwrap();
     assert!(metadata.packages.len() > 100);
-    let faults: Vec<String> = metadata
+    let violations: Vec<String> = metadata
         .packages
         .iter()
         .flat_map(|package| {
             let named = |fault| format!("{} {}: {fault}", package.name, package.version);
-            faults(package, &rules).into_iter().map(named)
+            violations(package, &rules).into_iter().map(named)
         })
         .collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn a_package_that_breaks_every_rule_is_named_for_each() {
     });
     let package: Package = serde_json::from_value(package).unwrap();
     assert_eq!(
-        faults(&package, &rules()),
+        violations(&package, &rules()),
         [
             "its licence is GPL-3.0",
             "it comes from a Git repository",

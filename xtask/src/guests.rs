@@ -1,6 +1,6 @@
 //! Builds guests: Rust packages that become components.
 
-use crate::run::{cargo, ensure_target, metadata, say, target_folder, workspace};
+use crate::run::{cargo, ensure_target, metadata, print_progress, target_folder, workspace};
 use anyhow::{Context as _, Result};
 use portolan_componentize::componentize;
 use portolan_signing::{SigningKey, Succession, sign, user_key};
@@ -11,28 +11,28 @@ use std::{
 };
 
 /// The target of components that import nothing but the contract.
-const LEAN: &str = "wasm32-unknown-unknown";
+const BARE_TARGET: &str = "wasm32-unknown-unknown";
 /// The target of components that import WASI 0.2; the compiler itself makes the component.
-const WASI: &str = "wasm32-wasip2";
+const WASI_TARGET: &str = "wasm32-wasip2";
 
 /// Builds every package below plugins/ into catalog/.
-pub(crate) fn plugins() -> Result<()> {
+pub(crate) fn build_plugins() -> Result<()> {
     let packages = packages_below("plugins")?;
-    say(&format!("building {} capabilities into catalog/", packages.len()));
-    build(&packages, LEAN, &workspace().join("catalog"), Some(&user_key()?))
+    print_progress(&format!("building {} capabilities into catalog/", packages.len()));
+    build(&packages, BARE_TARGET, &workspace().join("catalog"), Some(&user_key()?))
 }
 
 /// Builds the components that tests and benchmarks use: plugins, examples and fixture guests.
-pub(crate) fn fixtures() -> Result<()> {
+pub(crate) fn build_fixtures() -> Result<()> {
     let target = target_folder()?;
     let (plugins, examples) = (packages_below("plugins")?, packages_below("examples")?);
     let guests = packages_below("tests/guests")?;
     let wasi: Vec<_> = packages_below("tests/wasi-guests")?;
     let count = plugins.len() + examples.len() + guests.len() + wasi.len();
-    say(&format!("building {count} components for the tests"));
-    build(&plugins, LEAN, &target.join("guests/plugins"), Some(&user_key()?))?;
-    build(&[examples, guests].concat(), LEAN, &target.join("guests/fixtures"), None)?;
-    build(&wasi, WASI, &target.join("guests/fixtures"), None)
+    print_progress(&format!("building {count} components for the tests"));
+    build(&plugins, BARE_TARGET, &target.join("guests/plugins"), Some(&user_key()?))?;
+    build(&[examples, guests].concat(), BARE_TARGET, &target.join("guests/fixtures"), None)?;
+    build(&wasi, WASI_TARGET, &target.join("guests/fixtures"), None)
 }
 
 /// Returns the names of the packages below a folder that are built as components.
@@ -71,7 +71,7 @@ fn build(packages: &[String], target: &str, into: &Path, key: Option<&SigningKey
         let module =
             fs::read(built.join(&name)).with_context(|| format!("{package} built no {name}"))?;
         let component = match target {
-            WASI => module,
+            WASI_TARGET => module,
             _ => componentize(&module)
                 .with_context(|| format!("{package} cannot be made a component"))?,
         };

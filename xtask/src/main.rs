@@ -12,7 +12,7 @@ mod run;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use run::{cargo, cargo_command, say};
+use run::{cargo, cargo_command, print_progress};
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", max_term_width = 100)]
@@ -67,32 +67,34 @@ fn main() -> Result<()> {
     match Arguments::parse().command {
         Command::Serve { arguments } => serve(&arguments),
         Command::Test { full, filter } => test(full, filter.as_deref()),
-        Command::Plugins => guests::plugins(),
-        Command::Fixtures => guests::fixtures(),
+        Command::Plugins => guests::build_plugins(),
+        Command::Fixtures => guests::build_fixtures(),
         Command::Reference => reference(),
-        Command::Clients => clients::provide(),
-        Command::Toolchains { full } => clients::provide_toolchains(full),
+        Command::Clients => clients::install(),
+        Command::Toolchains { full } => clients::install_toolchains(full),
         Command::Package(package) => package.run(),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
 
 fn serve(arguments: &[String]) -> Result<()> {
-    guests::plugins()?;
-    say("building the host in release mode; the first time takes about 8 minutes on two cores");
+    guests::build_plugins()?;
+    print_progress(
+        "building the host in release mode; the first time takes about 8 minutes on two cores",
+    );
     cargo(&["build", "--release", "--workspace", "--bin", "portolan"])?;
-    say("starting the host; stop it with Ctrl-C");
+    print_progress("starting the host; stop it with Ctrl-C");
     let binary = run::target_folder()?.join("release/portolan");
     run::replace(&binary, &[&["serve".to_owned()], arguments].concat())
 }
 
 fn test(full: bool, filter: Option<&str>) -> Result<()> {
-    guests::fixtures()?;
-    postgres::provide()?;
-    debian::provide_shellcheck()?;
-    debian::provide_registry()?;
-    clients::provide()?;
-    clients::provide_toolchains(full)?;
+    guests::build_fixtures()?;
+    postgres::install()?;
+    debian::install_shellcheck()?;
+    debian::install_registry()?;
+    clients::install()?;
+    clients::install_toolchains(full)?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);
     if let Some(folder) = run::memory_folder() {
         tests.env("TMPDIR", folder);
@@ -103,35 +105,35 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     if let Some(filter) = filter {
         return run::run(tests.arg(filter));
     }
-    say("checking the format");
+    print_progress("checking the format");
     cargo(&["fmt", "--all", "--check"])?;
-    say("checking the lints");
+    print_progress("checking the lints");
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     // `cargo deny` is optional: it needs a network, and tests check its other rules.
-    if debian::has("cargo-deny") {
-        say("checking the dependencies");
+    if debian::is_installed("cargo-deny") {
+        print_progress("checking the dependencies");
         cargo(&["deny", "check"])?;
     }
-    say("running the tests");
+    print_progress("running the tests");
     run::run(&mut tests)?;
     if full {
         bench(true, &[])?;
     }
-    say("all tests passed");
+    print_progress("all tests passed");
     Ok(())
 }
 
 fn reference() -> Result<()> {
-    guests::fixtures()?;
+    guests::build_fixtures()?;
     let mut test = cargo_command(&["test", "--workspace", "--test", "black_box", "reference::"]);
     run::run(test.env("PORTOLAN_WRITE_REFERENCE", "1"))
 }
 
 fn bench(quick: bool, parts: &[String]) -> Result<()> {
-    guests::fixtures()?;
-    postgres::provide()?;
-    debian::provide_nginx()?;
-    say("building the benchmarks in release mode");
+    guests::build_fixtures()?;
+    postgres::install()?;
+    debian::install_nginx()?;
+    print_progress("building the benchmarks in release mode");
     cargo(&["build", "--release", "--workspace", "--bin", "portolan", "--bin", "portolan-bench"])?;
     let target = run::target_folder()?;
     let mut arguments = vec![target.join("bench.json").display().to_string()];

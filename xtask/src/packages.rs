@@ -1,6 +1,6 @@
 //! Installs pinned packages of npm and PyPI into a folder of the target folder.
 
-use crate::run::{run, say, target_folder, workspace};
+use crate::run::{print_progress, run, target_folder, workspace};
 use anyhow::Result;
 use std::{fs, path::Path, process::Command};
 
@@ -22,7 +22,7 @@ pub(crate) fn install(what: &str, sources: &str, into: &str) -> Result<()> {
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == versions) {
         return Ok(());
     }
-    say(&format!("installing {what}"));
+    print_progress(&format!("installing {what}"));
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }

@@ -1,15 +1,17 @@
 //! Installs PostgreSQL. Tests and benchmarks start their own servers.
 
-use crate::{debian, run::say};
+use crate::{debian, run::print_progress};
 use anyhow::{Context as _, Result};
 
 /// Installs Debian's package, unless `initdb` is installed.
-pub(crate) fn provide() -> Result<()> {
+pub(crate) fn install() -> Result<()> {
     let mut versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    if debian::has("initdb") || versions.any(|version| version.path().join("bin/initdb").exists()) {
+    if debian::is_installed("initdb")
+        || versions.any(|version| version.path().join("bin/initdb").exists())
+    {
         return Ok(());
     }
-    say("installing PostgreSQL for the tests");
+    print_progress("installing PostgreSQL for the tests");
     debian::install(&["postgresql"])
         .context("install PostgreSQL 15 or newer yourself, so that initdb is in the PATH")
 }

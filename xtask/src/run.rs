@@ -11,7 +11,7 @@ use std::{
 const MEMORY_MIB: u64 = 4096;
 
 #[expect(clippy::print_stderr, reason = "this command reports its progress")]
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_progress(text: &str) {
     eprintln!("==> {text}");
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn ensure_target(target: &str) -> Result<()> {
     if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == target) {
         return Ok(());
     }
-    say(&format!("installing the compile target {target}"));
+    print_progress(&format!("installing the compile target {target}"));
     run(Command::new("rustup").args(["target", "add", target]))
 }
 

@@ -183,7 +183,7 @@ impl Bookshelf {
         let loan = Loan { owner_id, due_at: rfc3339(due), reminded: false };
         LOANS.put(&id, &loan, Expect::Absent)?;
         timers::set(&format!("due/{id}"), due, "remind", &json!({ "id": id }))?;
-        tell(BORROWED, &id, &loan)?;
+        notify(BORROWED, &id, &loan)?;
         Ok(Shown { id, book, due_at: Some(loan.due_at) })
     }
 
@@ -232,12 +232,12 @@ impl Bookshelf {
         };
         loan.value.reminded = true;
         LOANS.save(&mut loan)?;
-        tell(DUE, &id, &loan.value)?;
+        notify(DUE, &id, &loan.value)?;
         Ok(Reminded { reminded: true })
     }
 }
 
-fn tell(event: Event<Value>, id: &str, loan: &Loan) -> Result<(), HostError> {
+fn notify(event: Event<Value>, id: &str, loan: &Loan) -> Result<(), HostError> {
     let next = Next::action("bookshelf", "give_back").field("id", id);
     let data = json!({ "id": id, "due_at": loan.due_at, "next": next });
     event.publish(Audience::Owner(loan.owner_id.clone()), format!("books/{id}"), &data)

@@ -6,11 +6,11 @@ use crate::{
     capability::Capability,
     catalog::Catalog,
     permission::Permission,
-    reach::needed,
+    reach::needed_permissions,
     refusal::LoadError,
     roles,
 };
-use portolan_store::{Installed, VersionRecord};
+use portolan_store::{InstalledId, VersionRecord};
 use portolan_vocabulary::{FINDER_TOOLS, Publisher};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ impl Catalog {
         permits_older: bool,
         others: impl Iterator<Item = &Capability> + Clone,
     ) -> Result<(), LoadError> {
-        let installed = self.store.installed().await?;
+        let installed = self.store.installed_ids().await?;
         ensure_own_id(candidate, &installed, &self.options.trust.reserved_ids)?;
         if !permits_older {
             ensure_not_older(candidate, &installed)?;
@@ -40,7 +40,7 @@ impl Catalog {
         let (publisher, host) = (candidate.publisher.to_string(), Publisher::Host.to_string());
         for namespace in namespaces(candidate) {
             let is_reserved =
-                self.options.trust.reserved_namespaces.iter().any(|one| one == namespace);
+                self.options.trust.reserved_namespaces.iter().any(|reserved| reserved == namespace);
             let owner = match owners.get(namespace) {
                 None if is_reserved => &host,
                 owner => owner.unwrap_or(&publisher),
@@ -59,7 +59,7 @@ impl Catalog {
         let owner = self.store.claim_id(&candidate.id, &publisher, now).await?;
         ensure_owner(candidate, &owner)?;
         if owner.publisher != publisher {
-            self.store.succeed(&candidate.id, &owner.publisher, &publisher).await?;
+            self.store.transfer_to_successor(&candidate.id, &owner.publisher, &publisher).await?;
             self.record_decision(&candidate.id, &publisher, "publisher:succeed").await?;
         }
         for namespace in namespaces(candidate) {
@@ -71,7 +71,7 @@ impl Catalog {
 
     /// Records the version of a signed capability that is about to serve, if it is the highest so far.
     pub(super) async fn record_version(&self, candidate: &Capability) -> Result<(), LoadError> {
-        let installed = self.store.installed().await?;
+        let installed = self.store.installed_ids().await?;
         let highest = installed.get(&*candidate.id).and_then(|owner| owner.highest_version.clone());
         let version = candidate.descriptor.version.as_str();
         let is_newer = highest.as_ref().is_none_or(|highest| is_older(highest, version));
@@ -84,7 +84,7 @@ impl Catalog {
 
     /// Records the version that the operator rolls back to as the highest one, although a higher one served.
     pub(super) async fn lower_version(&self, record: &VersionRecord) -> Result<(), LoadError> {
-        let installed = self.store.installed().await?;
+        let installed = self.store.installed_ids().await?;
         let highest = installed.get(&record.capability_id);
         if let Some(highest) = highest.and_then(|owner| owner.highest_version.as_deref()) {
             let (id, version) = (&record.capability_id, record.version.as_str());
@@ -100,15 +100,15 @@ impl Catalog {
         others: impl Iterator<Item = &'a Capability> + Clone,
     ) -> Vec<Permission> {
         let grants = self.grants();
-        let mut needed: BTreeSet<_> = needed(capability, others);
-        needed.extend(roles::needed(capability, &self.options.roles));
+        let mut needed: BTreeSet<_> = needed_permissions(capability, others);
+        needed.extend(roles::needed_permissions(capability, &self.options.roles));
         needed.into_iter().filter(|needed| !grants.permit(&capability.id, needed)).collect()
     }
 }
 
 fn ensure_own_id(
     candidate: &Capability,
-    installed: &BTreeMap<String, Installed>,
+    installed: &BTreeMap<String, InstalledId>,
     reserved: &[String],
 ) -> Result<(), LoadError> {
     let id = &*candidate.id;
@@ -133,7 +133,7 @@ fn ensure_own_id(
     }
 }
 
-fn ensure_owner(candidate: &Capability, owner: &Installed) -> Result<(), LoadError> {
+fn ensure_owner(candidate: &Capability, owner: &InstalledId) -> Result<(), LoadError> {
     if is_own(candidate, &owner.publisher) {
         return Ok(());
     }
@@ -164,7 +164,7 @@ fn ensure_own_namespace(
 
 fn ensure_not_older(
     candidate: &Capability,
-    installed: &BTreeMap<String, Installed>,
+    installed: &BTreeMap<String, InstalledId>,
 ) -> Result<(), LoadError> {
     let highest = installed.get(&*candidate.id).and_then(|owner| owner.highest_version.clone());
     match highest {

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// The number of starts that must have ended over a file before it is left out.
-const ENDED: u32 = 2;
+const MAX_ENDED_STARTS: u32 = 2;
 
 /// The note of a start, in a file of the data folder.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -31,14 +31,14 @@ struct Note {
 
 /// One start.
 #[derive(Debug)]
-pub(super) struct Attempt {
+pub(super) struct StartAttempt {
     path: PathBuf,
     note: Note,
     /// Whether the start before this one did not finish.
     is_careful: bool,
 }
 
-impl Attempt {
+impl StartAttempt {
     /// Begins a start. If there is no note that can be read, the start before counts as finished.
     pub(super) fn begin(path: &Path) -> io::Result<Self> {
         let text = fs::read(path).unwrap_or_default();
@@ -59,14 +59,17 @@ impl Attempt {
     }
 
     /// Returns whether a file is left out, because too many starts ended over it with this content.
-    pub(super) fn leaves_out(&self, file: &str, content: Fingerprint) -> bool {
-        self.note.ended.get(&name(file, content)).is_some_and(|ended| *ended >= ENDED)
+    pub(super) fn is_excluded(&self, file: &str, content: Fingerprint) -> bool {
+        self.note
+            .ended
+            .get(&note_key(file, content))
+            .is_some_and(|ended| *ended >= MAX_ENDED_STARTS)
     }
 
     /// Notes that a file is about to be loaded, if files are loaded one after the other.
-    pub(super) fn load(&mut self, file: &str, content: Fingerprint) -> io::Result<()> {
+    pub(super) fn note_load(&mut self, file: &str, content: Fingerprint) -> io::Result<()> {
         if self.is_careful {
-            self.note.loading = Some(name(file, content));
+            self.note.loading = Some(note_key(file, content));
             self.write()?;
         }
         Ok(())
@@ -75,8 +78,9 @@ impl Attempt {
     /// Notes that the start has finished. A file that was left out stays left out as long as it is in the
     /// folder with the same content.
     pub(super) fn finish(mut self, present: &BTreeMap<String, Fingerprint>) -> io::Result<()> {
-        let names: Vec<_> = present.iter().map(|(file, content)| name(file, *content)).collect();
-        self.note.ended.retain(|name, ended| *ended >= ENDED && names.contains(name));
+        let names: Vec<_> =
+            present.iter().map(|(file, content)| note_key(file, *content)).collect();
+        self.note.ended.retain(|name, ended| *ended >= MAX_ENDED_STARTS && names.contains(name));
         (self.note.unfinished, self.note.loading) = (false, None);
         self.write()
     }
@@ -93,7 +97,7 @@ impl Attempt {
     }
 }
 
-fn name(file: &str, content: Fingerprint) -> String {
+fn note_key(file: &str, content: Fingerprint) -> String {
     format!("{file} {content:?}")
 }
 
@@ -102,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_over_which_two_starts_ended_is_left_out() {
+    fn a_file_that_has_ended_two_starts_is_excluded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("start");
         let [good, bad] = ["good", "bad"].map(|name| {
@@ -110,23 +114,23 @@ mod tests {
             Fingerprint::of(&fs::metadata(folder.path().join(name)).unwrap())
         });
         let present = BTreeMap::from([("good".to_owned(), good), ("bad".to_owned(), bad)]);
-        let mut first = Attempt::begin(&path).unwrap();
+        let mut first = StartAttempt::begin(&path).unwrap();
         assert!(!first.is_careful());
-        first.load("bad", bad).unwrap();
+        first.note_load("bad", bad).unwrap();
         for _ended_over_it in 0..2 {
-            let mut next = Attempt::begin(&path).unwrap();
-            assert!(next.is_careful() && !next.leaves_out("bad", bad));
-            next.load("good", good).unwrap();
-            next.load("bad", bad).unwrap();
+            let mut next = StartAttempt::begin(&path).unwrap();
+            assert!(next.is_careful() && !next.is_excluded("bad", bad));
+            next.note_load("good", good).unwrap();
+            next.note_load("bad", bad).unwrap();
         }
-        let without = Attempt::begin(&path).unwrap();
-        assert!(without.leaves_out("bad", bad) && !without.leaves_out("good", good));
+        let without = StartAttempt::begin(&path).unwrap();
+        assert!(without.is_excluded("bad", bad) && !without.is_excluded("good", good));
         // Other content is loaded, and the start after a finished one is not careful.
-        assert!(!without.leaves_out("bad", good));
+        assert!(!without.is_excluded("bad", good));
         without.finish(&present).unwrap();
-        let later = Attempt::begin(&path).unwrap();
-        assert!(!later.is_careful() && later.leaves_out("bad", bad));
+        let later = StartAttempt::begin(&path).unwrap();
+        assert!(!later.is_careful() && later.is_excluded("bad", bad));
         later.finish(&BTreeMap::new()).unwrap();
-        assert!(!Attempt::begin(&path).unwrap().leaves_out("bad", bad));
+        assert!(!StartAttempt::begin(&path).unwrap().is_excluded("bad", bad));
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 };
 use arc_swap::ArcSwap;
 use portolan_sandbox::Sandbox;
-use portolan_store::{DbError, Served, Store};
+use portolan_store::{DbError, ServedCapability, Store};
 use portolan_vocabulary::{Clock, Roles};
 use std::{
     collections::BTreeMap,
@@ -58,7 +58,7 @@ pub struct Catalog {
     grants: Mutex<Grants>,
     waiting: Mutex<Vec<Waiting>>,
     /// The record of every capability that is or was served, by id.
-    served: Mutex<BTreeMap<String, Served>>,
+    served: Mutex<BTreeMap<String, ServedCapability>>,
 }
 
 impl Catalog {
@@ -138,11 +138,11 @@ impl Catalog {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
     }
 
-    pub(super) fn served(&self) -> BTreeMap<String, Served> {
+    pub(super) fn served(&self) -> BTreeMap<String, ServedCapability> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn set_served(&self, served: BTreeMap<String, Served>) {
+    pub(super) fn set_served(&self, served: BTreeMap<String, ServedCapability>) {
         *self.served.lock().unwrap_or_else(PoisonError::into_inner) = served;
     }
 }

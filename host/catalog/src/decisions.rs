@@ -5,7 +5,7 @@ use crate::{
     catalog::Catalog,
     permission::Grants,
 };
-use portolan_store::{Attachments, AuditRecord, DbError, Installed, Unit, VersionRecord};
+use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit, VersionRecord};
 use portolan_vocabulary::{Digest, new_request_id};
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub enum DecisionError {
 }
 
 /// The decisions in the database: the publisher of each id, and the permissions of each id.
-pub(super) type Recorded = (BTreeMap<String, Installed>, Vec<(String, String)>);
+pub(super) type RecordedDecisions = (BTreeMap<String, InstalledId>, Vec<(String, String)>);
 
 impl Catalog {
     /// Grants the permissions that the component with this id waits for, and returns them. An id that
@@ -39,7 +39,7 @@ impl Catalog {
         digest: Option<&str>,
     ) -> Result<Vec<String>, DecisionError> {
         let Waiting { candidate, missing } =
-            self.waiting_for((id, digest), |one| !one.missing.is_empty())?;
+            self.find_waiting((id, digest), |waiting| !waiting.missing.is_empty())?;
         let (publisher, now) = (candidate.publisher.to_string(), self.options.clock.now());
         self.store.claim_id(id, &publisher, now).await?;
         let permissions: Vec<_> = missing.iter().map(ToString::to_string).collect();
@@ -60,7 +60,7 @@ impl Catalog {
     /// the operator has seen.
     pub async fn adopt(&self, id: &str, digest: Option<&str>) -> Result<String, DecisionError> {
         let Waiting { candidate, .. } =
-            self.waiting_for((id, digest), |one| one.missing.is_empty())?;
+            self.find_waiting((id, digest), |waiting| waiting.missing.is_empty())?;
         let Candidate { publisher, namespaces, .. } = candidate;
         let publisher = publisher.to_string();
         self.store.adopt(id, &namespaces, &publisher, self.options.clock.now()).await?;
@@ -71,8 +71,8 @@ impl Catalog {
 
     /// Permits an older version of a signed component, which waits in the catalog folder, to serve next.
     pub(super) async fn permit_older(&self, id: &str) -> Result<(), DbError> {
-        let mut installed = self.store.installed().await?;
-        if let Some(Installed { publisher, highest_version }) = installed.remove(id) {
+        let mut installed = self.store.installed_ids().await?;
+        if let Some(InstalledId { publisher, highest_version }) = installed.remove(id) {
             self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
             self.record_decision(id, &publisher, "operator:rollback").await?;
             self.decided.notify_one();
@@ -128,33 +128,34 @@ impl Catalog {
         committed.map(drop).map_err(DbError::Shared)
     }
 
-    fn waiting_for(
+    fn find_waiting(
         &self,
         (id, digest): (&str, Option<&str>),
-        is_meant: impl Fn(&Waiting) -> bool,
+        is_candidate: impl Fn(&Waiting) -> bool,
     ) -> Result<Waiting, DecisionError> {
         let waiting = self.waiting().into_iter();
-        let mut waiting = waiting.filter(|one| one.candidate.id == id && is_meant(one));
+        let mut waiting =
+            waiting.filter(|component| component.candidate.id == id && is_candidate(component));
         match (waiting.next(), waiting.next()) {
-            (Some(one), None) => match digest {
-                Some(seen) if seen != one.candidate.digest.to_string() => {
-                    let digest = one.candidate.digest;
+            (Some(component), None) => match digest {
+                Some(seen) if seen != component.candidate.digest.to_string() => {
+                    let digest = component.candidate.digest;
                     Err(DecisionError::Changed { id: id.to_owned(), digest })
                 }
-                _ => Ok(one),
+                _ => Ok(component),
             },
             (None, _) => Err(DecisionError::NothingToDecide(id.to_owned())),
             _ => Err(DecisionError::Ambiguous(id.to_owned())),
         }
     }
 
-    pub(super) async fn recorded_decisions(&self) -> Result<Recorded, DbError> {
-        Ok((self.store.installed().await?, self.store.granted().await?))
+    pub(super) async fn recorded_decisions(&self) -> Result<RecordedDecisions, DbError> {
+        Ok((self.store.installed_ids().await?, self.store.granted().await?))
     }
 
     /// Returns the configured grants with the recorded ones. A recorded permission that cannot be parsed is
     /// left out.
-    pub(super) fn merged(&self, granted: &[(String, String)]) -> Grants {
+    pub(super) fn merge_grants(&self, granted: &[(String, String)]) -> Grants {
         let known = granted.iter().filter_map(|(id, text)| Some((id.clone(), text.parse().ok()?)));
         self.options.grants.with(known)
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 impl Keeper {
     /// Begins to install the desired versions that this node has not installed.
-    pub(super) async fn take_desired(&mut self) {
+    pub(super) async fn install_desired(&mut self) {
         let desired = match self.catalog.store.desired_versions().await {
             Ok(desired) => desired,
             Err(error) => {
@@ -26,8 +26,9 @@ impl Keeper {
         for version in desired {
             let id = &version.capability_id;
             let unapplied = self.unapplied.get(id);
-            let waits = unapplied.is_some_and(|one| one.seq == version.seq && !one.is_due());
-            if waits || self.fetching.contains(id) {
+            let is_waiting = unapplied
+                .is_some_and(|unapplied| unapplied.seq == version.seq && !unapplied.is_due());
+            if is_waiting || self.fetching.contains(id) {
                 continue;
             }
             if self.note.has_installed(&version) {
@@ -43,7 +44,7 @@ impl Keeper {
         match self.note.begin(desired.seq) {
             Ok(true) => {}
             Ok(false) => {
-                self.unapplied.insert(id, Unapplied::new(desired, LoadError::EndsStarts));
+                self.unapplied.insert(id, Unapplied::new(desired, LoadError::StartFailed));
                 return;
             }
             Err(error) => {

@@ -1,29 +1,29 @@
 //! The data of the event `catalog.changed`: the changed capabilities, and whether a change is breaking.
 
-use crate::{breaking::breaking_changes, snapshot::Snapshot};
-use portolan_store::Served;
+use crate::{breaking::describe_breaking_changes, snapshot::Snapshot};
+use portolan_store::ServedCapability;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares what was served before with what is served now. The records decide what has changed,
 /// because the snapshot before a start no longer exists; the snapshots show whether a change is breaking.
 pub(super) fn difference(
-    before: &BTreeMap<String, Served>,
-    after: &BTreeMap<String, Served>,
+    before: &BTreeMap<String, ServedCapability>,
+    after: &BTreeMap<String, ServedCapability>,
     current: &Snapshot,
     next: &Snapshot,
 ) -> Value {
     let ids: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let (mut added, mut removed, mut changed) = (Vec::new(), Vec::new(), Vec::new());
     for id in ids {
-        let was = before.get(id).and_then(|served| served.version.as_deref());
-        let is = after.get(id).and_then(|served| served.version.as_deref());
-        match (was, is) {
+        let old = before.get(id).and_then(|served| served.version.as_deref());
+        let new = after.get(id).and_then(|served| served.version.as_deref());
+        match (old, new) {
             (None, Some(_)) => added.push(id),
             (Some(_), None) => removed.push(id),
-            (Some(was), Some(is)) if was != is => {
-                let breaking = breaks(id, current, next).unwrap_or(major(was) != major(is));
-                let (from, to) = (version(was), version(is));
+            (Some(old), Some(new)) if old != new => {
+                let breaking = is_breaking(id, current, next).unwrap_or(major(old) != major(new));
+                let (from, to) = (version(old), version(new));
                 changed.push(json!({ "id": id, "from": from, "to": to, "breaking": breaking }));
             }
             _ => {}
@@ -40,9 +40,9 @@ pub(super) fn difference(
 }
 
 /// Returns whether the change breaks callers; `None` if a snapshot lacks the capability.
-fn breaks(id: &str, current: &Snapshot, next: &Snapshot) -> Option<bool> {
+fn is_breaking(id: &str, current: &Snapshot, next: &Snapshot) -> Option<bool> {
     let (old, new) = (current.capabilities.get(id)?, next.capabilities.get(id)?);
-    Some(!breaking_changes(&old.descriptor, &new.descriptor).is_empty())
+    Some(!describe_breaking_changes(&old.descriptor, &new.descriptor).is_empty())
 }
 
 /// Returns the version without the digest that follows it.

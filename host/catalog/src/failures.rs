@@ -21,9 +21,9 @@ use std::{
 };
 
 /// How long a note is valid.
-const VALID: Duration = Duration::from_secs(24 * 60 * 60);
+const NOTE_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum number of notes, and of bytes of the text of each.
-const MOST: usize = 256;
+const MAX_NOTES: usize = 256;
 const TEXT_BYTES: usize = 2_000;
 
 /// The notes, in a file of the data folder.
@@ -35,7 +35,7 @@ pub(super) struct Failures {
 
 /// Returns the kind of a refusal that is remembered; `None` if it is found out fast or is not the component's
 /// fault.
-fn kind(error: &LoadError) -> Option<Kind> {
+fn remembered_kind(error: &LoadError) -> Option<Kind> {
     match error {
         LoadError::Compile(CompileError::Invalid(_)) => Some(Kind::Invalid),
         LoadError::Compile(CompileError::OutOfTime(_)) => Some(Kind::CompileTimeout),
@@ -78,7 +78,7 @@ impl Failures {
     ) -> Option<KnownFailure> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         let known = notes.get(&digest.hex())?;
-        let is_valid = known.conditions == conditions && known.noted_at.plus(VALID) > now;
+        let is_valid = known.conditions == conditions && known.noted_at.plus(NOTE_LIFETIME) > now;
         is_valid.then(|| known.clone())
     }
 
@@ -90,13 +90,13 @@ impl Failures {
         error: &LoadError,
         now: Timestamp,
     ) -> io::Result<()> {
-        let Some(kind) = kind(error) else { return Ok(()) };
+        let Some(kind) = remembered_kind(error) else { return Ok(()) };
         let message = one_line(&error.to_string(), TEXT_BYTES);
         let known = KnownFailure { kind, message, conditions, noted_at: now };
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.retain(|_, known| known.noted_at.plus(VALID) > now);
+        notes.retain(|_, known| known.noted_at.plus(NOTE_LIFETIME) > now);
         notes.insert(digest.hex(), known);
-        while notes.len() > MOST {
+        while notes.len() > MAX_NOTES {
             let oldest = notes.iter().min_by_key(|(_, known)| known.noted_at);
             let Some(oldest) = oldest.map(|(digest, _)| digest.clone()) else { break };
             notes.remove(&oldest);
@@ -136,7 +136,7 @@ mod tests {
         assert!(known.to_string().contains("longer than 7 ms"), "{known}");
         assert_eq!(failures.find(slow, "those", NOW), None);
         assert_eq!(failures.find(other, "these", NOW), None);
-        assert_eq!(failures.find(slow, "these", NOW.plus(VALID)), None);
+        assert_eq!(failures.find(slow, "these", NOW.plus(NOTE_LIFETIME)), None);
     }
 
     #[test]
@@ -156,12 +156,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let failures = Failures::open(&folder.path().join("failures"));
         let digest = |number: usize| Digest::of(&number.to_le_bytes());
-        for number in 0..=MOST {
+        for number in 0..=MAX_NOTES {
             let at = NOW.plus(Duration::from_secs(number as u64));
             failures.note(digest(number), "these".to_owned(), &timeout(), at).unwrap();
         }
         assert_eq!(failures.find(digest(0), "these", NOW), None);
         assert!(failures.find(digest(1), "these", NOW).is_some());
-        assert_eq!(Failures::open(&failures.path).notes.into_inner().unwrap().len(), MOST);
+        assert_eq!(Failures::open(&failures.path).notes.into_inner().unwrap().len(), MAX_NOTES);
     }
 }

@@ -68,10 +68,10 @@ impl Keeper {
         let options = &self.catalog.options;
         // The content of a source would be its engine, once for each version.
         let is_kept = is_source(file)
-            || self.catalog.store.keeps_content(&capability.digest.to_string()).await?;
+            || self.catalog.store.has_content(&capability.digest.to_string()).await?;
         let content = match is_kept {
             true => None,
-            false => self.read_again(file, capability.digest).await,
+            false => self.reread_content(file, capability.digest).await,
         };
         let record = VersionRecord {
             capability_id: capability.id.to_string(),
@@ -93,7 +93,7 @@ impl Keeper {
     }
 
     /// Returns the content of a file; `None` if it has changed since it was loaded or cannot be read.
-    async fn read_again(&self, file: &str, digest: Digest) -> Option<Vec<u8>> {
+    async fn reread_content(&self, file: &str, digest: Digest) -> Option<Vec<u8>> {
         let (folder, name) = (self.catalog.options.folder.clone(), file.to_owned());
         let limit = self.catalog.sandbox.limits().component_bytes;
         let read = tokio::task::spawn_blocking(move || file::read(&folder, &name, limit).ok());

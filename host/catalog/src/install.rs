@@ -6,7 +6,7 @@
 //! at its start.
 
 use crate::{
-    breaking::broken_promises,
+    breaking::find_breaking_changes,
     capability::Capability,
     file::Fingerprint,
     keeper::{Admitted, Keeper},
@@ -31,14 +31,14 @@ impl Keeper {
     /// a migration of the component's file runs, the installation is postponed.
     pub(super) async fn install(&mut self, installation: Installation) {
         let Installation { capability, content, file, cause } = installation;
-        let file = match self.target(&capability, file) {
+        let file = match self.target_file(&capability, file) {
             Ok(file) => file,
             Err(error) => return self.fail(cause, error.into()),
         };
         if self.files.get(&file).is_some_and(|known| known.loading || known.migrating.is_some()) {
             return self.postponed.push(Installation { capability, content, file, cause });
         }
-        let serving = self.catalog_serving(&capability.id);
+        let serving = self.find_serving(&capability.id);
         let (record, published) = self.compare_with(serving.as_deref(), &capability, &file);
         let installing = Installing { content, cause, record, published };
         if let Cause::Requested(Requested { arrival: Arrival::Published, .. }) = installing.cause
@@ -54,10 +54,10 @@ impl Keeper {
             return self.finish_install(&file, installing, Ok(Some(serving))).await;
         }
         match self.admit(&file, capability, installing.cause.permits_older()).await {
-            Ok(Admitted::Now(capability)) => {
+            Ok(Admitted::Ready(capability)) => {
                 self.finish_install(&file, installing, Ok(Some(capability))).await;
             }
-            Ok(Admitted::After(candidate, steps)) => {
+            Ok(Admitted::AfterMigration(candidate, steps)) => {
                 let handled = self.files.get(&file).and_then(|known| known.handled);
                 self.begin_migration(file.clone(), handled, candidate, steps);
                 // Until the migration ends, a change of the file in the folder waits.
@@ -84,7 +84,7 @@ impl Keeper {
             Err(error) => return self.refuse_install(installing, error).await,
         };
         let Installing { content, cause, record, mut published } = installing;
-        let (fingerprint, is_new) = match self.put(file, &record, content, &cause).await {
+        let (fingerprint, is_new) = match self.write_version(file, &record, content, &cause).await {
             Ok(put) => put,
             Err(error) => return self.fail(cause, error),
         };
@@ -109,25 +109,27 @@ impl Keeper {
 
     /// Returns the name of the component's file in the folder. A signed component replaces the file that
     /// serves its id. `FileTaken` if the file serves another id.
-    fn target(&self, capability: &Capability, file: String) -> Result<String, LoadError> {
+    fn target_file(&self, capability: &Capability, file: String) -> Result<String, LoadError> {
         let serves = |id: &str| {
             let mut files = self.files.iter();
-            let of = |known: &Arc<Capability>| &*known.id == id;
-            files.find(|(_, known)| known.serving.as_ref().is_some_and(of)).map(|(file, _)| file)
+            let has_id = |known: &Arc<Capability>| &*known.id == id;
+            files
+                .find(|(_, known)| known.serving.as_ref().is_some_and(has_id))
+                .map(|(file, _)| file)
         };
         if capability.publisher.is_key()
             && let Some(serving) = serves(&capability.id)
         {
             return Ok(serving.clone());
         }
-        let there = self.files.get(&file).and_then(|known| known.serving.as_ref());
-        match there.filter(|there| there.id != capability.id) {
-            Some(there) => Err(LoadError::FileTaken { id: there.id.to_string(), file }),
+        let occupant = self.files.get(&file).and_then(|known| known.serving.as_ref());
+        match occupant.filter(|occupant| occupant.id != capability.id) {
+            Some(occupant) => Err(LoadError::FileTaken { id: occupant.id.to_string(), file }),
             None => Ok(file),
         }
     }
 
-    fn catalog_serving(&self, id: &str) -> Option<Arc<Capability>> {
+    fn find_serving(&self, id: &str) -> Option<Arc<Capability>> {
         let mut serving = self.files.values().filter_map(|known| known.serving.as_ref());
         serving.find(|serving| &*serving.id == id).cloned()
     }
@@ -139,7 +141,8 @@ impl Keeper {
         capability: &Capability,
         file: &str,
     ) -> (VersionRecord, Published) {
-        let changes = serving.map(|old| broken_promises(&old.descriptor, &capability.descriptor));
+        let changes =
+            serving.map(|old| find_breaking_changes(&old.descriptor, &capability.descriptor));
         let changes = changes.into_iter().flatten();
         let breaking: Vec<_> =
             changes.map(|change| format!("{} {}", change.at, change.problem)).collect();
@@ -182,11 +185,11 @@ impl Keeper {
         capability: &Capability,
     ) -> Result<(), PublishError> {
         let Some(old) = serving else { return Ok(()) };
-        let allows = self.catalog.options.publishing.breaking == BreakingPolicy::Allow;
-        if allows || capability.major_version() > old.major_version() {
+        let is_allowed = self.catalog.options.publishing.breaking == BreakingPolicy::Allow;
+        if is_allowed || capability.major_version() > old.major_version() {
             return Ok(());
         }
-        let changes = broken_promises(&old.descriptor, &capability.descriptor);
+        let changes = find_breaking_changes(&old.descriptor, &capability.descriptor);
         match changes.is_empty() {
             true => Ok(()),
             false => Err(PublishError::Breaking {
@@ -201,7 +204,7 @@ impl Keeper {
     /// Writes the component to a temporary file, records the version, and renames the file into place.
     /// Returns the fingerprint of the file, and `false` if the operator requested a version that this node
     /// has already installed as the desired one.
-    async fn put(
+    async fn write_version(
         &mut self,
         file: &str,
         record: &VersionRecord,
@@ -211,7 +214,7 @@ impl Keeper {
         let folder = self.catalog.options.folder.clone();
         let name = file.to_owned();
         let (unfinished, content) = blocking(move || {
-            let unfinished = write_beside(&folder, &name, &content)?;
+            let unfinished = write_temporary_file(&folder, &name, &content)?;
             Ok((unfinished, content))
         })
         .await?;
@@ -225,13 +228,13 @@ impl Keeper {
             }
             Cause::Requested(requested) => {
                 let desired = store.desired_versions().await?;
-                let same = desired.into_iter().find(|desired| {
+                let installed = desired.into_iter().find(|desired| {
                     desired.capability_id == record.capability_id
                         && desired.digest == record.digest
                         && desired.state == VersionState::Accepted
                         && self.note.has_installed(desired)
                 });
-                match same {
+                match installed {
                     Some(desired) => (desired.seq, false),
                     None => (self.record(requested, record, &content).await?, true),
                 }
@@ -241,8 +244,8 @@ impl Keeper {
             self.catalog.lower_version(record).await?;
         }
         let (folder, name) = (self.catalog.options.folder.clone(), file.to_owned());
-        let fingerprint = blocking(move || put_in_place(unfinished, &folder, &name)).await?;
-        if let Err(error) = self.note.installed(&record.capability_id, seq, &record.digest) {
+        let fingerprint = blocking(move || persist_file(unfinished, &folder, &name)).await?;
+        if let Err(error) = self.note.record_installed(&record.capability_id, seq, &record.digest) {
             tracing::warn!(%error, "the note of installed versions cannot be written; they are installed again at the next start");
         }
         Ok((fingerprint, is_new))
@@ -330,7 +333,7 @@ impl Keeper {
 }
 
 /// Writes a component to a hidden temporary file in the folder, and syncs it to the disk.
-fn write_beside(folder: &Path, name: &str, content: &[u8]) -> io::Result<NamedTempFile> {
+fn write_temporary_file(folder: &Path, name: &str, content: &[u8]) -> io::Result<NamedTempFile> {
     let prefix = format!(".{name}.");
     let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(folder)?;
     file.write_all(content)?;
@@ -341,7 +344,7 @@ fn write_beside(folder: &Path, name: &str, content: &[u8]) -> io::Result<NamedTe
 }
 
 /// Renames a file into place. Returns its fingerprint, by which a later change is noticed.
-fn put_in_place(file: NamedTempFile, folder: &Path, name: &str) -> io::Result<Fingerprint> {
+fn persist_file(file: NamedTempFile, folder: &Path, name: &str) -> io::Result<Fingerprint> {
     let file = file.persist(folder.join(name)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()?;
     // The rename changes the file's times. If another file has got the name since, its fingerprint differs.

@@ -87,7 +87,7 @@ mod tool;
 mod trust;
 
 pub use action::{Action, Schemas};
-pub use breaking::{broken_promises, published_version, stored_conflicts};
+pub use breaking::{find_breaking_changes, published_version, stored_conflicts};
 pub use call_schema::branch;
 pub use capability::{Capability, Input, Selected};
 pub use catalog::{Catalog, CatalogOptions};
@@ -101,7 +101,7 @@ pub use lint::{lint, tool_tokens};
 pub use load::{Inspection, inspect};
 pub use permission::{Grants, Permission};
 pub use problem::Problem;
-pub use prompts::fill;
+pub use prompts::fill_prompt;
 pub use publishing::{
     BreakingPolicy, PublishError, PublishRequest, PublishSettings, Published, PublishedState,
 };

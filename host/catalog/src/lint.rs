@@ -93,8 +93,8 @@ fn check_example(action: &ActionDescriptor, at: &str, problems: &mut Problems) {
 /// Reports every field without a description, in a schema and its definitions.
 fn check_fields(document: &Value, at: &str, problems: &mut Problems) {
     let mut seen = HashSet::new();
-    let mut open = vec![(document, at.to_owned())];
-    while let Some((schema, at)) = open.pop() {
+    let mut pending = vec![(document, at.to_owned())];
+    while let Some((schema, at)) = pending.pop() {
         if !seen.insert(std::ptr::from_ref(schema)) {
             continue;
         }
@@ -111,19 +111,19 @@ fn check_fields(document: &Value, at: &str, problems: &mut Problems) {
                     "say what it means, its unit or its form; in Rust, a comment /// at the field",
                 );
             }
-            open.push((field, at));
+            pending.push((field, at));
         }
-        for target in inner(document, schema) {
-            open.push((target, at.clone()));
+        for target in alternatives(document, schema) {
+            pending.push((target, at.clone()));
         }
         if let Some(items) = schema.get("items") {
-            open.push((items, format!("{at}[]")));
+            pending.push((items, format!("{at}[]")));
         }
     }
 }
 
 /// Returns the schemas that describe the same value: alternatives, and what a reference leads to.
-fn inner<'a>(document: &'a Value, schema: &'a Value) -> impl Iterator<Item = &'a Value> {
+fn alternatives<'a>(document: &'a Value, schema: &'a Value) -> impl Iterator<Item = &'a Value> {
     let lists = ["anyOf", "oneOf", "allOf"];
     let branches = lists.into_iter().filter_map(|name| schema.get(name).and_then(Value::as_array));
     branches.flatten().chain(target(document, schema))
@@ -144,7 +144,7 @@ fn is_described(document: &Value, field: &Value) -> bool {
     let is_null = |schema: &&Value| schema.get("type").is_some_and(|name| name == "null");
     has_text(field)
         || field.get("const").is_some()
-        || inner(document, field)
+        || alternatives(document, field)
             .filter(|schema| !is_null(schema))
             .any(|schema| has_text(schema) || target(document, schema).is_some_and(has_text))
 }

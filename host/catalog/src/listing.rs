@@ -1,7 +1,7 @@
 //! The list of a catalog's capabilities as a JSON document.
 
 use crate::{action::Action, capability::Capability, document::Document};
-use portolan_store::Served;
+use portolan_store::ServedCapability;
 use portolan_vocabulary::Timestamp;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
@@ -11,7 +11,7 @@ pub(super) fn listing(
     version: u64,
     changed_at: Timestamp,
     capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
-    served: &BTreeMap<String, Served>,
+    served: &BTreeMap<String, ServedCapability>,
 ) -> Document {
     let entries: Vec<_> = capabilities
         .values()

@@ -25,15 +25,15 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// The maximum number of changes that may be left when calls begin to wait for them to be followed.
 const LAST_CHANGES: u64 = 200;
 /// The maximum time for which calls wait while the last changes are followed.
-const FENCE: Duration = Duration::from_secs(2);
+const FENCE_TIME: Duration = Duration::from_secs(2);
 /// The number of passes in a row after which a migration fails, if each of them has found more than
 /// `LAST_CHANGES` documents with unique values that other documents have. Each pass frees the values that
 /// documents no longer have.
-const PASSES: usize = 3;
+const MAX_CONFLICT_PASSES: usize = 3;
 /// The number of passes that follow the changes while writes go on. Later passes make writes wait.
-const PASSES_BESIDE_WRITES: usize = 5;
+const UNFENCED_PASSES: usize = 5;
 /// How long writes wait in each later pass.
-const PUSH_BACK: Duration = Duration::from_millis(500);
+const WRITE_PAUSE: Duration = Duration::from_millis(500);
 /// The maximum number of attempts to follow the last changes while calls wait.
 const ATTEMPTS: usize = 3;
 
@@ -76,11 +76,11 @@ impl Progress {
     }
 
     fn add(&self, generation: &Generation, documents: usize) {
-        let of = |(outdated, _): &&(Outdated, AtomicU64)| {
+        let is_counted = |(outdated, _): &&(Outdated, AtomicU64)| {
             outdated.declared.name == generation.collection
                 && outdated.test_mode() == generation.test_mode
         };
-        if let Some((_, migrated)) = self.collections.iter().find(of) {
+        if let Some((_, migrated)) = self.collections.iter().find(is_counted) {
             migrated.fetch_add(documents as u64, Ordering::Relaxed);
         }
     }
@@ -100,7 +100,7 @@ impl Catalog {
             .is_some_and(|action| action.descriptor.access == Access::Internal);
         let mut steps = Vec::new();
         for outdated in outdated {
-            let written = match self.store.revivable(&outdated).await? {
+            let written = match self.store.find_revivable(&outdated).await? {
                 Some(Ok(generation)) => {
                     steps.push(Step::Revive(generation));
                     continue;
@@ -134,19 +134,19 @@ impl Catalog {
             if let Step::Migrate(outdated) = step
                 && !outdated.reindexes
             {
-                self.try_sample(candidate, outdated).await?;
+                self.check_sample(candidate, outdated).await?;
             }
         }
         let mut generations = Vec::new();
-        let filled = self.fill(candidate, steps, progress, &mut generations).await;
+        let filled = self.fill_generations(candidate, steps, progress, &mut generations).await;
         if filled.is_err() {
-            self.store.give_up_generations(&generations).await?;
+            self.store.abandon_generations(&generations).await?;
         }
         filled.map(|()| generations)
     }
 
     /// Refuses a component that cannot migrate more than half of the documents of a sample.
-    async fn try_sample(
+    async fn check_sample(
         &self,
         candidate: &Capability,
         outdated: &Outdated,
@@ -158,7 +158,7 @@ impl Catalog {
         let faults: Vec<String> = migrated
             .into_iter()
             .filter_map(|(document, migrated)| {
-                migrated.and_then(|value| outdated.check(&document.id, &value)).err()
+                migrated.and_then(|value| outdated.check_document(&document.id, &value)).err()
             })
             .collect();
         match faults.first() {
@@ -172,7 +172,7 @@ impl Catalog {
         }
     }
 
-    async fn fill(
+    async fn fill_generations(
         &self,
         candidate: &Capability,
         steps: &[Step],
@@ -194,33 +194,33 @@ impl Catalog {
             self.copy(candidate, generation, progress).await?;
         }
         for generation in generations.iter() {
-            self.follow_while_many(candidate, generation).await?;
+            self.catch_up(candidate, generation).await?;
         }
         Ok(())
     }
 
     /// Follows changes until at most [`LAST_CHANGES`] are left. Refuses a component if many of its migrated
-    /// documents still have unique values in common after [`PASSES`] passes: values that only move from one
-    /// document to another are free by then.
-    async fn follow_while_many(
+    /// documents still have unique values in common after [`MAX_CONFLICT_PASSES`] passes: values that only
+    /// move from one document to another are free by then.
+    async fn catch_up(
         &self,
         candidate: &Capability,
         generation: &Generation,
     ) -> Result<(), LoadError> {
         let (mut passes, mut passes_with_conflicts) = (0, 0);
         while self.store.count_changes(generation).await? > LAST_CHANGES {
-            let pass = match passes < PASSES_BESIDE_WRITES {
-                true => self.pass(candidate, generation).await?,
+            let pass = match passes < UNFENCED_PASSES {
+                true => self.unfenced_pass(candidate, generation).await?,
                 false => self.fenced_pass(candidate, generation).await?,
             };
             passes += 1;
             let conflicts = pass.conflicts.len();
             passes_with_conflicts =
                 if conflicts as u64 > LAST_CHANGES { passes_with_conflicts + 1 } else { 0 };
-            if passes_with_conflicts == PASSES && generation.reindexes {
+            if passes_with_conflicts == MAX_CONFLICT_PASSES && generation.reindexes {
                 return Err(DbError::NotUnique(generation.collection.clone()).into());
             }
-            if passes_with_conflicts == PASSES {
+            if passes_with_conflicts == MAX_CONFLICT_PASSES {
                 return Err(LoadError::MigrationConflicts {
                     collection: generation.collection.clone(),
                     documents: conflicts,
@@ -232,7 +232,7 @@ impl Catalog {
     }
 
     /// Follows each of the present changes once.
-    async fn pass(
+    async fn unfenced_pass(
         &self,
         candidate: &Capability,
         generation: &Generation,
@@ -252,7 +252,7 @@ impl Catalog {
         }
     }
 
-    /// Follows changes while writes to the collection wait for [`PUSH_BACK`]: writes came faster than they
+    /// Follows changes while writes to the collection wait for [`WRITE_PAUSE`]: writes came faster than they
     /// could be followed.
     async fn fenced_pass(
         &self,
@@ -261,9 +261,9 @@ impl Catalog {
     ) -> Result<Followed, LoadError> {
         let (clock, fenced) = (&self.options.clock, std::slice::from_ref(generation));
         let started = Instant::now();
-        self.store.fence(fenced, clock.now().plus(PUSH_BACK * 2)).await?;
+        self.store.fence(fenced, clock.now().plus(WRITE_PAUSE * 2)).await?;
         let mut all = Followed { last: None, conflicts: Vec::new() };
-        while started.elapsed() < PUSH_BACK {
+        while started.elapsed() < WRITE_PAUSE {
             let after = all.last.clone().unwrap_or_default();
             let followed = self.follow(candidate, generation, &after, false).await?;
             if followed.last.is_none() {
@@ -288,7 +288,7 @@ impl Catalog {
         {
             let started = Instant::now();
             let count = documents.len();
-            let migrated = self.migrated(candidate, generation, documents).await;
+            let migrated = self.migrate_changed(candidate, generation, documents).await;
             let now = self.options.clock.now();
             if self.store.copy_documents(generation, after, migrated, now).await? {
                 progress.add(generation, count);
@@ -310,7 +310,7 @@ impl Catalog {
     ) -> Result<Followed, LoadError> {
         let changed = self.store.changed_documents(generation, after, CHUNK_BYTES).await?;
         let last_id = changed.last().map(|document| document.id.clone());
-        let migrated = self.migrated(candidate, generation, changed).await;
+        let migrated = self.migrate_changed(candidate, generation, changed).await;
         let now = self.options.clock.now();
         let conflicts = self.store.follow_changes(generation, migrated, last, now).await?;
         Ok(Followed { last: last_id, conflicts })
@@ -325,10 +325,10 @@ impl Catalog {
         let clock = &self.options.clock;
         for _ in 0..ATTEMPTS {
             // Longer than the time-out, so that the fence ends by itself only after a crash.
-            let until = clock.now().as_millis() + FENCE.as_millis() as u64 * 2;
+            let until = clock.now().as_millis() + FENCE_TIME.as_millis() as u64 * 2;
             self.store.fence(generations, Timestamp::from_millis(until)).await?;
             let followed = self.follow_all(candidate, generations);
-            match tokio::time::timeout(FENCE, followed).await {
+            match tokio::time::timeout(FENCE_TIME, followed).await {
                 Ok(followed) => followed?,
                 Err(_elapsed) => {
                     self.store.fence(generations, clock.now()).await?;
@@ -352,8 +352,8 @@ impl Catalog {
             let mut left = self.store.count_changes(generation).await?;
             while left > 0 {
                 self.follow(candidate, generation, "", false).await?;
-                let now_left = self.store.count_changes(generation).await?;
-                if now_left == left {
+                let remaining = self.store.count_changes(generation).await?;
+                if remaining == left {
                     // Only documents whose unique values other documents have are left.
                     self.follow(candidate, generation, "", true).await?;
                 }
@@ -364,7 +364,7 @@ impl Catalog {
     }
 
     /// Returns the documents, each with its migrated body, or with the reason why it cannot be migrated.
-    async fn migrated(
+    async fn migrate_changed(
         &self,
         candidate: &Capability,
         generation: &Generation,

@@ -41,7 +41,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 }
 
 /// Returns a prompt's text with the given arguments, or the name of a required one that is missing.
-pub fn fill<'a>(
+pub fn fill_prompt<'a>(
     prompt: &'a Prompt,
     given: impl Fn(&str) -> Option<&'a str>,
 ) -> Result<String, &'a str> {
@@ -62,10 +62,10 @@ impl Snapshot {
     /// listed.
     pub fn prompts(&self) -> impl Iterator<Item = (String, &Prompt)> {
         self.capabilities.values().flat_map(move |capability| {
-            let usable = |prompt: &&Prompt| {
+            let is_usable = |prompt: &&Prompt| {
                 prompt.requires.iter().all(|id| self.capabilities.contains_key(id.as_str()))
             };
-            let prompts = capability.descriptor.prompts.iter().filter(usable);
+            let prompts = capability.descriptor.prompts.iter().filter(is_usable);
             prompts.map(|prompt| (format!("{}.{}", capability.id, prompt.name), prompt))
         })
     }
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn arguments_take_their_places_once() {
+    fn arguments_are_replaced_once() {
         let prompt = prompt("Hello {name}, you are {mood}. {\"a\": {1}}");
         let given = |name: &str| (name == "name").then_some(" {mood} ");
         assert_eq!(
-            fill(&prompt, given).unwrap(),
+            fill_prompt(&prompt, given).unwrap(),
             "Hello {mood}, you are (not given). {\"a\": {1}}"
         );
-        assert_eq!(fill(&prompt, |_| Some("  ")), Err("name"));
+        assert_eq!(fill_prompt(&prompt, |_| Some("  ")), Err("name"));
     }
 
     #[test]

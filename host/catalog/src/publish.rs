@@ -1,7 +1,9 @@
 //! Makes capabilities the next snapshot, records its version and publishes `catalog.changed`.
 
 use crate::{capability::Capability, catalog::Catalog, difference::difference, snapshot::Snapshot};
-use portolan_store::{Attachments, Audience, CatalogState, DbError, NewEvent, Served, Unit};
+use portolan_store::{
+    Attachments, Audience, CatalogState, DbError, NewEvent, ServedCapability, Unit,
+};
 use portolan_vocabulary::{CATALOG_CHANGED, Digest, Timestamp};
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
@@ -47,7 +49,7 @@ impl Catalog {
     async fn record(
         &self,
         state: &CatalogState,
-        served: &BTreeMap<String, Served>,
+        served: &BTreeMap<String, ServedCapability>,
         changes: &Value,
         subscribers: Vec<(String, String)>,
     ) -> Result<(), DbError> {
@@ -63,15 +65,15 @@ impl Catalog {
 /// Returns the records of all capabilities that are or were served; those that are no longer served have no
 /// version.
 fn served(
-    before: &BTreeMap<String, Served>,
+    before: &BTreeMap<String, ServedCapability>,
     capabilities: &BTreeMap<Arc<str>, Arc<Capability>>,
     now: Timestamp,
-) -> BTreeMap<String, Served> {
+) -> BTreeMap<String, ServedCapability> {
     let mut served = before.clone();
     served.values_mut().for_each(|entry| entry.version = None);
     for capability in capabilities.values() {
         let entry = served.entry(capability.id.to_string());
-        let entry = entry.or_insert(Served { since: now, version: None });
+        let entry = entry.or_insert(ServedCapability { since: now, version: None });
         // The digest is part of the record, so that another component with the same version is a change.
         entry.version = Some(format!("{} {}", capability.descriptor.version, capability.digest));
     }

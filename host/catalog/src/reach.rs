@@ -47,7 +47,7 @@ impl Snapshot {
         publisher: Option<&Capability>,
         event_type: &str,
     ) -> Vec<(String, String)> {
-        let may_receive = |subscriber: &Capability| {
+        let can_receive = |subscriber: &Capability| {
             !is_sensitive(publisher, subscriber, event_type)
                 || self.grants.permit(&subscriber.id, &Permission::Subscribe(event_type.to_owned()))
         };
@@ -58,7 +58,7 @@ impl Snapshot {
                 subscriptions.filter(|subscription| subscription.event_type == event_type);
             let actions: Vec<_> =
                 matching.map(|subscription| subscription.action.clone()).collect();
-            if !actions.is_empty() && may_receive(capability) {
+            if !actions.is_empty() && can_receive(capability) {
                 let id = capability.id.to_string();
                 subscribers.extend(actions.into_iter().map(|action| (id.clone(), action)));
             }
@@ -81,7 +81,7 @@ impl Capability {
 }
 
 /// Returns the operator's permissions that a capability needs while these other capabilities are loaded.
-pub(super) fn needed<'a>(
+pub(super) fn needed_permissions<'a>(
     capability: &Capability,
     others: impl Iterator<Item = &'a Capability> + Clone,
 ) -> BTreeSet<Permission> {
@@ -171,7 +171,7 @@ pub(super) fn check_reach(descriptor: &Descriptor, problems: &mut Problems) {
 }
 
 fn check_invokes(descriptor: &Descriptor, problems: &mut Problems) {
-    let names: Vec<_> = descriptor.invokes.iter().map(name).collect();
+    let names: Vec<_> = descriptor.invokes.iter().map(invocation_name).collect();
     problems.add_duplicates("invokes", names.iter().map(|name| excerpt(name)));
     for invocation in &descriptor.invokes {
         let Invocation { capability, action } = invocation;
@@ -181,7 +181,7 @@ fn check_invokes(descriptor: &Descriptor, problems: &mut Problems) {
             true => continue,
         };
         problems.add(
-            format!("invokes.{}", excerpt(&name(invocation))),
+            format!("invokes.{}", excerpt(&invocation_name(invocation))),
             fault,
             "name an action of another capability",
         );
@@ -215,6 +215,6 @@ fn check_callers(action: &ActionDescriptor, problems: &mut Problems) {
     }
 }
 
-fn name(invocation: &Invocation) -> String {
+fn invocation_name(invocation: &Invocation) -> String {
     format!("{}.{}", invocation.capability, invocation.action)
 }

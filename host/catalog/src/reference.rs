@@ -148,7 +148,7 @@ fn internal_actions(page: &mut fmt::Formatter<'_>, actions: &[&Action]) -> fmt::
 fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result {
     writeln!(page, "## States: {}\n", machine.name)?;
     writeln!(page, "```mermaid\nstateDiagram-v2")?;
-    for ((from, to), actions) in arrows(machine) {
+    for ((from, to), actions) in state_changes(machine) {
         writeln!(page, "    {from} --> {to} : {}", actions.join("/"))?;
     }
     writeln!(page, "```\n\n| action | by | from | to |\n|---|---|---|---|")?;
@@ -170,8 +170,8 @@ fn states(page: &mut fmt::Formatter<'_>, machine: &StateMachine) -> fmt::Result 
 }
 
 /// Returns the changes of state, each with the actions that make it.
-fn arrows(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
-    let mut arrows: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+fn state_changes(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
+    let mut state_changes: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for transition in &machine.transitions {
         let from = match &*transition.from {
             [] => vec!["[*]"],
@@ -179,11 +179,11 @@ fn arrows(machine: &StateMachine) -> BTreeMap<(&str, &str), Vec<&str>> {
         };
         for from in from {
             for to in transition.to.iter().filter(|to| *to != from) {
-                arrows.entry((from, to.as_str())).or_default().push(&transition.action);
+                state_changes.entry((from, to.as_str())).or_default().push(&transition.action);
             }
         }
     }
-    arrows
+    state_changes
 }
 
 /// The two schemas of an action.
@@ -327,15 +327,15 @@ fn names(fields: &[Field<'_>]) -> String {
 
 /// Describes the values of a field.
 fn kind(field: &Value, document: &Value, side: Side) -> String {
-    let field = followed(field, document);
+    let field = resolve(field, document);
     let mut kind = match (choices(field), field.get("type")) {
         (Some(choices), _) => choices,
-        (None, Some(Value::String(one))) => named(one, field, document, side),
+        (None, Some(Value::String(one))) => describe_type(one, field, document, side),
         (None, Some(Value::Array(many))) => {
             let names = many.iter().filter_map(Value::as_str);
             // In an input, null means the same as no field.
             let names = names.filter(|name| side == Side::Output || *name != "null");
-            let names = names.map(|name| named(name, field, document, side));
+            let names = names.map(|name| describe_type(name, field, document, side));
             names.collect::<Vec<_>>().join(" or ")
         }
         _ => "any".to_owned(),
@@ -361,17 +361,17 @@ fn kind(field: &Value, document: &Value, side: Side) -> String {
 }
 
 /// Describes a field of the type with this name.
-fn named(name: &str, field: &Value, document: &Value, side: Side) -> String {
+fn describe_type(name: &str, field: &Value, document: &Value, side: Side) -> String {
     match name {
-        "array" => list(field, document, side),
-        "object" => object(field),
+        "array" => describe_array(field, document, side),
+        "object" => describe_object(field),
         other => other.to_owned(),
     }
 }
 
 /// Describes a list with its items.
-fn list(field: &Value, document: &Value, side: Side) -> String {
-    let items = field.get("items").map(|items| followed(items, document));
+fn describe_array(field: &Value, document: &Value, side: Side) -> String {
+    let items = field.get("items").map(|items| resolve(items, document));
     match items {
         Some(items) if items.get("type").is_some_and(|name| name == "array") => {
             "array of arrays".to_owned()
@@ -382,14 +382,14 @@ fn list(field: &Value, document: &Value, side: Side) -> String {
 }
 
 /// Describes an object with the names of its fields.
-fn object(field: &Value) -> String {
+fn describe_object(field: &Value) -> String {
     let fields = field.get("properties").and_then(Value::as_object).into_iter().flatten();
     let names: Vec<_> = fields.map(|(name, _)| format!("`{name}`")).collect();
     if names.is_empty() { "object".to_owned() } else { format!("object of {}", names.join(", ")) }
 }
 
 /// Returns the schema that a reference leads to, or the schema itself.
-fn followed<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
+fn resolve<'a>(schema: &'a Value, document: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|text| document.pointer(text.strip_prefix('#')?));
     target.unwrap_or(schema)

@@ -77,7 +77,7 @@ pub enum LoadError {
     )]
     MigrationConflicts { collection: String, documents: usize, example: String },
     #[error("two starts of the host ended while they loaded this file")]
-    EndsStarts,
+    StartFailed,
     #[error(transparent)]
     Untrusted(#[from] Untrusted),
     #[error("the id {id} is reserved")]
@@ -166,7 +166,7 @@ impl LoadError {
             Self::OtherVersion { .. } => "documents_of_other_version",
             Self::MigrationFails { .. } | Self::MigrationConflicts { .. } => "migration_failed",
             Self::Store(_) => "host_failed",
-            Self::EndsStarts => "start_failed",
+            Self::StartFailed => "start_failed",
             Self::Untrusted(Untrusted::Signature(SignatureError::Malformed)) => "invalid",
             Self::Untrusted(Untrusted::Signature(_)) => "signature_invalid",
             Self::Untrusted(Untrusted::Unsigned) => "not_signed",
@@ -218,7 +218,7 @@ impl LoadError {
             Self::OtherVersion { .. } => "build it with an internal action `migrate`, or install the version that the documents have".to_owned(),
             Self::MigrationFails { .. } | Self::MigrationConflicts { .. } => "correct its action `migrate`; nothing was changed".to_owned(),
             Self::Store(_) => "nothing to do: the host tries again when its database answers; see its log".to_owned(),
-            Self::EndsStarts => "see the log of those starts; to try it again, copy the file again".to_owned(),
+            Self::StartFailed => "see the log of those starts; to try it again, copy the file again".to_owned(),
             Self::Untrusted(Untrusted::Signature(_)) => "get the component from its publisher again, or sign it again with `portolan sign`".to_owned(),
             Self::Untrusted(_) => "sign it with a key of trusted_keys in portolan.toml, or add its publisher's key there".to_owned(),
             Self::ReservedId { .. } => "choose an id that does not begin with svc., and is neither that of a capability that ships with the host nor the name of one of its MCP tools; an operator can leave an id out of reserved_ids".to_owned(),

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 /// The maximum number of bytes of the name of a file.
 const NAME_BYTES: usize = 200;
 /// How long a request waits for an installation. After that, the answer is that documents are being migrated.
-const PATIENCE: Duration = Duration::from_secs(30);
+const INSTALLATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The history of a capability's component.
 #[derive(Debug, Serialize)]
@@ -82,7 +82,7 @@ impl Catalog {
             return Err(PublishError::UndeclaredPeople(undeclared));
         }
         let arrival = Arrival::Published;
-        self.ask(capability, content, file, (arrival, source, decided_by)).await
+        self.request_installation(capability, content, file, (arrival, source, decided_by)).await
     }
 
     /// Makes an earlier version of the history the desired one, on every node: the one before the serving
@@ -94,17 +94,17 @@ impl Catalog {
         to: Option<&str>,
         decided_by: Option<String>,
     ) -> Result<RolledBack, PublishError> {
-        let waits = |status: Status| {
+        let is_waiting = |status: Status| {
             status.refused.iter().any(|refused| refused.older_of.as_deref() == Some(id))
         };
-        if to.is_none() && waits(self.status()) {
+        if to.is_none() && is_waiting(self.status()) {
             self.permit_older(id).await?;
             return Ok(RolledBack::Permitted);
         }
         let entries = self.store.versions(id).await?;
         let snapshot = self.snapshot();
         let serving = snapshot.capabilities.get(id).map(|serving| serving.digest.to_string());
-        let target = target(id, &entries, serving.as_deref(), to)?;
+        let target = rollback_target(id, &entries, serving.as_deref(), to)?;
         let record = &target.record;
         if !target.kept {
             let (id, version) = (id.to_owned(), record.version.clone());
@@ -113,13 +113,14 @@ impl Catalog {
         let (capability, content) = self.fetch_component(&record.digest, &record.file).await?;
         let source = format!("version {} of the history", record.version);
         let request = (Arrival::RolledBack, source, decided_by);
-        let installed = self.ask(capability, content, record.file.clone(), request).await?;
+        let installed =
+            self.request_installation(capability, content, record.file.clone(), request).await?;
         Ok(RolledBack::Installed(Box::new(installed)))
     }
 
     /// Asks the keeper to install a component, and waits for the answer; the state is `Migrating` after
-    /// [`PATIENCE`].
-    async fn ask(
+    /// [`INSTALLATION_TIMEOUT`].
+    async fn request_installation(
         &self,
         capability: Capability,
         content: Vec<u8>,
@@ -141,7 +142,7 @@ impl Catalog {
         let cause = Cause::Requested(Requested { arrival, source, decided_by, reply });
         let installation = Installation { capability, content, file, cause };
         self.installations.send(installation).map_err(|_stopped| PublishError::Stopping)?;
-        match tokio::time::timeout(PATIENCE, answer).await {
+        match tokio::time::timeout(INSTALLATION_TIMEOUT, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_dropped)) => Err(PublishError::Stopping),
             Err(_elapsed) => Ok(migrating),
@@ -154,7 +155,7 @@ fn desired(entries: &[VersionEntry]) -> Option<&VersionEntry> {
 }
 
 /// Returns the entry to roll back to. The entries are those of the history, the newest first.
-fn target<'a>(
+fn rollback_target<'a>(
     id: &str,
     entries: &'a [VersionEntry],
     serving: Option<&str>,
@@ -172,19 +173,20 @@ fn target<'a>(
             || PublishError::UnknownVersion { id: id.to_owned(), version: wanted.to_owned() };
         return found.ok_or_else(unknown);
     }
-    let waits =
+    let is_pending =
         desired(entries).is_some_and(|entry| entry.record.state == VersionState::PendingApproval);
-    if waits && let Some(serving) = entries.iter().find(serves) {
+    if is_pending && let Some(serving) = entries.iter().find(serves) {
         return Ok(serving);
     }
     // The search begins where the serving version was published or dropped, not where it was rolled back
     // to, so that two rollbacks lead two versions back.
-    let came = |entry: &VersionEntry| serves(&entry) && entry.record.arrival != Arrival::RolledBack;
-    let start = entries.iter().position(came).map_or(0, |place| place + 1);
+    let is_arrival =
+        |entry: &VersionEntry| serves(&entry) && entry.record.arrival != Arrival::RolledBack;
+    let start = entries.iter().position(is_arrival).map_or(0, |place| place + 1);
     let mut earlier = entries.iter().skip(start);
-    let served =
+    let is_candidate =
         |entry: &&VersionEntry| !serves(entry) && entry.record.state == VersionState::Accepted;
-    earlier.find(served).ok_or_else(|| PublishError::NothingEarlier(id.to_owned()))
+    earlier.find(is_candidate).ok_or_else(|| PublishError::NothingEarlier(id.to_owned()))
 }
 
 /// Returns whether a text can be the name of a component's file in the folder.
@@ -222,15 +224,15 @@ mod tests {
         history.iter().enumerate().map(entry).rev().collect()
     }
 
-    fn goes_to(history: &[VersionEntry], serving: &str, to: Option<&str>) -> String {
-        match target("weather", history, Some(&format!("digest {serving}")), to) {
+    fn rolls_back_to(history: &[VersionEntry], serving: &str, to: Option<&str>) -> String {
+        match rollback_target("weather", history, Some(&format!("digest {serving}")), to) {
             Ok(entry) => entry.record.version.clone(),
             Err(error) => error.reason().to_owned(),
         }
     }
 
     #[test]
-    fn going_back_leads_to_the_version_before_the_serving_one() {
+    fn a_rollback_leads_to_the_version_before_the_serving_one() {
         use Arrival::{Dropped, Published, RolledBack};
         use VersionState::{Accepted, PendingApproval};
         let mut history = vec![
@@ -238,20 +240,20 @@ mod tests {
             ("1.1.0", Published, Accepted),
             ("1.2.0", Published, Accepted),
         ];
-        assert_eq!(goes_to(&entries(&history), "1.2.0", None), "1.1.0");
-        assert_eq!(goes_to(&entries(&history), "1.0.0", None), "nothing_earlier");
-        assert_eq!(goes_to(&entries(&history), "1.2.0", Some("1.0.0")), "1.0.0");
-        assert_eq!(goes_to(&entries(&history), "1.2.0", Some("digest 1.1.0")), "1.1.0");
-        assert_eq!(goes_to(&entries(&history), "1.2.0", Some("9.0.0")), "unknown_version");
+        assert_eq!(rolls_back_to(&entries(&history), "1.2.0", None), "1.1.0");
+        assert_eq!(rolls_back_to(&entries(&history), "1.0.0", None), "nothing_earlier");
+        assert_eq!(rolls_back_to(&entries(&history), "1.2.0", Some("1.0.0")), "1.0.0");
+        assert_eq!(rolls_back_to(&entries(&history), "1.2.0", Some("digest 1.1.0")), "1.1.0");
+        assert_eq!(rolls_back_to(&entries(&history), "1.2.0", Some("9.0.0")), "unknown_version");
         // Two rollbacks lead two versions back.
         history.push(("1.1.0", RolledBack, Accepted));
-        assert_eq!(goes_to(&entries(&history), "1.1.0", None), "1.0.0");
+        assert_eq!(rolls_back_to(&entries(&history), "1.1.0", None), "1.0.0");
         // A version that waits for approval is given up.
         history.push(("1.3.0", Published, PendingApproval));
-        assert_eq!(goes_to(&entries(&history), "1.1.0", None), "1.1.0");
+        assert_eq!(rolls_back_to(&entries(&history), "1.1.0", None), "1.1.0");
         // A version that only waited for approval is never rolled back to.
         history.push(("1.4.0", Published, Accepted));
-        assert_eq!(goes_to(&entries(&history), "1.4.0", None), "1.1.0");
+        assert_eq!(rolls_back_to(&entries(&history), "1.4.0", None), "1.1.0");
     }
 
     #[test]

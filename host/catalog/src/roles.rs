@@ -26,7 +26,7 @@ pub struct RoleStatus {
 
 /// Returns the permissions for the sensitive roles that a capability declares and is assigned. The host's own
 /// publisher needs none.
-pub(super) fn needed<'a>(
+pub(super) fn needed_permissions<'a>(
     capability: &'a Capability,
     roles: &'a Roles,
 ) -> impl Iterator<Item = Permission> + 'a {

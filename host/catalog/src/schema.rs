@@ -57,7 +57,7 @@ impl Schema {
         if let Err(error) = jsonschema::draft202012::meta::validate(&document) {
             return Err(format!(
                 "is not a JSON Schema 2020-12: {error} (at {})",
-                at(error.instance_path().as_str())
+                location(error.instance_path().as_str())
             )
             .into());
         }
@@ -151,10 +151,10 @@ impl Schema {
                 let object = whole.pointer(&pointer).and_then(Value::as_object);
                 let fields = object.into_iter().flat_map(Map::keys);
                 let (rule, none) = (UNLISTED.trim_start_matches('/'), json!([]));
-                let one = |name: &String| {
+                let unlisted = |name: &String| {
                     violation(&join(&pointer, name), rule, Some(none.clone()), None)
                 };
-                fields.map(one).collect()
+                fields.map(unlisted).collect()
             }
             _ => vec![violation(&pointer, rule, expected(), got(rule, error.instance()))],
         }
@@ -206,7 +206,7 @@ fn join(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-fn at(pointer: &str) -> &str {
+fn location(pointer: &str) -> &str {
     if pointer.is_empty() { "its root" } else { pointer }
 }
 
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_where_there_are_none_is_named() {
+    fn a_field_of_an_object_without_fields_is_named() {
         let empty = Schema::new(close(json!({ "type": "object" })).unwrap(), LIMIT).unwrap();
         let found = empty.violations(&json!({ "a": 1 })).unwrap();
         let error = json!({ "pointer": "/a", "rule": "additionalProperties", "expected": [] });

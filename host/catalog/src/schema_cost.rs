@@ -24,7 +24,7 @@ const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const CHILDREN: [&str; 4] =
     ["additionalProperties", "items", "unevaluatedProperties", "unevaluatedItems"];
 /// The keywords whose subschemas are applied to children in addition to those of other keywords.
-const CHILDREN_TOO: [&str; 2] = ["contains", "propertyNames"];
+const ADDITIONAL_CHILDREN: [&str; 2] = ["contains", "propertyNames"];
 /// The keywords of references whose target depends on the path by which the reference was reached.
 const DYNAMIC: [&str; 2] = ["$dynamicRef", "$recursiveRef"];
 /// How often the subschemas of the same value run in a schema with a keyword `unevaluated…`, which needs to
@@ -122,10 +122,12 @@ pub(crate) fn values_in_fields(fields: &Map<String, Value>) -> u64 {
 }
 
 /// Returns the number of values in a value of a schema, with which an instance is compared.
-fn compared(value: &Value) -> u64 {
+fn compared_values(value: &Value) -> u64 {
     match value {
-        Value::Object(fields) => 1 + fields.values().map(|field| 1 + compared(field)).sum::<u64>(),
-        Value::Array(items) => 1 + items.iter().map(compared).sum::<u64>(),
+        Value::Object(fields) => {
+            1 + fields.values().map(|field| 1 + compared_values(field)).sum::<u64>()
+        }
+        Value::Array(items) => 1 + items.iter().map(compared_values).sum::<u64>(),
         _ => 1,
     }
 }
@@ -148,7 +150,7 @@ struct Node {
     /// The subschemas that are applied to any number of children, at most one of them to each child.
     many: Vec<usize>,
     /// The subschemas that are applied to any number of children, in addition to the others.
-    many_too: Vec<usize>,
+    many_additional: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -169,7 +171,7 @@ impl Graph {
         while let Some(schema) = waiting.pop() {
             let Some(fields) = schema.as_object() else { continue };
             let number = self.number(schema, &mut waiting);
-            let node = self.read(document, fields, &mut waiting)?;
+            let node = self.read_node(document, fields, &mut waiting)?;
             if let Some(place) = self.nodes.get_mut(number) {
                 *place = node;
             }
@@ -188,7 +190,7 @@ impl Graph {
         number
     }
 
-    fn read<'a>(
+    fn read_node<'a>(
         &mut self,
         document: &'a Value,
         fields: &'a Map<String, Value>,
@@ -236,7 +238,7 @@ impl Graph {
                 }
                 Value::Object(list) if name == "patternProperties" => {
                     for schema in list.values() {
-                        node.many_too.push(self.number(schema, waiting));
+                        node.many_additional.push(self.number(schema, waiting));
                     }
                 }
                 Value::Object(list) if name == "dependentSchemas" => {
@@ -250,8 +252,8 @@ impl Graph {
                 Value::Object(_) if CHILDREN.contains(&name) => {
                     node.many.push(self.number(value, waiting));
                 }
-                Value::Object(_) if CHILDREN_TOO.contains(&name) => {
-                    node.many_too.push(self.number(value, waiting));
+                Value::Object(_) if ADDITIONAL_CHILDREN.contains(&name) => {
+                    node.many_additional.push(self.number(value, waiting));
                 }
                 _ => {}
             }
@@ -263,8 +265,8 @@ impl Graph {
     /// that it is applied to.
     fn densities(&self) -> Result<Vec<u64>, String> {
         let edge = |node: &Node, next: usize| node.in_place.get(next).map(|&(schema, _)| schema);
-        let (order, leads_back) = self.post_order(edge);
-        if leads_back {
+        let (order, has_cycle) = self.post_order(edge);
+        if has_cycle {
             return Err("has references that lead back to themselves on the same value".to_owned());
         }
         let mut above = vec![0_u64; self.nodes.len()];
@@ -281,8 +283,8 @@ impl Graph {
                 if depth > 0 {
                     let children = node.single.iter().chain(&node.many);
                     let largest = children.map(|&child| at(&above, child)).max().unwrap_or(0);
-                    let beside = node.many_too.iter().map(|&child| at(&above, child));
-                    visits = beside.fold(visits.saturating_add(largest), u64::saturating_add);
+                    let additional = node.many_additional.iter().map(|&child| at(&above, child));
+                    visits = additional.fold(visits.saturating_add(largest), u64::saturating_add);
                 }
                 if let Some(place) = row.get_mut(number) {
                     *place = visits;
@@ -299,7 +301,7 @@ impl Graph {
     /// Returns the nodes so that each comes after those that its edges lead to, and whether the edges form a
     /// cycle.
     fn post_order(&self, edge: impl Fn(&Node, usize) -> Option<usize>) -> (Vec<usize>, bool) {
-        let (mut order, mut leads_back) = (Vec::new(), false);
+        let (mut order, mut has_cycle) = (Vec::new(), false);
         let mut states = vec![State::New; self.nodes.len()];
         for start in 0..self.nodes.len() {
             // Without recursion, because references can make long chains.
@@ -312,7 +314,7 @@ impl Graph {
                 match (next, *state) {
                     (0, State::Done) => continue,
                     (0, State::Open) => {
-                        leads_back = true;
+                        has_cycle = true;
                         continue;
                     }
                     _ => *state = State::Open,
@@ -326,7 +328,7 @@ impl Graph {
                 }
             }
         }
-        (order, leads_back)
+        (order, has_cycle)
     }
 
     /// Returns the cost of a node: the sum of the costs of its subschemas, or its density for every value if
@@ -349,8 +351,9 @@ impl Graph {
             let single = node.single.iter().map(|&schema| part(schema));
             let own = Cost { fixed: node.own, per_value: node.below };
             let largest = node.many.iter().map(|&schema| density(schema)).max().unwrap_or(0);
-            let beside = node.many_too.iter().map(|&schema| density(schema));
-            let children = Cost { fixed: 0, per_value: beside.fold(largest, u64::saturating_add) };
+            let additional = node.many_additional.iter().map(|&schema| density(schema));
+            let children =
+                Cost { fixed: 0, per_value: additional.fold(largest, u64::saturating_add) };
             let sum = in_place.chain(single).fold(own.plus(children), Cost::plus);
             let dense = dense(number);
             if let Some(place) = costs.get_mut(number) {
@@ -373,7 +376,9 @@ fn own_visits(fields: &Map<String, Value>) -> Result<u64, String> {
     let mut visits: u64 = 1;
     for (name, value) in fields {
         visits = visits.saturating_add(match (name.as_str(), value) {
-            ("enum" | "const" | "required" | "dependentRequired", value) => compared(value) / 4,
+            ("enum" | "const" | "required" | "dependentRequired", value) => {
+                compared_values(value) / 4
+            }
             ("properties", Value::Object(list)) => list.len() as u64 / 4,
             // The validator would compile a regular expression of the instance.
             ("format", Value::String(format)) if format == "regex" => {

@@ -5,7 +5,7 @@ use crate::{
     refusal::LoadError,
 };
 use portolan_sandbox::{Platform, PlatformComponent};
-use portolan_store::Served;
+use portolan_store::ServedCapability;
 use portolan_vocabulary::{ErrorCode, Failure, Limit, Roles, Timestamp, one_line};
 use serde_json::json;
 use std::{
@@ -49,7 +49,7 @@ impl Snapshot {
         (roles, grants): (Roles, Grants),
         (version, changed_at): (u64, Timestamp),
         capabilities: BTreeMap<Arc<str>, Arc<Capability>>,
-        served: &BTreeMap<String, Served>,
+        served: &BTreeMap<String, ServedCapability>,
     ) -> Self {
         let components: Vec<PlatformComponent> =
             capabilities.values().map(|capability| capability.platform_component()).collect();

@@ -22,7 +22,7 @@ const FOLDERS: [&str; 7] = [
 const SDKS: &str = "sdk";
 /// Folders of dependencies, of built files and of tests, which are not needed to build a
 /// capability.
-const LEFT_OUT: [&str; 7] =
+const EXCLUDED_FOLDERS: [&str; 7] =
     ["node_modules", "target", "tests", "test", "build", "dist", "__pycache__"];
 const EXTENSIONS: [&str; 11] =
     ["wit", "toml", "rs", "json", "js", "mjs", "ts", "py", "md", "typed", "gitignore"];
@@ -55,12 +55,12 @@ fn entry(path: &Path, file: &Path) -> String {
 }
 
 fn collect(folder: &Path, files: &mut BTreeSet<PathBuf>) -> Result<()> {
-    for found in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
-        let path = found?.path();
+    for file in fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+        let path = file?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let extension = name.rsplit('.').next().unwrap_or_default();
         if path.is_dir() {
-            if !LEFT_OUT.contains(&name.as_str()) && !name.starts_with('.') {
+            if !EXCLUDED_FOLDERS.contains(&name.as_str()) && !name.starts_with('.') {
                 collect(&path, files)?;
             }
         } else if EXTENSIONS.contains(&extension) {
@@ -78,7 +78,7 @@ fn sdk_manifest(workspace: &Path) -> Result<String> {
     let field = |name: &str| root.get(name).cloned().ok_or(format!("the workspace has no {name}"));
     let mut dependencies = field("dependencies")?;
     if let Some(table) = dependencies.as_table_mut() {
-        table.retain(|_, dependency| is_of_sdk(dependency));
+        table.retain(|_, dependency| is_sdk_or_external(dependency));
     }
     let mut members: Vec<_> = fs::read_dir(workspace.join(SDKS))?
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -98,7 +98,7 @@ fn sdk_manifest(workspace: &Path) -> Result<String> {
 }
 
 /// Returns whether a dependency is a package of the SDK, or from outside this workspace.
-fn is_of_sdk(dependency: &Value) -> bool {
+fn is_sdk_or_external(dependency: &Value) -> bool {
     let path = dependency.get("path").and_then(Value::as_str);
     path.is_none_or(|path| Path::new(path).starts_with(SDKS))
 }

@@ -6,20 +6,22 @@ mod embedded;
 use std::{env, error::Error, fs, path::PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    take_publisher_key();
+    pass_publisher_key();
     embedded::write()
 }
 
 /// Passes the public key of the host's own publisher to the compiler: `PORTOLAN_PUBLISHER` (64 hexadecimal
 /// digits), or the key that `cargo xtask` keeps for this user. If there is neither, the binary has no such
 /// key.
-fn take_publisher_key() {
+fn pass_publisher_key() {
     for name in ["PORTOLAN_PUBLISHER", "XDG_CONFIG_HOME", "HOME"] {
         println!("cargo::rerun-if-env-changed={name}");
     }
-    let given = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let settings = given("XDG_CONFIG_HOME").or_else(|| Some(given("HOME")?.join(".config")));
-    let file = settings.map(|settings| settings.join("portolan/publisher.pub"));
+    let env_path =
+        |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let config_folder =
+        env_path("XDG_CONFIG_HOME").or_else(|| Some(env_path("HOME")?.join(".config")));
+    let file = config_folder.map(|config_folder| config_folder.join("portolan/publisher.pub"));
     if let Some(file) = &file {
         println!("cargo::rerun-if-changed={}", file.display());
     }

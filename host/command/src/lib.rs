@@ -1,7 +1,7 @@
 //! The `portolan` command: it starts the host, and sends requests to a running one.
 //!
 //! - `config` reads the operator's settings and checks them together.
-//! - `opening` opens every crate of the host, with one clock, and serves until it is told to stop. It changes
+//! - `startup` opens every crate of the host, with one clock, and serves until it is told to stop. It changes
 //!   nothing about the process, so that several hosts can run in one.
 //! - `cli` has one module for each subcommand; `cli::serve` adds what belongs to the process: the log,
 //!   signals and limits.
@@ -11,7 +11,7 @@
 
 pub mod cli;
 pub mod config;
-mod opening;
+mod startup;
 
 pub use cli::Arguments;
-pub use opening::{HostResources, OpenHost};
+pub use startup::{HostResources, OpenHost};

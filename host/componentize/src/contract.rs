@@ -1,6 +1,6 @@
 //! The contract's types, for modules whose toolchain does not write them.
 
-use crate::error::{ComponentizeError, unfit};
+use crate::error::{ComponentizeError, contract_error};
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::{Resolve, SourceMap};
 
@@ -42,8 +42,8 @@ pub(crate) fn embed_world(
         sources.push_str(name, *text);
     }
     let mut resolve = Resolve::default();
-    let group = sources.parse().map_err(|(_, error)| unfit(error))?;
-    let package = resolve.push_group(group).map_err(unfit)?;
-    let world = resolve.select_world(&[package], Some(world)).map_err(unfit)?;
-    embed_component_metadata(module, &resolve, world, StringEncoding::UTF8).map_err(unfit)
+    let group = sources.parse().map_err(|(_, error)| contract_error(error))?;
+    let package = resolve.push_group(group).map_err(contract_error)?;
+    let world = resolve.select_world(&[package], Some(world)).map_err(contract_error)?;
+    embed_component_metadata(module, &resolve, world, StringEncoding::UTF8).map_err(contract_error)
 }

@@ -22,6 +22,6 @@ pub enum ComponentizeError {
 }
 
 /// Wraps the encoder's own error, whose last cause says what does not fit.
-pub(crate) fn unfit(error: impl std::fmt::Display) -> ComponentizeError {
+pub(crate) fn contract_error(error: impl std::fmt::Display) -> ComponentizeError {
     ComponentizeError::Contract(format!("{error:#}"))
 }

@@ -16,7 +16,7 @@ mod preview1;
 
 pub use error::ComponentizeError;
 
-use error::unfit;
+use error::contract_error;
 use outline::Outline;
 use wit_component::ComponentEncoder;
 
@@ -35,29 +35,29 @@ pub fn componentize(module: &[u8]) -> Result<Vec<u8>, ComponentizeError> {
         return Err(ComponentizeError::NotAModule);
     }
     let outline = Outline::read(module).ok_or(ComponentizeError::Damaged)?;
-    outline.check()?;
+    outline.ensure_valid()?;
     let mut module = module.to_vec();
     if !outline.has_types {
         contract::embed(&mut module)?;
     }
     let mut encoder = ComponentEncoder::default();
-    encoder.validate(true).module(&module).map_err(unfit)?;
+    encoder.validate(true).module(&module).map_err(contract_error)?;
     if outline.imports_preview1() {
-        encoder.adapter(preview1::MODULE, &preview1::adapter()?).map_err(unfit)?;
+        encoder.adapter(preview1::MODULE, &preview1::adapter()?).map_err(contract_error)?;
     }
-    encoder.encode().map_err(unfit)
+    encoder.encode().map_err(contract_error)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn made(text: &str) -> Result<Vec<u8>, String> {
+    fn build(text: &str) -> Result<Vec<u8>, String> {
         componentize(&wat::parse_str(text).unwrap()).map_err(|error| error.to_string())
     }
 
-    fn refused(text: &str) -> String {
-        made(text).unwrap_err()
+    fn error_of(text: &str) -> String {
+        build(text).unwrap_err()
     }
 
     /// A module with the exports of a capability and more.
@@ -84,24 +84,24 @@ mod tests {
 
     #[test]
     fn only_a_module_for_the_contract_becomes_a_component() {
-        assert_eq!(refused("(component)"), "it is a component already");
-        let unknown = refused(r#"(module (import "env" "print" (func)))"#);
+        assert_eq!(error_of("(component)"), "it is a component already");
+        let unknown = error_of(r#"(module (import "env" "print" (func)))"#);
         assert!(unknown.contains("imports `print` of `env`"), "{unknown}");
         let error = componentize(b"fn main() {}").unwrap_err().to_string();
         assert_eq!(error, "it is not a core WebAssembly module");
-        let cut = wat::parse_str(capability("")).unwrap();
-        let error = componentize(&cut[..cut.len() - 3]).unwrap_err().to_string();
+        let truncated = wat::parse_str(capability("")).unwrap();
+        let error = componentize(&truncated[..truncated.len() - 3]).unwrap_err().to_string();
         assert_eq!(error, "it is damaged or cut short; build it again");
-        let missing = refused(r#"(module (func (export "describe") (result i32) i32.const 16))"#);
+        let missing = error_of(r#"(module (func (export "describe") (result i32) i32.const 16))"#);
         assert!(missing.starts_with("it exports no `call`"), "{missing}");
         let wrong = capability("").replace(r#""call") (param i32)"#, r#""call") (param i64)"#);
-        let wrong = refused(&wrong);
+        let wrong = error_of(&wrong);
         assert!(wrong.contains("does not fit the contract") && wrong.contains("call"), "{wrong}");
     }
 
     #[test]
     fn a_module_without_types_gets_those_of_the_contract() {
-        let component = made(&capability("")).unwrap();
+        let component = build(&capability("")).unwrap();
         assert!(component.starts_with(COMPONENT));
         let imported = imports(&component);
         assert!(
@@ -111,7 +111,7 @@ mod tests {
             "{imported:?}"
         );
         let now = r#"(import "portolan:capability/context@2.0.0" "now" (func (result i64)))"#;
-        let imported = imports(&made(&capability(now)).unwrap());
+        let imported = imports(&build(&capability(now)).unwrap());
         assert!(imported.contains(&"portolan:capability/context@2.0.0".to_owned()), "{imported:?}");
     }
 
@@ -119,11 +119,11 @@ mod tests {
     fn the_adapter_imports_only_what_is_used() {
         let random =
             r#"(import "wasi_snapshot_preview1" "random_get" (func (param i32 i32) (result i32)))"#;
-        let imported = imports(&made(&capability(random)).unwrap());
+        let imported = imports(&build(&capability(random)).unwrap());
         let wasi: Vec<_> = imported.iter().filter(|name| name.starts_with("wasi:")).collect();
         assert_eq!(wasi, ["wasi:random/random@0.2.0"]);
         let unknown = random.replace("random_get", "random_set");
-        let unknown = refused(&capability(&unknown));
+        let unknown = error_of(&capability(&unknown));
         assert!(unknown.contains("random_set"), "{unknown}");
     }
 }

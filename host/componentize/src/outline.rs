@@ -45,7 +45,7 @@ impl Outline {
 
     /// Ensures that the exports in [`REQUIRED`] exist, and that each import's module is named like one of the
     /// contract or of WASI.
-    pub(crate) fn check(&self) -> Result<(), ComponentizeError> {
+    pub(crate) fn ensure_valid(&self) -> Result<(), ComponentizeError> {
         // The names of interfaces contain a colon. `wit-bindgen` writes `$root` and names in brackets.
         let is_known = |module: &str| {
             module == preview1::MODULE || module.contains(':') || module.starts_with(['$', '['])

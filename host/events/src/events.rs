@@ -2,7 +2,7 @@
 
 use crate::{
     envelope::sequence_text, settings::WebhookSettings, visibility::VisibilityTimeouts,
-    waiting::Waiting,
+    waiting::WaitingReaders,
 };
 use portolan_outgoing::Outgoing;
 use portolan_store::{Attachments, Audience, DbError, InboxSignal, NewEvent, Store, Unit, Verdict};
@@ -17,7 +17,7 @@ pub struct Events {
     pub(crate) clock: Clock,
     /// The `source` of every event.
     pub(crate) source: String,
-    pub(crate) waiting: Arc<Waiting>,
+    pub(crate) waiting: Arc<WaitingReaders>,
     pub(crate) visibility: VisibilityTimeouts,
     pub(crate) outgoing: Outgoing,
     pub(crate) settings: WebhookSettings,
@@ -44,7 +44,7 @@ impl Events {
         stop: watch::Receiver<bool>,
         clock: Clock,
     ) -> Arc<Self> {
-        let waiting = Arc::new(Waiting::default());
+        let waiting = Arc::new(WaitingReaders::default());
         tokio::spawn(wake_readers(store.clone(), Arc::clone(&waiting)));
         Arc::new(Self {
             store,
@@ -60,7 +60,7 @@ impl Events {
     }
 
     /// Returns the number of waiting readers.
-    pub fn waiting(&self) -> usize {
+    pub fn waiting_reader_count(&self) -> usize {
         self.waiting.count()
     }
 
@@ -95,7 +95,7 @@ impl Events {
 }
 
 /// Wakes the readers of inboxes with new events, until the store is closed.
-async fn wake_readers(store: Store, waiting: Arc<Waiting>) {
+async fn wake_readers(store: Store, waiting: Arc<WaitingReaders>) {
     let mut signals = store.inbox_signals();
     drop(store);
     loop {

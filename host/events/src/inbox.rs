@@ -22,11 +22,11 @@ use std::{
 /// its cursor.
 const MAX_UNACKNOWLEDGED: usize = 1_000;
 /// The maximum number of entries of one read.
-const CHUNK: usize = 200;
+const MAX_CHUNK_ENTRIES: usize = 200;
 /// The number of bytes of event data at which a page ends early.
-const PAGE_BYTES: usize = 512 << 10;
+const MAX_PAGE_BYTES: usize = 512 << 10;
 /// The minimum time between two updates of an agent's stored time of last poll.
-const POLLED_MS: u64 = 24 * 3600 * 1000;
+const POLL_UPDATE_INTERVAL_MS: u64 = 24 * 3600 * 1000;
 /// The maximum number of events of one replay.
 const MAX_REPLAYED: usize = 10_000;
 
@@ -85,12 +85,12 @@ impl Events {
                 return Ok(page);
             }
             let end = self.clock.now().plus(remaining);
-            let next_look = page.visible_at.map_or(end, |at| at.min(end));
+            let next_check = page.visible_at.map_or(end, |at| at.min(end));
             tokio::select! {
-                wake = waiter.woken() => if wake == Wake::Superseded {
+                wake = waiter.wait_for_wake() => if wake == Wake::Superseded {
                     return Ok(InboxPage { superseded: true, ..page });
                 },
-                () = self.clock.sleep_until(next_look) => {}
+                () = self.clock.sleep_until(next_check) => {}
                 // An error means that the sender was dropped, which also stops the host.
                 _ = stop.wait_for(|stopping| *stopping) => {}
             }
@@ -105,9 +105,9 @@ impl Events {
             return Err(StateError::CursorInvalid);
         }
         let invisible = self.visibility.invisible(&poll.agent_id, now);
-        let mut held_subjects: BTreeSet<String> = BTreeSet::new();
-        let mut first_held = None;
-        let mut chosen: Vec<InboxEntry> = Vec::new();
+        let mut withheld_subjects: BTreeSet<String> = BTreeSet::new();
+        let mut first_withheld = None;
+        let mut selected: Vec<InboxEntry> = Vec::new();
         // If the inbox has this many invisible events, only those after the cursor are read, and
         // none for a reader without a cursor.
         let (mut after, mut has_more) = match invisible.len() >= MAX_UNACKNOWLEDGED {
@@ -116,42 +116,45 @@ impl Events {
         };
         let mut bytes = 0;
         'entries: loop {
-            let entries =
-                self.store.unacknowledged(&poll.agent_id, after, &poll.types, CHUNK).await?;
-            let last = entries.len() < CHUNK;
+            let entries = self
+                .store
+                .unacknowledged(&poll.agent_id, after, &poll.types, MAX_CHUNK_ENTRIES)
+                .await?;
+            let is_last_chunk = entries.len() < MAX_CHUNK_ENTRIES;
             for entry in entries {
                 after = entry.seq;
                 let is_after_cursor = poll.cursor.is_some_and(|cursor| entry.seq > cursor);
-                let is_held =
-                    invisible.contains_key(&entry.seq) || held_subjects.contains(&entry.subject);
-                if is_held && !is_after_cursor {
+                let is_withheld = invisible.contains_key(&entry.seq)
+                    || withheld_subjects.contains(&entry.subject);
+                if is_withheld && !is_after_cursor {
                     if poll.cursor.is_none() {
-                        first_held.get_or_insert(entry.seq);
+                        first_withheld.get_or_insert(entry.seq);
                     }
-                    held_subjects.insert(entry.subject);
+                    withheld_subjects.insert(entry.subject);
                     continue;
                 }
                 bytes += entry.data.len();
-                if chosen.len() >= poll.limit || (bytes > PAGE_BYTES && !chosen.is_empty()) {
+                if selected.len() >= poll.limit || (bytes > MAX_PAGE_BYTES && !selected.is_empty())
+                {
                     has_more = true;
                     break 'entries;
                 }
-                chosen.push(entry);
+                selected.push(entry);
             }
-            if last {
+            if is_last_chunk {
                 break;
             }
         }
-        self.visibility.add(&poll.agent_id, &chosen, now);
-        let reached = chosen.last().map_or(head, |last| last.seq);
+        self.visibility.add(&poll.agent_id, &selected, now);
+        let new_cursor = selected.last().map_or(head, |last| last.seq);
         // A reader without a cursor may have lost what is invisible now. Its cursor begins before that,
         // or it would see later events on the same subject first.
-        let reached = first_held.map_or(reached, |seq| reached.min(seq - 1));
+        let new_cursor = first_withheld.map_or(new_cursor, |seq| new_cursor.min(seq - 1));
         let event =
             |entry: &InboxEntry| envelope(entry, &self.source, &poll.agent_id, poll.test_mode);
         Ok(InboxPage {
-            events: chosen.iter().map(event).collect(),
-            cursor: poll.cursor.map_or(reached, |cursor| cursor.max(reached)),
+            events: selected.iter().map(event).collect(),
+            cursor: poll.cursor.map_or(new_cursor, |cursor| cursor.max(new_cursor)),
             has_more,
             superseded: false,
             visible_at: invisible.values().min().copied(),
@@ -172,8 +175,8 @@ impl Events {
     async fn head(&self, agent_id: &str) -> Result<u64, StateError> {
         let head = self.store.inbox_head(agent_id).await?;
         let now = self.clock.now();
-        let noted = head.and_then(|(_, polled)| polled);
-        if noted.is_none_or(|at| at.as_millis() + POLLED_MS < now.as_millis()) {
+        let last_poll = head.and_then(|(_, polled)| polled);
+        if last_poll.is_none_or(|at| at.as_millis() + POLL_UPDATE_INTERVAL_MS < now.as_millis()) {
             let mut unit = Unit::new(self.store.clone(), now);
             unit.add_command(OutboxCommand::Polled { agent_id: agent_id.to_owned(), at: now });
             unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
@@ -205,7 +208,7 @@ impl Events {
     ) -> Result<(Vec<String>, Vec<String>), StateError> {
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
         let acknowledged = self.acknowledge(&mut unit, agent_id, event_ids).await?;
-        if !unit.writes_nothing() {
+        if !unit.has_no_writes() {
             unit.commit(Attachments::default()).await.map_err(DbError::Shared)?;
         }
         Ok(acknowledged)
@@ -225,7 +228,7 @@ impl Events {
             let agent_id = agent_id.to_owned();
             unit.add_command(OutboxCommand::Mark { agent_id, seq: *seq, acknowledged: false });
         }
-        self.visibility.forget(agent_id);
+        self.visibility.clear(agent_id);
         Ok(replayed.len())
     }
 }

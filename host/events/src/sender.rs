@@ -6,11 +6,11 @@
 use crate::{
     envelope::envelope,
     events::Events,
-    health::{Sent, attempt, update_health},
+    health::{RequestOutcome, attempt, update_health},
     signature::signatures,
 };
 use futures_util::future::join_all;
-use portolan_outgoing::Answered;
+use portolan_outgoing::OutgoingResponse;
 use portolan_store::{
     Attachments, Audience, DbError, DueDelivery, NewEvent, Unit, Webhook, WebhookState,
 };
@@ -24,54 +24,56 @@ use std::{
 use tokio::{sync::Semaphore, task::JoinSet};
 
 /// The maximum number of webhooks to which this node sends concurrently.
-const WEBHOOKS: usize = 256;
+const MAX_CONCURRENT_WEBHOOKS: usize = 256;
 /// The maximum number of concurrent requests to one webhook.
-const REQUESTS: usize = 8;
+const MAX_CONCURRENT_REQUESTS: usize = 8;
 /// The time by which a lease is longer than the time-out of a request.
-const LEASE_MS: u64 = 10_000;
+const LEASE_MARGIN_MS: u64 = 10_000;
 /// The longest wait before the store is asked for due work: the signal of another node may be lost, and
 /// a lease may expire.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of an answer that are stored.
-const RESPONSE_BYTES: usize = 1_024;
+const MAX_RESPONSE_BYTES: usize = 1_024;
 /// The time for requests in flight when the host stops.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Events {
     /// Sends due deliveries until the host stops.
     pub async fn send(self: Arc<Self>) {
         let node = new_identifier("lse", self.clock.now(), u128::from_le_bytes(entropy()));
-        let mut turn = 0_u64;
-        let permits = Arc::new(Semaphore::new(WEBHOOKS));
+        let mut lease_number = 0_u64;
+        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_WEBHOOKS));
         let mut running = JoinSet::new();
         let mut stop = self.stop.clone();
         while !self.is_stopping() {
             let now = self.clock.now();
             // Each lease has its own name, so that an expired one is not mistaken for its successor.
-            turn += 1;
-            let lease: Arc<str> = Arc::from(format!("{node}/{turn}"));
-            let free = permits.available_permits();
-            let taken = match free {
+            lease_number += 1;
+            let lease: Arc<str> = Arc::from(format!("{node}/{lease_number}"));
+            let available = permits.available_permits();
+            let leased = match available {
                 0 => Ok(Vec::new()),
-                _ => self.store.take_webhooks(now, self.leased_until(now), &lease, free).await,
+                _ => {
+                    self.store.lease_webhooks(now, self.leased_until(now), &lease, available).await
+                }
             };
-            let taken = taken.unwrap_or_else(|error| {
+            let leased = leased.unwrap_or_else(|error| {
                 tracing::error!(%error, "due deliveries cannot be read");
                 Vec::new()
             });
-            let idle = taken.is_empty();
-            for id in taken {
+            let is_idle = leased.is_empty();
+            for id in leased {
                 let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
                 let (events, lease) = (Arc::clone(&self), Arc::clone(&lease));
                 running.spawn(async move {
-                    if let Err(error) = events.serve(&id, &lease).await {
+                    if let Err(error) = events.send_to_webhook(&id, &lease).await {
                         // The lease expires, and the delivery is sent again.
                         tracing::error!(webhook = id, %error, "the results of deliveries cannot be recorded, so they will be sent again");
                     }
                     drop(permit);
                 });
             }
-            if idle {
+            if is_idle {
                 tokio::select! {
                     () = self.clock.sleep_until(now.plus(POLL_INTERVAL)) => {}
                     () = self.store.wait_for_sending() => {}
@@ -80,8 +82,8 @@ impl Events {
                 }
             }
         }
-        let finished = async { while running.join_next().await.is_some() {} };
-        if tokio::time::timeout(DRAIN, finished).await.is_err() {
+        let all_finished = async { while running.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN_TIMEOUT, all_finished).await.is_err() {
             running.abort_all();
         }
         if let Err(error) = self.store.release_webhooks(&node).await {
@@ -92,25 +94,27 @@ impl Events {
     /// Returns the time at which a lease expires that is taken or renewed now.
     fn leased_until(&self, now: Timestamp) -> Timestamp {
         let timeout_ms = self.settings.timeout_seconds * 1000;
-        Timestamp::from_millis(now.as_millis() + timeout_ms + LEASE_MS)
+        Timestamp::from_millis(now.as_millis() + timeout_ms + LEASE_MARGIN_MS)
     }
 
     /// Sends to one webhook until nothing is due there, the host stops, or the lease is lost.
-    async fn serve(&self, id: &str, lease: &str) -> Result<(), DbError> {
+    async fn send_to_webhook(&self, id: &str, lease: &str) -> Result<(), DbError> {
         loop {
             let Some(mut webhook) = self.store.webhook(id).await? else { return Ok(()) };
             let now = self.clock.now();
             // After a failure, one request shows whether the webhook answers again.
-            let at_once = if webhook.health.failures > 0 { 1 } else { REQUESTS };
-            let due = self.store.due_deliveries(&webhook, now, at_once).await?;
+            let max_requests =
+                if webhook.health.failures > 0 { 1 } else { MAX_CONCURRENT_REQUESTS };
+            let due = self.store.due_deliveries(&webhook, now, max_requests).await?;
             if due.is_empty() || self.is_stopping() {
                 return self.store.release_webhook(id, lease).await;
             }
-            let sent = join_all(due.iter().map(|delivery| self.deliver(&webhook, delivery))).await;
+            let outcomes =
+                join_all(due.iter().map(|delivery| self.deliver(&webhook, delivery))).await;
             let now = self.clock.now();
-            let state = update_health(&mut webhook, &sent, &self.settings, now);
+            let state = update_health(&mut webhook, &outcomes, &self.settings, now);
             let attempts: Vec<_> =
-                sent.into_iter().map(|sent| attempt(sent, &self.settings, now)).collect();
+                outcomes.into_iter().map(|outcome| attempt(outcome, &self.settings, now)).collect();
             let until = self.leased_until(now);
             if !self.store.record_attempts(&webhook, (lease, until), &attempts, state).await? {
                 return Ok(());
@@ -122,14 +126,18 @@ impl Events {
     }
 
     /// Makes one request, and measures it.
-    async fn deliver<'a>(&self, webhook: &Webhook, delivery: &'a DueDelivery) -> Sent<'a> {
+    async fn deliver<'a>(
+        &self,
+        webhook: &Webhook,
+        delivery: &'a DueDelivery,
+    ) -> RequestOutcome<'a> {
         let (at, started) = (self.clock.now(), Instant::now());
         let answer = self.request(webhook, delivery, at).await;
-        let (answered, failure) = match answer {
-            Ok((answered, failure)) => (Some(answered), failure),
+        let (response, failure) = match answer {
+            Ok((response, failure)) => (Some(response), failure),
             Err(failure) => (None, Some(failure)),
         };
-        Sent { delivery, answered, failure, at, duration: started.elapsed() }
+        RequestOutcome { delivery, response, failure, at, duration: started.elapsed() }
     }
 
     /// Makes one request. Returns the answer with the reason why it counts as a failure, if it does, or the
@@ -139,7 +147,7 @@ impl Events {
         webhook: &Webhook,
         delivery: &DueDelivery,
         at: Timestamp,
-    ) -> Result<(Answered, Option<String>), String> {
+    ) -> Result<(OutgoingResponse, Option<String>), String> {
         let event = envelope(&delivery.event, &self.source, &webhook.agent_id, webhook.test_mode);
         let challenge = event.get("data").and_then(|data| data.get("challenge")).cloned();
         let body = Value::Object(event).to_string().into_bytes();
@@ -149,16 +157,18 @@ impl Events {
         }
         let headers = headers(&delivery.event.event_id, at.as_secs(), &secrets, &body);
         let timeout = Duration::from_secs(self.settings.timeout_seconds);
-        let answer = self.outgoing.post(&webhook.url, headers, body, timeout, RESPONSE_BYTES);
-        let answered = answer.await.map_err(|error| error.to_string())?;
-        let failure = match answered.status {
-            200..300 if delivery.challenge && !echoes(&answered.body, challenge.as_ref()) => {
+        let answer = self.outgoing.post(&webhook.url, headers, body, timeout, MAX_RESPONSE_BYTES);
+        let response = answer.await.map_err(|error| error.to_string())?;
+        let failure = match response.status {
+            200..300
+                if delivery.challenge && !echoes_challenge(&response.body, challenge.as_ref()) =>
+            {
                 Some("the answer does not have the challenge in it".to_owned())
             }
             200..300 => None,
             status => Some(format!("the server answers {status}")),
         };
-        Ok((answered, failure))
+        Ok((response, failure))
     }
 
     /// Publishes to the agent that its webhook is disabled.
@@ -196,7 +206,7 @@ fn headers(id: &str, at_s: u64, secrets: &[Vec<u8>], body: &[u8]) -> HeaderMap {
 }
 
 /// Returns whether an answer repeats the challenge: as JSON, `{"challenge": …}`, or as plain text.
-fn echoes(body: &[u8], challenge: Option<&Value>) -> bool {
+fn echoes_challenge(body: &[u8], challenge: Option<&Value>) -> bool {
     let Some(challenge) = challenge.and_then(Value::as_str) else { return false };
     let json = serde_json::from_slice::<Value>(body).ok();
     let answer = json.as_ref().and_then(|json| json.get("challenge")).and_then(Value::as_str);
@@ -211,11 +221,11 @@ mod tests {
     fn a_challenge_is_answered_as_json_or_as_text() {
         let challenge = json!("c/Ab+1=");
         for body in [r#"{"challenge":"c/Ab+1="}"#, "c/Ab+1=", " c/Ab+1=\n"] {
-            assert!(echoes(body.as_bytes(), Some(&challenge)), "{body}");
+            assert!(echoes_challenge(body.as_bytes(), Some(&challenge)), "{body}");
         }
         for body in ["", "ok", r#"{"challenge":"c/Ab+1"}"#, r#"{"challenge":null}"#] {
-            assert!(!echoes(body.as_bytes(), Some(&challenge)), "{body}");
+            assert!(!echoes_challenge(body.as_bytes(), Some(&challenge)), "{body}");
         }
-        assert!(!echoes(b"", None));
+        assert!(!echoes_challenge(b"", None));
     }
 }

@@ -32,7 +32,7 @@ mod tests {
     use reqwest::header::{HeaderMap, HeaderValue};
 
     #[test]
-    fn the_library_of_the_standard_accepts_them() {
+    fn signatures_verify_with_the_standardwebhooks_library() {
         let (old, new) = (vec![1; SECRET_BYTES], vec![2; SECRET_BYTES]);
         let body = br#"{"type":"webhook.test"}"#;
         let now = portolan_vocabulary::Clock::system().now().as_secs();

@@ -12,7 +12,7 @@ use std::{
 /// The visibility timeout: how long a delivered event is invisible before it is delivered again.
 const VISIBILITY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum number of agents in the cache.
-const AGENTS: u64 = 100_000;
+const MAX_AGENTS: u64 = 100_000;
 
 /// The end of the visibility timeout of each delivered event, by sequence.
 type VisibleAt = BTreeMap<u64, Timestamp>;
@@ -24,7 +24,7 @@ pub(crate) struct VisibilityTimeouts(Cache<Arc<str>, Arc<Mutex<VisibleAt>>>);
 
 impl Default for VisibilityTimeouts {
     fn default() -> Self {
-        Self(Cache::builder().max_capacity(AGENTS).time_to_idle(VISIBILITY_TIMEOUT).build())
+        Self(Cache::builder().max_capacity(MAX_AGENTS).time_to_idle(VISIBILITY_TIMEOUT).build())
     }
 }
 
@@ -55,7 +55,7 @@ impl VisibilityTimeouts {
     }
 
     /// Makes every event of an agent visible.
-    pub(crate) fn forget(&self, agent_id: &str) {
+    pub(crate) fn clear(&self, agent_id: &str) {
         self.0.invalidate(agent_id);
     }
 }

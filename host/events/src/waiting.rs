@@ -18,12 +18,12 @@ struct ReaderSignal {
 
 /// The waiting readers, by agent.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting(Mutex<HashMap<Arc<str>, Arc<ReaderSignal>, RandomState>>);
+pub(crate) struct WaitingReaders(Mutex<HashMap<Arc<str>, Arc<ReaderSignal>, RandomState>>);
 
 /// A registered reader of an agent. Its registration ends when it is dropped.
 #[derive(Debug)]
 pub struct Waiter {
-    waiting: Arc<Waiting>,
+    waiting: Arc<WaitingReaders>,
     agent_id: Arc<str>,
     signal: Arc<ReaderSignal>,
 }
@@ -37,7 +37,7 @@ pub enum Wake {
     Superseded,
 }
 
-impl Waiting {
+impl WaitingReaders {
     fn readers(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<ReaderSignal>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,9 +45,9 @@ impl Waiting {
     /// Registers a reader of an agent. An earlier reader of the same agent is superseded.
     pub(crate) fn register(self: &Arc<Self>, agent_id: &Arc<str>) -> Waiter {
         let signal = Arc::new(ReaderSignal::default());
-        if let Some(before) = self.readers().insert(Arc::clone(agent_id), Arc::clone(&signal)) {
-            before.superseded.store(true, Ordering::Release);
-            before.notify.notify_one();
+        if let Some(previous) = self.readers().insert(Arc::clone(agent_id), Arc::clone(&signal)) {
+            previous.superseded.store(true, Ordering::Release);
+            previous.notify.notify_one();
         }
         Waiter { waiting: Arc::clone(self), agent_id: Arc::clone(agent_id), signal }
     }
@@ -74,7 +74,7 @@ impl Waiter {
 
     /// Waits until there may be new events or the reader is superseded. A signal since the last
     /// wait is not missed.
-    pub(crate) async fn woken(&self) -> Wake {
+    pub(crate) async fn wait_for_wake(&self) -> Wake {
         self.signal.notify.notified().await;
         if self.is_superseded() { Wake::Superseded } else { Wake::NewEvents }
     }

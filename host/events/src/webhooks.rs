@@ -15,11 +15,11 @@ use portolan_vocabulary::{
 use serde_json::json;
 
 /// The maximum number of webhooks of an agent.
-const WEBHOOKS: usize = 5;
-const URL_BYTES: usize = 2_048;
-const TYPES: usize = 100;
-const TYPE_BYTES: usize = 128;
-const DESCRIPTION_CHARACTERS: usize = 200;
+const MAX_WEBHOOKS: usize = 5;
+const MAX_URL_BYTES: usize = 2_048;
+const MAX_TYPES: usize = 100;
+const MAX_TYPE_BYTES: usize = 128;
+const MAX_DESCRIPTION_CHARACTERS: usize = 200;
 /// The time after a rotation for which requests are also signed with the previous secret.
 const ROTATION_MS: u64 = 24 * 3600 * 1000;
 
@@ -59,10 +59,10 @@ impl Events {
         entropy: SecretEntropy,
     ) -> Result<(Webhook, String), StateError> {
         let now = unit.now();
-        let others = self.store.webhooks_of(&new.agent_id).await?.len();
-        if others >= WEBHOOKS {
+        let existing = self.store.webhooks_of(&new.agent_id).await?.len();
+        if existing >= MAX_WEBHOOKS {
             return Err(StateError::Limit(format!(
-                "an agent can have at most {WEBHOOKS} webhooks"
+                "an agent can have at most {MAX_WEBHOOKS} webhooks"
             )));
         }
         let (secret, text) = self.new_secret(unit, entropy)?;
@@ -70,9 +70,9 @@ impl Events {
             id: new_identifier("whk", now, id),
             agent_id: new.agent_id,
             test_mode: new.test_mode,
-            url: self.usable_url(&new.url)?,
-            types: usable_types(new.types)?,
-            description: usable_description(new.description)?,
+            url: self.normalize_url(&new.url)?,
+            types: normalize_types(new.types)?,
+            description: normalize_description(new.description)?,
             state: WebhookState::Unverified,
             secret,
             previous_secret: None,
@@ -83,9 +83,12 @@ impl Events {
             last_error: None,
             health: Health::default(),
         };
-        let beside = others as u64;
-        unit.add_command(OutboxCommand::AddWebhook { webhook: Box::new(webhook.clone()), beside });
-        challenge(unit, &webhook);
+        let existing = existing as u64;
+        unit.add_command(OutboxCommand::AddWebhook {
+            webhook: Box::new(webhook.clone()),
+            existing,
+        });
+        publish_challenge(unit, &webhook);
         Ok((webhook, text))
     }
 
@@ -107,26 +110,26 @@ impl Events {
     pub async fn update_webhook(
         &self,
         unit: &mut Unit,
-        before: Webhook,
+        current: Webhook,
         change: WebhookChange,
     ) -> Result<Webhook, StateError> {
-        let mut webhook = before.clone();
+        let mut webhook = current.clone();
         if let Some(url) = change.url {
-            webhook.url = self.usable_url(&url)?;
+            webhook.url = self.normalize_url(&url)?;
         }
         if let Some(types) = change.types {
-            webhook.types = usable_types(types)?;
+            webhook.types = normalize_types(types)?;
         }
         if change.description.is_some() {
-            webhook.description = usable_description(change.description)?;
+            webhook.description = normalize_description(change.description)?;
         }
-        let moved = webhook.url != before.url;
-        if moved {
+        let is_url_changed = webhook.url != current.url;
+        if is_url_changed {
             webhook.state = WebhookState::Unverified;
         }
         let webhook = replace(unit, webhook);
-        if moved {
-            challenge(unit, &webhook);
+        if is_url_changed {
+            publish_challenge(unit, &webhook);
         }
         Ok(webhook)
     }
@@ -148,7 +151,7 @@ impl Events {
 
     /// Sends a webhook a new challenge.
     pub fn challenge_webhook(&self, unit: &mut Unit, webhook: &Webhook) {
-        challenge(unit, webhook);
+        publish_challenge(unit, webhook);
     }
 
     /// Creates a new secret, and returns the webhook with the text of the secret. For a day,
@@ -242,9 +245,9 @@ impl Events {
     }
 
     /// Returns the address in its normal form, if events may be sent there.
-    fn usable_url(&self, url: &str) -> Result<String, StateError> {
-        if url.len() > URL_BYTES {
-            let text = format!("The URL of a webhook must have at most {URL_BYTES} bytes.");
+    fn normalize_url(&self, url: &str) -> Result<String, StateError> {
+        if url.len() > MAX_URL_BYTES {
+            let text = format!("The URL of a webhook must have at most {MAX_URL_BYTES} bytes.");
             return Err(StateError::Invalid(text));
         }
         let checked = self.outgoing.check(url);
@@ -268,7 +271,7 @@ fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
 }
 
 /// Sends a webhook a random text, which it must repeat in its answer.
-fn challenge(unit: &mut Unit, webhook: &Webhook) {
+fn publish_challenge(unit: &mut Unit, webhook: &Webhook) {
     let text = STANDARD.encode(entropy::<24>());
     let data = json!({ "v": 1, "webhook_id": webhook.id, "challenge": text });
     let audience = Audience::Webhook { id: webhook.id.clone(), challenge: true };
@@ -276,22 +279,25 @@ fn challenge(unit: &mut Unit, webhook: &Webhook) {
     unit.publish(NewEvent::of_host(WEBHOOK_CHALLENGE, &subject(webhook), audience, &data, now));
 }
 
-fn usable_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {
+fn normalize_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {
     types.sort();
     types.dedup();
-    if types.len() > TYPES || types.iter().any(|name| name.is_empty() || name.len() > TYPE_BYTES) {
-        let text =
-            format!("A webhook must have at most {TYPES} types, of 1 to {TYPE_BYTES} bytes each.");
+    if types.len() > MAX_TYPES
+        || types.iter().any(|name| name.is_empty() || name.len() > MAX_TYPE_BYTES)
+    {
+        let text = format!(
+            "A webhook must have at most {MAX_TYPES} types, of 1 to {MAX_TYPE_BYTES} bytes each."
+        );
         return Err(StateError::Invalid(text));
     }
     Ok(types)
 }
 
-fn usable_description(description: Option<String>) -> Result<Option<String>, StateError> {
+fn normalize_description(description: Option<String>) -> Result<Option<String>, StateError> {
     match &description {
-        Some(text) if text.chars().count() > DESCRIPTION_CHARACTERS => {
+        Some(text) if text.chars().count() > MAX_DESCRIPTION_CHARACTERS => {
             let text =
-                format!("A description must have at most {DESCRIPTION_CHARACTERS} characters.");
+                format!("A description must have at most {MAX_DESCRIPTION_CHARACTERS} characters.");
             Err(StateError::Invalid(text))
         }
         Some(text) if text.is_empty() => Ok(None),

@@ -21,6 +21,6 @@ impl FromRequestParts<Arc<App>> for ClientAddress {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-        Ok(Self(peer.map(|peer| app.proxies.client(peer, &parts.headers))))
+        Ok(Self(peer.map(|peer| app.proxies.client_address(peer, &parts.headers))))
     }
 }

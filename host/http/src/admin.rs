@@ -21,8 +21,8 @@ use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
 
 /// The number of rows of an answer if the query has no `limit`.
-const PAGE: u32 = 100;
-const LARGEST_PAGE: u32 = 1_000;
+const DEFAULT_PAGE_ROWS: u32 = 100;
+const MAX_PAGE_ROWS: u32 = 1_000;
 
 pub(super) async fn healthz() -> &'static str {
     "ok"
@@ -42,7 +42,7 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Json<Value> {
         "capabilities": snapshot.capabilities.len(),
         "pooled_sandboxes": app.host.sandbox.pooled(),
         "remembered_tokens": app.host.identity.cached_tokens(),
-        "waiting_readers": app.host.events.waiting(),
+        "waiting_readers": app.host.events.waiting_reader_count(),
         "feeds": app.host.feeds.status(),
     }))
 }
@@ -74,8 +74,9 @@ pub(super) async fn approve(
     Path(id): Path<String>,
     parameters: Result<Query<DecisionParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(DecisionParameters { digest }) = parameters.map_err(unusable)?;
-    let permitted = app.host.catalog.approve(&id, digest.as_deref()).await.map_err(undecided)?;
+    let Query(DecisionParameters { digest }) = parameters.map_err(invalid_query)?;
+    let permitted =
+        app.host.catalog.approve(&id, digest.as_deref()).await.map_err(decision_refusal)?;
     Ok(Json(json!({ "id": id, "permitted": permitted })))
 }
 
@@ -85,12 +86,13 @@ pub(super) async fn adopt(
     Path(id): Path<String>,
     parameters: Result<Query<DecisionParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(DecisionParameters { digest }) = parameters.map_err(unusable)?;
-    let publisher = app.host.catalog.adopt(&id, digest.as_deref()).await.map_err(undecided)?;
+    let Query(DecisionParameters { digest }) = parameters.map_err(invalid_query)?;
+    let publisher =
+        app.host.catalog.adopt(&id, digest.as_deref()).await.map_err(decision_refusal)?;
     Ok(Json(json!({ "id": id, "publisher": publisher })))
 }
 
-fn undecided(error: DecisionError) -> Refusal {
+fn decision_refusal(error: DecisionError) -> Refusal {
     match error {
         DecisionError::NothingToDecide(_) => {
             Refusal(Failure::new(ErrorCode::NotFound).message(error.to_string()))
@@ -124,24 +126,24 @@ pub(super) async fn audit(
     State(app): State<Arc<App>>,
     parameters: Result<Query<AuditParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(wanted) = parameters.map_err(unusable)?;
-    let limit = page(wanted.limit);
+    let Query(query) = parameters.map_err(invalid_query)?;
+    let limit = page_rows(query.limit);
     let entries = app
         .host
         .store
         .audit(&AuditQuery {
-            since: wanted.since,
-            until: wanted.until,
-            agent_id: wanted.agent_id,
-            owner_id: wanted.owner_id,
-            capability: wanted.capability,
-            action: wanted.action,
-            request_id: wanted.request_id,
-            outcome: wanted.outcome.map(|text| match text.as_str() {
+            since: query.since,
+            until: query.until,
+            agent_id: query.agent_id,
+            owner_id: query.owner_id,
+            capability: query.capability,
+            action: query.action,
+            request_id: query.request_id,
+            outcome: query.outcome.map(|text| match text.as_str() {
                 "failed" => Outcome::Failed,
                 _ => Outcome::Is(text),
             }),
-            before: wanted.before,
+            before: query.before,
             limit: u64::from(limit),
         })
         .await?;
@@ -212,9 +214,9 @@ pub(super) async fn dead_letters(
     State(app): State<Arc<App>>,
     parameters: Result<Query<DeadLetterParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(wanted) = parameters.map_err(unusable)?;
-    let limit = page(wanted.limit);
-    let letters = app.host.store.dead_letters(wanted.after.unwrap_or(0), limit).await?;
+    let Query(query) = parameters.map_err(invalid_query)?;
+    let limit = page_rows(query.limit);
+    let letters = app.host.store.dead_letters(query.after.unwrap_or(0), limit).await?;
     let next = letters.last().filter(|_| letters.len() == limit as usize).map(|last| last.id);
     Ok(Json(json!({ "dead_letters": letters, "after": next })))
 }
@@ -230,8 +232,8 @@ pub(super) async fn replay(
     State(app): State<Arc<App>>,
     parameters: Result<Query<ReplayParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(wanted) = parameters.map_err(unusable)?;
-    let ids: Option<Vec<i64>> = match wanted.ids.as_str() {
+    let Query(query) = parameters.map_err(invalid_query)?;
+    let ids: Option<Vec<i64>> = match query.ids.as_str() {
         "all" => None,
         list => Some(
             list.split(',')
@@ -260,7 +262,7 @@ pub(super) async fn operate(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(OperateParameters { test_mode }) = parameters.map_err(unusable)?;
+    let Query(OperateParameters { test_mode }) = parameters.map_err(invalid_query)?;
     let input = Value::Object(read_body(&app, &headers, body)?);
     let operation = Operation { capability, action, input, test_mode };
     let result = app.host.operate(&operation).await?;
@@ -289,11 +291,11 @@ pub(super) async fn rotate_token(State(app): State<Arc<App>>) -> Result<Json<Val
     }
 }
 
-fn page(limit: Option<u32>) -> u32 {
-    limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE)
+fn page_rows(limit: Option<u32>) -> u32 {
+    limit.unwrap_or(DEFAULT_PAGE_ROWS).clamp(1, MAX_PAGE_ROWS)
 }
 
-pub(super) fn unusable(rejection: QueryRejection) -> Refusal {
+pub(super) fn invalid_query(rejection: QueryRejection) -> Refusal {
     invalid(rejection.body_text())
 }
 

@@ -59,7 +59,7 @@ pub(super) async fn register(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     let body: RegisterAgent = parse(Value::Object(read_body(&app, &headers, body)?))?;
-    app.host.rates.registration(address)?;
+    app.host.rates.count_registration(address)?;
     let identity_type = match body.identity_type {
         IdentityType::Anonymous => "anonymous",
         IdentityType::Client => "client",
@@ -97,7 +97,7 @@ pub(super) async fn register(
 
 /// Validates the body against the schema that the OpenAPI description shows.
 fn parse(body: Value) -> Result<RegisterAgent, Failure> {
-    let refused = || {
+    let invalid = || {
         Failure::new(ErrorCode::ValidationFailed)
             .message("The registration does not satisfy its schema.")
             .next(json!({ "http": { "method": "GET", "url": "/openapi.json" } }))
@@ -107,16 +107,16 @@ fn parse(body: Value) -> Result<RegisterAgent, Failure> {
         Failure::new(ErrorCode::InternalError)
     })?;
     match schema.violations(&body) {
-        Some(conflict) => Err(refused().conflict(conflict)),
-        None => serde_json::from_value(body).map_err(|_| refused()),
+        Some(conflict) => Err(invalid().conflict(conflict)),
+        None => serde_json::from_value(body).map_err(|_| invalid()),
     }
 }
 
 /// The maximum number of bytes of a registration.
-const MAX_BYTES: u64 = 64 << 10;
+const MAX_REGISTRATION_BYTES: u64 = 64 << 10;
 
 static SCHEMA: LazyLock<Result<Schema, SchemaError>> =
-    LazyLock::new(|| Schema::new(schema(), MAX_BYTES));
+    LazyLock::new(|| Schema::new(schema(), MAX_REGISTRATION_BYTES));
 
 /// Returns the JSON Schema of the request body.
 pub(super) fn schema() -> Value {

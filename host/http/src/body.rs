@@ -83,12 +83,12 @@ impl Drop for TimedBody {
         let unread =
             self.body.take().filter(|body| !body.is_end_stream() && !self.expects_continue);
         if let (Some(unread), Ok(runtime)) = (unread, Handle::try_current()) {
-            runtime.spawn(timeout_at(self.deadline, drain(unread)));
+            runtime.spawn(timeout_at(self.deadline, drain_body(unread)));
         }
     }
 }
 
-async fn drain(mut body: Incoming) {
+async fn drain_body(mut body: Incoming) {
     let mut drained = 0;
     while let Some(Ok(frame)) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         drained += frame.data_ref().map_or(0, Bytes::len);

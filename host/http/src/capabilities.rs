@@ -3,7 +3,7 @@
 use crate::{
     App,
     caller::CapabilityId,
-    conditional::{is_known, known_tags},
+    conditional::{matches_any_tag, parse_if_none_match},
     refusal::Refusal,
 };
 use axum::{
@@ -35,14 +35,15 @@ pub(super) fn document(
     media_type: &'static str,
 ) -> Response {
     let etag = &document.etag;
-    let about = [
+    let common_headers = [
         (header::ETAG, etag.as_str()),
         (header::CACHE_CONTROL, "no-cache"),
         (header::VARY, "accept-encoding"),
     ];
-    let known = known_tags(headers).is_some_and(|tags| is_known(&tags, etag));
-    if known {
-        return (StatusCode::NOT_MODIFIED, about).into_response();
+    let is_current = parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, etag));
+    if is_current {
+        return (StatusCode::NOT_MODIFIED, common_headers).into_response();
     }
-    (about, [(header::CONTENT_TYPE, media_type)], document.body.to_string()).into_response()
+    (common_headers, [(header::CONTENT_TYPE, media_type)], document.body.to_string())
+        .into_response()
 }

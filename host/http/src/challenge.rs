@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// Adds the challenge to the response of a refusal.
 pub(super) async fn add(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let surface = Surface::of(request.uri().path());
+    let resource = ProtectedResource::of(request.uri().path());
     let mut response = next.run(request).await;
     if let Some(challenge) = response.extensions_mut().remove::<Challenge>()
-        && let Ok(value) = HeaderValue::from_str(&header(&challenge, surface, &app.public_url))
+        && let Ok(value) = HeaderValue::from_str(&header(&challenge, resource, &app.public_url))
     {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
@@ -24,12 +24,12 @@ pub(super) async fn add(State(app): State<Arc<App>>, request: Request, next: Nex
 
 /// A protected resource: each has an audience and metadata of its own.
 #[derive(Debug, Clone, Copy)]
-enum Surface {
+enum ProtectedResource {
     Rest,
     Mcp,
 }
 
-impl Surface {
+impl ProtectedResource {
     fn of(path: &str) -> Self {
         if path == mcp::PATH { Self::Mcp } else { Self::Rest }
     }
@@ -43,26 +43,26 @@ impl Surface {
 }
 
 /// Returns the header, with the address of the metadata (RFC 9728, section 5.1).
-fn header(challenge: &Challenge, surface: Surface, public_url: &str) -> String {
-    let metadata = format!("{public_url}/.well-known/oauth-protected-resource{}", surface.path());
+fn header(challenge: &Challenge, resource: ProtectedResource, public_url: &str) -> String {
+    let metadata = format!("{public_url}/.well-known/oauth-protected-resource{}", resource.path());
     let error = challenge.error.map(|error| format!(", error=\"{error}\"")).unwrap_or_default();
-    let scope = scope(challenge, surface).map(|scope| format!(", scope=\"{scope}\""));
+    let scope = scope(challenge, resource).map(|scope| format!(", scope=\"{scope}\""));
     format!("Bearer resource_metadata=\"{metadata}\"{error}{}", scope.unwrap_or_default())
 }
 
 /// Returns the scopes to ask for. An MCP client asks for exactly the scopes that it reads here: every scope
 /// that a tool can require, or, if the token lacked a scope, the scopes that it has and those that the call
 /// required.
-fn scope(challenge: &Challenge, surface: Surface) -> Option<String> {
-    match (surface, &challenge.scopes) {
-        (Surface::Rest, None) => None,
-        (Surface::Rest, Some(missing)) => Some(missing.required.join(" ")),
-        (Surface::Mcp, None) => Some(SCOPES.join(" ")),
-        (Surface::Mcp, Some(missing)) => {
-            let wanted = |scope: &&str| {
+fn scope(challenge: &Challenge, resource: ProtectedResource) -> Option<String> {
+    match (resource, &challenge.scopes) {
+        (ProtectedResource::Rest, None) => None,
+        (ProtectedResource::Rest, Some(missing)) => Some(missing.required.join(" ")),
+        (ProtectedResource::Mcp, None) => Some(SCOPES.join(" ")),
+        (ProtectedResource::Mcp, Some(missing)) => {
+            let is_requested = |scope: &&str| {
                 missing.required.iter().chain(&missing.held).any(|name| name == scope)
             };
-            Some(SCOPES.into_iter().filter(wanted).collect::<Vec<_>>().join(" "))
+            Some(SCOPES.into_iter().filter(is_requested).collect::<Vec<_>>().join(" "))
         }
     }
 }

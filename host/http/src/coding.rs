@@ -3,14 +3,14 @@
 use axum::http::{HeaderMap, header};
 
 /// The weight, in thousandths, of `identity` where the client does not list it: below every other.
-const UNLISTED: u16 = 0;
+const IDENTITY_WEIGHT: u16 = 0;
 /// The highest weight.
-const HIGHEST: u16 = 1000;
+const MAX_WEIGHT: u16 = 1000;
 
 /// The codings of `Accept-Encoding` with their weights.
-pub(super) struct Accepted<'a>(Vec<(&'a str, u16)>);
+pub(super) struct AcceptedCodings<'a>(Vec<(&'a str, u16)>);
 
-impl<'a> Accepted<'a> {
+impl<'a> AcceptedCodings<'a> {
     pub(super) fn of(headers: &'a HeaderMap) -> Self {
         let lists = headers.get_all(header::ACCEPT_ENCODING).iter();
         let items = lists.filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(','));
@@ -20,13 +20,13 @@ impl<'a> Accepted<'a> {
     /// Returns the weight of a coding, or `None` if the client does not accept it. Without the header, only
     /// `identity` is accepted.
     pub(super) fn weight(&self, coding: &str) -> Option<u16> {
-        let listed = |wanted: &str| {
+        let listed_weight = |wanted: &str| {
             let found = self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
             found.map(|(_, weight)| *weight)
         };
-        let own = listed(coding).or_else(|| listed("*"));
-        let identity = (coding == "identity").then_some(UNLISTED);
-        match own {
+        let weight = listed_weight(coding).or_else(|| listed_weight("*"));
+        let identity = (coding == "identity").then_some(IDENTITY_WEIGHT);
+        match weight {
             Some(weight) => (weight > 0).then_some(weight),
             None => identity,
         }
@@ -44,9 +44,9 @@ fn parse_item(text: &str) -> Option<(&str, u16)> {
         Some(text) => {
             text.trim().parse::<f64>().ok().filter(|weight| (0.0..=1.0).contains(weight))?
         }
-        None => return Some((name, HIGHEST)),
+        None => return Some((name, MAX_WEIGHT)),
     };
-    Some((name, (weight * f64::from(HIGHEST)).round() as u16))
+    Some((name, (weight * f64::from(MAX_WEIGHT)).round() as u16))
 }
 
 #[cfg(test)]
@@ -70,14 +70,14 @@ mod tests {
         ];
         for (text, weights) in cases {
             let headers = accepting(text);
-            let accepted = Accepted::of(&headers);
+            let accepted = AcceptedCodings::of(&headers);
             assert_eq!(
                 ["identity", "gzip", "br"].map(|name| accepted.weight(name)),
                 weights,
                 "{text}"
             );
         }
-        let silent = HeaderMap::new();
-        assert_eq!(Accepted::of(&silent).weight("identity"), Some(0));
+        let without_header = HeaderMap::new();
+        assert_eq!(AcceptedCodings::of(&without_header).weight("identity"), Some(0));
     }
 }

@@ -5,7 +5,7 @@ use portolan_vocabulary::Timestamp;
 use std::time::UNIX_EPOCH;
 
 /// Returns the entity tags of `If-None-Match`, if the client has sent it.
-pub(super) fn known_tags(headers: &HeaderMap) -> Option<Vec<&str>> {
+pub(super) fn parse_if_none_match(headers: &HeaderMap) -> Option<Vec<&str>> {
     let mut values = headers.get_all(header::IF_NONE_MATCH).iter().peekable();
     values.peek()?;
     let lists = values.filter_map(|value| value.to_str().ok());
@@ -13,17 +13,17 @@ pub(super) fn known_tags(headers: &HeaderMap) -> Option<Vec<&str>> {
 }
 
 /// Returns whether one of the tags matches, by weak comparison (RFC 9110, section 8.8.3.2).
-pub(super) fn is_known(tags: &[&str], etag: &str) -> bool {
-    tags.iter().any(|tag| *tag == "*" || opaque(tag) == opaque(etag))
+pub(super) fn matches_any_tag(tags: &[&str], etag: &str) -> bool {
+    tags.iter().any(|tag| *tag == "*" || opaque_tag(tag) == opaque_tag(etag))
 }
 
-fn opaque(tag: &str) -> &str {
+fn opaque_tag(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 /// Returns whether the client's copy is at least as new as `modified`, by `If-Modified-Since`. The
 /// caller must have found no `If-None-Match`, which has precedence.
-pub(super) fn is_known_since(headers: &HeaderMap, modified: Timestamp) -> bool {
+pub(super) fn is_unmodified_since(headers: &HeaderMap, modified: Timestamp) -> bool {
     let since = headers.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let since = since.and_then(|text| httpdate::parse_http_date(text).ok());
     let since = since.and_then(|time| time.duration_since(UNIX_EPOCH).ok());

@@ -46,8 +46,8 @@ impl Dispatcher {
     /// because routes and layers would take most of the time of such a request.
     fn document(&self, request: &Request, current_file: &CurrentFile) -> Option<Response> {
         let documents = self.documents.as_ref()?;
-        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        let publication = is_read.then(|| documents.feeds.current()).flatten()?;
+        let is_get_or_head = matches!(*request.method(), Method::GET | Method::HEAD);
+        let publication = is_get_or_head.then(|| documents.feeds.current()).flatten()?;
         let (mut response, file) = feeds::document(&publication, request)?;
         current_file.set(file);
         request_id::set_header(&mut response, &request_id::new(&documents.clock));

@@ -30,23 +30,23 @@ use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, Role};
 use serde_json::{Map, Value, json};
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
-const WAIT_S: u64 = 25;
-const LONGEST_WAIT_S: u64 = 55;
-const PAGE: usize = 50;
-const LARGEST_PAGE: usize = 100;
+const DEFAULT_WAIT_S: u64 = 25;
+const MAX_WAIT_S: u64 = 55;
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 100;
 /// The maximum number of ids of one acknowledgement.
-const ACKNOWLEDGED: usize = 500;
+const MAX_ACKNOWLEDGED: usize = 500;
 /// The interval of comments in a stream without events.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The interval of checks of a stream's token.
-const TOKEN_CHECK: Duration = Duration::from_secs(300);
+const TOKEN_CHECK_INTERVAL: Duration = Duration::from_secs(300);
 /// The wait before the next poll, and the longer one if another reader has superseded this one or the host
 /// stops.
-const AT_ONCE_MS: u64 = 0;
-const LATER_MS: u64 = 1_000;
+const NEXT_POLL_MS: u64 = 0;
+const DELAYED_POLL_MS: u64 = 1_000;
 
 /// The parameters of the query.
-struct Wanted {
+struct PollParameters {
     wait: Duration,
     limit: usize,
     cursor: Option<u64>,
@@ -61,38 +61,39 @@ pub(super) async fn stream(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let spent = app.host.permit(&caller, Access::Events)?;
-    let mut wanted = Wanted::read(query.as_deref().unwrap_or_default())?;
+    let rate_limits = app.host.permit(&caller, Access::Events)?;
+    let mut parameters = PollParameters::parse(query.as_deref().unwrap_or_default())?;
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    let streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
-    if let Some(last) = headers.get("last-event-id").filter(|_| streams) {
+    let is_stream = accept.is_some_and(|accept| accept.contains("text/event-stream"));
+    if let Some(last) = headers.get("last-event-id").filter(|_| is_stream) {
         // A browser that reconnects sends the last id that it has received, but still the cursor of
         // its first request.
-        wanted.cursor = Some(cursor(last.to_str().unwrap_or_default())?);
+        parameters.cursor = Some(parse_cursor(last.to_str().unwrap_or_default())?);
     }
     // Dropped to save memory, because very many readers wait here at once.
     drop((headers, query));
     let poll = Poll {
         agent_id: Arc::clone(&caller.agent_id),
         test_mode: caller.test_mode,
-        cursor: wanted.cursor,
-        types: wanted.types,
-        limit: wanted.limit,
+        cursor: parameters.cursor,
+        types: parameters.types,
+        limit: parameters.limit,
     };
     drop(caller);
     let events = &app.host.events;
-    Box::pin(events.ensure_cursor(&poll)).await.map_err(unread)?;
-    let done = Box::pin(events.acknowledge_now(&poll.agent_id, wanted.acknowledged)).await?;
+    Box::pin(events.ensure_cursor(&poll)).await.map_err(poll_failure)?;
+    let acknowledged =
+        Box::pin(events.acknowledge_now(&poll.agent_id, parameters.acknowledged)).await?;
     let waiter = events.register_reader(&poll.agent_id);
-    if streams {
+    if is_stream {
         let mut response = server_sent(app, waiter, token, poll);
-        set_rate_limits(response.headers_mut(), &spent);
+        set_rate_limits(response.headers_mut(), &rate_limits);
         return Ok(response);
     }
-    let polled = events.poll(&waiter, &poll, wanted.wait).await.map_err(unread)?;
+    let page = events.poll(&waiter, &poll, parameters.wait).await.map_err(poll_failure)?;
     ensure_still_permitted(&app, &token).await?;
-    let mut response = page(&app, polled, done).into_response();
-    set_rate_limits(response.headers_mut(), &spent);
+    let mut response = page_response(&app, page, acknowledged).into_response();
+    set_rate_limits(response.headers_mut(), &rate_limits);
     Ok(response)
 }
 
@@ -103,21 +104,21 @@ async fn ensure_still_permitted(app: &App, token: &Token) -> Result<(), Failure>
     ensure_permitted(&caller, Access::Events, app.host.catalog.roles())
 }
 
-fn page(
+fn page_response(
     app: &App,
-    polled: InboxPage,
+    inbox_page: InboxPage,
     (acknowledged, unknown): (Vec<String>, Vec<String>),
 ) -> impl IntoResponse {
-    let polls_later = polled.superseded || app.host.events.is_stopping();
+    let is_delayed = inbox_page.superseded || app.host.events.is_stopping();
     let mut body = json!({
-        "events": polled.events,
-        "cursor": polled.cursor.to_string(),
-        "has_more": polled.has_more,
+        "events": inbox_page.events,
+        "cursor": inbox_page.cursor.to_string(),
+        "has_more": inbox_page.has_more,
         "acked": acknowledged,
         "unknown_ack_ids": unknown,
-        "retry_after_ms": if polls_later { LATER_MS } else { AT_ONCE_MS },
+        "retry_after_ms": if is_delayed { DELAYED_POLL_MS } else { NEXT_POLL_MS },
     });
-    if polled.superseded
+    if inbox_page.superseded
         && let Some(fields) = body.as_object_mut()
     {
         fields.insert("superseded".to_owned(), json!(true));
@@ -134,19 +135,19 @@ fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Respo
             if let Some(event) = ready.pop_front() {
                 return Some((Ok::<_, Infallible>(event), (app, waiter, token, poll, ready)));
             }
-            let polled = app.host.events.poll(&waiter, &poll, TOKEN_CHECK).await.ok()?;
-            let over = polled.superseded || app.host.events.is_stopping();
-            if over && polled.events.is_empty() {
+            let page = app.host.events.poll(&waiter, &poll, TOKEN_CHECK_INTERVAL).await.ok()?;
+            let has_ended = page.superseded || app.host.events.is_stopping();
+            if has_ended && page.events.is_empty() {
                 return None;
             }
             ensure_still_permitted(&app, &token).await.ok()?;
-            let reached = poll.cursor.unwrap_or(0);
-            poll.cursor = Some(polled.cursor);
-            ready.extend(polled.events.into_iter().map(|fields| event(fields, reached)));
+            let cursor = poll.cursor.unwrap_or(0);
+            poll.cursor = Some(page.cursor);
+            ready.extend(page.events.into_iter().map(|fields| event(fields, cursor)));
         }
     });
-    let alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
-    let mut response = Sse::new(events).keep_alive(alive).into_response();
+    let keep_alive = KeepAlive::new().interval(HEARTBEAT).text("alive");
+    let mut response = Sse::new(events).keep_alive(keep_alive).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     // Proxies must not buffer the stream.
@@ -156,12 +157,12 @@ fn server_sent(app: Arc<App>, waiter: Waiter, token: Token, poll: Poll) -> Respo
 
 /// Makes the server-sent event. Its id is the cursor from which a reader resumes, so for an event that is
 /// delivered again it is the cursor that the reader had already reached.
-fn event(event: Map<String, Value>, reached: u64) -> Event {
+fn event(event: Map<String, Value>, cursor: u64) -> Event {
     let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
     let seq: u64 = text("sequence").parse().unwrap_or(0);
-    let kind = text("type").to_owned();
-    let id = seq.max(reached).to_string();
-    Event::default().id(id).event(kind).data(Value::Object(event).to_string())
+    let event_type = text("type").to_owned();
+    let id = seq.max(cursor).to_string();
+    Event::default().id(id).event(event_type).data(Value::Object(event).to_string())
 }
 
 pub(super) async fn acknowledge(
@@ -173,11 +174,13 @@ pub(super) async fn acknowledge(
     app.host.permit(&caller, Access::Events)?;
     let mut body = read_body(&app, &headers, body)?;
     let ids = match body.shift_remove("ack_event_ids") {
-        Some(Value::Array(ids)) if body.is_empty() && (1..=ACKNOWLEDGED).contains(&ids.len()) => {
+        Some(Value::Array(ids))
+            if body.is_empty() && (1..=MAX_ACKNOWLEDGED).contains(&ids.len()) =>
+        {
             ids
         }
         _ => {
-            return Err(wrong(
+            return Err(invalid_parameter(
                 "/ack_event_ids",
                 "an array of 1 to 500 event ids, and no other field",
             )
@@ -185,18 +188,18 @@ pub(super) async fn acknowledge(
         }
     };
     let ids: Option<Vec<String>> = ids.iter().map(|id| Some(id.as_str()?.to_owned())).collect();
-    let ids = ids.ok_or_else(|| wrong("/ack_event_ids", "an array of strings"))?;
+    let ids = ids.ok_or_else(|| invalid_parameter("/ack_event_ids", "an array of strings"))?;
     let (acknowledged, unknown) = app.host.events.acknowledge_now(&caller.agent_id, ids).await?;
     Ok(Json(json!({ "acked": acknowledged, "unknown_ack_ids": unknown })))
 }
 
 /// Lists the webhooks.
-pub(super) async fn webhooks(
+pub(super) async fn list_webhooks(
     State(app): State<Arc<App>>,
     Authenticated(caller): Authenticated,
     Extension(request_id): Extension<RequestId>,
 ) -> Result<Response, Refusal> {
-    as_action(&app, caller, request_id, None, "list", Ok(Map::new())).await
+    call_webhook_action(&app, caller, request_id, None, "list", Ok(Map::new())).await
 }
 
 pub(super) async fn create_webhook(
@@ -207,16 +210,16 @@ pub(super) async fn create_webhook(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
     let body = read_body(&app, &headers, body);
-    as_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
+    call_webhook_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
 }
 
-pub(super) async fn webhook(
+pub(super) async fn get_webhook(
     State(app): State<Arc<App>>,
     Authenticated(caller): Authenticated,
     Extension(request_id): Extension<RequestId>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
-    as_action(&app, caller, request_id, None, "get", named(id)).await
+    call_webhook_action(&app, caller, request_id, None, "get", webhook_id_body(id)).await
 }
 
 pub(super) async fn delete_webhook(
@@ -225,16 +228,16 @@ pub(super) async fn delete_webhook(
     Extension(request_id): Extension<RequestId>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Response, Refusal> {
-    as_action(&app, caller, request_id, None, "delete", named(id)).await
+    call_webhook_action(&app, caller, request_id, None, "delete", webhook_id_body(id)).await
 }
 
-fn named(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, Failure> {
+fn webhook_id_body(id: Result<Path<String>, PathRejection>) -> Result<Map<String, Value>, Failure> {
     let Path(id) = id.map_err(|_| Failure::new(ErrorCode::NotFound))?;
     Ok(Map::from_iter([("webhook_id".to_owned(), Value::String(id))]))
 }
 
 /// Calls an action of the capability for webhooks.
-async fn as_action(
+async fn call_webhook_action(
     app: &App,
     caller: AgentCaller,
     RequestId(request_id): RequestId,
@@ -252,7 +255,7 @@ async fn as_action(
     Ok(call_response(app.host.call(call).await))
 }
 
-fn wrong(pointer: &str, expected: &str) -> Failure {
+fn invalid_parameter(pointer: &str, expected: &str) -> Failure {
     let message = "A parameter of the request is invalid.";
     Failure::new(ErrorCode::ValidationFailed).message(message).conflict(json!({
         "kind": "validation",
@@ -260,13 +263,13 @@ fn wrong(pointer: &str, expected: &str) -> Failure {
     }))
 }
 
-fn cursor(text: &str) -> Result<u64, Failure> {
-    text.parse().map_err(|_| unread(StateError::CursorInvalid))
+fn parse_cursor(text: &str) -> Result<u64, Failure> {
+    text.parse().map_err(|_| poll_failure(StateError::CursorInvalid))
 }
 
 /// Returns the failure of a read. For an invalid cursor, its next step is the same poll without a
 /// cursor.
-fn unread(error: StateError) -> Failure {
+fn poll_failure(error: StateError) -> Failure {
     let next = json!({ "http": { "method": "GET", "url": "/v1/agent-events/stream" } });
     match error {
         StateError::CursorInvalid => Failure::new(ErrorCode::CursorInvalid).next(next),
@@ -274,17 +277,17 @@ fn unread(error: StateError) -> Failure {
     }
 }
 
-impl Wanted {
-    fn read(query: &str) -> Result<Self, Failure> {
-        let mut wanted = Self {
-            wait: Duration::from_secs(WAIT_S),
-            limit: PAGE,
+impl PollParameters {
+    fn parse(query: &str) -> Result<Self, Failure> {
+        let mut parameters = Self {
+            wait: Duration::from_secs(DEFAULT_WAIT_S),
+            limit: DEFAULT_LIMIT,
             cursor: None,
             types: Vec::new(),
             acknowledged: Vec::new(),
         };
         let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)
-            .map_err(|_| wrong("", "a query of names and values"))?;
+            .map_err(|_| invalid_parameter("", "a query of names and values"))?;
         let list = |value: &str| -> Vec<String> {
             value
                 .split(',')
@@ -296,28 +299,29 @@ impl Wanted {
         for (name, value) in pairs {
             match name.as_str() {
                 "wait" => {
-                    let seconds = value.parse().ok().filter(|wait| *wait <= LONGEST_WAIT_S);
-                    let seconds = seconds.ok_or_else(|| wrong("/wait", "0 to 55 seconds"))?;
-                    wanted.wait = Duration::from_secs(seconds);
+                    let seconds = value.parse().ok().filter(|wait| *wait <= MAX_WAIT_S);
+                    let seconds =
+                        seconds.ok_or_else(|| invalid_parameter("/wait", "0 to 55 seconds"))?;
+                    parameters.wait = Duration::from_secs(seconds);
                 }
                 "limit" => {
-                    let limit =
-                        value.parse().ok().filter(|limit| (1..=LARGEST_PAGE).contains(limit));
-                    wanted.limit = limit.ok_or_else(|| wrong("/limit", "1 to 100"))?;
+                    let limit = value.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
+                    parameters.limit =
+                        limit.ok_or_else(|| invalid_parameter("/limit", "1 to 100"))?;
                 }
                 "cursor" if value.is_empty() => {}
-                "cursor" => wanted.cursor = Some(cursor(&value)?),
-                "types" => wanted.types.extend(list(&value)),
-                "ack_event_ids" => wanted.acknowledged.extend(list(&value)),
+                "cursor" => parameters.cursor = Some(parse_cursor(&value)?),
+                "types" => parameters.types.extend(list(&value)),
+                "ack_event_ids" => parameters.acknowledged.extend(list(&value)),
                 _ => {
                     let expected = "wait, limit, cursor, types or ack_event_ids";
-                    return Err(wrong(&format!("/{name}"), expected));
+                    return Err(invalid_parameter(&format!("/{name}"), expected));
                 }
             }
         }
-        match wanted.acknowledged.len() <= ACKNOWLEDGED {
-            true => Ok(wanted),
-            false => Err(wrong("/ack_event_ids", "at most 500 event ids")),
+        match parameters.acknowledged.len() <= MAX_ACKNOWLEDGED {
+            true => Ok(parameters),
+            false => Err(invalid_parameter("/ack_event_ids", "at most 500 event ids")),
         }
     }
 }

@@ -36,47 +36,48 @@ pub(crate) fn export(app: Arc<App>, ids: Vec<String>) -> Response {
 async fn write(app: &App, ids: &[String], sender: &mpsc::Sender<Chunk>) -> Result<(), DbError> {
     let (items, mut received) = mpsc::channel(1);
     // This future owns the receiver, so the export ends too if nobody reads the response.
-    let written = async move {
-        let mut list = List::default();
-        let mut text = beginning(ids);
+    let items_written = async move {
+        let mut writer = ExportWriter::default();
+        let mut text = preamble(ids);
         while let Some(item) = received.recv().await {
-            list.add(&item, &mut text);
+            writer.add_item(&item, &mut text);
             sender.send(Ok(std::mem::take(&mut text).into())).await.ok()?;
         }
-        list.end(&mut text);
+        writer.finish(&mut text);
         Some(text)
     };
-    let (exported, end) = tokio::join!(app.host.store.export_person(ids, items), written);
+    let (exported, last_chunk) =
+        tokio::join!(app.host.store.export_person(ids, items), items_written);
     exported?;
-    if let Some(end) = end {
-        let _sent = sender.send(Ok(end.into())).await;
+    if let Some(last_chunk) = last_chunk {
+        let _sent = sender.send(Ok(last_chunk.into())).await;
     }
     Ok(())
 }
 
-fn beginning(ids: &[String]) -> String {
+fn preamble(ids: &[String]) -> String {
     let (owner, agents) = ids.split_at(ids.len().min(1));
     format!("{{\"owner_id\":{},\"agents\":{}", json!(owner.first()), json!(agents))
 }
 
 /// The place in an export: the number of lists that have begun, and whether the last one has items.
 #[derive(Default)]
-struct List {
-    begun: usize,
+struct ExportWriter {
+    begun_lists: usize,
     has_items: bool,
 }
 
-impl List {
-    fn add(&mut self, item: &PersonalItem, text: &mut String) {
-        let (list, item) = match item {
+impl ExportWriter {
+    fn add_item(&mut self, item: &PersonalItem, text: &mut String) {
+        let (list_index, item) = match item {
             PersonalItem::Document(document) => (0, serde_json::to_string(document)),
             PersonalItem::Event(event) => (1, serde_json::to_string(event)),
             PersonalItem::Webhook(webhook) => (2, serde_json::to_string(webhook)),
             PersonalItem::Answer(answer) => (3, serde_json::to_string(answer)),
             PersonalItem::Timer(timer) => (4, serde_json::to_string(timer)),
         };
-        while self.begun <= list {
-            self.begin(text);
+        while self.begun_lists <= list_index {
+            self.begin_list(text);
         }
         // The serialization of these types cannot fail.
         let item = item.unwrap_or_default();
@@ -85,20 +86,20 @@ impl List {
         self.has_items = true;
     }
 
-    fn end(&mut self, text: &mut String) {
-        while self.begun < LISTS.len() {
-            self.begin(text);
+    fn finish(&mut self, text: &mut String) {
+        while self.begun_lists < LISTS.len() {
+            self.begin_list(text);
         }
         text.push_str("]}\n");
     }
 
-    fn begin(&mut self, text: &mut String) {
-        if self.begun > 0 {
+    fn begin_list(&mut self, text: &mut String) {
+        if self.begun_lists > 0 {
             text.push(']');
         }
-        let name = LISTS.get(self.begun).copied().unwrap_or_default();
+        let name = LISTS.get(self.begun_lists).copied().unwrap_or_default();
         text.push_str(&format!(",\"{name}\":["));
-        self.begun += 1;
+        self.begun_lists += 1;
         self.has_items = false;
     }
 }
@@ -109,21 +110,21 @@ mod tests {
     use portolan_store::{PersonalDocument, PersonalWebhook};
     use serde_json::Value;
 
-    fn written(items: &[PersonalItem]) -> Value {
+    fn export_json(items: &[PersonalItem]) -> Value {
         let ids = ["own_1", "agt_1"].map(str::to_owned);
-        let (mut list, mut text) = (List::default(), beginning(&ids));
-        items.iter().for_each(|item| list.add(item, &mut text));
-        list.end(&mut text);
+        let (mut writer, mut text) = (ExportWriter::default(), preamble(&ids));
+        items.iter().for_each(|item| writer.add_item(item, &mut text));
+        writer.finish(&mut text);
         serde_json::from_str(&text).unwrap()
     }
 
     #[test]
     fn an_export_is_one_object_with_every_list() {
-        let none = json!({
+        let empty = json!({
             "owner_id": "own_1", "agents": ["agt_1"],
             "documents": [], "events": [], "webhooks": [], "answers": [], "timers": [],
         });
-        assert_eq!(written(&[]), none);
+        assert_eq!(export_json(&[]), empty);
         let document = |id: &str| {
             let [capability, collection, id] = ["a", "b", id].map(str::to_owned);
             let document = json!({ "text": "]" });
@@ -138,10 +139,10 @@ mod tests {
             url: "https://example.com/".to_owned(),
             description: None,
         });
-        let all = written(&[document("one"), document("two"), webhook]);
-        assert_eq!(all["documents"][1]["id"], "two");
-        assert_eq!(all["events"], json!([]));
-        assert_eq!(all["webhooks"][0]["id"], "whk");
-        assert_eq!(all["answers"], json!([]));
+        let export = export_json(&[document("one"), document("two"), webhook]);
+        assert_eq!(export["documents"][1]["id"], "two");
+        assert_eq!(export["events"], json!([]));
+        assert_eq!(export["webhooks"][0]["id"], "whk");
+        assert_eq!(export["answers"], json!([]));
     }
 }

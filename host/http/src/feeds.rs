@@ -2,8 +2,8 @@
 //! encoded and compressed when they are published, never for a request.
 
 use crate::{
-    coding::Accepted,
-    conditional::{is_known, is_known_since, known_tags},
+    coding::AcceptedCodings,
+    conditional::{is_unmodified_since, matches_any_tag, parse_if_none_match},
     cors::any_origin,
     refusal::{self, Refusal},
     request_id,
@@ -32,9 +32,9 @@ const RETRY_AFTER_S: u32 = 60;
 /// Returns the routes for what [`document`] does not answer: requests before the first publication,
 /// other methods, and CORS preflight requests.
 pub(super) fn routes(clock: Clock) -> Router {
-    let nothing = async || nothing_published();
-    let all = paths().fold(Router::new(), |router, path| router.route(path, get(nothing)));
-    all.method_not_allowed_fallback(refusal::no_such_method).layer((
+    let unavailable = async || not_published();
+    let router = paths().fold(Router::new(), |router, path| router.route(path, get(unavailable)));
+    router.method_not_allowed_fallback(refusal::no_such_method).layer((
         from_fn_with_state(clock, request_id::assign),
         any_origin().allow_methods([Method::GET, Method::HEAD]).vary([]),
     ))
@@ -48,17 +48,19 @@ pub(super) fn document<B>(
 ) -> Option<(Response, Option<Arc<FileBacked>>)> {
     let document = publication.document(request.uri().path())?;
     let headers = request.headers();
-    let accepted = Accepted::of(headers);
+    let accepted = AcceptedCodings::of(headers);
     let weight = |body: &&Body| accepted.weight(body.coding.name());
     let acceptable = || document.bodies().filter(|body| weight(body).is_some());
     // A client that accepts none of the codings gets the uncompressed body.
     let best = acceptable().max_by_key(weight).unwrap_or_else(|| document.plain());
-    let known = match known_tags(headers) {
+    let cached = match parse_if_none_match(headers) {
         // A copy in any acceptable coding is as good as the best one.
-        Some(tags) => iter::once(best).chain(acceptable()).find(|body| is_known(&tags, &body.etag)),
-        None => is_known_since(headers, document.modified).then_some(best),
+        Some(tags) => {
+            iter::once(best).chain(acceptable()).find(|body| matches_any_tag(&tags, &body.etag))
+        }
+        None => is_unmodified_since(headers, document.modified).then_some(best),
     };
-    Some(match known {
+    Some(match cached {
         Some(body) => (not_modified(document, body), None),
         None => (full_response(document, best), best.file.clone()),
     })
@@ -100,7 +102,7 @@ fn validators(document: &Document, body: &Body) -> HeaderMap {
     headers
 }
 
-fn nothing_published() -> Refusal {
+fn not_published() -> Refusal {
     let message =
         "No feeds are published here yet. The operator builds them with `portolan feeds build`.";
     Refusal(Failure::new(ErrorCode::DependencyUnavailable).message(message).after_s(RETRY_AFTER_S))

@@ -5,7 +5,7 @@
 use crate::{
     App, Refusal,
     address::ClientAddress,
-    oauth::{Forms, page},
+    oauth::{FormTargets, page},
 };
 use askama::Template;
 use axum::{
@@ -21,11 +21,11 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The action that previews a handoff.
-const PREVIEW: &str = "preview";
+const PREVIEW_ACTION: &str = "preview";
 /// The error code for a handoff that was not signed here, or was signed in the other mode.
-const FORGED: &str = "handoff_signature_invalid";
+const SIGNATURE_INVALID: &str = "handoff_signature_invalid";
 /// The headers that keep the token out of caches and `Referer` headers.
-const PRIVATE: [(header::HeaderName, &str); 3] = [
+const PRIVATE_HEADERS: [(header::HeaderName, &str); 3] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::REFERRER_POLICY, "no-referrer"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -33,7 +33,7 @@ const PRIVATE: [(header::HeaderName, &str); 3] = [
 
 /// The part of the capability's answer that the page shows.
 #[derive(Deserialize)]
-struct Shown {
+struct HandoffPreview {
     title: String,
     draft: Draft,
     consent_text: String,
@@ -51,7 +51,7 @@ struct Draft {
 #[derive(Template)]
 #[template(path = "handoff.html")]
 struct Handoff {
-    shown: Shown,
+    preview: HandoffPreview,
     /// Field and value, as text.
     fields: Vec<(String, String)>,
     redeem: String,
@@ -63,7 +63,7 @@ struct Handoff {
 
 #[derive(Template)]
 #[template(path = "stop.html")]
-struct Stop<'a> {
+struct StopPage<'a> {
     title: &'a str,
     text: &'a str,
 }
@@ -74,22 +74,24 @@ pub(super) async fn show(
     token: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response {
-    let opened = match (app.host.rates.page(address), token) {
-        (Ok(()), Ok(Path(token))) => open(&app, &token).await.map(|answer| (token, answer)),
+    let result = match (app.host.rates.count_page_view(address), token) {
+        (Ok(()), Ok(Path(token))) => {
+            preview_handoff(&app, &token).await.map(|answer| (token, answer))
+        }
         (Err(failure), _) => Err(failure),
         (Ok(()), Err(_)) => Err(Failure::new(ErrorCode::NotFound)),
     };
     if !wants_html(&headers) {
-        return match opened {
-            Ok((_, answer)) => (PRIVATE, Json(answer)).into_response(),
-            Err(failure) => (PRIVATE, Refusal(failure)).into_response(),
+        return match result {
+            Ok((_, answer)) => (PRIVATE_HEADERS, Json(answer)).into_response(),
+            Err(failure) => (PRIVATE_HEADERS, Refusal(failure)).into_response(),
         };
     }
-    match opened {
-        Ok((token, answer)) => match serde_json::from_value::<Shown>(answer) {
-            Ok(shown) => {
-                let handoff = Handoff::new(shown, &token, app.host.catalog.roles());
-                page(StatusCode::OK, &handoff, Forms::Here)
+    match result {
+        Ok((token, answer)) => match serde_json::from_value::<HandoffPreview>(answer) {
+            Ok(preview) => {
+                let handoff = Handoff::new(preview, &token, app.host.catalog.roles());
+                page(StatusCode::OK, &handoff, FormTargets::ThisHost)
             }
             Err(error) => {
                 tracing::error!(%error, "the preview of a handoff cannot be parsed");
@@ -98,24 +100,26 @@ pub(super) async fn show(
         },
         Err(failure) => {
             let status = StatusCode::from_u16(failure.kind.http_status());
-            let stop = Stop { title: "This address leads nowhere", text: &failure.message };
-            page(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &stop, Forms::Here)
+            let stop = StopPage { title: "This address leads nowhere", text: &failure.message };
+            page(status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &stop, FormTargets::ThisHost)
         }
     }
 }
 
-async fn open(app: &App, token: &str) -> Result<Value, Failure> {
+async fn preview_handoff(app: &App, token: &str) -> Result<Value, Failure> {
     let snapshot = app.host.catalog.snapshot();
     let capability = &snapshot.holder(Role::Handoffs)?.id;
     let preview = |test_mode| Operation {
         capability: capability.to_string(),
-        action: PREVIEW.to_owned(),
+        action: PREVIEW_ACTION.to_owned(),
         input: json!({ "token": token }),
         test_mode,
     };
-    match app.host.show(&preview(false)).await {
-        Err(failure) if failure.error_code == FORGED => app.host.show(&preview(true)).await,
-        shown => shown,
+    match app.host.read(&preview(false)).await {
+        Err(failure) if failure.error_code == SIGNATURE_INVALID => {
+            app.host.read(&preview(true)).await
+        }
+        answer => answer,
     }
 }
 
@@ -126,19 +130,19 @@ fn wants_html(headers: &HeaderMap) -> bool {
 }
 
 impl Handoff {
-    fn new(shown: Shown, token: &str, roles: &Roles) -> Self {
+    fn new(preview: HandoffPreview, token: &str, roles: &Roles) -> Self {
         let assigned = |role| roles.assigned(role).unwrap_or_default().to_owned();
         let text = |value: &Value| match value {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let fields = shown.draft.input.iter().map(|(name, value)| (name.clone(), text(value)));
+        let fields = preview.draft.input.iter().map(|(name, value)| (name.clone(), text(value)));
         Self {
             fields: fields.collect(),
             redeem: json!({ "action": "redeem", "token": token }).to_string(),
             handoffs: assigned(Role::Handoffs),
             phone_verification: assigned(Role::PhoneVerification),
-            shown,
+            preview,
         }
     }
 }

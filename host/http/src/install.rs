@@ -13,31 +13,31 @@ use std::sync::Arc;
 const SHELL: &str = include_str!("install/install.sh");
 const POWERSHELL: &str = include_str!("install/install.ps1");
 /// The placeholder that each script contains once, where a string is assigned.
-const PLACEHOLDER: &str = "'{{public_url}}'";
+const URL_PLACEHOLDER: &str = "'{{public_url}}'";
 
 /// The placeholder in the script for the capability with which a person claims the agent. Ids of capabilities
 /// have no characters that are special to a shell.
-const CLAIM: &str = "{{phone_verification}}";
+const CLAIM_PLACEHOLDER: &str = "{{phone_verification}}";
 
-fn claim(app: &App) -> &str {
+fn claim_capability(app: &App) -> &str {
     app.host.catalog.roles().assigned(Role::PhoneVerification).unwrap_or_default()
 }
 
 pub(super) async fn shell(State(app): State<Arc<App>>) -> Response {
-    let script = SHELL.replace(PLACEHOLDER, &shell_string(&app.public_url));
-    let script = script.replace(CLAIM, claim(&app));
+    let script = SHELL.replace(URL_PLACEHOLDER, &shell_string(&app.public_url));
+    let script = script.replace(CLAIM_PLACEHOLDER, claim_capability(&app));
     respond("text/x-shellscript; charset=utf-8", script)
 }
 
 pub(super) async fn powershell(State(app): State<Arc<App>>) -> Response {
-    let script = POWERSHELL.replace(PLACEHOLDER, &powershell_string(&app.public_url));
-    let script = script.replace(CLAIM, claim(&app));
+    let script = POWERSHELL.replace(URL_PLACEHOLDER, &powershell_string(&app.public_url));
+    let script = script.replace(CLAIM_PLACEHOLDER, claim_capability(&app));
     respond("text/plain; charset=utf-8", script)
 }
 
 fn respond(media_type: &'static str, script: String) -> Response {
-    let about = [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "no-cache")];
-    (about, script).into_response()
+    let headers = [(header::CONTENT_TYPE, media_type), (header::CACHE_CONTROL, "no-cache")];
+    (headers, script).into_response()
 }
 
 /// Quotes a text for a POSIX shell. Between single quotes, only the quote itself is special.
@@ -66,8 +66,9 @@ mod tests {
     #[test]
     fn each_script_has_one_placeholder() {
         for script in [SHELL, POWERSHELL] {
-            let found = [PLACEHOLDER, CLAIM, "{{"].map(|text| script.matches(text).count());
-            assert_eq!(found, [1, 2, 3]);
+            let counts =
+                [URL_PLACEHOLDER, CLAIM_PLACEHOLDER, "{{"].map(|text| script.matches(text).count());
+            assert_eq!(counts, [1, 2, 3]);
         }
     }
 

@@ -66,4 +66,4 @@ pub use proxies::Proxies;
 pub use refusal::Refusal;
 pub use request_id::RequestId;
 pub use router::dispatcher;
-pub use serve::{Listening, accept, serve};
+pub use serve::{Listeners, accept, serve};

@@ -2,8 +2,8 @@
 //! data comes from the feeds.
 
 use crate::{
-    coding::Accepted,
-    conditional::{is_known, known_tags},
+    coding::AcceptedCodings,
+    conditional::{matches_any_tag, parse_if_none_match},
     refusal::{self, Refusal},
     request_id,
 };
@@ -103,7 +103,7 @@ async fn file(name: &str, caching: &'static str, headers: &HeaderMap) -> Result<
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
         return Err(refusal::no_such_path().await);
     };
-    let accepted = Accepted::of(headers);
+    let accepted = AcceptedCodings::of(headers);
     let bodies = iter::once(&file.plain).chain(&file.compressed);
     let acceptable = bodies.filter_map(|body| Some((accepted.weight(body.coding.name())?, body)));
     let body = acceptable.max_by_key(|(weight, _)| *weight).map_or(&file.plain, |(_, body)| body);
@@ -113,7 +113,7 @@ async fn file(name: &str, caching: &'static str, headers: &HeaderMap) -> Result<
         (header::VARY, "accept-encoding"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
-    if known_tags(headers).is_some_and(|tags| is_known(&tags, &body.etag)) {
+    if parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, &body.etag)) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let coding = body.coding.header().map(|name| [(header::CONTENT_ENCODING, name)]);

@@ -14,14 +14,14 @@ use axum::{
 };
 use futures_util::StreamExt as _;
 use moka::sync::Cache;
-use portolan_mcp::{self as mcp, Admitted, SESSION_HEADER, SESSION_IDLE, ServerHandler, Service};
+use portolan_mcp::{self as mcp, SESSION_HEADER, SESSION_IDLE, Sender, ServerHandler, Service};
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, SCOPES};
 use std::sync::Arc;
 
 /// The path of the endpoint.
 pub(super) const PATH: &str = "/mcp";
 /// The first protocol revision without sessions.
-const WITHOUT_SESSIONS: &str = "2026-07-28";
+const FIRST_VERSION_WITHOUT_SESSIONS: &str = "2026-07-28";
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
 const NO_SESSION: &str = "There is no such session. Start a new one.";
@@ -108,13 +108,13 @@ async fn admit(
     next: Next,
 ) -> Result<Response, Refusal> {
     let agent_id = Arc::clone(&caller.agent_id);
-    let session = text(request.headers(), SESSION_HEADER);
+    let session = header_text(request.headers(), SESSION_HEADER);
     match &session {
         Some(session) if admission.sessions.get(session).is_none_or(|agent| agent != agent_id) => {
             // Another agent's session is answered like an unknown one.
             return Err(Failure::new(ErrorCode::NotFound).message(NO_SESSION).into());
         }
-        None if may_start_a_session(&request) => {
+        None if can_start_session(&request) => {
             admission.app.host.permit(&caller, Access::Open)?;
             admission.sessions.run_pending_tasks();
             if admission.sessions.entry_count() >= admission.app.mcp.settings().sessions {
@@ -125,10 +125,10 @@ async fn admit(
     }
     let (mut request, message) = admission.read(&caller, request).await?;
     let method = request.method().clone();
-    let admitted = Admitted { caller, token, request_id };
-    let stream_opened_by = (method == Method::GET).then(|| admitted.clone());
-    request.extensions_mut().insert(admitted);
-    let mut response = with_envelope(next.run(request).await, &message)?;
+    let sender = Sender { caller, token, request_id };
+    let stream_opened_by = (method == Method::GET).then(|| sender.clone());
+    request.extensions_mut().insert(sender);
+    let mut response = wrap_error_response(next.run(request).await, &message)?;
     match session {
         Some(session) if method == Method::DELETE && response.status().is_success() => {
             admission.sessions.invalidate(&session);
@@ -136,21 +136,21 @@ async fn admit(
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
         None => {
-            if let Some(session) = text(response.headers(), SESSION_HEADER) {
+            if let Some(session) = header_text(response.headers(), SESSION_HEADER) {
                 admission.sessions.insert(session, agent_id);
             }
         }
         Some(_) => {}
     }
     Ok(match stream_opened_by.filter(|_| response.status().is_success()) {
-        Some(admitted) => until_ended(admission.app, admitted, response),
+        Some(sender) => end_with_token(admission.app, sender, response),
         None => response,
     })
 }
 
 /// Ends a session's stream when the token that opened it is no longer valid.
-fn until_ended(app: Arc<App>, admitted: Admitted, response: Response) -> Response {
-    let ended = async move { app.mcp.ended(&admitted).await };
+fn end_with_token(app: Arc<App>, sender: Sender, response: Response) -> Response {
+    let ended = async move { app.mcp.stream_end(&sender).await };
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))
 }
 
@@ -170,7 +170,7 @@ impl Admission {
         let mut body = Request::new(body);
         DefaultBodyLimit::max(limit as usize).apply(&mut body);
         let body = read_bytes(&self.app, Bytes::from_request(body, &()).await)?;
-        if !holds_every_scope(caller) {
+        if !has_every_scope(caller) {
             self.app.mcp.ensure_scope(caller, &body)?;
         }
         let message = Message { is_json: is_json(&parts.headers), body: body.clone() };
@@ -181,13 +181,13 @@ impl Admission {
 /// Replaces an error response of the transport with the failure envelope. Successes and the protocol's own
 /// errors, which are JSON, stay as they are. A body that is declared as JSON and cannot be parsed is answered
 /// with an error of the protocol.
-fn with_envelope(response: Response, message: &Message) -> Result<Response, Refusal> {
+fn wrap_error_response(response: Response, message: &Message) -> Result<Response, Refusal> {
     let status = response.status();
     if status.is_success() || is_json(response.headers()) {
         return Ok(response);
     }
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && message.is_json {
-        let answer = Json(mcp::unreadable(&message.body));
+        let answer = Json(mcp::parse_error_response(&message.body));
         return Ok((StatusCode::BAD_REQUEST, answer).into_response());
     }
     let Some((_, code, message)) = REFUSALS.into_iter().find(|(known, ..)| *known == status) else {
@@ -207,18 +207,18 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
-fn holds_every_scope(caller: &AgentCaller) -> bool {
-    SCOPES.iter().all(|scope| caller.holds(scope))
+fn has_every_scope(caller: &AgentCaller) -> bool {
+    SCOPES.iter().all(|scope| caller.has_scope(scope))
 }
 
 /// Returns whether a request without a session may start one: it must be a POST, in a protocol revision with
 /// sessions or without a named revision.
-fn may_start_a_session(request: &Request) -> bool {
-    let version = text(request.headers(), VERSION_HEADER);
+fn can_start_session(request: &Request) -> bool {
+    let version = header_text(request.headers(), VERSION_HEADER);
     request.method() == Method::POST
-        && version.is_none_or(|version| version.as_str() < WITHOUT_SESSIONS)
+        && version.is_none_or(|version| version.as_str() < FIRST_VERSION_WITHOUT_SESSIONS)
 }
 
-fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+fn header_text(headers: &HeaderMap, name: &str) -> Option<String> {
     Some(headers.get(name)?.to_str().ok()?.to_owned())
 }

@@ -108,8 +108,8 @@ pub(super) async fn authorization_server(State(app): State<Arc<App>>) -> Respons
 /// Returns the public signing keys as a JWK set (RFC 7517).
 pub(super) async fn keys(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let keys: Value = app.host.identity.public_keys().await?;
-    let about = [CACHE_FIVE_MINUTES, (header::CONTENT_TYPE, "application/jwk-set+json")];
-    Ok((about, keys.to_string()).into_response())
+    let headers = [CACHE_FIVE_MINUTES, (header::CONTENT_TYPE, "application/jwk-set+json")];
+    Ok((headers, keys.to_string()).into_response())
 }
 
 /// Returns the API catalog (RFC 9727): links (RFC 9264) to the descriptions of this host's APIs.

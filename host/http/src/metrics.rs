@@ -80,7 +80,7 @@ fn gauges(app: &App, backlog: Backlog) -> Vec<Option<GaugeRow>> {
         gauge(
             "portolan_waiting_readers",
             "Readers that wait for events at this node",
-            count(host.events.waiting()),
+            count(host.events.waiting_reader_count()),
         ),
         gauge(
             "portolan_remembered_tokens",

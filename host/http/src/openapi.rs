@@ -34,7 +34,7 @@ const SCHEMAS: &str = "#/components/schemas/";
     ),
     components(schemas(Envelope))
 )]
-struct Fixed;
+struct StaticPaths;
 
 /// The failure envelope: the body of every refusal of a capability call.
 #[derive(ToSchema)]
@@ -233,7 +233,7 @@ pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) ->
 }
 
 fn build(snapshot: &Snapshot, public_url: &str) -> Value {
-    let mut document = serde_json::to_value(Fixed::openapi()).unwrap_or_default();
+    let mut document = serde_json::to_value(StaticPaths::openapi()).unwrap_or_default();
     let mut schemas = Map::new();
     let paths: Vec<_> = snapshot
         .capabilities
@@ -243,14 +243,14 @@ fn build(snapshot: &Snapshot, public_url: &str) -> Value {
             (path, json!({ "post": operation(capability, &mut schemas) }))
         })
         .collect();
-    if let Some(all) = document.get_mut("paths").and_then(Value::as_object_mut) {
-        all.extend(paths);
+    if let Some(entries) = document.get_mut("paths").and_then(Value::as_object_mut) {
+        entries.extend(paths);
     }
     let components = document.get_mut("components").and_then(Value::as_object_mut);
     if let Some(components) = components {
-        if let Some(all) = components.get_mut("schemas").and_then(Value::as_object_mut) {
-            all.extend(schemas);
-            all.insert("RegisterAgent".to_owned(), agents::schema());
+        if let Some(entries) = components.get_mut("schemas").and_then(Value::as_object_mut) {
+            entries.extend(schemas);
+            entries.insert("RegisterAgent".to_owned(), agents::schema());
         }
         components.insert(
             "securitySchemes".to_owned(),
@@ -272,19 +272,19 @@ fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value
     let mut examples = Map::new();
     for action in capability.callable() {
         let name = &action.descriptor.name;
-        let (mut input, found) = branch(descriptor, action, SCHEMAS);
-        schemas.extend(found);
+        let (mut input, definitions) = branch(descriptor, action, SCHEMAS);
+        schemas.extend(definitions);
         if let Some(fields) = input.as_object_mut() {
             fields.shift_remove("x-output");
             let body = fields.get("examples").and_then(|list| list.get(0)).cloned();
             examples.extend(body.map(|body| (name.clone(), json!({ "value": body }))));
         }
-        let (output, found) = hoist(
+        let (output, definitions) = hoist(
             action.schemas.output.document(),
             SCHEMAS,
             &format!("{}.{name}.output", capability.id),
         );
-        schemas.extend(found);
+        schemas.extend(definitions);
         inputs.push(input);
         outputs.push(output);
     }
@@ -294,7 +294,7 @@ fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value
         "operationId": format!("call_{}", capability.tool_name()),
         "tags": ["capabilities"],
         "summary": descriptor.title,
-        "description": format!("{} Scopes: {}.", descriptor.description, unique(&scopes)),
+        "description": format!("{} Scopes: {}.", descriptor.description, sorted_unique(&scopes)),
         "security": [{ "bearer": [] }],
         "requestBody": {
             "required": true,
@@ -321,7 +321,7 @@ fn operation(capability: &Capability, schemas: &mut Map<String, Value>) -> Value
     })
 }
 
-fn unique(scopes: &[&'static str]) -> String {
+fn sorted_unique(scopes: &[&'static str]) -> String {
     let mut scopes = scopes.to_vec();
     scopes.sort_unstable();
     scopes.dedup();

@@ -11,16 +11,16 @@ impl Proxies {
     /// Returns the client's address: the peer, or, if that is a trusted proxy, the last address of
     /// `X-Forwarded-For` that is not one. The addresses before that may be forged. An address that cannot be
     /// parsed ends the search.
-    pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    pub(super) fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
-        let named =
+        let forwarded =
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
-        let named: Vec<&str> = named.flat_map(|list| list.split(',')).collect();
-        for name in named.iter().rev() {
+        let forwarded: Vec<&str> = forwarded.flat_map(|list| list.split(',')).collect();
+        for entry in forwarded.iter().rev() {
             if !self.0.iter().any(|network| network.contains(&client)) {
                 break;
             }
-            let Ok(address) = name.trim().parse::<IpAddr>() else { break };
+            let Ok(address) = entry.trim().parse::<IpAddr>() else { break };
             client = address.to_canonical();
         }
         client
@@ -37,7 +37,7 @@ mod tests {
         let client = |peer: &str, forwarded: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("x-forwarded-for", forwarded.parse().unwrap());
-            proxies.client(peer.parse().unwrap(), &headers).to_string()
+            proxies.client_address(peer.parse().unwrap(), &headers).to_string()
         };
         assert_eq!(client("198.51.100.7", "192.0.2.1"), "198.51.100.7");
         assert_eq!(client("10.0.0.1", "192.0.2.1"), "192.0.2.1");

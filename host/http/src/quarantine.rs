@@ -1,6 +1,6 @@
 //! The operator's routes for documents in quarantine.
 
-use crate::{App, Refusal, admin::unusable, read_body};
+use crate::{App, Refusal, admin::invalid_query, read_body};
 use axum::{
     Json,
     body::Bytes,
@@ -10,7 +10,7 @@ use axum::{
     },
     http::HeaderMap,
 };
-use portolan_pipeline::DocumentPlace;
+use portolan_pipeline::DocumentLocation;
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The query of the routes of one document.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Place {
+pub(super) struct DocumentQuery {
     capability: String,
     collection: String,
     id: String,
@@ -27,7 +27,7 @@ pub(super) struct Place {
     test_mode: bool,
 }
 
-type Parameters = Result<Query<Place>, QueryRejection>;
+type Parameters = Result<Query<DocumentQuery>, QueryRejection>;
 
 pub(super) async fn list(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
     Ok(Json(json!({ "documents": app.host.store.quarantined().await? })))
@@ -37,9 +37,10 @@ pub(super) async fn show(
     State(app): State<Arc<App>>,
     parameters: Parameters,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(place) = parameters.map_err(unusable)?;
-    let of = (&*place.capability, place.test_mode);
-    let found = app.host.store.quarantined_document(of, &place.collection, &place.id).await?;
+    let Query(query) = parameters.map_err(invalid_query)?;
+    let capability = (&*query.capability, query.test_mode);
+    let found =
+        app.host.store.quarantined_document(capability, &query.collection, &query.id).await?;
     let not_found =
         || Failure::new(ErrorCode::NotFound).message("There is no such document in quarantine.");
     Ok(Json(json!(found.ok_or_else(not_found)?)))
@@ -51,9 +52,9 @@ pub(super) async fn repair(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(place) = parameters.map_err(unusable)?;
+    let Query(query) = parameters.map_err(invalid_query)?;
     let document = Value::Object(read_body(&app, &headers, body)?);
-    app.host.repair_document(&place.into(), &document).await?;
+    app.host.repair_document(&query.into(), &document).await?;
     Ok(Json(json!({ "repaired": true })))
 }
 
@@ -61,13 +62,13 @@ pub(super) async fn drop(
     State(app): State<Arc<App>>,
     parameters: Parameters,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(place) = parameters.map_err(unusable)?;
-    app.host.drop_document(&place.into()).await?;
+    let Query(query) = parameters.map_err(invalid_query)?;
+    app.host.drop_document(&query.into()).await?;
     Ok(Json(json!({ "deleted": true })))
 }
 
-impl From<Place> for DocumentPlace {
-    fn from(Place { capability, collection, id, test_mode }: Place) -> Self {
+impl From<DocumentQuery> for DocumentLocation {
+    fn from(DocumentQuery { capability, collection, id, test_mode }: DocumentQuery) -> Self {
         Self { capability, test_mode, collection, id }
     }
 }

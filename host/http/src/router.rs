@@ -23,16 +23,16 @@ use tower_http::compression::{
 /// Smaller responses are not compressed, because that costs more than it saves.
 const COMPRESS_ABOVE_BYTES: u64 = 1400;
 
-/// Returns the service for agents: the feeds, `/mcp`, the routes of this crate, and the routes `more` of a
+/// Returns the service for agents: the feeds, `/mcp`, the routes of this crate, and the `extra_routes` of a
 /// program that is built on this host.
 pub fn dispatcher<S: ServerHandler + Send + 'static>(
     app: Arc<App>,
     service: Service<S>,
-    more: Router,
+    extra_routes: Router,
 ) -> Dispatcher {
     let feeds = Arc::clone(&app.host.feeds);
     let documents = Documents { feeds, clock: app.host.clock.clone() };
-    Dispatcher { documents: Some(documents), routes: router(app, service, more) }
+    Dispatcher { documents: Some(documents), routes: router(app, service, extra_routes) }
 }
 
 /// Returns every route of the public address, with the layers that a request passes, the outermost
@@ -40,7 +40,7 @@ pub fn dispatcher<S: ServerHandler + Send + 'static>(
 fn router<S: ServerHandler + Send + 'static>(
     app: Arc<App>,
     service: Service<S>,
-    more: Router,
+    extra_routes: Router,
 ) -> Router {
     let clock = app.host.clock.clone();
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
@@ -48,7 +48,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .and(NotForContentType::const_new("application/octet-stream"))
         .and(NotForContentType::SSE);
     // Scripts of any origin may use these routes. The sign-in pages are not among them.
-    let open = Router::new()
+    let cross_origin = Router::new()
         .route("/openapi.json", get(openapi::document))
         .route("/auth.md", get(metadata::auth_guide))
         .route("/llms.txt", get(metadata::overview))
@@ -63,10 +63,10 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/v1/agents/register", post(agents::register))
         .route("/v1/agent-events/stream", get(events::stream))
         .route("/v1/agent-events/ack", post(events::acknowledge))
-        .route("/v1/agent-events/webhooks", get(events::webhooks).post(events::create_webhook))
+        .route("/v1/agent-events/webhooks", get(events::list_webhooks).post(events::create_webhook))
         .route(
             "/v1/agent-events/webhooks/{id}",
-            get(events::webhook).delete(events::delete_webhook),
+            get(events::get_webhook).delete(events::delete_webhook),
         )
         .route("/v1/install/install.sh", get(install::shell))
         .route("/v1/install/install.ps1", get(install::powershell))
@@ -76,27 +76,27 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/oauth/register", post(oauth::register::register))
         .route(
             "/oauth/register/{client_id}",
-            get(oauth::register::read).put(oauth::register::update).delete(oauth::register::delete),
+            get(oauth::register::get).put(oauth::register::update).delete(oauth::register::delete),
         )
         .method_not_allowed_fallback(refusal::no_such_method)
         .merge(mcp::routes(&app, service))
         .with_state(Arc::clone(&app))
-        .merge(more)
+        .merge(extra_routes)
         .layer(cors::any_origin());
     Router::new()
         .route("/healthz", get(admin::healthz))
         .route("/v1/sms/reports/{id}", post(sms::report))
         .route("/handoff/{token}", get(handoff::show))
-        .route("/oauth/authorize", get(oauth::authorize::begin))
+        .route("/oauth/authorize", get(oauth::authorize::start))
         .route(
             "/oauth/authorize/continue",
-            get(oauth::authorize::continue_page).post(oauth::authorize::step),
+            get(oauth::authorize::continue_page).post(oauth::authorize::submit_step),
         )
         .route("/oauth/authorize/style.css", get(oauth::authorize::style))
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(&app))
-        .merge(open)
+        .merge(cross_origin)
         // One call for all layers, because each further call allocates once more for every request.
         .layer((
             from_fn_with_state(clock.clone(), request_id::assign),

@@ -39,14 +39,14 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The listeners of both addresses and of the operator's socket.
 #[derive(Debug)]
-pub struct Listening {
+pub struct Listeners {
     pub public: TcpListener,
     pub admin: TcpListener,
     /// `None` until the data folder exists, or if its path is too long for a socket.
     pub socket: Option<OperatorSocket>,
 }
 
-impl Listening {
+impl Listeners {
     /// Binds both addresses.
     pub async fn open(public: SocketAddr, admin: SocketAddr) -> anyhow::Result<Self> {
         let open = |address: SocketAddr, name: &'static str| async move {
@@ -67,40 +67,40 @@ impl Listening {
 /// Serves until `stop`, then accepts no more connections and waits for the requests in flight, at
 /// most for the drain time.
 pub async fn serve<S: ServerHandler + Send + 'static>(
-    listening: Listening,
+    listeners: Listeners,
     app: Arc<App>,
     mcp: Service<S>,
     stop: watch::Receiver<bool>,
 ) -> anyhow::Result<()> {
     let limits = app.host.sandbox.limits();
     let drain = limits.drain_time();
-    let stopped = |mut stop: watch::Receiver<bool>| async move {
+    let wait_for_stop = |mut stop: watch::Receiver<bool>| async move {
         // An error means that the sender was dropped, which stops the servers too.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
     let public = accept(
-        listening.public,
+        listeners.public,
         dispatcher(Arc::clone(&app), mcp, Router::new()),
         limits.clone(),
-        stopped(stop.clone()),
+        wait_for_stop(stop.clone()),
     );
     let admin = operator_address(&app).into();
-    let admin = accept(listening.admin, admin, limits.clone(), stopped(stop.clone()));
-    let socket_stop = stopped(stop.clone());
+    let admin = accept(listeners.admin, admin, limits.clone(), wait_for_stop(stop.clone()));
+    let socket_stop = wait_for_stop(stop.clone());
     let socket = async {
-        if let Some(socket) = listening.socket {
+        if let Some(socket) = listeners.socket {
             let routes = operator_socket(&app).into();
             accept(socket, routes, limits.clone(), socket_stop).await;
         }
     };
-    let all = async { tokio::join!(public, admin, socket) };
+    let servers = async { tokio::join!(public, admin, socket) };
     let deadline = async {
-        stopped(stop).await;
+        wait_for_stop(stop).await;
         app.mcp.stop();
         tokio::time::sleep(drain).await;
     };
     tokio::select! {
-        _ended = all => {}
+        _ended = servers => {}
         () = deadline => tracing::warn!("requests were still in flight at the end of the drain time"),
     }
     Ok(())
@@ -163,7 +163,7 @@ pub async fn accept<L: Listener>(
         .max_buf_size(HEAD_BYTES);
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
-    let mut warned: Option<Instant> = None;
+    let mut last_warning: Option<Instant> = None;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -174,9 +174,9 @@ pub async fn accept<L: Listener>(
             // The client has closed the connection already.
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
             Err(error) => {
-                if warned.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
+                if last_warning.is_none_or(|at| at.elapsed() >= WARNING_INTERVAL) {
                     tracing::warn!(%error, "connections cannot be accepted; if too many files are open, raise the limit (ulimit -n)");
-                    warned = Some(Instant::now());
+                    last_warning = Some(Instant::now());
                 }
                 tokio::time::sleep(ACCEPT_BACKOFF).await;
                 continue;

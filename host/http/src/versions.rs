@@ -1,6 +1,6 @@
 //! The operator's routes for versions of components: publication, rollback and history.
 
-use crate::{App, Refusal, admin::unusable};
+use crate::{App, Refusal, admin::invalid_query};
 use axum::{
     Json,
     body::Bytes,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The maximum number of bytes of a text from the request that are kept.
-const TEXT_BYTES: usize = 300;
+const MAX_TEXT_BYTES: usize = 300;
 
 /// The query of `POST /catalog/publish`.
 #[derive(Debug, Deserialize)]
@@ -46,18 +46,21 @@ pub(super) async fn publish(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Published>, Refusal> {
-    let Query(PublishParameters { file, source, by }) = parameters.map_err(unusable)?;
+    let Query(PublishParameters { file, source, by }) = parameters.map_err(invalid_query)?;
     let content = body.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => {
             let limit = app.host.sandbox.limits().component_bytes;
-            refused(LoadError::TooLarge { size: length(&headers).unwrap_or(limit), limit }.into())
+            publish_refusal(
+                LoadError::TooLarge { size: content_length(&headers).unwrap_or(limit), limit }
+                    .into(),
+            )
         }
         _ => Refusal(Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())),
     })?;
-    let source = source.map_or_else(|| format!("a file {file}"), text);
-    let request = PublishRequest { file, source, decided_by: by.map(text) };
+    let source = source.map_or_else(|| format!("a file {file}"), shortened);
+    let request = PublishRequest { file, source, decided_by: by.map(shortened) };
     let published = app.host.catalog.publish_component(content.into(), request).await;
-    Ok(Json(published.map_err(refused)?))
+    Ok(Json(published.map_err(publish_refusal)?))
 }
 
 /// Makes an earlier version the desired one, or permits the older one that waits in the catalog
@@ -67,9 +70,9 @@ pub(super) async fn rollback(
     Path(id): Path<String>,
     parameters: Result<Query<RollbackParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(RollbackParameters { to, by }) = parameters.map_err(unusable)?;
-    let outcome = app.host.catalog.roll_back(&id, to.as_deref(), by.map(text)).await;
-    Ok(Json(match outcome.map_err(refused)? {
+    let Query(RollbackParameters { to, by }) = parameters.map_err(invalid_query)?;
+    let outcome = app.host.catalog.roll_back(&id, to.as_deref(), by.map(shortened)).await;
+    Ok(Json(match outcome.map_err(publish_refusal)? {
         RolledBack::Installed(published) => json!(published),
         RolledBack::Permitted => json!({ "id": id, "state": "permitted" }),
     }))
@@ -84,22 +87,22 @@ pub(super) async fn history(
         Some(history) => Ok(Json(history)),
         None => Err(Refusal(
             Failure::new(ErrorCode::NotFound)
-                .message(format!("no version of {} was ever here", one_line(&id, TEXT_BYTES))),
+                .message(format!("no version of {} was ever here", one_line(&id, MAX_TEXT_BYTES))),
         )),
     }
 }
 
 /// Returns the length that `Content-Length` states, if it is a number.
-fn length(headers: &HeaderMap) -> Option<u64> {
+fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn text(text: String) -> String {
-    one_line(&text, TEXT_BYTES)
+fn shortened(text: String) -> String {
+    one_line(&text, MAX_TEXT_BYTES)
 }
 
 /// Returns the failure of a publication or rollback, with the reason and the fix that `portolan check` gives.
-fn refused(error: PublishError) -> Refusal {
+fn publish_refusal(error: PublishError) -> Refusal {
     let code = match &error {
         PublishError::Store(_) | PublishError::Stopping => ErrorCode::DependencyUnavailable,
         PublishError::UnknownVersion { .. } => ErrorCode::NotFound,

@@ -72,10 +72,10 @@ impl Identity {
         match credentials {
             Credentials::Public { .. } => Ok(client),
             Credentials::Secret { secret, .. } => {
-                let right = |hash: &String| secret::matches(secret, hash);
+                let is_match = |hash: &String| secret::matches(secret, hash);
                 // Every hash is compared, so that the duration does not reveal which one matched.
                 let hashes = client.secret_hashes.iter();
-                let matches = hashes.map(right).fold(false, |one, other| one | other);
+                let matches = hashes.map(is_match).fold(false, |one, other| one | other);
                 if matches { Ok(client) } else { Err(invalid_client()) }
             }
             Credentials::Assertion { assertion, .. } => {
@@ -130,10 +130,10 @@ fn verify_assertion(text: &str, keys: &JwkSet, audiences: &[String]) -> Option<A
     validation.validate_exp = false;
     validation.set_audience(audiences);
     validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-    let named = |key: &&Jwk| {
+    let has_key_id = |key: &&Jwk| {
         header.kid.is_none() || key.common.key_id.is_none() || key.common.key_id == header.kid
     };
-    keys.keys.iter().filter(named).find_map(|key| {
+    keys.keys.iter().filter(has_key_id).find_map(|key| {
         let key = DecodingKey::from_jwk(key).ok()?;
         jsonwebtoken::decode::<Assertion>(text, &key, &validation).ok().map(|token| token.claims)
     })
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_assertion_is_valid_between_its_times_give_or_take_the_skew() {
+    fn an_assertion_is_valid_from_nbf_to_exp_with_a_tolerance() {
         let assertion = |exp: u64, nbf: Option<u64>| Assertion {
             iss: String::new(),
             sub: String::new(),

@@ -7,7 +7,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, RevocationRecord, commit, read, unused_until, write},
+    records::{AgentRecord, RevocationRecord, anonymous_expiry, commit, read, write},
     token::{CachedStanding, Standing, VerifiedToken},
 };
 use portolan_store::{Expectation, Unit};
@@ -17,7 +17,7 @@ use std::{sync::Arc, time::Duration};
 /// The time for which a standing is cached.
 const STANDING_AGE_MS: u64 = 1_000;
 /// The minimum time between two updates of an agent's stored time of last call.
-const LAST_CALL_MS: u64 = 24 * 3600 * 1000;
+const LAST_CALL_INTERVAL_MS: u64 = 24 * 3600 * 1000;
 
 impl Identity {
     /// Returns the agent of a token that must be for this audience. Refuses a token that is
@@ -59,9 +59,9 @@ impl Identity {
     /// a token that was revoked, or whose client or grant was revoked.
     async fn standing_of(&self, verified: &VerifiedToken) -> Result<Standing, IdentityError> {
         // The counter is read before the records, so that a change in between is noticed next time.
-        let (changes, now) = (self.changes(), self.clock.now());
+        let (invalidations, now) = (self.invalidations(), self.clock.now());
         if let Some(cached) = &*verified.standing.load()
-            && cached.changes == changes
+            && cached.invalidations == invalidations
             && cached.is_younger_than(STANDING_AGE_MS, now)
         {
             return Ok(cached.standing.clone());
@@ -70,7 +70,7 @@ impl Identity {
             return Err(IdentityError::TokenInvalid);
         }
         let standing = self.load_standing(&verified.agent_id).await?;
-        let cached = CachedStanding { read_at: now, changes, standing: standing.clone() };
+        let cached = CachedStanding { read_at: now, invalidations, standing: standing.clone() };
         verified.standing.store(Some(Arc::new(cached)));
         Ok(standing)
     }
@@ -117,8 +117,8 @@ impl Identity {
             agent_name: agent.name.clone().map(Arc::from),
             test_mode: agent.test_mode,
         };
-        if agent.last_call_at.is_none_or(|last| last + LAST_CALL_MS < now.as_millis()) {
-            self.note_call(unit, agent_id, agent, revision).await?;
+        if agent.last_call_at.is_none_or(|last| last + LAST_CALL_INTERVAL_MS < now.as_millis()) {
+            self.record_call(unit, agent_id, agent, revision).await?;
         }
         Ok(standing)
     }
@@ -136,7 +136,7 @@ impl Identity {
 
     /// Writes the time of an agent's call. This extends the expiry of an agent without an owner,
     /// except one that exists for a sign-in only.
-    async fn note_call(
+    async fn record_call(
         &self,
         mut unit: Unit,
         agent_id: &str,
@@ -146,7 +146,7 @@ impl Identity {
         let now = unit.now();
         agent.last_call_at = Some(now.as_millis());
         if agent.owner_id.is_none() && !agent.signs_in {
-            agent.expires_at = Some(unused_until(now));
+            agent.expires_at = Some(anonymous_expiry(now));
         }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;

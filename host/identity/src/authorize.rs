@@ -5,8 +5,8 @@ use crate::{
     client::Client,
     error::IdentityError,
     identity::Identity,
-    oauth::{OAuthError, scopes},
-    records::{CodeRecord, PartnerRecord, commit, read, write},
+    oauth::{OAuthError, granted_scopes},
+    records::{ClientAgentRecord, CodeRecord, commit, read, write},
     register::Registration,
     secret,
 };
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// The life of a code.
 const CODE_LIFE_MS: u64 = 60_000;
 /// The time for which a code is stored, so that a second use is noticed.
-const CODE_MEMORY_MS: u64 = 3_600_000;
+const CODE_RETENTION_MS: u64 = 3_600_000;
 /// The maximum number of attempts to commit a consent while the person's agents change.
 const ATTEMPTS: u32 = 5;
 const STATE_BYTES: usize = 2_000;
@@ -128,7 +128,7 @@ impl Identity {
             (Some("S256"), _) => return Err(invalid("code_challenge is not a SHA-256 hash")),
             _ => return Err(invalid("code_challenge_method is S256")),
         }
-        let scope = scopes(parameter("scope"), &client.metadata.scope)?;
+        let scope = granted_scopes(parameter("scope"), &client.metadata.scope)?;
         let audience = match self.audience_of(parameter("resource")) {
             Ok(audience) => audience,
             Err(IdentityError::OAuth(error)) => return Err(error),
@@ -164,9 +164,11 @@ impl Identity {
     ) -> Result<Option<String>, IdentityError> {
         let mut unit = self.unit();
         let now = unit.now();
-        let partner = format!("{} {owner_id}", request.client_id);
-        let partner = Digest::of(partner.as_bytes()).hex();
-        let known = read::<PartnerRecord>(&mut unit, &self.records.partners, &partner).await?;
+        let client_agent = format!("{} {owner_id}", request.client_id);
+        let client_agent = Digest::of(client_agent.as_bytes()).hex();
+        let known =
+            read::<ClientAgentRecord>(&mut unit, &self.records.client_agents, &client_agent)
+                .await?;
         let existing = match known {
             Some((known, _)) => {
                 let agent = self.find_active_agent(&mut unit, &known.agent_id).await?;
@@ -185,9 +187,15 @@ impl Identity {
                     ..Registration::default()
                 };
                 self.add_agent(&mut unit, &agent_id, agent.record(now, None), owner_id).await?;
-                let record = PartnerRecord { agent_id: agent_id.clone() };
-                write(&mut unit, &self.records.partners, &partner, &record, Expectation::Any)
-                    .await?;
+                let record = ClientAgentRecord { agent_id: agent_id.clone() };
+                write(
+                    &mut unit,
+                    &self.records.client_agents,
+                    &client_agent,
+                    &record,
+                    Expectation::Any,
+                )
+                .await?;
                 agent_id
             }
         };
@@ -201,7 +209,7 @@ impl Identity {
             code_challenge: request.code_challenge.clone(),
             good_until: now.as_millis() + CODE_LIFE_MS,
             grant_id: None,
-            expires_at: now.as_millis() + CODE_MEMORY_MS,
+            expires_at: now.as_millis() + CODE_RETENTION_MS,
         };
         let id = secret::hash(&code).hex();
         write(&mut unit, &self.records.codes, &id, &record, Expectation::Absent).await?;

@@ -6,7 +6,7 @@ use crate::{
     identity::Identity,
     metadata::ClientMetadata,
     oauth::OAuthError,
-    records::{ClientRecord, commit_new, read, write},
+    records::{ClientRecord, commit_or_conflict, read, write},
     register::Registration,
     secret,
 };
@@ -81,7 +81,7 @@ impl Identity {
             registration_token_hash: Some(secret::hash(&registration_access_token).hex()),
         };
         write(&mut unit, &self.records.clients, &client_id, &record, Expectation::Absent).await?;
-        commit_new(unit).await?;
+        commit_or_conflict(unit).await?;
         Ok(RegisteredClient {
             client_id,
             client_secret,
@@ -122,7 +122,7 @@ impl Identity {
         let mut unit = self.unit();
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.clients, client_id, &record, expect).await?;
-        commit_new(unit).await
+        commit_or_conflict(unit).await
     }
 
     /// Deletes a client, and revokes its tokens and grants (RFC 7592, section 2.3).
@@ -131,7 +131,7 @@ impl Identity {
         let mut unit = self.unit();
         unit.delete(&self.records.clients, client_id, Expectation::Revision(revision)).await?;
         self.record_revocation(&mut unit, client_id).await?;
-        commit_new(unit).await?;
+        commit_or_conflict(unit).await?;
         self.invalidate_standings();
         Ok(())
     }
@@ -145,9 +145,9 @@ impl Identity {
     ) -> Result<(ClientRecord, u64), IdentityError> {
         let mut unit = self.unit();
         let client = read::<ClientRecord>(&mut unit, &self.records.clients, client_id).await?;
-        let right = |(record, _): &(ClientRecord, u64)| {
+        let is_match = |(record, _): &(ClientRecord, u64)| {
             record.registration_token_hash.as_ref().is_some_and(|hash| secret::matches(token, hash))
         };
-        client.filter(right).ok_or(IdentityError::TokenInvalid)
+        client.filter(is_match).ok_or(IdentityError::TokenInvalid)
     }
 }

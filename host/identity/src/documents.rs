@@ -34,9 +34,9 @@ pub(crate) struct Documents {
 
 type Fetched<T> = Arc<Result<T, OAuthError>>;
 
-struct Age;
+struct DocumentExpiry;
 
-impl<T> Expiry<String, Fetched<T>> for Age {
+impl<T> Expiry<String, Fetched<T>> for DocumentExpiry {
     fn expire_after_create(
         &self,
         _: &String,
@@ -60,8 +60,8 @@ struct Document {
 
 impl Documents {
     pub(crate) fn new(outgoing: Outgoing) -> Self {
-        let clients = Cache::builder().max_capacity(DOCUMENTS).expire_after(Age).build();
-        let keys = Cache::builder().max_capacity(DOCUMENTS).expire_after(Age).build();
+        let clients = Cache::builder().max_capacity(DOCUMENTS).expire_after(DocumentExpiry).build();
+        let keys = Cache::builder().max_capacity(DOCUMENTS).expire_after(DocumentExpiry).build();
         Self { outgoing, clients, keys }
     }
 
@@ -112,16 +112,16 @@ fn unusable(text: impl Into<String>) -> OAuthError {
 /// path, in its normal form.
 fn ensure_plain_address(id: &str) -> Result<(), OAuthError> {
     let url = Url::parse(id).map_err(|_| unusable("its client_id is not an address"))?;
-    let dots = id.split('/').any(|part| [".", ".."].contains(&part));
-    let plain = url.scheme() == "https"
+    let has_dot_segments = id.split('/').any(|part| [".", ".."].contains(&part));
+    let is_plain = url.scheme() == "https"
         && url.path() != "/"
         && url.fragment().is_none()
         && url.username().is_empty()
         && url.password().is_none()
-        && !dots
+        && !has_dot_segments
         && url.as_str() == id
         && id.len() <= ADDRESS_BYTES;
-    match plain {
+    match is_plain {
         true => Ok(()),
         false => Err(unusable(
             "its client_id must be an https address with a path, without a user, a fragment or dot segments, as browsers would write it",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The time for a person to answer.
-const ANSWER_S: u64 = 15 * 60;
+const ANSWER_TIME_S: u64 = 15 * 60;
 
 /// A question, and the call that its answers complete.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ impl Elicitation {
 
     /// Addresses the question to this agent, about this call.
     #[must_use]
-    pub fn of(self, agent_id: &str, about: &str) -> Self {
+    pub fn addressed_to(self, agent_id: &str, about: &str) -> Self {
         Self { agent_id: agent_id.to_owned(), about: about.to_owned(), ..self }
     }
 }
@@ -54,7 +54,7 @@ impl Identity {
     /// Signs a question. It expires a quarter of an hour after it was first signed.
     pub fn sign_elicitation(&self, mut question: Elicitation) -> Result<String, IdentityError> {
         if question.exp == 0 {
-            question.exp = self.clock.now().as_secs() + ANSWER_S;
+            question.exp = self.clock.now().as_secs() + ANSWER_TIME_S;
         }
         self.elicitations.sign(&question)
     }

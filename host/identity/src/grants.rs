@@ -5,7 +5,7 @@ use crate::{
     client::Client,
     error::IdentityError,
     identity::Identity,
-    oauth::{OAuthError, scopes},
+    oauth::{OAuthError, granted_scopes},
     records::{CodeRecord, GrantRecord, commit, read, write},
     secret,
     signer::Expiring,
@@ -66,7 +66,7 @@ impl Identity {
             return Err(OAuthError::new("invalid_client", text).into());
         }
         let audience = self.audience_of(resource)?;
-        let scope = scopes(scope, &client.metadata.scope)?;
+        let scope = granted_scopes(scope, &client.metadata.scope)?;
         let client_id = client.id.clone();
         self.issue(TokenTerms { agent_id, client_id, scope, audience, grant_id: None }).await
     }
@@ -175,7 +175,7 @@ impl Identity {
             if self.find_active_agent(&mut unit, &grant.agent_id).await?.is_none() {
                 return Err(invalid_grant("the person has revoked this agent"));
             }
-            let narrowed = scopes(scope, &grant.scope)?;
+            let narrowed = granted_scopes(scope, &grant.scope)?;
             if resource.is_some() && self.audience_of(resource)? != grant.audience {
                 let text = "the resource is not the one that was granted";
                 return Err(OAuthError::new("invalid_target", text).into());

@@ -42,7 +42,7 @@ pub struct Identity {
     /// everything else that is done with a cached token.
     pub(crate) verified: Cache<Box<str>, Arc<VerifiedToken>>,
     /// The number of invalidations of cached standings by this node. See `authenticate`.
-    changes: AtomicU64,
+    invalidations: AtomicU64,
 }
 
 impl Identity {
@@ -68,7 +68,7 @@ impl Identity {
             store,
             clock,
             verified: Cache::new(TOKEN_CACHE_CAPACITY),
-            changes: AtomicU64::new(0),
+            invalidations: AtomicU64::new(0),
         })
     }
 
@@ -105,7 +105,7 @@ impl Identity {
 
     /// Returns the public parts of the signing keys (RFC 7517).
     pub async fn public_keys(&self) -> Result<Value, IdentityError> {
-        self.keys.public().await
+        self.keys.public_key_set().await
     }
 
     /// Creates a signing key. Returns the ids of the keys that are valid now, the newest first, with the time
@@ -122,11 +122,11 @@ impl Identity {
 
     /// Invalidates every cached standing on this node.
     pub fn invalidate_standings(&self) {
-        self.changes.fetch_add(1, Ordering::AcqRel);
+        self.invalidations.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Returns the number of invalidations so far.
-    pub(crate) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
+    pub(crate) fn invalidations(&self) -> u64 {
+        self.invalidations.load(Ordering::Acquire)
     }
 }

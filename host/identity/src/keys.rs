@@ -58,7 +58,7 @@ impl SigningKeys {
     /// Returns the key that signs.
     pub(crate) async fn newest(&self) -> Result<Arc<SigningKey>, IdentityError> {
         if self.cached.load().read_at.elapsed() > AGE {
-            self.read_again(Instant::now()).await?;
+            self.reload(Instant::now()).await?;
         }
         let newest = self.cached.load().keys.first().cloned();
         newest.ok_or_else(|| IdentityError::Key("there is no signing key".to_owned()))
@@ -71,13 +71,13 @@ impl SigningKeys {
         if let Some(key) = cached() {
             return Ok(Some(key));
         }
-        self.read_again(Instant::now()).await?;
+        self.reload(Instant::now()).await?;
         Ok(cached())
     }
 
     /// Reads the keys again, unless another task has read them since that time.
-    async fn read_again(&self, since: Instant) -> Result<(), IdentityError> {
-        let _turn = self.reading.lock().await;
+    async fn reload(&self, since: Instant) -> Result<(), IdentityError> {
+        let _guard = self.reading.lock().await;
         let last = self.cached.load().read_at;
         if last >= since {
             return Ok(());
@@ -93,7 +93,7 @@ impl SigningKeys {
     /// Returns the remaining ones, the newest first.
     pub(crate) async fn rotate(&self) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
         add(&self.store, self.clock.now()).await?;
-        self.read_again(Instant::now()).await?;
+        self.reload(Instant::now()).await?;
         let keys = self.cached.load().keys.clone();
         if let Some(oldest) = keys.last() {
             self.store.drop_signing_keys(oldest.created_at).await?;
@@ -102,7 +102,7 @@ impl SigningKeys {
     }
 
     /// Returns the public parts as a key set (RFC 7517; Ed25519 as in RFC 8037).
-    pub(crate) async fn public(&self) -> Result<Value, IdentityError> {
+    pub(crate) async fn public_key_set(&self) -> Result<Value, IdentityError> {
         self.newest().await?;
         let jwk = |key: &Arc<SigningKey>| {
             json!({

@@ -83,7 +83,7 @@ pub use error::IdentityError;
 pub use grants::CodeRedemption;
 pub use identity::Identity;
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
-pub use oauth::{OAuthError, OFFLINE_ACCESS, scopes};
+pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
 pub use sessions::{Session, SignInProgress};

@@ -47,7 +47,7 @@ pub struct ClientMetadata {
 /// Client metadata as a client sends it. Unknown members are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SentMetadata {
+struct MetadataRequest {
     client_name: Option<String>,
     client_uri: Option<String>,
     redirect_uris: Vec<String>,
@@ -78,16 +78,16 @@ impl ClientMetadata {
         let unreadable = |error| invalid(format!("the metadata cannot be read: {error}"));
         // The derived parser would also accept an array of the values in order.
         let fields: Map<String, Value> = serde_json::from_slice(json).map_err(unreadable)?;
-        let sent: SentMetadata =
+        let sent: MetadataRequest =
             serde_json::from_value(Value::Object(fields)).map_err(unreadable)?;
-        let known = |names: Option<Vec<String>>, known: &[&str]| {
+        let retain_known = |names: Option<Vec<String>>, known: &[&str]| {
             names.map(|mut names| {
                 names.retain(|name| known.contains(&name.as_str()));
                 names
             })
         };
-        let code = || vec!["authorization_code".to_owned()];
-        let grant_types = known(sent.grant_types, &GRANTS).unwrap_or_else(code);
+        let default_grants = || vec!["authorization_code".to_owned()];
+        let grant_types = retain_known(sent.grant_types, &GRANTS).unwrap_or_else(default_grants);
         let has = |grant: &str| grant_types.iter().any(|granted| granted == grant);
         if !has("authorization_code") && !has("client_credentials") {
             return Err(invalid(format!(
@@ -95,7 +95,7 @@ impl ClientMetadata {
                 GRANTS.join(", ")
             )));
         }
-        let requested = known(sent.response_types, &["code"]);
+        let requested = retain_known(sent.response_types, &["code"]);
         let response_types =
             if has("authorization_code") { vec!["code".to_owned()] } else { Vec::new() };
         if has("authorization_code") && requested.is_some_and(|types| types.is_empty()) {
@@ -112,10 +112,10 @@ impl ClientMetadata {
                 "a client without a secret cannot have the grant client_credentials",
             ));
         }
-        let page = |uri: &String| uri.len() <= URL_BYTES && uri.starts_with("https://");
+        let is_web_address = |uri: &String| uri.len() <= URL_BYTES && uri.starts_with("https://");
         let by_key = method == "private_key_jwt";
         let jwks = sent.jwks.filter(|_| by_key);
-        let jwks_uri = sent.jwks_uri.filter(|uri| by_key && page(uri));
+        let jwks_uri = sent.jwks_uri.filter(|uri| by_key && is_web_address(uri));
         if by_key && jwks.is_some() == jwks_uri.is_some() {
             let text =
                 "token_endpoint_auth_method private_key_jwt needs jwks, or jwks_uri at https";
@@ -137,10 +137,10 @@ impl ClientMetadata {
             ("software_version", &sent.software_version),
             ("application_type", &sent.application_type),
         ] {
-            let unusable = |text: &String| {
+            let is_unusable = |text: &String| {
                 text.chars().count() > NAME_CHARACTERS || text.chars().any(is_invisible)
             };
-            if value.as_ref().is_some_and(unusable) {
+            if value.as_ref().is_some_and(is_unusable) {
                 return Err(invalid(format!(
                     "{name} has over {NAME_CHARACTERS} characters, or invisible ones"
                 )));
@@ -157,7 +157,7 @@ impl ClientMetadata {
         let scope = scope.unwrap_or_else(|| SCOPES.join(" "));
         Ok(Self {
             client_name: sent.client_name.filter(|name| !name.trim().is_empty()),
-            client_uri: sent.client_uri.filter(page),
+            client_uri: sent.client_uri.filter(is_web_address),
             redirect_uris: sent.redirect_uris,
             grant_types,
             response_types,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_that_does_not_hold_together_is_refused() {
+    fn inconsistent_metadata_is_refused() {
         const REDIRECT: &str = r#""redirect_uris":["http://localhost/cb"]"#;
         for (json, error) in [
             (format!("{{{REDIRECT}}}"), ""),

@@ -32,7 +32,7 @@ impl OAuthError {
 
 /// Returns the requested scopes, each of which must be allowed. If none is requested, returns all allowed
 /// scopes.
-pub fn scopes(requested: Option<&str>, allowed: &str) -> Result<String, OAuthError> {
+pub fn granted_scopes(requested: Option<&str>, allowed: &str) -> Result<String, OAuthError> {
     let allowed: Vec<_> = allowed.split(' ').collect();
     let mut scopes: Vec<&str> = Vec::new();
     for scope in requested.unwrap_or_default().split(' ').filter(|scope| !scope.is_empty()) {
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn scopes_are_narrowed_and_never_widened() {
         let narrowed =
-            |requested| scopes(requested, "svc.read svc.write").map_err(|error| error.code);
+            |requested| granted_scopes(requested, "svc.read svc.write").map_err(|error| error.code);
         assert_eq!(narrowed(None).unwrap(), "svc.read svc.write");
         assert_eq!(narrowed(Some(" ")).unwrap(), "svc.read svc.write");
         assert_eq!(narrowed(Some("svc.write svc.write")).unwrap(), "svc.write");

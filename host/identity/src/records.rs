@@ -112,7 +112,7 @@ pub(crate) struct GrantRecord {
 
 /// The agent as which a client acts for a person, keyed by a hash of the client's and the owner's ids.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct PartnerRecord {
+pub(crate) struct ClientAgentRecord {
     pub agent_id: String,
 }
 
@@ -141,7 +141,7 @@ pub(crate) struct Records {
     pub owners: Collection,
     pub codes: Collection,
     pub grants: Collection,
-    pub partners: Collection,
+    pub client_agents: Collection,
     pub sessions: Collection,
     pub revoked: Collection,
 }
@@ -149,9 +149,9 @@ pub(crate) struct Records {
 impl Records {
     /// Declares the collections to the store.
     pub(crate) async fn open(store: &Store) -> Result<Self, IdentityError> {
-        let declared: Vec<_> = COLLECTIONS.iter().map(Declared::declaration).collect();
+        let declared: Vec<_> = COLLECTIONS.iter().map(CollectionDeclaration::declaration).collect();
         let mut collections = store.declare(HOST, &declared).await?;
-        let mut take = |name: &str| take(&mut collections, name);
+        let mut take = |name: &str| take_collection(&mut collections, name);
         Ok(Self {
             agents: take("agents")?,
             clients: take("clients")?,
@@ -159,7 +159,7 @@ impl Records {
             owners: take("owners")?,
             codes: take("codes")?,
             grants: take("grants")?,
-            partners: take("partners")?,
+            client_agents: take("partners")?,
             sessions: take("sessions")?,
             revoked: take("ended")?,
         })
@@ -167,7 +167,7 @@ impl Records {
 }
 
 /// A collection whose records are found by their ids and, if they expire, by their times of expiry.
-struct Declared {
+struct CollectionDeclaration {
     name: &'static str,
     expires: bool,
     /// The paths that name a person; their erasure deletes the record.
@@ -176,24 +176,29 @@ struct Declared {
     lists: &'static [&'static str],
 }
 
-const COLLECTIONS: [Declared; 9] = [
-    Declared { name: "clients", expires: false, people: &["agent_id"], lists: &[] },
-    Declared { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
-    Declared { name: "owners", expires: false, people: &["$id"], lists: &["agents[]"] },
-    Declared { name: "partners", expires: false, people: &["agent_id"], lists: &[] },
-    Declared {
+const COLLECTIONS: [CollectionDeclaration; 9] = [
+    CollectionDeclaration { name: "clients", expires: false, people: &["agent_id"], lists: &[] },
+    CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
+    CollectionDeclaration {
+        name: "owners",
+        expires: false,
+        people: &["$id"],
+        lists: &["agents[]"],
+    },
+    CollectionDeclaration { name: "partners", expires: false, people: &["agent_id"], lists: &[] },
+    CollectionDeclaration {
         name: "agents",
         expires: true,
         people: &["$id", "owner_id", "former_owner_id"],
         lists: &[],
     },
-    Declared { name: "codes", expires: true, people: &["agent_id"], lists: &[] },
-    Declared { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
-    Declared { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
-    Declared { name: "ended", expires: true, people: &[], lists: &[] },
+    CollectionDeclaration { name: "codes", expires: true, people: &["agent_id"], lists: &[] },
+    CollectionDeclaration { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
+    CollectionDeclaration { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
+    CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },
 ];
 
-impl Declared {
+impl CollectionDeclaration {
     fn declaration(&self) -> vocabulary::Collection {
         let index = Index {
             name: EXPIRES_AT.to_owned(),
@@ -216,7 +221,7 @@ impl Declared {
     }
 }
 
-fn take(
+fn take_collection(
     collections: &mut BTreeMap<String, Collection>,
     name: &str,
 ) -> Result<Collection, IdentityError> {
@@ -258,12 +263,12 @@ pub(crate) async fn commit(unit: Unit) -> Result<bool, IdentityError> {
 }
 
 /// Commits a unit. Fails with a conflict if it was not committed.
-pub(crate) async fn commit_new(unit: Unit) -> Result<(), IdentityError> {
+pub(crate) async fn commit_or_conflict(unit: Unit) -> Result<(), IdentityError> {
     if commit(unit).await? { Ok(()) } else { Err(StateError::Conflict.into()) }
 }
 
 /// Returns when an agent without an owner expires if this was its last call, in milliseconds since the
 /// Unix epoch.
-pub(crate) fn unused_until(last_call: Timestamp) -> u64 {
+pub(crate) fn anonymous_expiry(last_call: Timestamp) -> u64 {
     last_call.as_millis() + UNUSED_MS
 }

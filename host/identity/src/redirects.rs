@@ -37,15 +37,15 @@ impl RedirectHosts {
             return refuse("an address with dot segments");
         }
         let host = url.host_str().unwrap_or_default();
-        let listed = |name: &str| self.0.iter().any(|host| host.eq_ignore_ascii_case(name));
+        let is_listed = |name: &str| self.0.iter().any(|host| host.eq_ignore_ascii_case(name));
         match url.scheme() {
             "http" if LOOPBACK.contains(&host) => Ok(()),
             "http" => refuse("http is for this machine's own addresses; use https"),
-            "https" if LOOPBACK.contains(&host) || listed(host) => Ok(()),
+            "https" if LOOPBACK.contains(&host) || is_listed(host) => Ok(()),
             "https" => refuse(
                 "the host is not one that this server redirects to (its operator lists them in redirect_hosts)",
             ),
-            scheme if listed(&format!("{scheme}://{host}")) => Ok(()),
+            scheme if is_listed(&format!("{scheme}://{host}")) => Ok(()),
             _ => refuse("the scheme is not one that this server redirects to"),
         }
     }

@@ -4,7 +4,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, ClientRecord, commit_new, unused_until, write},
+    records::{AgentRecord, ClientRecord, anonymous_expiry, commit_or_conflict, write},
     secret,
 };
 use portolan_store::Expectation;
@@ -49,7 +49,7 @@ impl Registration {
             signs_in: false,
             client_id,
             last_call_at: Some(now.as_millis()),
-            expires_at: Some(unused_until(now)),
+            expires_at: Some(anonymous_expiry(now)),
         }
     }
 }
@@ -81,7 +81,7 @@ impl Identity {
         let (agents, clients) = (&self.records.agents, &self.records.clients);
         write(&mut unit, agents, &registered.agent_id, &agent, Expectation::Absent).await?;
         write(&mut unit, clients, &registered.client_id, &client, Expectation::Absent).await?;
-        commit_new(unit).await?;
+        commit_or_conflict(unit).await?;
         Ok(registered)
     }
 }

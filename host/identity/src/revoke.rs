@@ -6,7 +6,7 @@ use crate::{
     grants::RefreshClaims,
     identity::Identity,
     oauth::OAuthError,
-    records::{GrantRecord, commit_new, read},
+    records::{GrantRecord, commit_or_conflict, read},
     token::{Claims, VerifiedToken},
 };
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Identity {
             Ok(claims) if claims.client_id == client.id => {
                 let mut unit = self.unit();
                 self.record_revocation(&mut unit, &claims.jti).await?;
-                commit_new(unit).await?;
+                commit_or_conflict(unit).await?;
                 self.invalidate_standings();
                 Ok(())
             }

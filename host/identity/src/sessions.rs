@@ -4,7 +4,7 @@ use crate::{
     authorize::AuthorizationRequest,
     error::IdentityError,
     identity::Identity,
-    records::{SessionRecord, commit_new, read, write},
+    records::{SessionRecord, commit_or_conflict, read, write},
     secret,
     signer::Expiring,
 };
@@ -89,7 +89,7 @@ impl Identity {
         };
         let id = secret::hash(&cookie).hex();
         write(&mut unit, &self.records.sessions, &id, &record, Expectation::Absent).await?;
-        commit_new(unit).await?;
+        commit_or_conflict(unit).await?;
         Ok(cookie)
     }
 
@@ -112,7 +112,7 @@ impl Identity {
         let mut unit = self.unit();
         let id = secret::hash(cookie).hex();
         unit.delete(&self.records.sessions, &id, Expectation::Any).await?;
-        commit_new(unit).await?;
+        commit_or_conflict(unit).await?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{commit, commit_new, write},
+    records::{commit, commit_or_conflict, write},
     register::Registration,
     secret,
 };
@@ -32,7 +32,7 @@ impl Identity {
         agent.expires_at = Some(now.as_millis() + SIGN_IN_LIFE_MS);
         agent.signs_in = true;
         write(&mut unit, &self.records.agents, &agent_id, &agent, Expectation::Absent).await?;
-        commit_new(unit).await?;
+        commit_or_conflict(unit).await?;
         self.lookup_caller(&agent_id).await
     }
 

@@ -89,7 +89,7 @@ impl Standing {
 pub(crate) struct CachedStanding {
     pub read_at: Timestamp,
     /// The number of invalidations on this node before it was read.
-    pub changes: u64,
+    pub invalidations: u64,
     pub standing: Standing,
 }
 
@@ -129,7 +129,7 @@ mod tests {
     fn a_standing_is_old_after_its_age_and_when_the_clock_was_set_back() {
         let at = Timestamp::from_millis;
         let standing = Standing { owner_id: None, agent_name: None, test_mode: false };
-        let cached = CachedStanding { read_at: at(5_000), changes: 0, standing };
+        let cached = CachedStanding { read_at: at(5_000), invalidations: 0, standing };
         assert!(cached.is_younger_than(1_000, at(5_000)));
         assert!(cached.is_younger_than(1_000, at(5_999)));
         assert!(!cached.is_younger_than(1_000, at(6_000)));

@@ -1,6 +1,6 @@
 //! Notifications about a new catalog version, for clients with a valid token.
 
-use crate::{Admitted, Mcp, admitted::admitted};
+use crate::{Mcp, Sender, sender::sender};
 use rmcp::{
     ErrorData, RoleServer,
     service::{Peer, SubscriptionContext, SubscriptionSendError},
@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 /// The interval at which a stream's token is checked: about the longest time that a stream outlives
 /// a revocation.
-const TOKEN_CHECK: Duration = Duration::from_secs(10);
+const TOKEN_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Notifies a subscription of each change, until the client disconnects, its token is no longer valid, or
 /// the host stops.
@@ -17,13 +17,13 @@ pub(super) async fn notify_subscription(
     mcp: &Mcp,
     subscription: &SubscriptionContext,
 ) -> Result<(), ErrorData> {
-    let admitted = admitted(&subscription.request_context().extensions)?;
+    let sender = sender(&subscription.request_context().extensions)?;
     let mut changes = mcp.host.catalog.changes();
-    let mut ended = std::pin::pin!(mcp.ended(admitted));
+    let mut stream_end = std::pin::pin!(mcp.stream_end(sender));
     loop {
         tokio::select! {
             () = subscription.cancelled() => return Ok(()),
-            () = &mut ended => return Ok(()),
+            () = &mut stream_end => return Ok(()),
             Ok(()) = changes.changed() => {
                 if notify_accepted(subscription).await.is_err() {
                     return Ok(());
@@ -67,13 +67,13 @@ pub(super) async fn notify_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
 impl Mcp {
     /// Waits until a stream must end: its token has expired, was revoked or cannot be checked, or
     /// the host stops.
-    pub async fn ended(&self, admitted: &Admitted) {
+    pub async fn stream_end(&self, sender: &Sender) {
         let identity = &self.host.identity;
         let token = async {
-            while let Ok(left) =
-                identity.remaining_life(&admitted.token, identity.mcp_audience()).await
+            while let Ok(remaining) =
+                identity.remaining_life(&sender.token, identity.mcp_audience()).await
             {
-                tokio::time::sleep(left.min(TOKEN_CHECK)).await;
+                tokio::time::sleep(remaining.min(TOKEN_CHECK_INTERVAL)).await;
             }
         };
         tokio::select! {

@@ -4,7 +4,7 @@
 //! This module knows nothing of phones or codes: the `next` of each refusal and answer says which fields
 //! are missing, how to ask for them, and which call follows.
 
-use crate::{Admitted, server::Server};
+use crate::{Sender, server::Server};
 use portolan_identity::Elicitation;
 use portolan_pipeline::Answer;
 use portolan_vocabulary::{Digest, ErrorCode, Failure};
@@ -28,7 +28,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(240);
 /// The name of the answers in a response.
 const ANSWERS: &str = "answers";
 /// The keywords of a field's schema that a form can show.
-const SHOWN: [&str; 4] = ["title", "description", "minLength", "maxLength"];
+const FORM_KEYWORDS: [&str; 4] = ["title", "description", "minLength", "maxLength"];
 
 /// The outcome of a step of the claim.
 pub(super) enum Outcome {
@@ -45,7 +45,7 @@ pub(super) enum Outcome {
 
 /// A person's reply to a form.
 enum Reply {
-    With(Map<String, Value>),
+    Accepted(Map<String, Value>),
     /// The person has refused, or closed the form.
     Declined,
 }
@@ -59,7 +59,8 @@ pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 
 /// Returns the first question of the claim, if this refusal has one.
 pub(super) fn question(failure: &Failure) -> Option<Elicitation> {
-    let next = failure.next.as_deref().filter(|_| failure.is(ErrorCode::PhoneBindingRequired))?;
+    let next =
+        failure.next.as_deref().filter(|_| failure.has_code(ErrorCode::PhoneBindingRequired))?;
     parse_question(next, None)
 }
 
@@ -69,15 +70,15 @@ pub(super) fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String 
 }
 
 fn parse_question(next: &Value, refusal: Option<&str>) -> Option<Elicitation> {
-    let missing: Vec<String> = serde_json::from_value(next.get("missing")?.clone()).ok()?;
+    let missing_fields: Vec<String> = serde_json::from_value(next.get("missing")?.clone()).ok()?;
     let text = next.get("ask_user").and_then(Value::as_str).unwrap_or("What is missing?");
     let text = refusal.map_or_else(|| text.to_owned(), |refusal| format!("{refusal} {text}"));
-    Some(Elicitation::new(step(next)?, missing, text))
+    Some(Elicitation::new(next_call(next)?, missing_fields, text))
         .filter(|question| !question.missing.is_empty())
 }
 
 /// Returns the call that a next step names.
-fn step(next: &Value) -> Option<(String, Map<String, Value>)> {
+fn next_call(next: &Value) -> Option<(String, Map<String, Value>)> {
     let capability = next.get("capability")?.as_str()?.to_owned();
     Some((capability, next.get("input")?.as_object()?.clone()))
 }
@@ -85,10 +86,14 @@ fn step(next: &Value) -> Option<(String, Map<String, Value>)> {
 impl Server {
     /// Makes the call of a step, and then the calls of the next steps that have no question, at
     /// most `MAX_STEPS` in all.
-    async fn take(&self, admitted: &Admitted, step: (String, Map<String, Value>)) -> Outcome {
-        let (capability, mut input) = step;
+    async fn follow_steps(
+        &self,
+        sender: &Sender,
+        next_call: (String, Map<String, Value>),
+    ) -> Outcome {
+        let (capability, mut input) = next_call;
         for _ in 0..MAX_STEPS {
-            let outcome = self.run(admitted, &capability, input).await;
+            let outcome = self.run(sender, &capability, input).await;
             let (next, refusal) = match outcome {
                 Ok(Answer { next: None, .. }) => return Outcome::Completed,
                 Ok(Answer { next: Some(next), .. }) => (next, None),
@@ -104,8 +109,8 @@ impl Server {
                 return Outcome::Asked(question);
             }
             // A call of another capability is not part of this claim.
-            let same = self::step(&next).filter(|(named, _)| *named == capability);
-            match (same.filter(|_| next.get("after_s").is_none()), refusal) {
+            let same_capability = self::next_call(&next).filter(|(named, _)| *named == capability);
+            match (same_capability.filter(|_| next.get("after_s").is_none()), refusal) {
                 (Some((_, following)), _) => input = following,
                 (None, None) => return Outcome::Completed,
                 (None, Some(failure)) => return Outcome::Refused(failure),
@@ -114,33 +119,33 @@ impl Server {
         Outcome::Completed
     }
 
-    async fn answer(
+    async fn answer_question(
         &self,
-        admitted: &Admitted,
+        sender: &Sender,
         question: Elicitation,
         answers: Map<String, Value>,
     ) -> Outcome {
         let Elicitation { capability, mut input, missing, .. } = question;
         input.extend(answers.into_iter().filter(|(name, _)| missing.contains(name)));
-        self.take(admitted, (capability, input)).await
+        self.follow_steps(sender, (capability, input)).await
     }
 
     /// Asks the questions while the call waits, as the older protocol requires.
     pub(super) async fn ask_and_wait(
         &self,
-        admitted: &Admitted,
+        sender: &Sender,
         context: &RequestContext<RoleServer>,
         mut question: Elicitation,
     ) -> Outcome {
         for _ in 0..MAX_QUESTIONS {
-            let asked = self.form(&question);
+            let form = self.form(&question);
             let answer = tokio::select! {
-                answer = context.peer.create_elicitation_with_timeout(asked, Some(ANSWER_TIMEOUT)) => answer,
+                answer = context.peer.create_elicitation_with_timeout(form, Some(ANSWER_TIMEOUT)) => answer,
                 // A host that stops does not wait for answers.
                 () = self.mcp.stop.cancelled() => break,
             };
-            let Ok(Reply::With(answers)) = answer.map(reply) else { break };
-            match self.answer(admitted, question, answers).await {
+            let Ok(Reply::Accepted(answers)) = answer.map(parse_reply) else { break };
+            match self.answer_question(sender, question, answers).await {
                 Outcome::Asked(next) => question = next,
                 ended => return ended,
             }
@@ -152,11 +157,11 @@ impl Server {
     /// answer.
     pub(super) fn ask(
         &self,
-        admitted: &Admitted,
+        sender: &Sender,
         question: Elicitation,
-        about: &str,
+        digest: &str,
     ) -> Result<InputRequiredResult, ErrorData> {
-        let question = question.of(&admitted.caller.agent_id, about);
+        let question = question.addressed_to(&sender.caller.agent_id, digest);
         let state = self.mcp.host.identity.sign_elicitation(question.clone());
         let state = state.map_err(|error| {
             tracing::error!(%error, "a question cannot be signed");
@@ -171,13 +176,13 @@ impl Server {
     /// signed for another call or agent, or has expired.
     pub(super) async fn continue_claim(
         &self,
-        admitted: &Admitted,
+        sender: &Sender,
         state: &str,
         responses: Option<InputResponses>,
-        about: &str,
+        digest: &str,
     ) -> Result<Outcome, ErrorData> {
         let identity = &self.mcp.host.identity;
-        let question = identity.verify_elicitation(state, &admitted.caller.agent_id, about);
+        let question = identity.verify_elicitation(state, &sender.caller.agent_id, digest);
         let question = question.ok_or_else(|| {
             let text = "requestState belongs to another call or has expired; call again without it";
             ErrorData::invalid_params(text, None)
@@ -185,8 +190,8 @@ impl Server {
         let Some(response) = responses.and_then(|mut responses| responses.remove(ANSWERS)) else {
             return Ok(Outcome::Asked(question));
         };
-        Ok(match serde_json::from_value(response).map(reply) {
-            Ok(Reply::With(answers)) => self.answer(admitted, question, answers).await,
+        Ok(match serde_json::from_value(response).map(parse_reply) {
+            Ok(Reply::Accepted(answers)) => self.answer_question(sender, question, answers).await,
             Ok(Reply::Declined) => Outcome::Declined,
             Err(_) => Outcome::Asked(question),
         })
@@ -204,11 +209,12 @@ impl Server {
                 let schema = action.and_then(|action| {
                     action.schemas.input.document().get("properties")?.get(field)
                 });
-                let known = schema.and_then(Value::as_object).into_iter().flatten();
-                let known = known.filter(|(keyword, _)| SHOWN.contains(&keyword.as_str()));
-                let mut shown = Map::from_iter([("type".to_owned(), json!("string"))]);
-                shown.extend(known.map(|(keyword, value)| (keyword.clone(), value.clone())));
-                (field.clone(), Value::Object(shown))
+                let keywords = schema.and_then(Value::as_object).into_iter().flatten();
+                let keywords =
+                    keywords.filter(|(keyword, _)| FORM_KEYWORDS.contains(&keyword.as_str()));
+                let mut property = Map::from_iter([("type".to_owned(), json!("string"))]);
+                property.extend(keywords.map(|(keyword, value)| (keyword.clone(), value.clone())));
+                (field.clone(), Value::Object(property))
             })
             .collect();
         let schema =
@@ -222,9 +228,9 @@ impl Server {
     }
 }
 
-fn reply(result: ElicitResult) -> Reply {
+fn parse_reply(result: ElicitResult) -> Reply {
     match (result.action, result.content) {
-        (ElicitationAction::Accept, Some(Value::Object(answers))) => Reply::With(answers),
+        (ElicitationAction::Accept, Some(Value::Object(answers))) => Reply::Accepted(answers),
         _ => Reply::Declined,
     }
 }

@@ -11,16 +11,16 @@ pub(super) fn description(capability: &Capability) -> String {
     }
     text.push_str("\n\nActions:");
     for action in capability.callable() {
-        let described = &action.descriptor;
-        let needs = match described.access {
+        let descriptor = &action.descriptor;
+        let requirement = match descriptor.access {
             Access::Read => "reads",
             Access::Write => "writes; a person must have claimed this agent",
             Access::Events => "needs the scope svc.events",
             Access::Open | Access::Internal => "any agent",
         };
-        let name = &described.name;
-        text.push_str(&format!("\n- {name} ({needs}): {}", described.title));
-        if let Some(reason) = &described.deprecated {
+        let name = &descriptor.name;
+        text.push_str(&format!("\n- {name} ({requirement}): {}", descriptor.title));
+        if let Some(reason) = &descriptor.deprecated {
             text.push_str(&format!(" Deprecated: {reason}"));
         }
     }

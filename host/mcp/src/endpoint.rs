@@ -34,7 +34,7 @@ struct Parameters {
 }
 
 /// Returns the answer to a body that is not a message. It has no id, because none could be parsed.
-pub fn unreadable(body: &[u8]) -> Value {
+pub fn parse_error_response(body: &[u8]) -> Value {
     let error = match serde_json::from_slice::<IgnoredAny>(body) {
         Ok(_) => ErrorData::invalid_request("The body is not a message of JSON-RPC.", None),
         Err(_) => ErrorData::parse_error("The body is not JSON.", None),
@@ -76,7 +76,7 @@ impl Mcp {
             return Ok(());
         }
         let snapshot = self.host.catalog.snapshot();
-        let tools = self.tools.of(&snapshot, &self.settings);
+        let tools = self.tools.tools_for(&snapshot, &self.settings);
         let arguments = parameters.arguments.unwrap_or_default();
         let Some(ToolRequest::Call(target)) = tools.request(&parameters.name, arguments) else {
             return Ok(());
@@ -87,7 +87,7 @@ impl Mcp {
         let Ok(selected) = capability.select(target.body) else { return Ok(()) };
         let access = selected.action.descriptor.access;
         match ensure_permitted(caller, access, self.host.catalog.roles()) {
-            Err(failure) if failure.is(ErrorCode::InsufficientScope) => Err(failure),
+            Err(failure) if failure.has_code(ErrorCode::InsufficientScope) => Err(failure),
             _ => Ok(()),
         }
     }

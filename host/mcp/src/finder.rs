@@ -19,7 +19,7 @@ const MAX_FOUND: usize = 20;
 /// Returns the three tools.
 pub(super) fn tools() -> Vec<Tool> {
     let id = json!({ "type": "string", "description": "The capability's id, as find_capabilities returns it." });
-    let reads = || ToolAnnotations::new().read_only(true).destructive(false).idempotent(true);
+    let read_only = || ToolAnnotations::new().read_only(true).destructive(false).idempotent(true);
     vec![
         tool(
             FIND,
@@ -28,7 +28,7 @@ pub(super) fn tools() -> Vec<Tool> {
             json!({ "query": { "type": "string", "maxLength": 200, "description": "Words for what you want to do. Without them, the answer lists the first capabilities." } }),
             &[],
         )
-        .with_annotations(reads()),
+        .with_annotations(read_only()),
         tool(
             DESCRIBE,
             "Describe a capability",
@@ -36,7 +36,7 @@ pub(super) fn tools() -> Vec<Tool> {
             json!({ "capability": id }),
             &["capability"],
         )
-        .with_annotations(reads()),
+        .with_annotations(read_only()),
         tool(
             CALL,
             "Call a capability",
@@ -102,7 +102,7 @@ pub(super) fn find(
     let callable = snapshot
         .capabilities
         .values()
-        .filter(|capability| !capability.is_sunset(now) && may_call(capability, caller));
+        .filter(|capability| !capability.is_sunset(now) && can_call(capability, caller));
     let mut found: Vec<(usize, &Arc<Capability>)> = callable
         .map(|capability| (weight(capability, &words), capability))
         .filter(|(weight, _)| words.is_empty() || *weight > 0)
@@ -120,9 +120,9 @@ pub(super) fn find(
 }
 
 /// Returns whether the caller's scopes permit one of the capability's actions.
-pub(super) fn may_call(capability: &Capability, caller: &AgentCaller) -> bool {
+pub(super) fn can_call(capability: &Capability, caller: &AgentCaller) -> bool {
     let mut scopes = capability.callable().map(|action| action.descriptor.access.scope());
-    scopes.any(|scope| scope.is_none_or(|scope| caller.holds(scope)))
+    scopes.any(|scope| scope.is_none_or(|scope| caller.has_scope(scope)))
 }
 
 /// Returns how well a capability matches the words. A word in a name weighs more than one in a text.
@@ -130,15 +130,19 @@ fn weight(capability: &Capability, words: &[&str]) -> usize {
     let descriptor = &capability.descriptor;
     let actions = || capability.callable().map(|action| &action.descriptor);
     let names = format!("{} {} {}", descriptor.id, descriptor.title, descriptor.tags.join(" "));
-    let verbs: String =
+    let action_names: String =
         actions().map(|action| format!("{} {} ", action.name, action.title)).collect();
     let texts = format!("{} {}", descriptor.summary, descriptor.description);
-    let places =
-        [(names, 4), (verbs, 2), (texts, 1)].map(|(text, weight)| (text.to_lowercase(), weight));
-    let of_word = |word: &&str| -> usize {
-        places.iter().filter(|(text, _)| text.contains(*word)).map(|(_, weight)| weight).sum()
+    let weighted_texts = [(names, 4), (action_names, 2), (texts, 1)]
+        .map(|(text, weight)| (text.to_lowercase(), weight));
+    let word_weight = |word: &&str| -> usize {
+        weighted_texts
+            .iter()
+            .filter(|(text, _)| text.contains(*word))
+            .map(|(_, weight)| weight)
+            .sum()
     };
-    words.iter().map(of_word).sum()
+    words.iter().map(word_weight).sum()
 }
 
 /// Returns what a caller must know before a call: the description and the input schema.

@@ -2,7 +2,7 @@
 //!
 //! The modules, in reading order:
 //!
-//! - `transport` is the HTTP service, for requests that crate `http` has authenticated; `admitted` is
+//! - `transport` is the HTTP service, for requests that crate `http` has authenticated; `sender` is
 //!   the sender of a message; `settings` is what an operator can set.
 //! - `endpoint` is the state that all clients share; `server` answers the messages of one client and
 //!   passes each method to its module.
@@ -16,7 +16,7 @@
 //! never runs a component itself; a stream ends when its token expires, and within seconds when its token is
 //! revoked.
 
-mod admitted;
+mod sender;
 mod call;
 mod changes;
 mod claim;
@@ -32,10 +32,10 @@ mod settings;
 mod tools;
 mod transport;
 
-pub use admitted::Admitted;
-pub use endpoint::{Mcp, unreadable};
+pub use endpoint::{Mcp, parse_error_response};
 pub use page::Page;
 pub use rmcp::ServerHandler;
+pub use sender::Sender;
 pub use server::Server;
 pub use settings::McpSettings;
 pub use transport::{SESSION_HEADER, SESSION_IDLE, Service};

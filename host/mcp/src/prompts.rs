@@ -1,6 +1,6 @@
 //! The prompts of the capabilities, as clients list and fill them.
 
-use portolan_catalog::{Snapshot, fill};
+use portolan_catalog::{Snapshot, fill_prompt};
 use portolan_vocabulary as host;
 use rmcp::{
     ErrorData,
@@ -29,10 +29,9 @@ pub(super) fn get(
     let found = snapshot.prompts().find(|(listed, _)| listed == name);
     let (_, prompt) = found
         .ok_or_else(|| ErrorData::invalid_params(format!("there is no prompt {name}"), None))?;
-    let text =
-        fill(prompt, |name| arguments.get(name).and_then(Value::as_str)).map_err(|name| {
-            ErrorData::invalid_params(format!("the argument {name} is missing"), None)
-        })?;
+    let text = fill_prompt(prompt, |name| arguments.get(name).and_then(Value::as_str)).map_err(
+        |name| ErrorData::invalid_params(format!("the argument {name} is missing"), None),
+    )?;
     let message = PromptMessage::new_text(Role::User, text);
     Ok(GetPromptResult::new(vec![message]).with_description(&prompt.description))
 }

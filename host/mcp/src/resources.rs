@@ -1,7 +1,7 @@
 //! Resources: the host's documents, the feeds, the pages of a capability, and each capability's schema.
 
 use crate::{
-    Admitted,
+    Sender,
     server::{CACHE_MS, Server},
 };
 use portolan_publication::Document;
@@ -19,18 +19,18 @@ const MARKDOWN: &str = "text/markdown";
 const PAGES: &str = "portolan://pages/";
 
 impl Server {
-    pub(super) async fn resources(&self, admitted: &Admitted) -> Vec<Resource> {
+    pub(super) async fn resources(&self, sender: &Sender) -> Vec<Resource> {
         let url = &self.mcp.public_url;
-        let own = self.mcp.pages.iter().map(|page| {
+        let host_pages = self.mcp.pages.iter().map(|page| {
             Resource::new(format!("{url}{}", page.path), page.path.trim_start_matches('/'))
                 .with_title(page.title)
                 .with_description(page.description)
                 .with_mime_type(page.media_type)
                 .with_size(page.text.len() as u64)
         });
-        let mut resources: Vec<Resource> = own.collect();
+        let mut resources: Vec<Resource> = host_pages.collect();
         resources.extend(self.feeds());
-        resources.extend(self.pages(admitted).await);
+        resources.extend(self.pages(sender).await);
         let snapshot = self.mcp.host.catalog.snapshot();
         if snapshot.capabilities.len() <= self.mcp.settings.listed_tools {
             resources.extend(snapshot.capabilities.values().map(|capability| {
@@ -53,20 +53,20 @@ impl Server {
         ]
     }
 
-    pub(super) async fn document(
+    pub(super) async fn read_document(
         &self,
-        admitted: &Admitted,
+        sender: &Sender,
         uri: &str,
     ) -> Result<ReadResourceResult, ErrorData> {
         let path = uri.strip_prefix(self.mcp.public_url.as_str()).unwrap_or_default();
-        let own = self.mcp.pages.iter().find(|page| page.path == path);
-        let (text, media_type, scope) = if let Some(page) = own {
+        let host_page = self.mcp.pages.iter().find(|page| page.path == path);
+        let (text, media_type, scope) = if let Some(page) = host_page {
             (page.text.clone(), page.media_type, CacheScope::Public)
         } else if let Some(text) = self.schema(path) {
             (text, SCHEMA, CacheScope::Public)
         } else if let Some((text, media_type)) = self.feed(path) {
             (text, media_type, CacheScope::Public)
-        } else if let Some(text) = self.page(admitted, uri).await {
+        } else if let Some(text) = self.page(sender, uri).await {
             (text, MARKDOWN, CacheScope::Private)
         } else {
             let data = json!({ "uri": uri });
@@ -78,7 +78,7 @@ impl Server {
     }
 
     /// Returns the ids of capabilities that start with `prefix`.
-    pub(super) fn ids(&self, prefix: &str) -> Vec<String> {
+    pub(super) fn capability_ids(&self, prefix: &str) -> Vec<String> {
         let snapshot = self.mcp.host.catalog.snapshot();
         let ids = snapshot.capabilities.keys().filter(|id| id.starts_with(prefix));
         ids.map(|id| id.to_string()).collect()
@@ -119,8 +119,8 @@ impl Server {
     }
 
     /// Returns the pages that the capability with the role `pages` lists for this caller.
-    async fn pages(&self, admitted: &Admitted) -> Vec<Resource> {
-        let listed = self.call_pages(admitted, json!({ "action": "list" })).await;
+    async fn pages(&self, sender: &Sender) -> Vec<Resource> {
+        let listed = self.call_pages(sender, json!({ "action": "list" })).await;
         let items = listed.and_then(|mut list| Some(list.get_mut("items")?.take()));
         let items = items.as_ref().and_then(Value::as_array).into_iter().flatten();
         let page = |item: &Value| {
@@ -136,17 +136,17 @@ impl Server {
         items.filter_map(page).collect()
     }
 
-    async fn page(&self, admitted: &Admitted, uri: &str) -> Option<String> {
+    async fn page(&self, sender: &Sender, uri: &str) -> Option<String> {
         let slug = uri.strip_prefix(PAGES)?;
         let input = json!({ "action": "get", "slug": slug, "format": "markdown" });
-        let page = self.call_pages(admitted, input).await?;
+        let page = self.call_pages(sender, input).await?;
         page.get("body")?.as_str().map(str::to_owned)
     }
 
-    async fn call_pages(&self, admitted: &Admitted, input: Value) -> Option<Value> {
+    async fn call_pages(&self, sender: &Sender, input: Value) -> Option<Value> {
         let snapshot = self.mcp.host.catalog.snapshot();
         let capability = &snapshot.holder(Role::Pages).ok()?.id;
         let input: Map<String, Value> = input.as_object()?.clone();
-        Some(self.run(admitted, capability, input).await.ok()?.result)
+        Some(self.run(sender, capability, input).await.ok()?.result)
     }
 }

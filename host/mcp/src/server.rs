@@ -1,6 +1,6 @@
 //! The server of one client's messages. Each method is passed to its module.
 
-use crate::{Mcp, admitted::admitted, changes, prompts};
+use crate::{Mcp, changes, prompts, sender::sender};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -80,8 +80,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let admitted = admitted(&context.extensions)?;
-        let tools = ListToolsResult::with_all_items(self.listed(&admitted.caller));
+        let sender = sender(&context.extensions)?;
+        let tools = ListToolsResult::with_all_items(self.listed_tools(&sender.caller));
         // The list is private, because it depends on the token's scopes.
         Ok(tools.with_ttl_ms(CACHE_MS).with_cache_scope(CacheScope::Private))
     }
@@ -104,7 +104,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let resources = self.resources(admitted(&context.extensions)?).await;
+        let resources = self.resources(sender(&context.extensions)?).await;
         let resources = ListResourcesResult::with_all_items(resources);
         Ok(resources.with_ttl_ms(CACHE_MS).with_cache_scope(CacheScope::Private))
     }
@@ -123,7 +123,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let document = self.document(admitted(&context.extensions)?, &request.uri).await?;
+        let document = self.read_document(sender(&context.extensions)?, &request.uri).await?;
         Ok(document.into())
     }
 
@@ -154,14 +154,14 @@ impl ServerHandler for Server {
     ) -> Result<CompleteResult, ErrorData> {
         let mut values = match &request.r#ref {
             Reference::Resource(_) if request.argument.name == "id" => {
-                self.ids(&request.argument.value)
+                self.capability_ids(&request.argument.value)
             }
             _ => Vec::new(),
         };
-        let (total, more) = (values.len(), values.len() > CompletionInfo::MAX_VALUES);
+        let (total, has_more) = (values.len(), values.len() > CompletionInfo::MAX_VALUES);
         values.truncate(CompletionInfo::MAX_VALUES);
         let total = u32::try_from(total).ok();
-        let completion = CompletionInfo::with_pagination(values, total, more);
+        let completion = CompletionInfo::with_pagination(values, total, has_more);
         let completion = completion.map_err(|error| ErrorData::internal_error(error, None))?;
         Ok(CompleteResult::new(completion))
     }

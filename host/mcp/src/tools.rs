@@ -21,27 +21,27 @@ pub(super) struct Cache(ArcSwapOption<(u64, Arc<Tools>)>);
 /// The tools of a catalog, in the order of the capability ids.
 #[derive(Debug)]
 pub(super) struct Tools {
-    offered: Vec<Offered>,
+    entries: Vec<ToolEntry>,
     /// The capability of each tool name.
     names: BTreeMap<String, Arc<str>>,
-    /// The three tools that replace `offered` if the catalog is too large to be listed; otherwise
+    /// The three tools that replace `entries` if the catalog is too large to be listed; otherwise
     /// `None`.
     finder: Option<Vec<Tool>>,
 }
 
 #[derive(Debug)]
-struct Offered {
+struct ToolEntry {
     tool: Tool,
     accesses: Vec<Access>,
     sunset_at: Option<Timestamp>,
 }
 
 impl Cache {
-    pub(super) fn of(&self, snapshot: &Snapshot, settings: &McpSettings) -> Arc<Tools> {
-        if let Some(known) = &*self.0.load()
-            && known.0 == snapshot.version
+    pub(super) fn tools_for(&self, snapshot: &Snapshot, settings: &McpSettings) -> Arc<Tools> {
+        if let Some(cached) = &*self.0.load()
+            && cached.0 == snapshot.version
         {
-            return Arc::clone(&known.1);
+            return Arc::clone(&cached.1);
         }
         let tools = Arc::new(Tools::new(snapshot, settings.listed_tools));
         self.0.store(Some(Arc::new((snapshot.version, Arc::clone(&tools)))));
@@ -50,27 +50,27 @@ impl Cache {
 }
 
 impl Tools {
-    fn new(snapshot: &Snapshot, listed: usize) -> Self {
+    fn new(snapshot: &Snapshot, max_listed: usize) -> Self {
         let capabilities = || snapshot.capabilities.values();
         let names = capabilities()
             .map(|capability| (capability.tool_name(), Arc::clone(&capability.id)))
             .collect();
-        let finder = (snapshot.capabilities.len() > listed).then(finder::tools);
-        let offered = capabilities().filter(|_| finder.is_none());
-        let offered = offered.map(|capability| Offered::new(capability));
-        Self { offered: offered.collect(), names, finder }
+        let finder = (snapshot.capabilities.len() > max_listed).then(finder::tools);
+        let entries = capabilities().filter(|_| finder.is_none());
+        let entries = entries.map(|capability| ToolEntry::new(capability));
+        Self { entries: entries.collect(), names, finder }
     }
 
     /// Returns the three tools for a large catalog, or the tools that are not past their sunset and
     /// have an action that the caller's scopes permit.
-    pub(super) fn listed(&self, caller: &AgentCaller, now: Timestamp) -> Vec<Tool> {
+    pub(super) fn listed_tools(&self, caller: &AgentCaller, now: Timestamp) -> Vec<Tool> {
         if let Some(finder) = &self.finder {
             return finder.clone();
         }
-        let callable = |access: &Access| access.scope().is_none_or(|scope| caller.holds(scope));
-        let offered = self.offered.iter().filter(|tool| tool.sunset_at.is_none_or(|at| at > now));
-        let offered = offered.filter(|tool| tool.accesses.iter().any(callable));
-        offered.map(|offered| offered.tool.clone()).collect()
+        let callable = |access: &Access| access.scope().is_none_or(|scope| caller.has_scope(scope));
+        let entries = self.entries.iter().filter(|tool| tool.sunset_at.is_none_or(|at| at > now));
+        let entries = entries.filter(|tool| tool.accesses.iter().any(callable));
+        entries.map(|entry| entry.tool.clone()).collect()
     }
 
     /// Parses a tool call. Returns `None` if there is no such tool.
@@ -85,7 +85,7 @@ impl Tools {
     }
 }
 
-impl Offered {
+impl ToolEntry {
     fn new(capability: &Capability) -> Self {
         let descriptor = &capability.descriptor;
         let schemas = &capability.tool;
@@ -104,11 +104,11 @@ impl Offered {
 
 /// Returns the hints about a tool. A hint that the tool is harmless must be true of every action.
 fn annotations(capability: &Capability) -> ToolAnnotations {
-    let all = |is: fn(&Action) -> bool| capability.callable().all(is);
-    let read_only = all(|action| action.descriptor.access == Access::Read);
-    let destructive = !all(|action| !action.descriptor.destructive);
+    let every_action = |predicate: fn(&Action) -> bool| capability.callable().all(predicate);
+    let read_only = every_action(|action| action.descriptor.access == Access::Read);
+    let destructive = !every_action(|action| !action.descriptor.destructive);
     ToolAnnotations::new()
         .read_only(read_only)
         .destructive(destructive && !read_only)
-        .idempotent(read_only || all(|action| action.descriptor.idempotent))
+        .idempotent(read_only || every_action(|action| action.descriptor.idempotent))
 }

@@ -20,6 +20,6 @@ pub mod lookups;
 mod requests;
 pub mod sms;
 
-pub use requests::{Answered, Outgoing, OutgoingError};
+pub use requests::{Outgoing, OutgoingError, OutgoingResponse};
 pub(crate) use requests::{read_beginning, request_error};
 pub use reqwest::Certificate;

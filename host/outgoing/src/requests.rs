@@ -48,7 +48,7 @@ pub struct Outgoing {
 
 /// The answer to a request.
 #[derive(Debug)]
-pub struct Answered {
+pub struct OutgoingResponse {
     pub status: u16,
     retry_after: Option<RetryAfter>,
     /// The beginning of the body.
@@ -79,7 +79,7 @@ impl RetryAfter {
     }
 }
 
-impl Answered {
+impl OutgoingResponse {
     /// Returns the number of seconds from now for which the server asks to wait, if it does.
     pub fn retry_after_s(&self, now: Timestamp) -> Option<u64> {
         self.retry_after.map(|retry_after| retry_after.seconds(now))
@@ -162,13 +162,13 @@ impl Outgoing {
         body: Vec<u8>,
         timeout: Duration,
         max_bytes: usize,
-    ) -> Result<Answered, OutgoingError> {
+    ) -> Result<OutgoingResponse, OutgoingError> {
         let url = self.check(address)?;
         let request = self.client(&url).post(url).headers(headers).body(body).timeout(timeout);
         let response = request.send().await.map_err(|error| request_error(&error))?;
         let retry_after = response.headers().get(RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| value.to_str().ok());
-        Ok(Answered {
+        Ok(OutgoingResponse {
             status: response.status().as_u16(),
             retry_after: retry_after.and_then(RetryAfter::parse),
             // The status is returned even if the body cannot be read.

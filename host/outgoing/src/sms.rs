@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The operator's setting for text messages.
 #[derive(Clone, PartialEq, Eq)]
-pub enum SmsPort {
+pub enum SmsTransport {
     /// `outbox:PATH`: each message is appended to a file as a line of JSON, `{"to","text","at"}`.
     Outbox(PathBuf),
     /// `https://ACCOUNT:TOKEN@HOST/PATH?From=NUMBER`: each message is posted as a form with `From`, `To`
@@ -28,7 +28,7 @@ pub enum SmsPort {
     Provider { url: String, account: String, token: String, from: String },
 }
 
-impl FromStr for SmsPort {
+impl FromStr for SmsTransport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -40,8 +40,8 @@ impl FromStr for SmsPort {
         let mut url = reqwest::Url::parse(text).map_err(|_| FIX.to_owned())?;
         let from = url.query_pairs().find(|(name, _)| name == "From");
         let from = from.map(|(_, number)| number.trim().to_owned());
-        let account = decoded(url.username());
-        let token = url.password().map(decoded);
+        let account = percent_decoded(url.username());
+        let token = url.password().map(percent_decoded);
         let (Some(from), Some(token)) = (from, token) else { return Err(FIX.to_owned()) };
         if !["http", "https"].contains(&url.scheme()) || account.is_empty() {
             return Err(FIX.to_owned());
@@ -56,13 +56,13 @@ impl FromStr for SmsPort {
 }
 
 /// Decodes the percent-encoding of a part of a URL.
-fn decoded(part: &str) -> String {
+fn percent_decoded(part: &str) -> String {
     let pair = format!("x={}", part.replace('+', "%2B"));
     let pairs: Vec<(String, String)> = serde_urlencoded::from_str(&pair).unwrap_or_default();
     pairs.into_iter().next().map(|(_, value)| value).unwrap_or_default()
 }
 
-impl fmt::Debug for SmsPort {
+impl fmt::Debug for SmsTransport {
     /// Leaves out the account's token.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -99,7 +99,7 @@ impl SmsError {
 /// The service that sends text messages.
 #[derive(Debug)]
 pub struct Sms {
-    port: SmsPort,
+    transport: SmsTransport,
     client: reqwest::Client,
     /// The address of this host for the provider, without a trailing slash.
     public_url: String,
@@ -107,14 +107,14 @@ pub struct Sms {
 
 impl Sms {
     /// Creates the service, with an HTTP client for the provider.
-    pub fn new(port: SmsPort, public_url: &str) -> Result<Self, reqwest::Error> {
+    pub fn new(transport: SmsTransport, public_url: &str) -> Result<Self, reqwest::Error> {
         // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder()
             .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
-        Ok(Self { port, client, public_url: public_url.to_owned() })
+        Ok(Self { transport, client, public_url: public_url.to_owned() })
     }
 
     /// Sends a message. `to` is in E.164. The provider reports about the delivery at an address
@@ -126,13 +126,13 @@ impl Sms {
         text: &str,
         now: Timestamp,
     ) -> Result<(), SmsError> {
-        match &self.port {
-            SmsPort::Outbox(path) => {
+        match &self.transport {
+            SmsTransport::Outbox(path) => {
                 let line = json!({ "to": to, "text": text, "at": now });
                 append(path, &format!("{line}\n"))
                     .map_err(|error| SmsError::File { path: path.clone(), error })
             }
-            SmsPort::Provider { url, account, token, from } => {
+            SmsTransport::Provider { url, account, token, from } => {
                 let report_to = self.report_url(id);
                 let form = [
                     ("From", from.as_str()),
@@ -157,7 +157,7 @@ impl Sms {
     /// Returns whether a report about a message comes from the provider. As with Twilio, the signature is an
     /// HMAC-SHA-1 with the account's token over the address and the sorted parameters.
     pub fn is_genuine(&self, id: &str, parameters: &[(String, String)], signature: &str) -> bool {
-        let SmsPort::Provider { token, .. } = &self.port else { return false };
+        let SmsTransport::Provider { token, .. } = &self.transport else { return false };
         let Ok(mut mac) = Hmac::<Sha1>::new_from_slice(token.as_bytes()) else { return false };
         mac.update(self.report_url(id).as_bytes());
         let mut sorted: Vec<_> = parameters.iter().collect();
@@ -181,13 +181,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ports_are_written_as_urls() {
-        assert_eq!("outbox:a/b".parse(), Ok(SmsPort::Outbox(PathBuf::from("a/b"))));
-        let provider: SmsPort =
+    fn transports_are_parsed_from_urls() {
+        assert_eq!("outbox:a/b".parse(), Ok(SmsTransport::Outbox(PathBuf::from("a/b"))));
+        let provider: SmsTransport =
             "https://AC1:s%2Be%3Acret@sms.example/messages.json?From=%2B15550100".parse().unwrap();
         assert_eq!(
             provider,
-            SmsPort::Provider {
+            SmsTransport::Provider {
                 url: "https://sms.example/messages.json".to_owned(),
                 account: "AC1".to_owned(),
                 token: "s+e:cret".to_owned(),
@@ -196,11 +196,11 @@ mod tests {
         );
         assert_eq!(format!("{provider:?}"), "https://sms.example/messages.json");
         let plus = "https://a:b@sms.example/?From=+15550100".parse();
-        assert!(matches!(plus, Ok(SmsPort::Provider { from, .. }) if from == "+15550100"));
+        assert!(matches!(plus, Ok(SmsTransport::Provider { from, .. }) if from == "+15550100"));
         for wrong in
             ["outbox:", "sms", "ftp://a:b@x/?From=1", "https://x/?From=1", "https://a:b@x/"]
         {
-            assert!(wrong.parse::<SmsPort>().is_err(), "{wrong}");
+            assert!(wrong.parse::<SmsTransport>().is_err(), "{wrong}");
         }
     }
 }

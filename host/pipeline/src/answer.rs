@@ -12,7 +12,7 @@ const FAULT_BYTES: usize = 1_024;
 
 /// A refusal of a nested call, which the calling action may return without declaring its code.
 #[derive(Debug, Clone)]
-pub(super) struct PassedRefusal {
+pub(super) struct NestedRefusal {
     pub(super) code: Cow<'static, str>,
     pub(super) kind: ErrorKind,
     pub(super) retryable: bool,
@@ -30,8 +30,11 @@ impl Answer {
 
 /// Returns whether the answer, if there is one, satisfies the declaration. If it does not, no writes are
 /// kept.
-pub(super) fn keeps_contract(outcome: &Outcome) -> bool {
-    outcome.as_ref().err().is_none_or(|failure| !failure.is(ErrorCode::CapabilityAnswerInvalid))
+pub(super) fn satisfies_declaration(outcome: &Outcome) -> bool {
+    outcome
+        .as_ref()
+        .err()
+        .is_none_or(|failure| !failure.has_code(ErrorCode::CapabilityAnswerInvalid))
 }
 
 /// Returns the outcome of a component's answer; `capability_answer_invalid` if the answer does not satisfy
@@ -39,70 +42,76 @@ pub(super) fn keeps_contract(outcome: &Outcome) -> bool {
 pub(super) fn check_answer(
     capability: &Capability,
     action: &Action,
-    ending: GuestAnswer,
+    answer: GuestAnswer,
     request: &str,
-    passed: &[PassedRefusal],
+    nested_refusals: &[NestedRefusal],
 ) -> Outcome {
-    let broken = |what: &str| {
+    let invalid_answer = |reason: &str| {
         let (id, name) = (&*capability.id, &action.descriptor.name);
         tracing::warn!(
             capability = id,
             action = name,
             request,
             "the answer of a component is invalid: {}",
-            one_line(what, FAULT_BYTES)
+            one_line(reason, FAULT_BYTES)
         );
         Failure::new(ErrorCode::CapabilityAnswerInvalid)
     };
-    let object = |text: Option<String>, what: &str| match text.as_deref().map(serde_json::from_str)
-    {
-        None => Ok(None),
-        Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
-        Some(_) => Err(broken(what)),
-    };
-    match ending {
+    let parse_object =
+        |text: Option<String>, reason: &str| match text.as_deref().map(serde_json::from_str) {
+            None => Ok(None),
+            Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
+            Some(_) => Err(invalid_answer(reason)),
+        };
+    match answer {
         GuestAnswer::Success { output, next } => {
-            let output: Value =
-                serde_json::from_str(&output).map_err(|_| broken("its output is not JSON"))?;
+            let output: Value = serde_json::from_str(&output)
+                .map_err(|_| invalid_answer("its output is not JSON"))?;
             if let Some(conflict) = action.schemas.output.violations(&output) {
-                return Err(broken(&format!(
+                return Err(invalid_answer(&format!(
                     "its output does not satisfy the output schema: {conflict}"
                 )));
             }
-            Ok((output, object(next, "its next step is not a JSON object")?))
+            Ok((output, parse_object(next, "its next step is not a JSON object")?))
         }
         GuestAnswer::Refused { code, message, conflict, next, keep_writes: _ } => {
-            let mut failure = declared(capability, action, &code)
-                .or_else(|| passed_on(passed, &code))
-                .ok_or_else(|| broken(&format!("it did not declare the code {code}")))?;
+            let mut failure = declared_failure(capability, action, &code)
+                .or_else(|| find_nested_refusal(nested_refusals, &code))
+                .ok_or_else(|| invalid_answer(&format!("it did not declare the code {code}")))?;
             failure.message = Cow::Owned(message);
-            failure.conflict = object(conflict, "its conflict is not a JSON object")?.map(Box::new);
-            failure.next = object(next, "its next step is not a JSON object")?.map(Box::new);
+            failure.conflict =
+                parse_object(conflict, "its conflict is not a JSON object")?.map(Box::new);
+            failure.next = parse_object(next, "its next step is not a JSON object")?.map(Box::new);
             Err(failure)
         }
     }
 }
 
-fn passed_on(passed: &[PassedRefusal], code: &str) -> Option<Failure> {
-    let passed = passed.iter().find(|passed| passed.code == code)?;
+fn find_nested_refusal(nested_refusals: &[NestedRefusal], code: &str) -> Option<Failure> {
+    let refusal = nested_refusals.iter().find(|refusal| refusal.code == code)?;
     Some(Failure {
-        error_code: passed.code.clone(),
+        error_code: refusal.code.clone(),
         message: Cow::Borrowed(""),
-        retryable: passed.retryable,
+        retryable: refusal.retryable,
         conflict: None,
         next: None,
-        kind: passed.kind,
+        kind: refusal.kind,
     })
 }
 
 /// Returns the failure for a code that the action declares, or for a common code that components may use;
 /// `None` for another code.
-pub(super) fn declared(capability: &Capability, action: &Action, code: &str) -> Option<Failure> {
+pub(super) fn declared_failure(
+    capability: &Capability,
+    action: &Action,
+    code: &str,
+) -> Option<Failure> {
     if let Some(code) = ErrorCode::from_name(code).filter(|code| code.row().component) {
         return Some(Failure::new(code));
     }
-    let listed = action.descriptor.errors.iter().any(|listed| listed == code);
-    let error = capability.descriptor.errors.iter().find(|error| listed && error.code == code)?;
+    let is_declared = action.descriptor.errors.iter().any(|declared| declared == code);
+    let error =
+        capability.descriptor.errors.iter().find(|error| is_declared && error.code == code)?;
     Some(Failure {
         error_code: Cow::Owned(error.code.clone()),
         message: Cow::Borrowed(""),

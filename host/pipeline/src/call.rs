@@ -4,8 +4,8 @@ use crate::{
     host::Host,
     idempotency::KeyedCall,
     outcome::{Answer, Meta},
-    rates::Spent,
-    run::{Done, Run},
+    rates::RateLimitState,
+    run::{Run, RunOutcome},
 };
 use portolan_catalog::{Action, Capability, Input};
 use portolan_sandbox::CallContext;
@@ -27,44 +27,49 @@ pub struct Call<'a> {
 }
 
 /// The body and the idempotency key of a call, before its action is selected.
-pub(super) struct Asked {
+pub(super) struct CallBody {
     pub(super) body: Result<Map<String, Value>, Failure>,
     pub(super) idempotency_key: Option<String>,
 }
 
 /// The outcome of a call, and what is left of the caller's rates.
 #[derive(Debug)]
-pub struct Called {
+pub struct CallOutcome {
     pub outcome: Result<Answer, Failure>,
-    pub spent: Vec<Spent>,
+    pub rate_limits: Vec<RateLimitState>,
 }
 
 impl Host {
     /// Runs one call from its permission to its answer.
-    pub async fn call(self: &Arc<Self>, call: Call<'_>) -> Called {
-        let mut spent = Vec::new();
+    pub async fn call(self: &Arc<Self>, call: Call<'_>) -> CallOutcome {
+        let mut rate_limits = Vec::new();
         let body = call.body.as_ref().ok();
-        let watched = self.watch(call.capability, body.map(|body| (&call.caller, body)));
-        let outcome = self.answer(call, &mut spent).await;
-        self.tell(watched, outcome.as_ref().ok().map(Answer::action), outcome.as_ref().err());
+        let observation =
+            self.begin_observation(call.capability, body.map(|body| (&call.caller, body)));
+        let outcome = self.answer(call, &mut rate_limits).await;
+        self.end_observation(
+            observation,
+            outcome.as_ref().ok().map(Answer::action),
+            outcome.as_ref().err(),
+        );
         if let Err(failure) = &outcome {
             self.meters.count_refusal(&failure.error_code);
         }
-        Called { outcome, spent }
+        CallOutcome { outcome, rate_limits }
     }
 
     async fn answer(
         self: &Arc<Self>,
         call: Call<'_>,
-        spent: &mut Vec<Spent>,
+        rate_limits: &mut Vec<RateLimitState>,
     ) -> Result<Answer, Failure> {
         let started = Instant::now();
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
-        let asked = Asked { body: call.body, idempotency_key: call.idempotency_key };
+        let call_body = CallBody { body: call.body, idempotency_key: call.idempotency_key };
         let capability = snapshot.find(call.capability, now)?;
-        let (action, input) = self.admit(capability, &call.caller, asked, spent).await?;
-        let keyed = self.keyed(&call.caller, capability, action, &input)?;
+        let (action, input) = self.admit(capability, &call.caller, call_body, rate_limits).await?;
+        let keyed = self.begin_keyed(&call.caller, capability, action, &input)?;
         let test_mode = call.caller.test_mode;
         let context = CallContext::new(
             Caller::Agent(call.caller),
@@ -83,7 +88,7 @@ impl Host {
             task: None,
             started,
         };
-        let Done { outcome, replayed, emitted } = self.run(&run).await;
+        let RunOutcome { outcome, replayed, emitted } = self.run(&run).await;
         let (result, next) = outcome?;
         let meta = Meta {
             capability: Arc::clone(&capability.id),
@@ -100,18 +105,18 @@ impl Host {
     }
 
     /// Selects the action that a body names, checks the permission, counts the call against the caller's
-    /// rates, and validates the input. `spent` becomes what is left of the rates.
+    /// rates, and validates the input. `rate_limits` becomes what is left of the rates.
     pub(super) async fn admit<'c>(
         &self,
         capability: &'c Arc<Capability>,
         caller: &AgentCaller,
-        asked: Asked,
-        spent: &mut Vec<Spent>,
+        call_body: CallBody,
+        rate_limits: &mut Vec<RateLimitState>,
     ) -> Result<(&'c Action, Input), Failure> {
-        let Asked { body, idempotency_key } = asked;
+        let CallBody { body, idempotency_key } = call_body;
         let selected = capability.select(body?)?;
         let action = selected.action;
-        *spent = self.permit(caller, action.descriptor.access)?;
+        *rate_limits = self.permit(caller, action.descriptor.access)?;
         let input = match selected.takes_long() {
             false => capability.check_input(selected, idempotency_key)?,
             true => {
@@ -124,7 +129,7 @@ impl Host {
         Ok((action, input))
     }
 
-    pub(super) fn keyed(
+    pub(super) fn begin_keyed(
         &self,
         caller: &AgentCaller,
         capability: &Capability,

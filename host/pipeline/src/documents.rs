@@ -6,11 +6,11 @@ use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::Value;
 
 /// The maximum number of attempts to write a document that calls change at the same time.
-const ATTEMPTS: usize = 5;
+const MAX_ATTEMPTS: usize = 5;
 
 /// The place of a document.
 #[derive(Debug, Clone)]
-pub struct DocumentPlace {
+pub struct DocumentLocation {
     pub capability: String,
     pub test_mode: bool,
     pub collection: String,
@@ -21,42 +21,42 @@ impl Host {
     /// Replaces a document in quarantine with this one, and ends its quarantine.
     pub async fn repair_document(
         &self,
-        place: &DocumentPlace,
+        location: &DocumentLocation,
         document: &Value,
     ) -> Result<(), Failure> {
-        self.change_document(place, Some(document)).await
+        self.change_document(location, Some(document)).await
     }
 
     /// Deletes a document in quarantine, and ends its quarantine.
-    pub async fn drop_document(&self, place: &DocumentPlace) -> Result<(), Failure> {
-        self.change_document(place, None).await
+    pub async fn drop_document(&self, location: &DocumentLocation) -> Result<(), Failure> {
+        self.change_document(location, None).await
     }
 
     async fn change_document(
         &self,
-        place: &DocumentPlace,
+        location: &DocumentLocation,
         document: Option<&Value>,
     ) -> Result<(), Failure> {
-        let DocumentPlace { capability, test_mode, collection, id } = place;
-        let known =
+        let DocumentLocation { capability, test_mode, collection, id } = location;
+        let quarantined =
             self.store.quarantined_document((capability, *test_mode), collection, id).await?;
         let not_found = || {
             Failure::new(ErrorCode::NotFound).message("There is no such document in quarantine.")
         };
-        known.ok_or_else(not_found)?;
+        quarantined.ok_or_else(not_found)?;
         let snapshot = self.catalog.snapshot();
         let capability = snapshot.find(capability, self.clock.now())?;
         let collections = capability.collections.of(*test_mode);
         let collection = collections.get(collection).ok_or_else(not_found)?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let mut unit = Unit::new(self.store.clone(), self.clock.now());
             let any = Expectation::Any;
             match document {
                 Some(document) => {
                     let written = unit.put(collection, id, document.to_string(), any).await;
-                    written.map_err(refused)?;
+                    written.map_err(write_failure)?;
                 }
-                None => unit.delete(collection, id, any).await.map_err(refused)?,
+                None => unit.delete(collection, id, any).await.map_err(write_failure)?,
             }
             let verdict = unit.commit(Attachments::default()).await.map_err(|error| {
                 tracing::error!(%error, "a document in quarantine cannot be written");
@@ -76,7 +76,7 @@ impl Host {
     }
 }
 
-fn refused(error: StateError) -> Failure {
+fn write_failure(error: StateError) -> Failure {
     match error {
         StateError::Db(error) => error.into(),
         other => Failure::new(ErrorCode::ValidationFailed).message(other.to_string()),

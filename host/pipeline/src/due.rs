@@ -26,19 +26,23 @@ const LONGEST_BACKOFF_MS: u64 = 3_600_000;
 
 impl Host {
     /// Runs due work until `stop` becomes true, then finishes the work in flight.
-    pub async fn work(self: Arc<Self>, mut stop: watch::Receiver<bool>, retention: Retention) {
+    pub async fn run_due_work(
+        self: Arc<Self>,
+        mut stop: watch::Receiver<bool>,
+        retention: Retention,
+    ) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
         let mut workers = Workers::default();
         while !*stop.borrow() {
-            workers.remove_ended();
+            workers.remove_finished();
             // The clock is read once, for taking work and for the wait, so that work which becomes due
             // in between does not wait.
             let now = self.clock.now();
-            let next_look = match self.take_due(now, &workers).await {
-                Ok(work) if work.is_empty() => self.next_look(now).await,
+            let next_poll = match self.take_due(now, &workers).await {
+                Ok(work) if work.is_empty() => self.next_poll(now).await,
                 Ok(work) => {
-                    for piece in work {
-                        workers.spawn(Arc::clone(&self), piece);
+                    for due_work in work {
+                        workers.spawn(Arc::clone(&self), due_work);
                     }
                     continue;
                 }
@@ -49,15 +53,15 @@ impl Host {
             };
             // When work ends, a delivery that waited for it may be taken, and there is room for more.
             tokio::select! {
-                () = self.clock.sleep_until(next_look) => {}
+                () = self.clock.sleep_until(next_poll) => {}
                 () = self.store.wait_for_work() => {}
-                () = workers.until_one_ends(), if !workers.is_empty() => {}
+                () = workers.join_next(), if !workers.is_empty() => {}
                 _ = stop.changed() => {}
             }
         }
         sweeping.abort();
         while !workers.is_empty() {
-            workers.until_one_ends().await;
+            workers.join_next().await;
         }
     }
 
@@ -90,21 +94,21 @@ impl Host {
         }
         let lanes = self.store.due_capabilities(now).await?;
         let mut work: Vec<DueWork> = Vec::new();
-        for lane in workers.in_turn(&lanes) {
-            let room = workers.room(lane, &work, &lanes);
-            if room > 0 {
-                work.extend(self.store.take_timers(now, lane, room).await?);
+        for lane in workers.round_robin(&lanes) {
+            let capacity = workers.capacity(lane, &work, &lanes);
+            if capacity > 0 {
+                work.extend(self.store.lease_timers(now, lane, capacity).await?);
             }
-            let room = workers.room(lane, &work, &lanes);
-            if room > 0 {
-                work.extend(self.store.take_deliveries(now, lane, room).await?);
+            let capacity = workers.capacity(lane, &work, &lanes);
+            if capacity > 0 {
+                work.extend(self.store.lease_deliveries(now, lane, capacity).await?);
             }
         }
         Ok(work)
     }
 
     /// Returns when to look for work again, after nothing could be taken at `now`.
-    async fn next_look(&self, now: Timestamp) -> Timestamp {
+    async fn next_poll(&self, now: Timestamp) -> Timestamp {
         let due = self.store.next_due().await.ok().flatten();
         // Work that is due but was not taken waits for other work, so its due time says nothing.
         let due = due.filter(|due| *due > now);
@@ -112,13 +116,13 @@ impl Host {
     }
 
     pub(super) async fn run_due(self: &Arc<Self>, work: &DueWork) {
-        let done = match (work.capability.as_str(), lookup_capability(work)) {
-            (OUTGOING_SMS, _) => self.send(work).await,
-            (people, _) if people.starts_with(PEOPLE_OF) => self.answer_request(work).await,
+        let result = match (work.capability.as_str(), lookup_capability(work)) {
+            (OUTGOING_SMS, _) => self.send_text_message(work).await,
+            (people, _) if people.starts_with(PEOPLE_OF) => self.run_people_request(work).await,
             (_, Some(capability)) => self.look_up(capability, work).await,
             (_, None) => self.run_action(work).await,
         };
-        let Err(failure) = done else { return };
+        let Err(failure) = result else { return };
         let (capability, action) = (&*work.capability, &*work.action);
         let code = &*failure.error_code;
         let delivery = matches!(work.task, Task::Delivery { .. });
@@ -136,7 +140,7 @@ impl Host {
 
     /// Sends a text message, and removes it when it was sent or has failed for good. The latter is published
     /// as an event.
-    async fn send(&self, work: &DueWork) -> Result<(), Failure> {
+    async fn send_text_message(&self, work: &DueWork) -> Result<(), Failure> {
         let (id, message) = TextMessage::open(&work.input, self.store.keys())
             .ok_or_else(|| Failure::new(ErrorCode::MalformedJson))?;
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
@@ -151,10 +155,10 @@ impl Host {
                 );
             }
             tracing::error!(%error, "a text message cannot be sent");
-            unit.publish(self.undeliverable(&id, unit.now()));
+            unit.publish(self.undeliverable_event(&id, unit.now()));
         }
-        let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
-        match unit.commit(done).await {
+        let attachments = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
+        match unit.commit(attachments).await {
             Ok(Verdict::Committed | Verdict::Superseded) => Ok(()),
             // The message is still due, so it is sent again.
             Ok(_) | Err(_) => Err(Failure::new(ErrorCode::DependencyUnavailable)),
@@ -162,14 +166,14 @@ impl Host {
     }
 
     /// Publishes that a text message was not delivered, as the provider has reported.
-    pub async fn message_failed(&self, id: &str) -> Result<(), Failure> {
+    pub async fn report_undelivered_message(&self, id: &str) -> Result<(), Failure> {
         let mut unit = Unit::new(self.store.clone(), self.clock.now());
-        unit.publish(self.undeliverable(id, unit.now()));
+        unit.publish(self.undeliverable_event(id, unit.now()));
         let committed = unit.commit(Attachments::default()).await;
         committed.map(|_verdict| ()).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 
-    fn undeliverable(&self, message_id: &str, now: Timestamp) -> NewEvent {
+    fn undeliverable_event(&self, message_id: &str, now: Timestamp) -> NewEvent {
         let subject = format!("messages/{message_id}");
         let data = json!({ "message_id": message_id });
         let subscribers = self.catalog.snapshot().subscribers(None, SMS_UNDELIVERABLE);
@@ -181,9 +185,9 @@ impl Host {
     /// Removes due work without running its action.
     pub(super) async fn remove(&self, work: &DueWork) -> Result<(), Failure> {
         let unit = Unit::new(self.store.clone(), self.clock.now());
-        let done = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
-        let committed = unit.commit(done).await;
-        committed.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
+        let attachments = Attachments { task: Some(work.task.clone()), ..Attachments::default() };
+        let result = unit.commit(attachments).await;
+        result.map(drop).map_err(|_| Failure::new(ErrorCode::DependencyUnavailable))
     }
 
     async fn run_action(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 //! other capabilities all run here.
 
 use crate::{
-    answer::{check_answer, keeps_contract},
+    answer::{check_answer, satisfies_declaration},
     execution::{Executed, Execution},
     host::Host,
     nested::Frame,
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The size in bytes above which an answer is checked in another thread, because the check would delay other
 /// calls.
-const LARGE_ANSWER: usize = 32 << 10;
+const LARGE_ANSWER_BYTES: usize = 32 << 10;
 
 impl Host {
     /// Runs an action once. `read_only` forbids writes even if the action's access class allows them: an
@@ -55,32 +55,37 @@ impl Host {
         };
         let run =
             self.sandbox.run(&capability.prepared, &capability.id, context, (name, input), work);
-        let (ending, work) = run.await;
-        let asked_to_keep = matches!(&ending, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
-        let outcome = match ending {
-            Ok(ending) if ending.size() > LARGE_ANSWER || capability.prepared.is_heavy() => {
+        let (answer, work) = run.await;
+        let keep_requested = matches!(&answer, Ok(GuestAnswer::Refused { keep_writes: true, .. }));
+        let outcome = match answer {
+            Ok(answer) if answer.size() > LARGE_ANSWER_BYTES || capability.prepared.is_heavy() => {
                 let (capability, name) = (Arc::clone(capability), name.to_owned());
-                let (request, passed) = (Arc::clone(&context.request_id), frame.passed());
+                let (request, nested_refusals) =
+                    (Arc::clone(&context.request_id), frame.nested_refusals());
                 let check = move || {
                     let unknown = || Failure::new(ErrorCode::UnknownAction);
                     let action = capability.action(&name).ok_or_else(unknown)?;
-                    check_answer(&capability, action, ending, &request, &passed)
+                    check_answer(&capability, action, answer, &request, &nested_refusals)
                 };
                 self.sandbox.compute(check).await
             }
-            Ok(ending) => {
-                check_answer(capability, action, ending, &context.request_id, &frame.passed())
-            }
+            Ok(answer) => check_answer(
+                capability,
+                action,
+                answer,
+                &context.request_id,
+                &frame.nested_refusals(),
+            ),
             Err(error) => {
                 let (id, request) = (&*capability.id, &*context.request_id);
                 let text = error.to_string();
-                if self.may_log(id, text.len()) {
+                if self.admit_log_message(id, text.len()) {
                     tracing::warn!(capability = id, action = name, request, "{text}");
                 }
                 Err(Failure::from(error))
             }
         };
-        let keep_writes = asked_to_keep && keeps_contract(&outcome);
+        let keep_writes = keep_requested && satisfies_declaration(&outcome);
         Executed { outcome, keep_writes, unit: work.map(|work| work.unit) }
     }
 }

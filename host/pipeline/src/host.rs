@@ -1,13 +1,13 @@
 //! The parts of a running host that a call uses.
 
 use crate::{
-    audited::DueRuns,
-    idempotency::Running,
+    audit_limits::AuditLimits,
+    idempotency::RunningKeys,
     logs::{Admission, LogBudgets},
     meters::Meters,
-    observed::Observed,
+    observed::ObservedCall,
     rates::Rates,
-    unreadable::Unreadable,
+    unreadable::UnreadableDocuments,
 };
 use portolan_catalog::Catalog;
 use portolan_events::Events;
@@ -38,12 +38,12 @@ pub struct Host {
     pub meters: Meters,
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
-    pub(crate) running: Running,
+    pub(crate) running: RunningKeys,
     pub(crate) logs: LogBudgets,
-    pub(crate) due_runs: DueRuns,
-    pub(crate) unreadable: Unreadable,
+    pub(crate) audit_limits: AuditLimits,
+    pub(crate) unreadable: UnreadableDocuments,
     /// The channel to the observer that is notified of each call, if there is an observer.
-    pub(crate) observer: OnceLock<mpsc::UnboundedSender<Observed>>,
+    pub(crate) observer: OnceLock<mpsc::UnboundedSender<ObservedCall>>,
     pub(crate) retry_locks: [Mutex<()>; RETRY_LOCKS],
 }
 
@@ -62,7 +62,7 @@ impl Host {
         clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
-        let running = Running::default();
+        let running = RunningKeys::default();
         Arc::new(Self {
             identity,
             catalog,
@@ -77,15 +77,15 @@ impl Host {
             clock,
             running,
             logs: LogBudgets::default(),
-            due_runs: DueRuns::default(),
-            unreadable: Unreadable::default(),
+            audit_limits: AuditLimits::default(),
+            unreadable: UnreadableDocuments::default(),
             observer: OnceLock::new(),
             retry_locks,
         })
     }
 
     /// Takes the bytes of a text from a capability's log quota, and returns whether the text may be logged.
-    pub(crate) fn may_log(&self, capability: &str, bytes: usize) -> bool {
+    pub(crate) fn admit_log_message(&self, capability: &str, bytes: usize) -> bool {
         match self.logs.admit(capability, bytes, self.store.quotas(), self.clock.now()) {
             Admission::Logged => true,
             Admission::LeftOut { first } => {

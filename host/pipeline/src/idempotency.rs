@@ -3,9 +3,9 @@
 //! An answer is stored under the agent, the capability, the action and the key, if the call succeeded or
 //! wrote something. A refusal without writes is not stored, because the same call may succeed later.
 
-use crate::{answer::declared, outcome::Outcome};
+use crate::{answer::declared_failure, outcome::Outcome};
 use portolan_catalog::{Action, Capability};
-use portolan_store::{IdempotencyKey, KeptAnswer, Store};
+use portolan_store::{IdempotencyKey, Store, StoredAnswer};
 use portolan_vocabulary::{Digest, ErrorCode, Failure, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -18,44 +18,44 @@ use std::{
 /// The retention of an answer: 24 hours.
 const RETENTION_MS: u64 = 24 * 3600 * 1000;
 /// The maximum number of bytes of a stored answer. In place of a larger answer, an empty one is stored.
-const KEPT_BYTES: usize = 64 << 10;
+const MAX_STORED_BYTES: usize = 64 << 10;
 /// The seconds after which the first call has probably ended.
 const RETRY_AFTER_S: u32 = 1;
 
 /// The keys of calls that are running on this node.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Running(Arc<Mutex<BTreeSet<IdempotencyKey>>>);
+pub(super) struct RunningKeys(Arc<Mutex<BTreeSet<IdempotencyKey>>>);
 
 /// A call with an idempotency key. Until it is dropped, no other call with this key starts on this node.
 #[derive(Debug)]
 pub(super) struct KeyedCall {
     key: IdempotencyKey,
     body_hash: Digest,
-    running: Running,
+    running: RunningKeys,
 }
 
 /// The stored form of an answer. If it has neither a result nor a refusal, the answer was too large.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Kept {
+struct AnswerRecord {
     result: Option<Value>,
-    refusal: Option<KeptRefusal>,
+    refusal: Option<RefusalRecord>,
     next: Option<Value>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct KeptRefusal {
+struct RefusalRecord {
     code: String,
     message: String,
     conflict: Option<Value>,
 }
 
-impl Running {
+impl RunningKeys {
     /// Registers a call; `idempotency_in_progress` if another call with this key is running. `body` is the
     /// call's body without the key.
     pub(super) fn begin(&self, key: IdempotencyKey, body: &Value) -> Result<KeyedCall, Failure> {
         let body_hash = Digest::of_value(body);
-        let first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
-        if !first {
+        let is_first = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        if !is_first {
             return Err(Failure::new(ErrorCode::IdempotencyInProgress).after_s(RETRY_AFTER_S));
         }
         Ok(KeyedCall { key, body_hash, running: self.clone() })
@@ -71,7 +71,7 @@ impl Drop for KeyedCall {
 impl KeyedCall {
     /// Returns the stored answer of the first call with this key, if there is one. Fails if the bodies of
     /// the two calls differ, or if the answer was too large to be stored.
-    pub(super) async fn lookup(
+    pub(super) async fn find_answer(
         &self,
         store: &Store,
         now: Timestamp,
@@ -86,32 +86,32 @@ impl KeyedCall {
                 .conflict(json!({ "kind": "idempotency", "idempotency_key": self.key.key })));
         }
         let unreadable = |_| Failure::new(ErrorCode::InternalError);
-        let kept: Kept = serde_json::from_str(&answer).map_err(unreadable)?;
-        if let Some(result) = kept.result {
-            return Ok(Some(Ok((result, kept.next))));
+        let record: AnswerRecord = serde_json::from_str(&answer).map_err(unreadable)?;
+        if let Some(result) = record.result {
+            return Ok(Some(Ok((result, record.next))));
         }
-        let Some(refusal) = kept.refusal else {
+        let Some(refusal) = record.refusal else {
             return Err(Failure::new(ErrorCode::ResourceGone).message(
                 "The first call with this key was done. Its answer was too large to be kept.",
             ));
         };
-        let mut failure = declared(capability, action, &refusal.code)
+        let mut failure = declared_failure(capability, action, &refusal.code)
             .ok_or(Failure::new(ErrorCode::CapabilityAnswerInvalid))?;
         failure.message = Cow::Owned(refusal.message);
         failure.conflict = refusal.conflict.map(Box::new);
-        failure.next = kept.next.map(Box::new);
+        failure.next = record.next.map(Box::new);
         Ok(Some(Err(failure)))
     }
 
     /// Returns the stored form of this outcome.
-    pub(super) fn keep(&self, outcome: &Outcome, now: Timestamp) -> KeptAnswer {
-        let kept = match outcome {
+    pub(super) fn stored_answer(&self, outcome: &Outcome, now: Timestamp) -> StoredAnswer {
+        let record = match outcome {
             Ok((result, next)) => {
-                Kept { result: Some(result.clone()), refusal: None, next: next.clone() }
+                AnswerRecord { result: Some(result.clone()), refusal: None, next: next.clone() }
             }
-            Err(failure) => Kept {
+            Err(failure) => AnswerRecord {
                 result: None,
-                refusal: Some(KeptRefusal {
+                refusal: Some(RefusalRecord {
                     code: failure.error_code.to_string(),
                     message: failure.message.to_string(),
                     conflict: failure.conflict.as_deref().cloned(),
@@ -119,20 +119,20 @@ impl KeyedCall {
                 next: failure.next.as_deref().cloned(),
             },
         };
-        KeptAnswer {
+        StoredAnswer {
             key: self.key.clone(),
             body_hash: self.body_hash,
-            answer: kept.text(),
+            answer: record.text(),
             now,
             expires_at: Timestamp::from_millis(now.as_millis() + RETENTION_MS),
         }
     }
 }
 
-impl Kept {
+impl AnswerRecord {
     fn text(&self) -> String {
         let text = json!(self).to_string();
-        if text.len() > KEPT_BYTES { json!(Self::default()).to_string() } else { text }
+        if text.len() > MAX_STORED_BYTES { json!(Self::default()).to_string() } else { text }
     }
 }
 
@@ -141,10 +141,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_answer_is_not_kept() {
-        let kept =
-            |bytes: usize| Kept { result: Some(json!("x".repeat(bytes))), ..Kept::default() };
-        assert!(kept(KEPT_BYTES / 2).text().len() > KEPT_BYTES / 2);
-        assert_eq!(kept(KEPT_BYTES).text(), json!(Kept::default()).to_string());
+    fn a_large_answer_is_not_stored() {
+        let record = |bytes: usize| AnswerRecord {
+            result: Some(json!("x".repeat(bytes))),
+            ..AnswerRecord::default()
+        };
+        assert!(record(MAX_STORED_BYTES / 2).text().len() > MAX_STORED_BYTES / 2);
+        assert_eq!(record(MAX_STORED_BYTES).text(), json!(AnswerRecord::default()).to_string());
     }
 }

@@ -12,19 +12,19 @@
 //! - `nested`: the services of a running component, such as nested calls
 //! - `system`: actions that the host runs itself; `due`, `workers` (timers, subscriptions, messages), `lookups`
 //!   and `operate` (the operator, pages) use it
-//! - `audited`: which runs of timers and deliveries get a row in the audit log
+//! - `audit_limits`: which runs of timers and deliveries get a row in the audit log
 //! - `logs`: how much capabilities may log
 //! - `unreadable`: the documents that capabilities cannot read
 //! - `documents`: the repair of documents in quarantine, for the operator
 //! - `people`: the export and the erasure of a person's data
-//! - `rehearse`: one run of an action as an author's test describes it
+//! - `test_call`: one run of an action as an author's test describes it
 //! - `observe`, `observed`: what an author sees of each call
 //! - `meters`: counters for the operator
 //!
 //! Invariants: no action runs before it is permitted; only the commit of a call keeps its writes.
 
 mod answer;
-mod audited;
+mod audit_limits;
 mod call;
 mod documents;
 mod due;
@@ -43,19 +43,19 @@ mod outcome;
 mod people;
 mod permission;
 mod rates;
-mod rehearse;
+mod test_call;
 mod run;
 mod system;
 mod unreadable;
 mod workers;
 
-pub use call::{Call, Called};
-pub use documents::DocumentPlace;
+pub use call::{Call, CallOutcome};
+pub use documents::DocumentLocation;
 pub use host::Host;
 pub use meters::Meters;
-pub use observed::Observed;
+pub use observed::ObservedCall;
 pub use operate::Operation;
 pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;
-pub use rates::{Rates, Spent};
-pub use rehearse::{Callees, Effects, Rehearsal, Rehearsed};
+pub use rates::{RateLimitState, Rates};
+pub use test_call::{CalleeStubs, Effects, TestCall, TestCallOutcome};

@@ -63,7 +63,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_capability_logs_as_much_as_its_quota_and_others_do_not_notice() {
+    fn each_capability_has_its_own_log_quota() {
         let quotas: Quotas =
             serde_json::from_value(json!({ "log_bytes_per_minute": 100 })).unwrap();
         let at = |seconds: u64| Timestamp::from_millis(1_700_000_000_000 + seconds * 1000);

@@ -32,9 +32,10 @@ impl Host {
         capability: &str,
         work: &DueWork,
     ) -> Result<(), Failure> {
-        let StoredLookup { lookup_id, question, about } = serde_json::from_str(&work.input)
-            .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
-        let input = match self.lookups.answer(&question).await {
+        let StoredLookup { lookup_id, question: request, about } =
+            serde_json::from_str(&work.input)
+                .map_err(|_| Failure::new(ErrorCode::MalformedJson))?;
+        let input = match self.lookups.look_up(&request).await {
             Ok(found) => json!({ "lookup_id": lookup_id, "about": about, "found": found }),
             Err(error) if error.is_retryable() && work.attempts + 1 < MAX_LOOKUPS => {
                 return Err(

@@ -66,12 +66,12 @@ impl Meters {
         capability: &str,
         action: &str,
         refusal: Option<&Failure>,
-        took: Duration,
+        duration: Duration,
     ) {
         let (capability, action) = (capability.to_owned(), action.to_owned());
         let outcome = refusal.map_or("ok", |failure| &*failure.error_code).to_owned();
         let labels = ActionLabels { capability: capability.clone(), action: action.clone() };
-        self.durations.get_or_create(&labels).observe(took.as_secs_f64());
+        self.durations.get_or_create(&labels).observe(duration.as_secs_f64());
         self.calls.get_or_create(&CallLabels { capability, action, outcome }).inc();
     }
 

@@ -2,7 +2,7 @@
 //! and timers against its declaration.
 
 use crate::{
-    answer::PassedRefusal,
+    answer::NestedRefusal,
     execution::{Executed, Execution, ensure_input, find},
     host::Host,
     outcome::Outcome,
@@ -35,7 +35,7 @@ pub(super) struct Frame {
     capability: Arc<Capability>,
     action: String,
     /// The refusals of nested calls, which the action may return as its own.
-    passed: Mutex<Vec<PassedRefusal>>,
+    nested_refusals: Mutex<Vec<NestedRefusal>>,
 }
 
 impl Frame {
@@ -45,12 +45,12 @@ impl Frame {
         capability: Arc<Capability>,
         action: &str,
     ) -> Arc<Self> {
-        let (action, passed) = (action.to_owned(), Mutex::default());
-        Arc::new(Self { host, snapshot, capability, action, passed })
+        let (action, nested_refusals) = (action.to_owned(), Mutex::default());
+        Arc::new(Self { host, snapshot, capability, action, nested_refusals })
     }
 
-    pub(super) fn passed(&self) -> Vec<PassedRefusal> {
-        self.passed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(super) fn nested_refusals(&self) -> Vec<NestedRefusal> {
+        self.nested_refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ensures that the running action may call the action of `execution` with its input.
@@ -92,11 +92,11 @@ impl Frame {
         };
         if let Err(failure) = self.ensure_callable(execution, read_only) {
             let outcome = Err(failure);
-            if self.has_row(execution) {
+            if self.is_audited(execution) {
                 unit.record_nested_call(execution.audit(&outcome, started), true);
             }
             let work = Work { unit, collections, read_only, services };
-            return (self.ending(outcome, false), Some(work));
+            return (self.guest_answer(outcome, false), Some(work));
         }
         unit.savepoint();
         let Executed { outcome, keep_writes, unit } =
@@ -104,7 +104,7 @@ impl Frame {
         let Some(mut unit) = unit else {
             return (self.fail(Failure::new(ErrorCode::CapabilityTimeout), false), None);
         };
-        if action.descriptor.access != Access::Read && self.has_row(execution) {
+        if action.descriptor.access != Access::Read && self.is_audited(execution) {
             unit.record_nested_call(execution.audit(&outcome, started), keep_writes);
         }
         match (&outcome, keep_writes) {
@@ -113,7 +113,7 @@ impl Frame {
             (Err(_), false) => unit.rollback(),
         }
         let work = Work { unit, collections, read_only, services };
-        (self.ending(outcome, keep_writes), Some(work))
+        (self.guest_answer(outcome, keep_writes), Some(work))
     }
 
     /// Ensures that the running capability declares a nested call, which is neither in a cycle nor nested
@@ -139,14 +139,14 @@ impl Frame {
 
     /// Returns whether a nested call gets a row in the audit log: in the runs of timers and deliveries, only some
     /// do.
-    fn has_row(&self, execution: Execution<'_>) -> bool {
+    fn is_audited(&self, execution: Execution<'_>) -> bool {
         let (id, action) = (&execution.capability.id, &execution.action.descriptor.name);
         let is_due = matches!(execution.context.caller, Caller::System { .. });
-        !is_due || self.host.due_runs.add(id, action, execution.context.now)
+        !is_due || self.host.audit_limits.admit(id, action, execution.context.now)
     }
 
     /// Returns the outcome in the form for the calling component.
-    pub(super) fn ending(&self, outcome: Outcome, keep_writes: bool) -> GuestAnswer {
+    pub(super) fn guest_answer(&self, outcome: Outcome, keep_writes: bool) -> GuestAnswer {
         match outcome {
             Ok((output, next)) => {
                 let next = next.map(|next| next.to_string());
@@ -160,15 +160,16 @@ impl Frame {
     /// return it.
     fn fail(&self, failure: Failure, keep_writes: bool) -> GuestAnswer {
         let text = |value: Option<Box<Value>>| value.map(|value| value.to_string());
-        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !passed.iter().any(|known| known.code == failure.error_code) {
-            passed.push(PassedRefusal {
+        let mut nested_refusals =
+            self.nested_refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        if !nested_refusals.iter().any(|recorded| recorded.code == failure.error_code) {
+            nested_refusals.push(NestedRefusal {
                 code: failure.error_code.clone(),
                 kind: failure.kind,
                 retryable: failure.retryable,
             });
         }
-        drop(passed);
+        drop(nested_refusals);
         GuestAnswer::Refused {
             code: failure.error_code.into_owned(),
             message: failure.message.into_owned(),
@@ -178,7 +179,7 @@ impl Frame {
         }
     }
 
-    fn own(&self) -> Option<&Action> {
+    fn running_action(&self) -> Option<&Action> {
         self.capability.action(&self.action)
     }
 }
@@ -200,7 +201,8 @@ fn ensure_nestable(via: &[String], capability: &str) -> Result<(), Failure> {
 
 impl HostServices for Frame {
     fn check_event(&self, event_type: &str) -> Result<(), String> {
-        let mut emits = self.own().into_iter().flat_map(|action| &action.descriptor.emits);
+        let mut emits =
+            self.running_action().into_iter().flat_map(|action| &action.descriptor.emits);
         match emits.any(|declared| declared == event_type) {
             true => Ok(()),
             false => Err(format!(
@@ -242,8 +244,8 @@ impl HostServices for Frame {
         Some(Arc::clone(&self.host.feeds.current()?.records))
     }
 
-    fn may_send(&self, address: Option<IpAddr>) -> bool {
-        self.host.rates.message(address).is_ok()
+    fn admit_text_message(&self, address: Option<IpAddr>) -> bool {
+        self.host.rates.count_message(address).is_ok()
     }
 
     fn report_unreadable(
@@ -258,11 +260,11 @@ impl HostServices for Frame {
         host.unreadable.report(recorded, &self.capability.id, (collection, id, revision), reason);
     }
 
-    fn may_log(&self, bytes: usize) -> bool {
-        self.host.may_log(&self.capability.id, bytes)
+    fn admit_log_message(&self, bytes: usize) -> bool {
+        self.host.admit_log_message(&self.capability.id, bytes)
     }
 
-    fn call(self: Arc<Self>, within: NestedCall) -> NestedCallFuture {
-        Box::pin(self.run(within))
+    fn call(self: Arc<Self>, nested: NestedCall) -> NestedCallFuture {
+        Box::pin(self.run(nested))
     }
 }

@@ -1,6 +1,6 @@
 //! Reports each call of a host to the author who observes it.
 
-use crate::{host::Host, observed::Observed, outcome::Answer};
+use crate::{host::Host, observed::ObservedCall, outcome::Answer};
 use portolan_sandbox::People;
 use portolan_store::{Attachments, Unit, Verdict};
 use portolan_vocabulary::{AgentCaller, Failure};
@@ -9,48 +9,48 @@ use std::{sync::Arc, time::Instant};
 use tokio::sync::mpsc;
 
 /// An observed call that is being run.
-pub(crate) struct Watched {
+pub(crate) struct Observation {
     capability: String,
-    sent: Option<(AgentCaller, Map<String, Value>)>,
+    request: Option<(AgentCaller, Map<String, Value>)>,
     started: Instant,
 }
 
 impl Host {
     /// Returns a receiver of all calls from now on; `None` if there was one before.
-    pub fn observe(&self) -> Option<mpsc::UnboundedReceiver<Observed>> {
+    pub fn observe(&self) -> Option<mpsc::UnboundedReceiver<ObservedCall>> {
         let (sender, receiver) = mpsc::unbounded_channel();
         self.observer.set(sender).is_ok().then_some(receiver)
     }
 
     /// Begins to observe a call; `None` if there is no observer.
-    pub(crate) fn watch(
+    pub(crate) fn begin_observation(
         &self,
         capability: &str,
-        sent: Option<(&AgentCaller, &Map<String, Value>)>,
-    ) -> Option<Watched> {
+        request: Option<(&AgentCaller, &Map<String, Value>)>,
+    ) -> Option<Observation> {
         self.observer.get()?;
-        let sent = sent.map(|(caller, body)| (caller.clone(), body.clone()));
-        Some(Watched { capability: capability.to_owned(), sent, started: Instant::now() })
+        let request = request.map(|(caller, body)| (caller.clone(), body.clone()));
+        Some(Observation { capability: capability.to_owned(), request, started: Instant::now() })
     }
 
     /// Reports to the observer how a call ended. `action` is the name of the action that was run, if it is
     /// known.
-    pub(crate) fn tell(
+    pub(crate) fn end_observation(
         &self,
-        watched: Option<Watched>,
+        observation: Option<Observation>,
         action: Option<&str>,
         failure: Option<&Failure>,
     ) {
-        let (Some(Watched { capability, sent, started }), Some(observer)) =
-            (watched, self.observer.get())
+        let (Some(Observation { capability, request, started }), Some(observer)) =
+            (observation, self.observer.get())
         else {
             return;
         };
-        let named = || sent.as_ref()?.1.get("action")?.as_str();
-        let action = action.or_else(named).map(str::to_owned);
-        let (failure, took) = (failure.cloned(), started.elapsed());
+        let requested_action = || request.as_ref()?.1.get("action")?.as_str();
+        let action = action.or_else(requested_action).map(str::to_owned);
+        let (failure, duration) = (failure.cloned(), started.elapsed());
         // An error means that the observer has stopped.
-        let _sent = observer.send(Observed { capability, action, sent, failure, took });
+        let _sent = observer.send(ObservedCall { capability, action, request, failure, duration });
     }
 
     /// Binds an agent to the owner with this key, without a code, and returns the owner's id. It is for an

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 /// A call that was run or refused.
 #[derive(Debug)]
-pub struct Observed {
+pub struct ObservedCall {
     pub capability: String,
     /// The action's name; `None` if the call was refused and its body names no action.
     pub action: Option<String>,
     /// What an agent sent; `None` for a call by the host itself, or if the body could not be read.
-    pub sent: Option<(AgentCaller, Map<String, Value>)>,
+    pub request: Option<(AgentCaller, Map<String, Value>)>,
     /// The failure, if the call was refused.
     pub failure: Option<Failure>,
-    pub took: Duration,
+    pub duration: Duration,
 }

@@ -26,7 +26,7 @@ impl Host {
     }
 
     /// Runs an action of access `read` as the host itself and returns its output.
-    pub async fn show(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
+    pub async fn read(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
         self.run_operation(operation, Access::Read, None).await
     }
 

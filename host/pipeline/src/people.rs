@@ -12,10 +12,10 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
 /// How long other nodes may use a cached standing of an agent, plus a margin.
-const STANDING_AGE: Duration = Duration::from_millis(1_500);
+const STANDING_CACHE_AGE: Duration = Duration::from_millis(1_500);
 
 /// The maximum number of bytes of the items in one part of an export, unless a single item has more.
-const PART_BYTES: usize = 64 << 10;
+const MAX_PART_BYTES: usize = 64 << 10;
 
 impl Host {
     /// Erases a person's data, and then what their agents have written meanwhile.
@@ -24,21 +24,24 @@ impl Host {
         let counts = self.store.erase_person(&ids, self.clock.now()).await?;
         // Other nodes may still use the cached standing of an agent, so the agent may still write.
         self.identity.invalidate_standings();
-        tokio::time::sleep(STANDING_AGE).await;
+        tokio::time::sleep(STANDING_CACHE_AGE).await;
         self.store.erase_person(&ids, self.clock.now()).await?;
         tracing::info!(deleted = counts.deleted, redacted = counts.redacted, "a person is erased");
         Ok(counts)
     }
 
     /// Runs the erasure or the export that a component has requested for a person.
-    pub(super) async fn answer_request(self: &Arc<Self>, work: &DueWork) -> Result<(), Failure> {
+    pub(super) async fn run_people_request(
+        self: &Arc<Self>,
+        work: &DueWork,
+    ) -> Result<(), Failure> {
         let request = serde_json::from_str(&work.input);
         match request.map_err(|_| Failure::new(ErrorCode::MalformedJson))? {
             PeopleRequest::Erase { owner_id } => {
                 self.erase_person(&owner_id).await?;
                 self.remove(work).await?;
                 // The removed request named the person, so it must not stay in the write-ahead log.
-                self.store.merge_log().await?;
+                self.store.checkpoint_log().await?;
                 return Ok(());
             }
             PeopleRequest::Export { export_id, owner_id, about } => {
@@ -73,7 +76,7 @@ impl Host {
         let (sender, mut items) = mpsc::channel(1);
         // This future owns the receiver, so the export ends too if the action fails.
         let sent = async move {
-            let (mut part, mut number) = (Part::default(), 1);
+            let (mut part, mut number) = (ExportPart::default(), 1);
             while let Some(item) = items.recv().await {
                 if let Some(full) = part.add(json!(item)) {
                     self.send_part(work, (export_id, about), (number, full, false)).await?;
@@ -113,17 +116,17 @@ impl Host {
 
 /// A part of an export.
 #[derive(Default)]
-struct Part {
+struct ExportPart {
     items: Vec<Value>,
     bytes: usize,
 }
 
-impl Part {
+impl ExportPart {
     /// Adds an item. If it does not fit, returns the items of the full part, and the item begins the next
     /// part.
     fn add(&mut self, item: Value) -> Option<Vec<Value>> {
         let bytes = item.to_string().len();
-        let is_full = self.bytes > 0 && self.bytes + bytes > PART_BYTES;
+        let is_full = self.bytes > 0 && self.bytes + bytes > MAX_PART_BYTES;
         let full = is_full.then(|| std::mem::take(self).items);
         self.bytes += bytes;
         self.items.push(item);
@@ -139,14 +142,14 @@ mod tests {
     fn parts_are_bounded_and_complete() {
         let item = |bytes: usize| json!("x".repeat(bytes));
         let sizes = |items: Vec<Value>| {
-            let mut part = Part::default();
+            let mut part = ExportPart::default();
             let full: Vec<_> = items.into_iter().filter_map(|item| part.add(item)).collect();
             full.iter().chain([&part.items]).map(Vec::len).collect::<Vec<_>>()
         };
         assert_eq!(sizes(Vec::new()), [0]);
-        assert_eq!(sizes(vec![item(PART_BYTES * 2), item(10), item(10)]), [1, 2]);
+        assert_eq!(sizes(vec![item(MAX_PART_BYTES * 2), item(10), item(10)]), [1, 2]);
         assert_eq!(
-            sizes(vec![item(PART_BYTES / 2), item(PART_BYTES / 4), item(PART_BYTES)]),
+            sizes(vec![item(MAX_PART_BYTES / 2), item(MAX_PART_BYTES / 4), item(MAX_PART_BYTES)]),
             [2, 1]
         );
     }

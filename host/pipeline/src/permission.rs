@@ -1,15 +1,19 @@
 //! Permission: the claim and the scopes of a caller, then its rates.
 
-use crate::{host::Host, rates::Spent};
+use crate::{host::Host, rates::RateLimitState};
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, Role, Roles};
 use serde_json::json;
 
 impl Host {
     /// Ensures that a caller is permitted, then counts the call against its rates. Returns what is
     /// left of them.
-    pub fn permit(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
+    pub fn permit(
+        &self,
+        caller: &AgentCaller,
+        access: Access,
+    ) -> Result<Vec<RateLimitState>, Failure> {
         ensure_permitted(caller, access, self.catalog.roles())?;
-        self.rates.call(caller, access)
+        self.rates.count_call(caller, access)
     }
 }
 
@@ -35,7 +39,7 @@ pub fn ensure_permitted(
         });
     }
     match access.scope() {
-        Some(scope) if !caller.holds(scope) => Err(Failure::new(ErrorCode::InsufficientScope)
+        Some(scope) if !caller.has_scope(scope) => Err(Failure::new(ErrorCode::InsufficientScope)
             .conflict(json!({ "kind": "scope", "required": [scope], "held": &*caller.scopes }))
             .next(json!({ "http": { "method": "POST", "url": "/oauth/token" }, "scope": scope }))),
         _ => Ok(()),

@@ -24,7 +24,7 @@ type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock, StateInformati
 
 /// The state of a caller's limit (draft-ietf-httpapi-ratelimit-headers).
 #[derive(Debug, Clone, Copy)]
-pub struct Spent {
+pub struct RateLimitState {
     pub policy: &'static str,
     pub limit: u32,
     pub window_s: u32,
@@ -58,21 +58,21 @@ impl Meter {
         }
     }
 
-    fn spend(&self, caller: &str) -> Result<Spent, Failure> {
-        let pause = Duration::from_secs(u64::from(self.window_s)) / self.limit.get();
+    fn count(&self, caller: &str) -> Result<RateLimitState, Failure> {
+        let interval = Duration::from_secs(u64::from(self.window_s)) / self.limit.get();
         let limiter = self.callers.get_with_by_ref(caller, || {
             // `with_period` returns `None` only for a period of 0.
-            let quota = Quota::with_period(pause).unwrap_or(Quota::per_second(self.limit));
+            let quota = Quota::with_period(interval).unwrap_or(Quota::per_second(self.limit));
             let limiter = RateLimiter::direct(quota.allow_burst(self.limit));
             Arc::new(limiter.with_middleware())
         });
         match limiter.check() {
             Ok(state) => {
                 let remaining = state.remaining_burst_capacity();
-                let spent = self.limit.get().saturating_sub(remaining);
-                let reset_s = (pause * spent).as_secs_f64().ceil() as u32;
+                let used = self.limit.get().saturating_sub(remaining);
+                let reset_s = (interval * used).as_secs_f64().ceil() as u32;
                 let (policy, limit, window_s) = (self.policy, self.limit.get(), self.window_s);
-                Ok(Spent { policy, limit, window_s, remaining, reset_s })
+                Ok(RateLimitState { policy, limit, window_s, remaining, reset_s })
             }
             Err(not_until) => {
                 let wait = not_until.wait_time_from(DefaultClock::default().now());
@@ -125,45 +125,49 @@ impl Rates {
     }
 
     /// Returns rates without limits, for tests and benchmarks.
-    pub fn off() -> Self {
+    pub fn unlimited() -> Self {
         Self(None)
     }
 
     /// Counts a call against the caller's limits and returns what is left of them; `rate_limited` if one of
     /// them is used up.
-    pub fn call(&self, caller: &AgentCaller, access: Access) -> Result<Vec<Spent>, Failure> {
+    pub fn count_call(
+        &self,
+        caller: &AgentCaller,
+        access: Access,
+    ) -> Result<Vec<RateLimitState>, Failure> {
         let Some(meters) = &self.0 else { return Ok(Vec::new()) };
         let calls = if caller.owner_id.is_some() { &meters.claimed } else { &meters.anonymous };
-        let mut spent = vec![calls.spend(&caller.agent_id)?];
+        let mut rate_limits = vec![calls.count(&caller.agent_id)?];
         if access == Access::Write {
-            spent.push(meters.writes.spend(&caller.agent_id)?);
+            rate_limits.push(meters.writes.count(&caller.agent_id)?);
         }
-        Ok(spent)
+        Ok(rate_limits)
     }
 
     /// Counts a registration from an address.
-    pub fn registration(&self, address: Option<IpAddr>) -> Result<(), Failure> {
-        self.by_address(|meters| &meters.registrations, address)
+    pub fn count_registration(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(|meters| &meters.registrations, address)
     }
 
     /// Counts a view of a page that makes a call, against the limit of anonymous agents for this address.
-    pub fn page(&self, address: Option<IpAddr>) -> Result<(), Failure> {
-        self.by_address(|meters| &meters.anonymous, address)
+    pub fn count_page_view(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(|meters| &meters.anonymous, address)
     }
 
     /// Counts a text message for a caller at an address.
-    pub(super) fn message(&self, address: Option<IpAddr>) -> Result<(), Failure> {
-        self.by_address(|meters| &meters.messages, address)
+    pub(super) fn count_message(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(|meters| &meters.messages, address)
     }
 
-    fn by_address(
+    fn count_by_address(
         &self,
         meter: impl FnOnce(&Meters) -> &Meter,
         address: Option<IpAddr>,
     ) -> Result<(), Failure> {
         match (&self.0, address) {
             (Some(meters), Some(address)) => {
-                meter(meters).spend(&network(address)).map(|_spent| ())
+                meter(meters).count(&network(address)).map(|_spent| ())
             }
             _ => Ok(()),
         }
@@ -188,13 +192,13 @@ mod tests {
     #[test]
     fn a_limit_is_reached_and_counted_for_each_caller() {
         let meter = Meter::new("default", "calls", 3, 3600);
-        let left: Vec<_> = (0..3).map(|_| meter.spend("one").unwrap().remaining).collect();
-        assert_eq!(left, [2, 1, 0]);
-        let refused = meter.spend("one").unwrap_err();
+        let remaining: Vec<_> = (0..3).map(|_| meter.count("one").unwrap().remaining).collect();
+        assert_eq!(remaining, [2, 1, 0]);
+        let refused = meter.count("one").unwrap_err();
         assert_eq!(refused.error_code, "rate_limited");
         let wait = refused.next.unwrap()["after_s"].as_u64().unwrap();
         assert!((1..=1200).contains(&wait), "{wait}");
-        assert_eq!(meter.spend("other").unwrap().reset_s, 1200);
+        assert_eq!(meter.count("other").unwrap().reset_s, 1200);
     }
 
     #[test]

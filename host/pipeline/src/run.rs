@@ -37,7 +37,7 @@ pub(super) struct Run<'a> {
 }
 
 /// The outcome of a call.
-pub(super) struct Done {
+pub(super) struct RunOutcome {
     pub(super) outcome: Outcome,
     /// Whether the outcome is the stored answer of an earlier call with the same key.
     pub(super) replayed: bool,
@@ -45,7 +45,7 @@ pub(super) struct Done {
     pub(super) emitted: Option<Vec<Emitted>>,
 }
 
-impl Done {
+impl RunOutcome {
     fn failed(failure: Failure) -> Self {
         Self { outcome: Err(failure), replayed: false, emitted: None }
     }
@@ -75,42 +75,42 @@ impl Run<'_> {
 impl Host {
     /// Runs a call until it is committed, and counts it. The call is retried after conflicts and, for at
     /// most `call_queue_time_ms`, with the newest version of its capability after a collection was replaced.
-    pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> Done {
+    pub(super) async fn run(self: &Arc<Self>, run: &Run<'_>) -> RunOutcome {
         let mut changes = self.catalog.changes();
         let deadline = Instant::now() + self.sandbox.limits().call_queue_time();
-        let mut done = self.retry(run).await;
-        while done.is_none() && Instant::now() < deadline {
+        let mut run_outcome = self.retry(run).await;
+        while run_outcome.is_none() && Instant::now() < deadline {
             let _changed = tokio::time::timeout(REPLACEMENT_INTERVAL, changes.changed()).await;
-            done = self.run_newest(run).await;
+            run_outcome = self.run_newest(run).await;
         }
-        let done = done.unwrap_or_else(|| {
-            Done::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
+        let run_outcome = run_outcome.unwrap_or_else(|| {
+            RunOutcome::failed(Failure::new(ErrorCode::DependencyUnavailable).after_s(1))
         });
         let (capability, action) = (&run.capability.id, &run.action.descriptor.name);
         self.meters.count_run(
             capability,
             action,
-            done.outcome.as_ref().err(),
+            run_outcome.outcome.as_ref().err(),
             run.started.elapsed(),
         );
-        done
+        run_outcome
     }
 
     /// Runs the call with the newest version of its capability, after a collection was replaced; `None` if
     /// one was replaced again.
-    async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<Done> {
+    async fn run_newest(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
         let snapshot = self.catalog.snapshot();
         let name = (&*run.capability.id, run.action.descriptor.name.as_str());
-        let found = find(&snapshot, name, run.context.now).and_then(|(capability, action)| {
+        let target = find(&snapshot, name, run.context.now).and_then(|(capability, action)| {
             // The permission was checked for the access class in the former version.
             if action.descriptor.access != run.action.descriptor.access {
                 return Err(Failure::new(ErrorCode::VersionConflict).after_s(1));
             }
             ensure_input(action, &run.input).map(|()| (capability, action))
         });
-        let (capability, action) = match found {
-            Ok(found) => found,
-            Err(failure) => return Some(Done::failed(failure)),
+        let (capability, action) = match target {
+            Ok(target) => target,
+            Err(failure) => return Some(RunOutcome::failed(failure)),
         };
         let newest = Run {
             snapshot: &snapshot,
@@ -128,21 +128,21 @@ impl Host {
 
     /// Runs the call until it has an outcome, at most [`MAX_ATTEMPTS`] times; `None` if a newer version must
     /// run it.
-    async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Option<Done> {
-        let done = |outcome, replayed, emitted| Some(Done { outcome, replayed, emitted });
+    async fn retry(self: &Arc<Self>, run: &Run<'_>) -> Option<RunOutcome> {
+        let finished = |outcome, replayed, emitted| Some(RunOutcome { outcome, replayed, emitted });
         let mut retry_lock = None;
         let queue_time = self.sandbox.limits().call_queue_time();
         for _ in 0..MAX_ATTEMPTS {
             if let Some(keyed) = &run.keyed {
                 let now = run.context.now;
-                match keyed.lookup(&self.store, now, run.capability, run.action).await {
+                match keyed.find_answer(&self.store, now, run.capability, run.action).await {
                     Ok(None) => {}
-                    Ok(Some(outcome)) => return done(outcome, true, None),
-                    Err(failure) => return done(Err(failure), false, None),
+                    Ok(Some(outcome)) => return finished(outcome, true, None),
+                    Err(failure) => return finished(Err(failure), false, None),
                 }
             }
             match self.run_once(run).await {
-                Attempt::Done(outcome, emitted) => return done(outcome, false, emitted),
+                Attempt::Done(outcome, emitted) => return finished(outcome, false, emitted),
                 Attempt::Replaced => return None,
                 Attempt::Conflict(key) => {
                     // Calls that conflict on one key retry one after the other, because at once all
@@ -159,7 +159,7 @@ impl Host {
             }
         }
         let failure = Failure::new(ErrorCode::VersionConflict).after_s(1);
-        done(Err(failure), false, None)
+        finished(Err(failure), false, None)
     }
 
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Attempt {
@@ -177,7 +177,7 @@ impl Host {
     pub(super) async fn commit(&self, run: &Run<'_>, executed: Executed) -> Attempt {
         let Executed { outcome, keep_writes, unit } = executed;
         let mut unit = unit.unwrap_or_else(|| Unit::new(self.store.clone(), run.context.now));
-        let keep = !run.dry_run && (outcome.is_ok() || keep_writes);
+        let is_kept = !run.dry_run && (outcome.is_ok() || keep_writes);
         let emitted = run.dry_run.then(|| {
             let summary = |event: &NewEvent| Emitted {
                 event_type: event.event_type.clone(),
@@ -185,24 +185,28 @@ impl Host {
             };
             unit.events().map(summary).collect()
         });
-        match (keep, run.dry_run) {
+        match (is_kept, run.dry_run) {
             (true, _) => {}
             (false, true) => unit.discard_all(),
             (false, false) => unit.discard(),
         }
-        let changes = !unit.writes_nothing();
+        let has_writes = !unit.has_no_writes();
         let action = &run.action.descriptor.name;
-        let audited = !run.dry_run
-            && (changes
+        let is_audited = !run.dry_run
+            && (has_writes
                 || matches!(run.action.descriptor.access, Access::Write | Access::Internal))
             && (run.task.is_none()
-                || self.due_runs.add(&run.capability.id, action, self.clock.now()));
+                || self.audit_limits.admit(&run.capability.id, action, self.clock.now()));
         let attachments = Attachments {
             task: run.task.clone().filter(|_| outcome.is_ok()),
-            kept: run.keyed.as_ref().filter(|_| keep).map(|keyed| keyed.keep(&outcome, unit.now())),
-            audit: audited.then(|| run.execution().audit(&outcome, run.started)),
+            answer: run
+                .keyed
+                .as_ref()
+                .filter(|_| is_kept)
+                .map(|keyed| keyed.stored_answer(&outcome, unit.now())),
+            audit: is_audited.then(|| run.execution().audit(&outcome, run.started)),
         };
-        if !changes && !unit.needs_validation() && attachments.is_empty() {
+        if !has_writes && !unit.needs_validation() && attachments.is_empty() {
             return Attempt::Done(outcome, emitted);
         }
         let remainder = unit.remainder();
@@ -228,8 +232,8 @@ impl Host {
     /// still written, unless the store rejects them too.
     async fn refuse(&self, run: &Run<'_>, remainder: Unit, failure: Failure) -> Attempt {
         let outcome = Err(failure);
-        let nothing = Unit::new(self.store.clone(), run.context.now);
-        for unit in [remainder, nothing] {
+        let empty = Unit::new(self.store.clone(), run.context.now);
+        for unit in [remainder, empty] {
             let audit = Some(run.execution().audit(&outcome, run.started));
             let attachments = Attachments { audit, ..Attachments::default() };
             match self.write(run, unit, attachments).await {
@@ -249,17 +253,17 @@ impl Host {
         attachments: Attachments,
     ) -> Result<Verdict, Failure> {
         let added = self.add_recipients(&mut unit).await;
-        added.map_err(|error| self.uncommitted(run, &error))?;
+        added.map_err(|error| self.commit_failure(run, &error))?;
         let agents = self.identity.written_agents(&unit);
         let committed = unit.commit(attachments).await;
-        let verdict = committed.map_err(|error| self.uncommitted(run, &error))?;
+        let verdict = committed.map_err(|error| self.commit_failure(run, &error))?;
         if verdict == Verdict::Committed {
             self.identity.invalidate_agents(&agents);
         }
         Ok(verdict)
     }
 
-    fn uncommitted(&self, run: &Run<'_>, error: &dyn Display) -> Failure {
+    fn commit_failure(&self, run: &Run<'_>, error: &dyn Display) -> Failure {
         let request = &*run.context.request_id;
         tracing::error!(request, %error, "a call cannot be committed");
         Failure::new(ErrorCode::DependencyUnavailable).after_s(1)

@@ -53,9 +53,13 @@ impl Host {
             task: call.task,
             started: Instant::now(),
         };
-        let watched = self.watch(&run.capability.id, None);
+        let observation = self.begin_observation(&run.capability.id, None);
         let outcome = self.run(&run).await.outcome.map(|(result, _)| result);
-        self.tell(watched, Some(&run.action.descriptor.name), outcome.as_ref().err());
+        self.end_observation(
+            observation,
+            Some(&run.action.descriptor.name),
+            outcome.as_ref().err(),
+        );
         outcome
     }
 }

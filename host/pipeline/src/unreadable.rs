@@ -9,18 +9,18 @@ use std::{
 
 /// The maximum number of reports of one collection that a node remembers. After that, the node records no
 /// more reports of the collection until it starts again.
-const REMEMBERED: usize = 1_000;
+const MAX_REMEMBERED: usize = 1_000;
 
 /// The reported documents of each collection, with their revisions.
 #[derive(Debug, Default)]
-pub(super) struct Unreadable(Mutex<BTreeMap<CollectionId, BTreeSet<(String, u64)>>>);
+pub(super) struct UnreadableDocuments(Mutex<BTreeMap<CollectionId, BTreeSet<(String, u64)>>>);
 
-impl Unreadable {
+impl UnreadableDocuments {
     /// Returns whether the report is new and could be remembered.
     fn add(&self, collection: CollectionId, id: &str, revision: u64) -> bool {
         let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let reported = reported.entry(collection).or_default();
-        reported.len() < REMEMBERED && reported.insert((id.to_owned(), revision))
+        reported.len() < MAX_REMEMBERED && reported.insert((id.to_owned(), revision))
     }
 
     /// Records in the background that a capability cannot read a document at this revision.

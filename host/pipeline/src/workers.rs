@@ -31,7 +31,7 @@ impl Kind {
     }
 
     /// Returns how many items of this kind run at once on this node, and how many of one lane.
-    const fn room(self) -> (usize, usize) {
+    const fn limits(self) -> (usize, usize) {
         match self {
             Self::Message => (16, 16),
             Self::Lookup => (8, 4),
@@ -64,13 +64,13 @@ impl Workers {
         self.lanes.insert(task.id(), lane);
     }
 
-    pub(super) fn remove_ended(&mut self) {
+    pub(super) fn remove_finished(&mut self) {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
             self.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
         }
     }
 
-    pub(super) async fn until_one_ends(&mut self) {
+    pub(super) async fn join_next(&mut self) {
         if let Some(ended) = self.tasks.join_next_with_id().await {
             self.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
         }
@@ -87,7 +87,7 @@ impl Workers {
     }
 
     /// Returns the lanes in the order of their turns, which begins after the lane that was served last.
-    pub(super) fn in_turn<'a>(&self, lanes: &'a BTreeSet<String>) -> Vec<&'a str> {
+    pub(super) fn round_robin<'a>(&self, lanes: &'a BTreeSet<String>) -> Vec<&'a str> {
         let (served, next): (Vec<&str>, Vec<&str>) =
             lanes.iter().map(String::as_str).partition(|lane| *lane <= self.last.as_str());
         next.into_iter().chain(served).collect()
@@ -96,18 +96,23 @@ impl Workers {
     /// Returns how many more items of a lane's work may start. The lanes of a kind share the limit of the
     /// kind equally, and each may run at least one item. Running items and those in `taken` count towards both
     /// limits.
-    pub(super) fn room(&self, lane: &str, taken: &[DueWork], lanes: &BTreeSet<String>) -> usize {
+    pub(super) fn capacity(
+        &self,
+        lane: &str,
+        taken: &[DueWork],
+        lanes: &BTreeSet<String>,
+    ) -> usize {
         let kind = Kind::of(lane);
-        let (of_kind, of_lane) = kind.room();
-        let running = |is_meant: &dyn Fn(&str) -> bool| -> usize {
-            let running = self.running.iter().filter(|(lane, _)| is_meant(lane));
-            let taken = taken.iter().filter(|work| is_meant(&work.capability)).count();
+        let (kind_limit, lane_limit) = kind.limits();
+        let running = |matches: &dyn Fn(&str) -> bool| -> usize {
+            let running = self.running.iter().filter(|(lane, _)| matches(lane));
+            let taken = taken.iter().filter(|work| matches(&work.capability)).count();
             running.map(|(_, count)| count).sum::<usize>() + taken
         };
-        let free = of_kind.saturating_sub(running(&|other| Kind::of(other) == kind));
-        let sharing = lanes.iter().filter(|other| Kind::of(other) == kind).count().max(1);
-        let share = (of_kind / sharing).clamp(1, of_lane);
-        free.min(share.saturating_sub(running(&|other| other == lane)))
+        let available = kind_limit.saturating_sub(running(&|other| Kind::of(other) == kind));
+        let lane_count = lanes.iter().filter(|other| Kind::of(other) == kind).count().max(1);
+        let share = (kind_limit / lane_count).clamp(1, lane_limit);
+        available.min(share.saturating_sub(running(&|other| other == lane)))
     }
 }
 
@@ -132,31 +137,32 @@ mod tests {
     }
 
     #[test]
-    fn every_lane_has_its_turn_and_its_share() {
+    fn lanes_take_turns_and_share_the_limit() {
         let mut workers = Workers::default();
         let names = lanes(&["a", "b", "c"]);
-        assert_eq!(workers.in_turn(&names), ["a", "b", "c"]);
+        assert_eq!(workers.round_robin(&names), ["a", "b", "c"]);
         workers.last = "a".into();
-        assert_eq!(workers.in_turn(&names), ["b", "c", "a"]);
+        assert_eq!(workers.round_robin(&names), ["b", "c", "a"]);
         // Alone, a capability gets half of the limit; of three, each gets a third.
-        assert_eq!(workers.room("a", &[], &lanes(&["a"])), 8);
-        assert_eq!(workers.room("a", &[], &names), 5);
+        assert_eq!(workers.capacity("a", &[], &lanes(&["a"])), 8);
+        assert_eq!(workers.capacity("a", &[], &names), 5);
         workers.running = BTreeMap::from([("a".to_owned(), 8)]);
-        assert_eq!(workers.room("a", &[], &names), 0);
-        assert_eq!(workers.room("b", &[work("b"), work("b")], &names), 3);
+        assert_eq!(workers.capacity("a", &[], &names), 0);
+        assert_eq!(workers.capacity("b", &[work("b"), work("b")], &names), 3);
         // If two lanes run all but one of the items, the third may run the last one.
         workers.running.insert("b".to_owned(), 7);
-        assert_eq!(workers.room("c", &[], &names), 1);
-        assert_eq!(workers.room("c", &[work("c")], &names), 0);
+        assert_eq!(workers.capacity("c", &[], &names), 1);
+        assert_eq!(workers.capacity("c", &[work("c")], &names), 0);
     }
 
     #[test]
-    fn messages_have_room_whatever_runs() {
-        let many: BTreeMap<_, _> = (0..16).map(|number| (format!("c{number}"), 1)).collect();
-        let workers = Workers { running: many, ..Workers::default() };
+    fn messages_have_a_capacity_of_their_own() {
+        let running_actions: BTreeMap<_, _> =
+            (0..16).map(|number| (format!("c{number}"), 1)).collect();
+        let workers = Workers { running: running_actions, ..Workers::default() };
         let names = lanes(&[":lookups/c1", ":sms", "c1"]);
-        assert_eq!(workers.room("c1", &[], &names), 0);
-        assert_eq!(workers.room(":sms", &[], &names), 16);
-        assert_eq!(workers.room(":lookups/c1", &[], &names), 4);
+        assert_eq!(workers.capacity("c1", &[], &names), 0);
+        assert_eq!(workers.capacity(":sms", &[], &names), 16);
+        assert_eq!(workers.capacity(":lookups/c1", &[], &names), 4);
     }
 }

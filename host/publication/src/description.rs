@@ -3,7 +3,7 @@
 
 use crate::{
     entries::{DocumentEntry, entries},
-    options::About,
+    options::HostDescription,
 };
 use portolan_feeds::record::Meta;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ const TAGS: [(&str, &str); 3] = [
 ];
 
 /// A document with its schema and an example.
-pub(crate) struct Described {
+pub(crate) struct DescribedDocument {
     pub(crate) entry: &'static DocumentEntry,
     pub(crate) schema: Value,
     pub(crate) example: Value,
@@ -26,22 +26,26 @@ pub(crate) struct Described {
 
 /// Returns the description. Like the other documents, it is listed in the description itself, but
 /// without a schema of its own.
-pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>) -> Value {
-    let url = &about.public_url;
-    let mut schemas = Map::from_iter([("Refusal".to_owned(), refusal())]);
+pub(crate) fn description(
+    host: &HostDescription,
+    meta: &Meta,
+    described: Vec<DescribedDocument>,
+) -> Value {
+    let url = &host.public_url;
+    let mut schemas = Map::from_iter([("Refusal".to_owned(), refusal_schema())]);
     let mut examples = Map::new();
-    for Described { entry, schema, example } in described {
-        let name = component(entry.title);
-        collect(&name, schema, &mut schemas);
+    for DescribedDocument { entry, schema, example } in described {
+        let name = component_name(entry.title);
+        add_schema(&name, schema, &mut schemas);
         examples.insert(name, example);
     }
     let described = entries().iter().filter_map(|entry| {
         let (operation, tag) = entry.operation?;
-        let example = examples.remove(&component(entry.title));
+        let example = examples.remove(&component_name(entry.title));
         // The paths are relative to the host, not to the server of the whole description.
         let item = json!({
             "servers": [{ "url": url, "description": "The server of the feeds" }],
-            "get": get(entry, operation, tag, example),
+            "get": get_operation(entry, operation, tag, example),
         });
         Some((entry.path.clone(), item))
     });
@@ -52,8 +56,8 @@ pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>)
             "title": format!("{}: the feeds of the map", meta.city.name),
             "version": VERSION,
             "description": "Read-only documents with public signals about startups in one city. Funding is source-backed where a source is present; hiring is a lead until it is verified. No credential is needed.",
-            "license": { "name": meta.license, "url": license(&meta.license, url) },
-            "contact": { "name": about.provider.organization, "url": contact(about) },
+            "license": { "name": meta.license, "url": license_url(&meta.license, url) },
+            "contact": { "name": host.provider.organization, "url": contact_url(host) },
         },
         "servers": [{ "url": format!("{url}/map"), "description": "The map" }],
         "security": [],
@@ -65,22 +69,27 @@ pub(crate) fn description(about: &About, meta: &Meta, described: Vec<Described>)
 
 /// Returns the address of a licence: its page at SPDX, if the name is an SPDX identifier, or else
 /// `/llms.txt`.
-fn license(name: &str, url: &str) -> String {
+fn license_url(name: &str, url: &str) -> String {
     match name.contains(' ') {
         true => format!("{url}/llms.txt"),
         false => format!("https://spdx.org/licenses/{name}.html"),
     }
 }
 
-fn contact(about: &About) -> String {
-    let provider = &about.provider;
-    let own = provider.contact.as_ref().or(provider.url.as_ref());
-    own.cloned().unwrap_or_else(|| format!("{}/llms.txt", about.public_url))
+fn contact_url(host: &HostDescription) -> String {
+    let provider = &host.provider;
+    let url = provider.contact.as_ref().or(provider.url.as_ref());
+    url.cloned().unwrap_or_else(|| format!("{}/llms.txt", host.public_url))
 }
 
-fn get(entry: &DocumentEntry, operation: &str, tag: &str, example: Option<Value>) -> Value {
+fn get_operation(
+    entry: &DocumentEntry,
+    operation: &str,
+    tag: &str,
+    example: Option<Value>,
+) -> Value {
     let schema = match entry.schema {
-        Some(_) => json!({ "$ref": format!("{SCHEMAS}{}", component(entry.title)) }),
+        Some(_) => json!({ "$ref": format!("{SCHEMAS}{}", component_name(entry.title)) }),
         None => json!({
             "type": "object",
             "description": "OpenAPI 3.1: https://spec.openapis.org/oas/3.1/schema/2022-10-07",
@@ -102,7 +111,7 @@ fn get(entry: &DocumentEntry, operation: &str, tag: &str, example: Option<Value>
         "responses": {
             "200": {
                 "description": entry.title,
-                "headers": headers(),
+                "headers": response_headers(),
                 "content": { media_type: content },
             },
             "304": { "description": "The client has this version, by If-None-Match or If-Modified-Since" },
@@ -114,7 +123,7 @@ fn get(entry: &DocumentEntry, operation: &str, tag: &str, example: Option<Value>
     })
 }
 
-fn headers() -> Value {
+fn response_headers() -> Value {
     let text =
         |description: &str| json!({ "description": description, "schema": { "type": "string" } });
     json!({
@@ -126,7 +135,7 @@ fn headers() -> Value {
     })
 }
 
-fn refusal() -> Value {
+fn refusal_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -141,37 +150,37 @@ fn refusal() -> Value {
 }
 
 /// Returns a title as the name of a component: `Job roles` becomes `JobRoles`.
-fn component(title: &str) -> String {
+fn component_name(title: &str) -> String {
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let capital = |word: &str| match word.split_at_checked(1) {
+    let capitalize = |word: &str| match word.split_at_checked(1) {
         Some((first, rest)) => format!("{}{rest}", first.to_uppercase()),
         None => String::new(),
     };
-    words.map(capital).collect()
+    words.map(capitalize).collect()
 }
 
 /// Adds a schema and its definitions to the components. Definitions of one name are the same in
 /// every schema.
-fn collect(name: &str, mut schema: Value, into: &mut Map<String, Value>) {
-    refer(&mut schema);
+fn add_schema(name: &str, mut schema: Value, components: &mut Map<String, Value>) {
+    rewrite_references(&mut schema);
     if let Some(fields) = schema.as_object_mut() {
         fields.shift_remove("$schema");
         if let Some(Value::Object(definitions)) = fields.shift_remove("$defs") {
-            into.extend(definitions);
+            components.extend(definitions);
         }
     }
-    into.insert(name.to_owned(), schema);
+    components.insert(name.to_owned(), schema);
 }
 
-fn refer(schema: &mut Value) {
+fn rewrite_references(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             if let Some(Value::String(reference)) = fields.get_mut("$ref") {
                 *reference = reference.replace("#/$defs/", SCHEMAS);
             }
-            fields.values_mut().for_each(refer);
+            fields.values_mut().for_each(rewrite_references);
         }
-        Value::Array(items) => items.iter_mut().for_each(refer),
+        Value::Array(items) => items.iter_mut().for_each(rewrite_references),
         _ => {}
     }
 }
@@ -188,12 +197,12 @@ mod tests {
         let mut known = Map::new();
         for schema in parsed.chain([discovery::schema()]) {
             for (name, definition) in schema["$defs"].as_object().unwrap() {
-                let before = known.insert(name.clone(), definition.clone());
-                assert!(before.is_none_or(|before| before == *definition), "{name}");
+                let previous = known.insert(name.clone(), definition.clone());
+                assert!(previous.is_none_or(|previous| previous == *definition), "{name}");
             }
         }
         for entry in entries() {
-            assert!(!known.contains_key(&component(entry.title)), "{}", entry.title);
+            assert!(!known.contains_key(&component_name(entry.title)), "{}", entry.title);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The discovery manifest: from it agents find the feeds, the capability API and MCP. Its fields are
 //! named as in an A2A agent card, which older clients look for at this path.
 
-use crate::options::About;
+use crate::options::HostDescription;
 use portolan_feeds::{
     Roads,
     document::INDEX,
@@ -131,11 +131,11 @@ struct Skill {
 }
 
 /// Returns the manifest for these feeds.
-pub(crate) fn discovery(about: &About, index: &Index) -> Discovery {
-    let About { public_url, mcp_url, scopes, provider } = about;
+pub(crate) fn discovery(host: &HostDescription, index: &Index) -> Discovery {
+    let HostDescription { public_url, mcp_url, scopes, provider } = host;
     let roads = Roads { feeds: public_url.clone(), capabilities: public_url.clone() };
-    let at = |path: &str| format!("{public_url}{path}");
-    let documentation_url = at("/llms.txt");
+    let absolute = |path: &str| format!("{public_url}{path}");
+    let documentation_url = absolute("/llms.txt");
     let url = provider.url.clone().unwrap_or_else(|| documentation_url.clone());
     let handoffs_url = roads.document("hi-handoff-manifest.json");
     let city = &index.meta.city.name;
@@ -160,9 +160,9 @@ pub(crate) fn discovery(about: &About, index: &Index) -> Discovery {
             .collect(),
         capability_api: CapabilityApi {
             base_url: public_url.clone(),
-            catalog: at("/v1/capabilities"),
-            protected_resource_metadata: at("/.well-known/oauth-protected-resource"),
-            register: at("/v1/agents/register"),
+            catalog: absolute("/v1/capabilities"),
+            protected_resource_metadata: absolute("/.well-known/oauth-protected-resource"),
+            register: absolute("/v1/agents/register"),
         },
         mcp: McpEndpoint { url: mcp_url.clone(), transport: "streamable-http".to_owned() },
         auth: Auth {

@@ -26,7 +26,7 @@ pub struct DocumentEntry {
 
 /// The entries in the order in which they are described.
 static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
-    let own = [
+    let host_documents = [
         DocumentEntry {
             path: DISCOVERY_PATH.to_owned(),
             operation: Some(("getAgentDiscovery", "discovery")),
@@ -52,11 +52,11 @@ static ENTRIES: LazyLock<Vec<DocumentEntry>> = LazyLock::new(|| {
             schema: None,
         },
     ];
-    let schemas = SCHEMAS.iter().map(|(name, _)| *name).chain([DISCOVERY_SCHEMA]).map(schema);
-    own.into_iter().chain(FEEDS.iter().map(feed)).chain(schemas).collect()
+    let schemas = SCHEMAS.iter().map(|(name, _)| *name).chain([DISCOVERY_SCHEMA]).map(schema_entry);
+    host_documents.into_iter().chain(FEEDS.iter().map(feed_entry)).chain(schemas).collect()
 });
 
-fn feed(feed: &'static Feed) -> DocumentEntry {
+fn feed_entry(feed: &'static Feed) -> DocumentEntry {
     DocumentEntry {
         path: Roads::path(feed.file),
         operation: Some((feed.operation, feed.tag)),
@@ -67,7 +67,7 @@ fn feed(feed: &'static Feed) -> DocumentEntry {
     }
 }
 
-fn schema(name: &'static str) -> DocumentEntry {
+fn schema_entry(name: &'static str) -> DocumentEntry {
     DocumentEntry {
         path: Roads::path(&format!("schemas/{name}")),
         operation: None,

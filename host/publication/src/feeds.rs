@@ -11,7 +11,7 @@ use tokio::sync::watch;
 pub struct Feeds {
     current: ArcSwapOption<Publication>,
     /// The number of publications so far, for readers that wait for the next one.
-    number: watch::Sender<u64>,
+    generation: watch::Sender<u64>,
     status: Mutex<Status>,
     pub(crate) options: FeedsOptions,
 }
@@ -20,7 +20,7 @@ impl Feeds {
     pub(crate) fn new(options: FeedsOptions) -> Self {
         Self {
             current: ArcSwapOption::empty(),
-            number: watch::Sender::new(0),
+            generation: watch::Sender::new(0),
             status: Mutex::default(),
             options,
         }
@@ -33,7 +33,7 @@ impl Feeds {
 
     /// Returns a receiver that is notified of each next publication.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.number.subscribe()
+        self.generation.subscribe()
     }
 
     /// Returns the status: the current publication, and the refused one with its faults.
@@ -43,7 +43,7 @@ impl Feeds {
 
     pub(crate) fn publish(&self, publication: Publication) {
         self.current.store(Some(Arc::new(publication)));
-        self.number.send_modify(|number| *number += 1);
+        self.generation.send_modify(|generation| *generation += 1);
     }
 
     pub(crate) fn update_status(&self, change: impl FnOnce(&mut Status)) {

@@ -28,12 +28,12 @@ impl FileBacked {
         if bytes.len() < MIN_BYTES {
             return None;
         }
-        let filled = || -> io::Result<File> {
+        let write_file = || -> io::Result<File> {
             let mut file = tempfile::tempfile_in(folder)?;
             file.write_all(bytes)?;
             Ok(file)
         };
-        let file = filled()
+        let file = write_file()
             .inspect_err(|error| tracing::warn!(%error, folder = %folder.display(), "a feed could not be written to a file, and is copied for each answer instead"))
             .ok()?;
         Some(Arc::new(Self { bytes: bytes.clone(), file }))
@@ -46,8 +46,8 @@ impl FileBacked {
 
     /// Returns the offset in the file of a slice of these bytes. A slice of other memory has none.
     pub fn offset_of(&self, part: &[u8]) -> Option<u64> {
-        let within = self.bytes.as_ptr_range().contains(&part.as_ptr());
+        let is_in_buffer = self.bytes.as_ptr_range().contains(&part.as_ptr());
         let offset = part.as_ptr().addr().checked_sub(self.bytes.as_ptr().addr())?;
-        within.then_some(offset as u64)
+        is_in_buffer.then_some(offset as u64)
     }
 }

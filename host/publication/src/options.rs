@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// The host's description of itself, for the manifest.
 #[derive(Debug, Clone)]
-pub struct About {
+pub struct HostDescription {
     /// The address of this host for agents, without a trailing slash.
     pub public_url: String,
     pub mcp_url: String,
@@ -18,7 +18,7 @@ pub struct About {
 #[derive(Debug)]
 pub struct FeedsOptions {
     pub folder: PathBuf,
-    pub about: About,
+    pub host: HostDescription,
     /// The folder for the databases of their records.
     pub records: RecordsFolder,
     pub clock: Clock,

@@ -1,11 +1,11 @@
 //! All documents of one publication: those of the feeds, and those that the host makes itself.
 
 use crate::{
-    description::{Described, description},
+    description::{DescribedDocument, description},
     discovery::{self, discovery},
     document::Document,
     entries::entries,
-    options::{About, FeedsOptions},
+    options::{FeedsOptions, HostDescription},
     records::{Records, RecordsError},
 };
 use portolan_feeds::{
@@ -48,7 +48,7 @@ pub(crate) enum PublicationError {
 
 /// A document of which only the metadata is read.
 #[derive(Deserialize)]
-struct DocumentHead {
+struct MetaOnly {
     #[serde(rename = "_meta")]
     meta: Meta,
 }
@@ -64,59 +64,59 @@ impl Publication {
         self.documents.values()
     }
 
-    /// Checks the files, and makes a publication of them. Documents that have not changed since `before` are
-    /// reused.
+    /// Checks the files, and makes a publication of them. Documents that have not changed since `previous`
+    /// are reused.
     pub(crate) async fn new(
         name: String,
         files: &Documents,
         options: &FeedsOptions,
-        before: Option<&Self>,
+        previous: Option<&Self>,
     ) -> Result<Self, PublicationError> {
-        let (about, now) = (&options.about, options.clock.now());
+        let (host, now) = (&options.host, options.clock.now());
         let faults = check::faults(files);
         if !faults.is_empty() {
             return Err(PublicationError::Faulty(faults));
         }
-        let index: Index = serde_json::from_slice(published(files, INDEX))?;
-        let own = own(files, about, &index)?;
+        let index: Index = serde_json::from_slice(document_bytes(files, INDEX))?;
+        let host_documents = host_documents(files, host, &index)?;
         let folder = options.records.folder();
         let mut documents = BTreeMap::new();
         for entry in entries() {
             let path = entry.path.as_str();
-            let (bytes, made) = match own.get(path) {
+            let (bytes, made_at) = match host_documents.get(path) {
                 Some(bytes) => (bytes, now),
                 None => {
-                    let bytes = published(files, path);
-                    (bytes, instant(head(bytes)?.generated_at))
+                    let bytes = document_bytes(files, path);
+                    (bytes, to_timestamp(read_meta(bytes)?.generated_at))
                 }
             };
-            let same = before.and_then(|before| before.document(path));
-            let document = match same.filter(|same| same.plain().bytes == bytes) {
-                Some(same) => Arc::clone(same),
+            let existing = previous.and_then(|previous| previous.document(path));
+            let document = match existing.filter(|existing| existing.plain().bytes == bytes) {
+                Some(existing) => Arc::clone(existing),
                 // A document that replaces another has changed now, whenever it was made.
                 None => {
-                    let modified = if before.is_some() { now } else { made.min(now) };
+                    let modified = if previous.is_some() { now } else { made_at.min(now) };
                     Arc::new(Document::new(entry, bytes.clone(), modified, folder)?)
                 }
             };
             documents.insert(path, document);
         }
         let made_for = index.meta.links.index.strip_suffix(&Roads::path(INDEX));
-        let elsewhere = made_for.filter(|url| *url != about.public_url).map(str::to_owned);
-        let generated_at = instant(index.meta.generated_at);
+        let other_host = made_for.filter(|url| *url != host.public_url).map(str::to_owned);
+        let generated_at = to_timestamp(index.meta.generated_at);
         let records = Arc::new(options.records.load(name.clone(), files, &options.clock).await?);
-        Ok(Self { name, generated_at, made_for: elsewhere, documents, records })
+        Ok(Self { name, generated_at, made_for: other_host, documents, records })
     }
 }
 
 /// Returns the documents that the host makes itself, by path: the manifest, the description and the
 /// schemas.
-fn own(
+fn host_documents(
     files: &Documents,
-    about: &About,
+    host: &HostDescription,
     index: &Index,
 ) -> Result<BTreeMap<String, Vec<u8>>, serde_json::Error> {
-    let manifest = serde_json::to_value(discovery(about, index))?;
+    let manifest = serde_json::to_value(discovery(host, index))?;
     let mut schemas: BTreeMap<&str, Value> = BTreeMap::new();
     for (name, text) in SCHEMAS {
         schemas.insert(name, serde_json::from_str(text)?);
@@ -127,23 +127,27 @@ fn own(
         let Some(schema) = entry.schema.and_then(|name| schemas.get(name)) else { continue };
         let example = match entry.path == DISCOVERY_PATH {
             true => manifest.clone(),
-            false => shortened(file_of(&entry.path), published(files, &entry.path))?,
+            false => shortened_example(file_of(&entry.path), document_bytes(files, &entry.path))?,
         };
-        described.push(Described { entry, schema: schema.clone(), example });
+        described.push(DescribedDocument { entry, schema: schema.clone(), example });
     }
-    let service = description(about, &index.meta, described);
+    let service = description(host, &index.meta, described);
     let schemas = schemas.iter().map(|(name, schema)| (schema_path(name), schema));
-    let own = [(DISCOVERY_PATH.to_owned(), &manifest), (Roads::path(SERVICE), &service)];
-    own.into_iter().chain(schemas).map(|(path, value)| Ok((path, line(value)?))).collect()
+    let host_documents = [(DISCOVERY_PATH.to_owned(), &manifest), (Roads::path(SERVICE), &service)];
+    host_documents
+        .into_iter()
+        .chain(schemas)
+        .map(|(path, value)| Ok((path, json_line(value)?)))
+        .collect()
 }
 
 /// Returns a document with only its first record and only the first entry of its member
 /// `by_target`.
-fn shortened(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Error> {
+fn shortened_example(file: &str, bytes: &[u8]) -> Result<Value, serde_json::Error> {
     let Parts { mut head, mut records } = Parts::of(file, bytes)?;
     records.truncate(1);
-    if let Some(Value::Object(listed)) = head.get_mut("by_target") {
-        *listed = std::mem::take(listed).into_iter().take(1).collect();
+    if let Some(Value::Object(entries)) = head.get_mut("by_target") {
+        *entries = std::mem::take(entries).into_iter().take(1).collect();
     }
     serde_json::from_slice(&together(file, &head, &records)?)
 }
@@ -152,26 +156,26 @@ fn schema_path(name: &str) -> String {
     Roads::path(&format!("schemas/{name}"))
 }
 
-fn line(value: &Value) -> Result<Vec<u8>, serde_json::Error> {
+fn json_line(value: &Value) -> Result<Vec<u8>, serde_json::Error> {
     let mut bytes = serde_json::to_vec(value)?;
     bytes.push(b'\n');
     Ok(bytes)
 }
 
 /// Returns the bytes of a document of the feeds, which is there because the files were checked.
-fn published<'a>(files: &'a Documents, path: &str) -> &'a Vec<u8> {
-    static NOTHING: Vec<u8> = Vec::new();
-    files.get(file_of(path)).unwrap_or(&NOTHING)
+fn document_bytes<'a>(files: &'a Documents, path: &str) -> &'a Vec<u8> {
+    static EMPTY: Vec<u8> = Vec::new();
+    files.get(file_of(path)).unwrap_or(&EMPTY)
 }
 
 fn file_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn head(bytes: &[u8]) -> Result<Meta, serde_json::Error> {
-    Ok(serde_json::from_slice::<DocumentHead>(bytes)?.meta)
+fn read_meta(bytes: &[u8]) -> Result<Meta, serde_json::Error> {
+    Ok(serde_json::from_slice::<MetaOnly>(bytes)?.meta)
 }
 
-fn instant(at: portolan_feeds::Timestamp) -> Timestamp {
+fn to_timestamp(at: portolan_feeds::Timestamp) -> Timestamp {
     Timestamp::from_millis(u64::try_from(at.as_millis()).unwrap_or(0))
 }

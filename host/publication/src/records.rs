@@ -20,18 +20,18 @@ use std::{
 use tempfile::TempDir;
 
 /// The maximum number of records that one unit of work writes.
-const CHUNK: usize = 500;
+const MAX_UNIT_RECORDS: usize = 500;
 
 /// The members by which the records of a feed can be found. Each record has an `id`.
-struct Findable {
+struct SearchableFeed {
     feed: &'static str,
     paths: &'static [&'static str],
     text: &'static [&'static str],
     geo: Option<(&'static str, &'static str)>,
 }
 
-const FINDABLE: [Findable; 8] = [
-    Findable {
+const SEARCHABLE_FEEDS: [SearchableFeed; 8] = [
+    SearchableFeed {
         feed: "targets",
         paths: &[
             "id",
@@ -51,7 +51,7 @@ const FINDABLE: [Findable; 8] = [
         text: &["properties.name", "properties.tagline", "properties.description"],
         geo: Some(("properties.geo.lat", "properties.geo.lng")),
     },
-    Findable {
+    SearchableFeed {
         feed: "signals",
         paths: &[
             "kind",
@@ -66,19 +66,19 @@ const FINDABLE: [Findable; 8] = [
         text: &["headline", "summary"],
         geo: None,
     },
-    Findable {
+    SearchableFeed {
         feed: "questions",
         paths: &["role"],
         text: &["question", "why_it_matters"],
         geo: None,
     },
-    Findable {
+    SearchableFeed {
         feed: "events",
         paths: &["_map.type", "_map.target_ids[]", "_map.starts_at", "date_published"],
         text: &["title", "summary", "content_text"],
         geo: None,
     },
-    Findable {
+    SearchableFeed {
         feed: "roles",
         paths: &[
             "target_id",
@@ -93,19 +93,24 @@ const FINDABLE: [Findable; 8] = [
         text: &["title", "department", "description_text"],
         geo: None,
     },
-    Findable {
+    SearchableFeed {
         feed: "people",
         paths: &["target_id", "role_kind", "expertise[]"],
         text: &["full_name", "title", "public_bio"],
         geo: None,
     },
-    Findable {
+    SearchableFeed {
         feed: "social",
         paths: &["target_id", "platform", "topic", "posted_at"],
         text: &["excerpt"],
         geo: None,
     },
-    Findable { feed: "handoffs", paths: &["intent", "from.feed"], text: &["title"], geo: None },
+    SearchableFeed {
+        feed: "handoffs",
+        paths: &["intent", "from.feed"],
+        text: &["title"],
+        geo: None,
+    },
 ];
 
 /// The folder for the databases of records.
@@ -175,7 +180,7 @@ impl RecordsFolder {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let url = DatabaseUrl::Sqlite(folder.path().join("records.db"));
         let store = Store::open(&url, &self.keys, Clock::system(), Quotas::default()).await?;
-        let declared: Vec<_> = FINDABLE.iter().map(Findable::declaration).collect();
+        let declared: Vec<_> = SEARCHABLE_FEEDS.iter().map(SearchableFeed::declaration).collect();
         let feeds = store.declare(HOST, &declared).await?;
         for feed in &FEEDS {
             let bytes = documents.get(feed.file).map(Vec::as_slice).unwrap_or_default();
@@ -193,7 +198,7 @@ async fn write(
     collection: &Collection,
     records: &[&RawValue],
 ) -> Result<(), RecordsError> {
-    for records in records.chunks(CHUNK) {
+    for records in records.chunks(MAX_UNIT_RECORDS) {
         let mut unit = Unit::new(store.clone(), clock.now());
         for record in records {
             let text = record.get().to_owned();
@@ -218,9 +223,9 @@ impl Records {
     }
 }
 
-impl Findable {
+impl SearchableFeed {
     fn declaration(&self) -> vocabulary::Collection {
-        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+        let to_strings = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
         let index = |path: &&str| Index {
             name: path.replace(['.', '[', ']'], "_"),
             paths: vec![(*path).to_owned()],
@@ -229,7 +234,7 @@ impl Findable {
         vocabulary::Collection {
             name: self.feed.to_owned(),
             indexes: self.paths.iter().map(index).collect(),
-            text: owned(self.text),
+            text: to_strings(self.text),
             geo: self.geo.map(|(latitude, longitude)| Geo {
                 latitude: latitude.to_owned(),
                 longitude: longitude.to_owned(),
@@ -247,16 +252,17 @@ mod tests {
     const GUIDE: &str = include_str!("../../../docs/plugin-guide.md");
 
     #[test]
-    fn every_feed_can_be_searched_as_the_guide_says() {
+    fn every_feed_is_searchable_by_the_documented_paths() {
         let (_, section) = GUIDE.split_once("## Reading the feeds").unwrap();
         for feed in &FEEDS {
-            let findable = FINDABLE.iter().find(|findable| findable.feed == feed.id).unwrap();
+            let searchable =
+                SEARCHABLE_FEEDS.iter().find(|searchable| searchable.feed == feed.id).unwrap();
             let row = format!("| `{}` |", feed.id);
             let row = section.lines().find(|line| line.starts_with(&row)).unwrap();
             let documented: Vec<&str> = row.split('`').skip(1).step_by(2).skip(1).collect();
-            assert_eq!(documented, [findable.paths, findable.text].concat(), "{}", feed.id);
-            assert_eq!(row.ends_with("| yes |"), findable.geo.is_some(), "{}", feed.id);
-            assert!(portolan_store::shape(&findable.declaration()).is_ok(), "{}", feed.id);
+            assert_eq!(documented, [searchable.paths, searchable.text].concat(), "{}", feed.id);
+            assert_eq!(row.ends_with("| yes |"), searchable.geo.is_some(), "{}", feed.id);
+            assert!(portolan_store::shape(&searchable.declaration()).is_ok(), "{}", feed.id);
         }
     }
 }

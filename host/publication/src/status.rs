@@ -6,14 +6,14 @@ use serde::Serialize;
 /// The current publication and the refused one.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Status {
-    pub in_force: Option<InForce>,
+    pub in_force: Option<CurrentPublication>,
     /// The newest publication, if it has faults.
-    pub refused: Option<Refused>,
+    pub refused: Option<RefusedPublication>,
 }
 
 /// The current publication.
 #[derive(Debug, Clone, Serialize)]
-pub struct InForce {
+pub struct CurrentPublication {
     /// The name of its folder.
     pub name: String,
     pub generated_at: Timestamp,
@@ -24,7 +24,7 @@ pub struct InForce {
 
 /// A publication with faults, which was not published.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RefusedPublication {
     pub name: String,
     /// The number of faults, of which only the first are listed.
     pub count: usize,

@@ -5,7 +5,7 @@ use crate::{
     feeds::Feeds,
     options::FeedsOptions,
     publication::{Publication, PublicationError},
-    status::{InForce, Refused},
+    status::{CurrentPublication, RefusedPublication},
 };
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use portolan_feeds::publish::{self, CURRENT};
@@ -26,7 +26,7 @@ use tokio::{
 /// that does not exist yet cannot be watched.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The maximum number of faults of a publication that the status lists.
-const SHOWN_FAULTS: usize = 20;
+const MAX_SHOWN_FAULTS: usize = 20;
 
 /// The identity of a publication: its folder, and the size, the time and the inode of each file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ struct Fingerprint {
 struct Updater {
     feeds: Arc<Feeds>,
     /// The publication that was last published or refused.
-    handled: Option<Fingerprint>,
+    last_processed: Option<Fingerprint>,
 }
 
 impl Feeds {
@@ -47,7 +47,7 @@ impl Feeds {
     /// not exist yet.
     pub async fn start(options: FeedsOptions, stop: watch::Receiver<bool>) -> Arc<Self> {
         let feeds = Arc::new(Self::new(options));
-        let mut updater = Updater { feeds: Arc::clone(&feeds), handled: None };
+        let mut updater = Updater { feeds: Arc::clone(&feeds), last_processed: None };
         updater.check().await;
         tokio::spawn(updater.run(stop));
         feeds
@@ -57,40 +57,41 @@ impl Feeds {
 impl Updater {
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let folder = self.feeds.options.folder.clone();
-        let (sender, mut changed) = mpsc::unbounded_channel();
-        let mut watched = None;
+        let (sender, mut changes) = mpsc::unbounded_channel();
+        let mut watcher = None;
         loop {
-            if watched.is_none() && folder.is_dir() {
-                watched = Some(watch_folder(&folder, sender.clone()));
+            if watcher.is_none() && folder.is_dir() {
+                watcher = Some(watch_folder(&folder, sender.clone()));
             }
             tokio::select! {
-                Some(()) = changed.recv() => {}
+                Some(()) = changes.recv() => {}
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
                 _ = stop.changed() => break,
             }
-            while changed.try_recv().is_ok() {}
+            while changes.try_recv().is_ok() {}
             self.check().await;
         }
     }
 
     async fn check(&mut self) {
-        let (feeds, handled) = (Arc::clone(&self.feeds), self.handled.clone());
-        let checked =
-            tokio::task::spawn_blocking(move || read_changed(&feeds, handled.as_ref())).await;
-        match checked.map_err(io::Error::other) {
+        let (feeds, last_processed) = (Arc::clone(&self.feeds), self.last_processed.clone());
+        let result =
+            tokio::task::spawn_blocking(move || read_changed(&feeds, last_processed.as_ref()))
+                .await;
+        match result.map_err(io::Error::other) {
             Ok(Ok(None)) => {}
             Ok(Ok(Some((fingerprint, result)))) => {
                 let name = name_of(&fingerprint.folder);
-                self.handled = Some(fingerprint);
+                self.last_processed = Some(fingerprint);
                 match result {
                     Ok(publication) => self.publish(publication),
-                    Err(error) => self.refuse(Refused::new(name, &error)),
+                    Err(error) => self.refuse(RefusedPublication::new(name, &error)),
                 }
             }
             // The folder is checked again after the next interval.
             Ok(Err(error)) | Err(error) => {
                 let faults = vec![error.to_string()];
-                self.refuse(Refused { name: CURRENT.to_owned(), count: 1, faults });
+                self.refuse(RefusedPublication { name: CURRENT.to_owned(), count: 1, faults });
             }
         }
     }
@@ -104,23 +105,26 @@ impl Updater {
                 "the links in the feeds lead to another address; build them with the public_url of this host"
             );
         }
-        let in_force =
-            InForce { name: name.clone(), generated_at: *generated_at, made_for: made_for.clone() };
+        let current = CurrentPublication {
+            name: name.clone(),
+            generated_at: *generated_at,
+            made_for: made_for.clone(),
+        };
         // The status is updated before readers can see the publication, so that it never lags
         // behind.
         self.feeds.update_status(|status| {
-            status.in_force = Some(in_force);
+            status.in_force = Some(current);
             status.refused = None;
         });
         self.feeds.publish(publication);
     }
 
-    fn refuse(&self, refused: Refused) {
+    fn refuse(&self, refused: RefusedPublication) {
         if self.feeds.status().refused.as_ref() == Some(&refused) {
             return;
         }
         // The faults themselves are not logged: they can quote a person's phone number.
-        let Refused { name, count, .. } = &refused;
+        let RefusedPublication { name, count, .. } = &refused;
         tracing::warn!(
             name,
             count,
@@ -130,13 +134,13 @@ impl Updater {
     }
 }
 
-impl Refused {
+impl RefusedPublication {
     fn new(name: String, error: &PublicationError) -> Self {
         match error {
             PublicationError::Faulty(faults) => Self {
                 name,
                 count: faults.len(),
-                faults: faults.iter().take(SHOWN_FAULTS).map(ToString::to_string).collect(),
+                faults: faults.iter().take(MAX_SHOWN_FAULTS).map(ToString::to_string).collect(),
             },
             other => Self { name, count: 1, faults: vec![other.to_string()] },
         }
@@ -144,11 +148,11 @@ impl Refused {
 }
 
 /// A new publication, or the reason why it cannot be published; `None` if nothing has changed.
-type Changed = Option<(Fingerprint, Result<Publication, PublicationError>)>;
+type ReadOutcome = Option<(Fingerprint, Result<Publication, PublicationError>)>;
 
 /// Reads the publication to which the link leads, unless there is no link or the publication was
 /// handled last.
-fn read_changed(feeds: &Feeds, handled: Option<&Fingerprint>) -> io::Result<Changed> {
+fn read_changed(feeds: &Feeds, last_processed: Option<&Fingerprint>) -> io::Result<ReadOutcome> {
     // The link is resolved once, so that all files are of one publication even if the link changes.
     let folder = match feeds.options.folder.join(CURRENT).canonicalize() {
         Ok(folder) => folder,
@@ -156,13 +160,13 @@ fn read_changed(feeds: &Feeds, handled: Option<&Fingerprint>) -> io::Result<Chan
         Err(error) => return Err(error),
     };
     let fingerprint = Fingerprint::of(folder)?;
-    if handled == Some(&fingerprint) {
+    if last_processed == Some(&fingerprint) {
         return Ok(None);
     }
     let files = publish::documents(&fingerprint.folder)?;
-    let before = feeds.current();
+    let previous = feeds.current();
     let name = name_of(&fingerprint.folder);
-    let publication = Publication::new(name, &files, &feeds.options, before.as_deref());
+    let publication = Publication::new(name, &files, &feeds.options, previous.as_deref());
     // Compression takes processor time, so it runs on this blocking thread.
     let publication = Handle::current().block_on(publication);
     Ok(Some((fingerprint, publication)))
@@ -177,8 +181,11 @@ impl Fingerprint {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(&folder)? {
             let path = entry?.path();
-            let about = fs::metadata(&path)?;
-            files.insert(path, (about.len(), about.mtime(), about.mtime_nsec(), about.ino()));
+            let metadata = fs::metadata(&path)?;
+            files.insert(
+                path,
+                (metadata.len(), metadata.mtime(), metadata.mtime_nsec(), metadata.ino()),
+            );
         }
         Ok(Self { folder, files })
     }
@@ -193,11 +200,11 @@ fn watch_folder(folder: &Path, changed: mpsc::UnboundedSender<()>) -> Option<Rec
             let _stopped = changed.send(());
         }
     };
-    let watching = notify::recommended_watcher(handler).and_then(|mut watcher| {
+    let watcher = notify::recommended_watcher(handler).and_then(|mut watcher| {
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
         Ok(watcher)
     });
-    watching
+    watcher
         .inspect_err(|error| tracing::warn!(%error, "the folder of the feeds cannot be watched; it is checked every two seconds"))
         .ok()
 }

@@ -20,7 +20,7 @@ use wasmtime::CacheStore;
 
 /// The maximum number of bytes of the file: every compilation reads all of it. A component in Python takes 27
 /// MiB, one in JavaScript 6 MiB, one in Rust 2 MiB.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 /// The end of the file's name. It follows the name of the engine's code generation.
 const SUFFIX: &str = ".functions";
 /// The bits of a file's mode that let other users write to it.
@@ -35,12 +35,12 @@ pub(super) struct FunctionCache {
     file: PathBuf,
     bytes: Vec<u8>,
     entries: BTreeMap<Key, Range<usize>>,
-    seen: Mutex<Seen>,
+    accesses: Mutex<Accesses>,
 }
 
 /// The entries that the compilation has used, and those that it has added.
 #[derive(Debug, Default)]
-struct Seen {
+struct Accesses {
     used: BTreeSet<Key>,
     added: BTreeMap<Key, Vec<u8>>,
 }
@@ -75,22 +75,22 @@ impl FunctionCache {
     /// Reads the file. The cache is empty if the file cannot be read, or could have been written by another
     /// user.
     pub(super) fn open(file: PathBuf) -> Self {
-        let bytes = match is_ours(&file) {
+        let bytes = match is_private_file(&file) {
             true => std::fs::read(&file).unwrap_or_default(),
             false => Vec::new(),
         };
         let entries = entries(&bytes);
-        Self { file, bytes, entries, seen: Mutex::default() }
+        Self { file, bytes, entries, accesses: Mutex::default() }
     }
 
     /// Writes the added entries to the file.
     pub(super) fn write(&self) -> std::io::Result<()> {
-        self.write_at_most(MOST_BYTES)
+        self.write_with_limit(MAX_BYTES)
     }
 
-    fn write_at_most(&self, most: usize) -> std::io::Result<()> {
-        let seen = self.seen();
-        let added: Vec<u8> = seen
+    fn write_with_limit(&self, max_bytes: usize) -> std::io::Result<()> {
+        let accesses = self.accesses();
+        let added: Vec<u8> = accesses
             .added
             .iter()
             .flat_map(|(key, code)| [header(key, code), code.clone()])
@@ -100,34 +100,39 @@ impl FunctionCache {
             return Ok(());
         }
         let intact = self.entries.values().map(|range| range.end).max().unwrap_or(0);
-        let is_intact = intact == self.bytes.len() && is_ours(&self.file);
-        if is_intact && intact + added.len() <= most {
+        let is_intact = intact == self.bytes.len() && is_private_file(&self.file);
+        if is_intact && intact + added.len() <= max_bytes {
             return OpenOptions::new().append(true).open(&self.file)?.write_all(&added);
         }
-        self.replace(&seen, added, most)
+        self.replace(&accesses, added, max_bytes)
     }
 
     /// Writes the file anew, with the used and the added entries. Unused entries are kept only while the old
-    /// entries take at most three quarters of `most`, so that the next compilations can append.
-    fn replace(&self, seen: &Seen, added: Vec<u8>, most: usize) -> std::io::Result<()> {
+    /// entries take at most three quarters of `max_bytes`, so that the next compilations can append.
+    fn replace(
+        &self,
+        accesses: &Accesses,
+        added: Vec<u8>,
+        max_bytes: usize,
+    ) -> std::io::Result<()> {
         let (used, unused): (Vec<_>, Vec<_>) =
-            self.entries.iter().partition(|(key, _)| seen.used.contains(*key));
+            self.entries.iter().partition(|(key, _)| accesses.used.contains(*key));
         let mut kept = Vec::new();
-        let mut keep = |entries: &[(&Key, &Range<usize>)], most: usize| {
+        let mut keep = |entries: &[(&Key, &Range<usize>)], max_bytes: usize| {
             for (key, range) in entries {
                 let Some(code) = self.bytes.get((*range).clone()) else { continue };
                 let header = header(key, code);
-                if kept.len() + header.len() + code.len() > most {
+                if kept.len() + header.len() + code.len() > max_bytes {
                     break;
                 }
                 kept.extend(header);
                 kept.extend_from_slice(code);
             }
         };
-        let room = most.saturating_sub(added.len());
-        keep(&used, room);
-        keep(&unused, room.min(most / 4 * 3));
-        if added.len() <= most {
+        let remaining = max_bytes.saturating_sub(added.len());
+        keep(&used, remaining);
+        keep(&unused, remaining.min(max_bytes / 4 * 3));
+        if added.len() <= max_bytes {
             kept.extend(added);
         }
         let folder = self.file.parent().unwrap_or(Path::new("."));
@@ -137,8 +142,8 @@ impl FunctionCache {
         Ok(())
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn accesses(&self) -> MutexGuard<'_, Accesses> {
+        self.accesses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,19 +151,19 @@ impl CacheStore for FunctionCache {
     fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
         let key = Key::try_from(key).ok()?;
         let code = self.bytes.get(self.entries.get(&key)?.clone())?;
-        self.seen().used.insert(key);
+        self.accesses().used.insert(key);
         Some(Cow::Borrowed(code))
     }
 
     fn insert(&self, key: &[u8], code: Vec<u8>) -> bool {
         let Ok(key) = Key::try_from(key) else { return false };
-        self.seen().added.insert(key, code);
+        self.accesses().added.insert(key, code);
         true
     }
 }
 
 /// Returns whether this is a regular file, not a link, that this user owns and no other user can write to.
-fn is_ours(file: &Path) -> bool {
+fn is_private_file(file: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     std::fs::symlink_metadata(file).is_ok_and(|found| {
         found.is_file() && found.uid() == own && found.mode() & WRITABLE_BY_OTHERS == 0
@@ -223,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_compilation_adds_the_next_one_finds() {
+    fn a_compilation_finds_the_entries_of_the_previous_one() {
         let (_folder, file) = cache();
         let second = FunctionCache::open(file.clone());
         assert_eq!(code(&second, &TWO).as_deref(), Some("second"));
@@ -262,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_used_is_dropped_first() {
+    fn unused_entries_are_dropped_first() {
         let (_folder, file) = cache();
         let second = FunctionCache::open(file.clone());
         second.get(&TWO).unwrap();
         second.insert(&THREE, b"third".to_vec());
         let header = header(&ONE, b"").len();
-        second.write_at_most(2 * header + "second".len() + "third".len()).unwrap();
+        second.write_with_limit(2 * header + "second".len() + "third".len()).unwrap();
         let third = FunctionCache::open(file);
         assert_eq!(third.entries.keys().collect::<Vec<_>>(), [&TWO, &THREE]);
     }

@@ -88,7 +88,7 @@ impl Sandbox {
         state.finish_log();
         match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
-            Ok(Err(error)) => Err(self.explain(&error, &state).into()),
+            Ok(Err(error)) => Err(self.classify_error(&error, &state).into()),
             Ok(Ok(descriptor)) => Ok(descriptor.into()),
         }
     }

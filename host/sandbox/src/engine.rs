@@ -1,6 +1,6 @@
 //! The serving engine and how it is configured.
 
-use crate::{code::Engines, interfaces::INTERFACES, long::LongCalls, state::CallState};
+use crate::{code::Engines, interfaces::INTERFACES, long_calls::LongCalls, state::CallState};
 use portolan_vocabulary::Limits;
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},

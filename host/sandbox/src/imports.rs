@@ -45,16 +45,22 @@ const WASI: [&str; 6] =
     ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
 
 /// The beginning of each version that a host links: of the contract, and of WASI.
-const CONTRACT_LINE: &str = "2.";
-const WASI_LINE: &str = "0.2.";
+const CONTRACT_VERSION_PREFIX: &str = "2.";
+const WASI_VERSION_PREFIX: &str = "0.2.";
 
 fn kind(name: &str) -> ImportKind {
-    let (bare, version) = name.split_once('@').map_or((name, None), |(bare, at)| (bare, Some(at)));
-    let line = if bare.starts_with(CONTRACT) { CONTRACT_LINE } else { WASI_LINE };
-    if version.is_some_and(|version| !version.starts_with(line)) {
+    let (interface_name, version) = name
+        .split_once('@')
+        .map_or((name, None), |(interface_name, at)| (interface_name, Some(at)));
+    let version_prefix = if interface_name.starts_with(CONTRACT) {
+        CONTRACT_VERSION_PREFIX
+    } else {
+        WASI_VERSION_PREFIX
+    };
+    if version.is_some_and(|version| !version.starts_with(version_prefix)) {
         return ImportKind::Unknown;
     }
-    if let Some(name) = bare.strip_prefix(CONTRACT) {
+    if let Some(name) = interface_name.strip_prefix(CONTRACT) {
         let interface = INTERFACES.iter().find(|interface| interface.name == name);
         return match interface.map(|interface| interface.grant) {
             Some(Some(grant)) => ImportKind::Sensitive(grant),
@@ -62,7 +68,7 @@ fn kind(name: &str) -> ImportKind {
             None => ImportKind::Unknown,
         };
     }
-    match WASI.iter().any(|prefix| bare.starts_with(prefix)) {
+    match WASI.iter().any(|prefix| interface_name.starts_with(prefix)) {
         true => ImportKind::Wasi,
         false => ImportKind::Unknown,
     }
@@ -73,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_are_told_apart() {
+    fn imports_are_classified() {
         let kinds = [
             ("portolan:capability/context@2.0.0", ImportKind::Open),
             ("portolan:capability/types@2.0.0", ImportKind::Open),

@@ -14,7 +14,7 @@
 //! - `compile`, `cache`: the child process that compiles, and the compile cache of authors' commands
 //! - `permit`: bounds how many calls run at once
 //! - `run`: one call, its limits, and why it ended without an answer
-//! - `long`, `processor`: the threads in which a call goes on that computes for long
+//! - `long_calls`, `processor`: the threads in which a call goes on that computes for long
 //! - `describe`: the run that asks a component for its descriptor
 //! - `answer`, `error`, `trap`: how a call can end
 //! - `context`: what a call knows of itself and of its host
@@ -50,7 +50,7 @@ mod grant;
 mod imports;
 mod interfaces;
 mod log;
-mod long;
+mod long_calls;
 mod memory;
 mod output;
 mod permit;

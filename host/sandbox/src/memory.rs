@@ -10,17 +10,17 @@ const TABLE_ELEMENT_BYTES: usize = 16;
 pub(super) struct MemoryLimit {
     used: usize,
     limit: usize,
-    denied: bool,
+    is_exceeded: bool,
 }
 
 impl MemoryLimit {
     pub(super) fn new(limit: usize) -> Self {
-        Self { used: 0, limit, denied: false }
+        Self { used: 0, limit, is_exceeded: false }
     }
 
     /// Returns whether the sandbox has asked for more than the limit.
-    pub(super) fn denied(&self) -> bool {
-        self.denied
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.is_exceeded
     }
 
     /// Returns the bytes that the sandbox holds.
@@ -30,7 +30,7 @@ impl MemoryLimit {
 
     /// Returns the bytes that remain of the limit after the sandbox's memory and `held` more bytes; `None` if
     /// these exceed the limit.
-    pub(super) fn room(&self, held: usize) -> Option<usize> {
+    pub(super) fn remaining(&self, held: usize) -> Option<usize> {
         self.limit.checked_sub(self.used.saturating_add(held))
     }
 
@@ -42,7 +42,7 @@ impl MemoryLimit {
     fn grow(&mut self, current: usize, desired: usize) -> bool {
         let used = self.used.saturating_add(desired.saturating_sub(current));
         if used > self.limit {
-            self.denied = true;
+            self.is_exceeded = true;
             return false;
         }
         self.used = used;
@@ -78,13 +78,13 @@ mod tests {
     use super::MemoryLimit;
 
     #[test]
-    fn sums_over_memories() {
+    fn the_limit_applies_to_the_sum_of_all_memories() {
         let mut memory = MemoryLimit::new(100);
         assert!(memory.grow(0, 60));
         assert!(memory.grow(0, 30));
         assert!(!memory.grow(30, 41));
-        assert!(memory.denied());
+        assert!(memory.is_exceeded());
         assert!(memory.grow(30, 40));
-        assert_eq!((memory.room(0), memory.room(1)), (Some(0), None));
+        assert_eq!((memory.remaining(0), memory.remaining(1)), (Some(0), None));
     }
 }

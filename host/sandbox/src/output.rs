@@ -83,8 +83,8 @@ impl Captured {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = part.strip_suffix(b"\n");
             let line = self.unfinished(stream);
-            let room = LINE_BYTES.saturating_sub(line.len());
-            line.extend(text.unwrap_or(part).iter().take(room));
+            let remaining = LINE_BYTES.saturating_sub(line.len());
+            line.extend(text.unwrap_or(part).iter().take(remaining));
             if text.is_some() {
                 self.end_line(stream);
             }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_in_their_order_when_they_are_finished() {
+    fn finished_lines_are_taken_in_order() {
         let output = Output::default();
         print(&output, Stream::Out, "one\r\ntw");
         print(&output, Stream::Error, "oh\n\n");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_bounded_and_the_others_are_counted() {
+    fn lines_are_limited_and_dropped_ones_are_counted() {
         let output = Output::default();
         print(&output, Stream::Out, &"x".repeat(5000));
         for _ in 0..99 {

@@ -6,7 +6,7 @@ use crate::{
     contract::AnyCapabilityPre,
     engine::{Sandbox, config},
     imports::{Import, ImportKind},
-    long::Load,
+    long_calls::Load,
     source::Source,
 };
 use std::{path::Path, sync::Arc};
@@ -29,13 +29,13 @@ pub enum PrepareError {
     Artifact(String),
     #[error("needs more than a sandbox has: {0}")]
     ExceedsLimits(String),
-    #[error("imports {} which this host does not offer", names(.0))]
+    #[error("imports {} which this host does not offer", import_names(.0))]
     UnknownImports(Vec<Import>),
     #[error("does not fit the contract: {0}")]
     Contract(String),
 }
 
-fn names(imports: &[Import]) -> String {
+fn import_names(imports: &[Import]) -> String {
     imports.iter().map(|import| import.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 

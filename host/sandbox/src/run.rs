@@ -2,8 +2,8 @@
 
 use crate::{
     answer::GuestAnswer, context::CallContext, contract::types, engine::Sandbox,
-    error::SandboxError, long::Computing, prepare::Prepared, services::Work, state::CallState,
-    trap::GuestTrap,
+    error::SandboxError, long_calls::Computing, prepare::Prepared, services::Work,
+    state::CallState, trap::GuestTrap,
 };
 use portolan_vocabulary::Caller;
 use std::{char::DecodeUtf16Error, num::TryFromIntError, str::Utf8Error, sync::Arc};
@@ -57,13 +57,13 @@ impl Sandbox {
         };
         let answer = match result {
             Err(_elapsed) => Err(SandboxError::OutOfTime),
-            Ok(Err(error)) => Err(self.explain(&error, &state)),
+            Ok(Err(error)) => Err(self.classify_error(&error, &state)),
             Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
         state.finish_log();
         if let Some(work) = &mut state.work {
             // What the host itself reads is not part of the sandbox's memory.
-            work.unit.set_room(usize::MAX);
+            work.unit.set_read_limit(usize::MAX);
         }
         (answer, state.work)
     }
@@ -89,9 +89,13 @@ impl Sandbox {
     }
 
     /// Returns why a guest ended without an answer.
-    pub(super) fn explain(&self, error: &wasmtime::Error, state: &CallState) -> SandboxError {
+    pub(super) fn classify_error(
+        &self,
+        error: &wasmtime::Error,
+        state: &CallState,
+    ) -> SandboxError {
         let limits = &self.options.limits;
-        if state.memory.denied() {
+        if state.memory.is_exceeded() {
             return SandboxError::OutOfMemory(limits.call_memory_bytes);
         }
         if error.is::<PoolConcurrencyLimitError>() {

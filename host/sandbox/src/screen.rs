@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_left_to_the_compiler() {
+    fn an_unparsable_component_is_left_to_the_compiler() {
         let component = wat::parse_str(format!("(component {EXPORTED})")).unwrap();
         for end in 8..component.len() {
             // A cut between two sections gives a component that lacks exports.

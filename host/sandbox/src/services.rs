@@ -32,11 +32,11 @@ pub trait HostServices: fmt::Debug + Send + Sync {
         None
     }
     /// Counts a log message of the running capability, and returns whether it may be logged.
-    fn may_log(&self, _bytes: usize) -> bool {
+    fn admit_log_message(&self, _bytes: usize) -> bool {
         true
     }
     /// Counts a text message for a caller at this address, and returns whether it may be sent.
-    fn may_send(&self, _address: Option<IpAddr>) -> bool {
+    fn admit_text_message(&self, _address: Option<IpAddr>) -> bool {
         false
     }
     /// Records that the running capability cannot read a document of its own at this revision.

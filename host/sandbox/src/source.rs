@@ -32,7 +32,7 @@ pub struct Program<'a> {
 impl<'a> Program<'a> {
     /// `digest` is that of the whole component.
     pub fn new(component: &'a [u8], digest: Digest) -> Self {
-        match split(component) {
+        match split_source(component) {
             Some((code, source)) => {
                 Self { code, digest: Digest::of(code), source: Some(Arc::new(source)) }
             }
@@ -57,7 +57,7 @@ pub fn with_source(engine: &[u8], name: &str, text: &str) -> Vec<u8> {
 }
 
 /// Returns the code and the source of a component; `None` if it has no source.
-fn split(component: &[u8]) -> Option<(&[u8], Source)> {
+fn split_source(component: &[u8]) -> Option<(&[u8], Source)> {
     let (mut parser, mut at) = (Parser::new(0), 0);
     let mut found = None;
     loop {
@@ -101,10 +101,10 @@ mod tests {
     #[test]
     fn a_source_is_read_from_behind_its_engine() {
         let engine = engine();
-        assert_eq!(split(&engine), None);
+        assert_eq!(split_source(&engine), None);
         let component = with_source(&engine, "greeter.js", "first\nsecond\n");
         let source = Source { name: "greeter.js".to_owned(), text: "first\nsecond\n".to_owned() };
-        assert_eq!(split(&component), Some((&*engine, source)));
+        assert_eq!(split_source(&component), Some((&*engine, source)));
         let program = Program::new(&component, Digest::of(&component));
         assert_eq!(program.digest, Digest::of(&engine));
     }
@@ -113,11 +113,11 @@ mod tests {
     fn only_custom_sections_follow_a_source() {
         let component = with_source(&engine(), "a.js", "");
         let custom = [0, 5, 4, b'n', b'o', b't', b'e'];
-        assert!(split(&[&component[..], &custom].concat()).is_some());
+        assert!(split_source(&[&component[..], &custom].concat()).is_some());
         let code = &engine()[8..];
-        assert_eq!(split(&[&component[..], code].concat()), None);
+        assert_eq!(split_source(&[&component[..], code].concat()), None);
         for end in 0..component.len() {
-            assert_eq!(split(&component[..end]), None, "{end}");
+            assert_eq!(split_source(&component[..end]), None, "{end}");
         }
     }
 }

@@ -95,7 +95,7 @@ impl CallState {
     fn emit(&self, level: Level, message: &str) {
         // While a component describes itself it has no services, and so no quota of messages.
         let services = self.work.as_ref().map(|work| &work.services);
-        if services.is_some_and(|services| !services.may_log(message.len())) {
+        if services.is_some_and(|services| !services.admit_log_message(message.len())) {
             return;
         }
         let (capability, request) = (&*self.capability, &*self.context.request_id);

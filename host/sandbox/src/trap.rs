@@ -12,7 +12,7 @@ const NAME_BYTES: usize = 200;
 /// to this one belong to the panic's own machinery.
 const PANIC_MACHINERY: &str = "__rust_end_short_backtrace";
 /// The number of frames of one function from which a stack counts as exhausted by recursion.
-const RECURSIONS: usize = 3;
+const MIN_RECURSIONS: usize = 3;
 /// The address from which a fault counts as below address 0. Rust and C put their own stack at the start of
 /// the linear memory, where it grows down; below 0, the 32-bit addresses wrap around.
 const BELOW_ZERO: u64 = 0x8000_0000;
@@ -35,7 +35,7 @@ pub struct Frame {
     pub function: String,
     /// File, line and column, such as `src/lib.rs:12:5`, if the component has debug information and the
     /// sandbox reads it.
-    pub place: Option<String>,
+    pub location: Option<String>,
 }
 
 impl GuestTrap {
@@ -72,8 +72,8 @@ impl fmt::Display for GuestTrap {
 impl fmt::Display for Frame {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.function)?;
-        match &self.place {
-            Some(place) => write!(formatter, " ({place})"),
+        match &self.location {
+            Some(location) => write!(formatter, " ({location})"),
             None => Ok(()),
         }
     }
@@ -98,36 +98,36 @@ fn reason(error: &Error, backtrace: Option<&WasmBacktrace>) -> String {
 
 /// Returns the frames of a backtrace. An inlined function is a frame too.
 fn frames(backtrace: &WasmBacktrace) -> Vec<Frame> {
-    backtrace.frames().iter().flat_map(physical_frame).collect()
+    backtrace.frames().iter().flat_map(inlined_frames).collect()
 }
 
-fn physical_frame(frame: &FrameInfo) -> Vec<Frame> {
+fn inlined_frames(frame: &FrameInfo) -> Vec<Frame> {
     let own_name = || match frame.func_name() {
-        Some(name) => readable(name),
+        Some(name) => demangled(name),
         None => format!("function {}", frame.func_index()),
     };
     if frame.symbols().is_empty() {
-        return vec![Frame { function: own_name(), place: None }];
+        return vec![Frame { function: own_name(), location: None }];
     }
     let inlined = |symbol: &FrameSymbol| Frame {
-        function: symbol.name().map_or_else(own_name, readable),
-        place: place(symbol),
+        function: symbol.name().map_or_else(own_name, demangled),
+        location: location(symbol),
     };
     frame.symbols().iter().map(inlined).collect()
 }
 
 /// Returns a function's name as it was written in the source, in one line.
-fn readable(name: &str) -> String {
+fn demangled(name: &str) -> String {
     // The alternate form leaves out the hash.
     one_line(&format!("{:#}", rustc_demangle::demangle(name)), NAME_BYTES)
 }
 
-fn place(symbol: &FrameSymbol) -> Option<String> {
-    let mut place = one_line(symbol.file()?, NAME_BYTES);
+fn location(symbol: &FrameSymbol) -> Option<String> {
+    let mut location = one_line(symbol.file()?, NAME_BYTES);
     for number in [symbol.line(), symbol.column()].into_iter().flatten() {
-        place.push_str(&format!(":{number}"));
+        location.push_str(&format!(":{number}"));
     }
-    Some(place)
+    Some(location)
 }
 
 /// Returns the first [`FRAMES`] frames that are not of a panic's own machinery.
@@ -143,7 +143,8 @@ fn is_stack_overflow(error: &Error, frames: &[Frame]) -> bool {
     match error.downcast_ref::<Trap>() {
         Some(Trap::StackOverflow) => true,
         Some(Trap::MemoryOutOfBounds) => {
-            faulted_at(error).is_some_and(|address| address >= BELOW_ZERO) && is_recursion(frames)
+            fault_address(error).is_some_and(|address| address >= BELOW_ZERO)
+                && is_recursion(frames)
         }
         _ => false,
     }
@@ -152,12 +153,12 @@ fn is_stack_overflow(error: &Error, frames: &[Frame]) -> bool {
 fn is_recursion(frames: &[Frame]) -> bool {
     let occurrences =
         |frame: &Frame| frames.iter().filter(|other| other.function == frame.function).count();
-    frames.iter().any(|frame| occurrences(frame) >= RECURSIONS)
+    frames.iter().any(|frame| occurrences(frame) >= MIN_RECURSIONS)
 }
 
 /// Returns the address of a memory fault; `None` for another error. The address is parsed from the error's
 /// text, because wasmtime 48 keeps the type that contains it private.
-fn faulted_at(error: &Error) -> Option<u64> {
+fn fault_address(error: &Error) -> Option<u64> {
     error.chain().map(ToString::to_string).find_map(|text| {
         let address = text.strip_prefix("memory fault at wasm address 0x")?;
         u64::from_str_radix(address.split(' ').next()?, 16).ok()
@@ -197,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn an_author_is_told_the_lines() {
+    fn backtraces_with_source_have_the_lines() {
         let wat = "(module\n  (func $price\n    unreachable)\n  (func (export \"run\")\n    call $price))";
-        let places = |backtraces| -> Vec<_> {
-            trapped(wat, backtraces).frames.into_iter().map(|frame| frame.place).collect()
+        let locations = |backtraces| -> Vec<_> {
+            trapped(wat, backtraces).frames.into_iter().map(|frame| frame.location).collect()
         };
-        let lines = ["./shop.wat:3:5", "./shop.wat:5:5"].map(|place| Some(place.to_owned()));
-        assert_eq!(places(Backtraces::Source), lines);
-        assert_eq!(places(Backtraces::Names), [None, None]);
+        let lines = ["./shop.wat:3:5", "./shop.wat:5:5"].map(|location| Some(location.to_owned()));
+        assert_eq!(locations(Backtraces::Source), lines);
+        assert_eq!(locations(Backtraces::Names), [None, None]);
     }
 
     #[test]
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn recursion_that_exhausts_either_stack_is_called_so() {
+    fn recursion_that_exhausts_either_stack_is_a_stack_overflow() {
         let engines = r#"(module (func $again (export "run") call $again))"#;
         // A stack of the guest's own, which grows down from 64 KiB, 4 KiB for each frame.
         let own = r#"(module
@@ -250,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_machinery_of_a_panic_is_left_out() {
-        let frame = |name: &str| Frame { function: name.to_owned(), place: None };
+        let frame = |name: &str| Frame { function: name.to_owned(), location: None };
         let stack = ["rust_panic", "__rust_end_short_backtrace", "panic_fmt", "shop::price"];
         let kept = without_panic_machinery(stack.map(frame).into());
         assert_eq!(kept, ["panic_fmt", "shop::price"].map(frame));
@@ -259,10 +260,10 @@ mod tests {
     }
 
     #[test]
-    fn words_come_between_the_reason_and_the_place() {
+    fn last_words_are_written_between_the_reason_and_the_frames() {
         let frames = vec![
-            Frame { function: "price".to_owned(), place: Some("src/lib.rs:3:9".to_owned()) },
-            Frame { function: "call".to_owned(), place: None },
+            Frame { function: "price".to_owned(), location: Some("src/lib.rs:3:9".to_owned()) },
+            Frame { function: "call".to_owned(), location: None },
         ];
         let trap = GuestTrap {
             reason: "unreachable".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::{
     document::{CollectionId, DocumentKey, Stored, UniqueKey},
-    effects::{AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey},
+    effects::{AuditRecord, NewEvent, OutboxCommand, StoredAnswer, Task, TimerChange, TimerKey},
     integers::signed,
     query::Entry,
     usage::Usage,
@@ -21,14 +21,14 @@ pub(crate) struct Changes {
     pub(crate) timers: BTreeMap<TimerKey, TimerChange>,
     pub(crate) commands: Vec<OutboxCommand>,
     pub(crate) task: Option<Task>,
-    pub(crate) kept: Option<KeptAnswer>,
+    pub(crate) answer: Option<StoredAnswer>,
     pub(crate) audit: Vec<AuditRecord>,
     /// By how much the writes change the usage of each collection.
     pub(crate) growth: BTreeMap<CollectionId, Usage>,
     /// The people, and their agents, whom the written documents, events and timers name; empty for an erasure.
     pub(crate) people: BTreeSet<String>,
     /// Whether the unit may also change documents of replaced generations, as an erasure does.
-    pub(crate) in_any_generation: bool,
+    pub(crate) allows_replaced_generations: bool,
 }
 
 impl Changes {
@@ -38,8 +38,8 @@ impl Changes {
     }
 
     /// Returns whether a commit would change nothing.
-    pub(crate) fn writes_nothing(&self) -> bool {
-        let records = self.task.is_none() && self.kept.is_none() && self.audit.is_empty();
+    pub(crate) fn has_no_writes(&self) -> bool {
+        let records = self.task.is_none() && self.answer.is_none() && self.audit.is_empty();
         let effects = self.events.is_empty() && self.timers.is_empty() && self.commands.is_empty();
         records && effects && self.writes.is_empty()
     }
@@ -51,9 +51,9 @@ impl Changes {
 
     /// Returns whether the unit reads or writes documents of one of these replaced generations although it
     /// may not.
-    pub(crate) fn uses_any(&self, replaced: &BTreeSet<CollectionId>) -> bool {
+    pub(crate) fn uses_replaced(&self, replaced: &BTreeSet<CollectionId>) -> bool {
         let mut used = self.collections().into_iter();
-        !self.in_any_generation && used.any(|collection| replaced.contains(collection))
+        !self.allows_replaced_generations && used.any(|collection| replaced.contains(collection))
     }
 }
 
@@ -112,12 +112,12 @@ fn usage(id: &str, body: Option<&str>) -> Usage {
 #[derive(Debug, Default)]
 pub struct Attachments {
     pub task: Option<Task>,
-    pub kept: Option<KeptAnswer>,
+    pub answer: Option<StoredAnswer>,
     pub audit: Option<AuditRecord>,
 }
 
 impl Attachments {
     pub fn is_empty(&self) -> bool {
-        self.task.is_none() && self.kept.is_none() && self.audit.is_none()
+        self.task.is_none() && self.answer.is_none() && self.audit.is_none()
     }
 }

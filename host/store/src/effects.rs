@@ -82,7 +82,7 @@ pub enum OutboxCommand {
     /// Marks an event of an inbox as acknowledged or not.
     Mark { agent_id: String, seq: u64, acknowledged: bool },
     /// Adds a webhook, if the agent has exactly this number of other webhooks.
-    AddWebhook { webhook: Box<Webhook>, beside: u64 },
+    AddWebhook { webhook: Box<Webhook>, existing: u64 },
     /// Replaces a webhook, if it has this version.
     PutWebhook { webhook: Box<Webhook>, replaces: u64 },
     /// Deletes a webhook with its deliveries, if it has this version.
@@ -122,7 +122,7 @@ pub enum Task {
 
 /// The stored answer of a call with an idempotency key, which a replay gets again.
 #[derive(Debug, Clone)]
-pub struct KeptAnswer {
+pub struct StoredAnswer {
     pub key: IdempotencyKey,
     /// The digest of the input.
     pub body_hash: Digest,

@@ -61,7 +61,7 @@ pub enum DbError {
     #[error("the database is busy, for example with a new index, and the write timed out")]
     Busy,
     #[error("the database does not answer in time")]
-    Silent,
+    TimedOut,
     #[error("the store is closed")]
     Closed,
     #[error("PostgreSQL 15 or newer is needed; this server is version {0}")]

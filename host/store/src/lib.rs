@@ -64,17 +64,17 @@ pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore};
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
-    Audience, AuditRecord, IdempotencyKey, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange,
-    TimerKey,
+    Audience, AuditRecord, IdempotencyKey, NewEvent, OutboxCommand, StoredAnswer, Task,
+    TimerChange, TimerKey,
 };
 pub use error::{DbError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion,
-    DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, Installed, MAX_ATTEMPTS,
+    DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, InstalledId, MAX_ATTEMPTS,
     Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument,
     PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument,
-    QuotaUse, Served, SigningKeyRecord, VersionEntry, VersionRecord, VersionState,
+    QuotaUse, ServedCapability, SigningKeyRecord, VersionEntry, VersionRecord, VersionState,
 };
 pub use store::Store;
 pub use unit::{Hit, Page, Unit};

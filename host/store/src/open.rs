@@ -54,7 +54,7 @@ impl Store {
             erasure_list: OnceLock::new(),
         };
         let store = Self { inner: Arc::new(inner) };
-        store.free_leases().await?;
+        store.release_leases().await?;
         Ok(store)
     }
 }

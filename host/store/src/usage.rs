@@ -63,7 +63,7 @@ impl Usage {
 
     /// Returns a quota that this usage would exceed if it grew by `more`. An amount that does not grow never
     /// exceeds its quota, even if it is above the limit already.
-    pub(crate) fn exceeds(
+    pub(crate) fn find_exceeded(
         &self,
         more: &Self,
         capability: &str,

@@ -57,7 +57,7 @@ pub struct Health {
     pub failing_since: Option<Timestamp>,
     pub last_success_at: Option<Timestamp>,
     /// No event is sent before this time; challenges are.
-    pub rest_until: Timestamp,
+    pub cooldown_until: Timestamp,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

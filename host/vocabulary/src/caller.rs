@@ -37,7 +37,7 @@ pub struct AgentCaller {
 }
 
 impl AgentCaller {
-    pub fn holds(&self, scope: &str) -> bool {
+    pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
     }
 }

@@ -20,7 +20,7 @@ pub struct Clock(Arc<State>);
 #[derive(Debug)]
 struct State {
     /// The fixed time; `None` for a clock that follows the operating system's.
-    standing_at: Option<Timestamp>,
+    fixed_at: Option<Timestamp>,
     advanced_ms: AtomicU64,
     advances: watch::Sender<()>,
 }
@@ -32,19 +32,19 @@ impl Clock {
     }
 
     /// Returns a clock that shows this time until it is advanced.
-    pub fn standing_at(time: Timestamp) -> Self {
+    pub fn fixed_at(time: Timestamp) -> Self {
         Self::new(Some(time))
     }
 
-    fn new(standing_at: Option<Timestamp>) -> Self {
+    fn new(fixed_at: Option<Timestamp>) -> Self {
         let advances = watch::Sender::new(());
-        Self(Arc::new(State { standing_at, advanced_ms: AtomicU64::default(), advances }))
+        Self(Arc::new(State { fixed_at, advanced_ms: AtomicU64::default(), advances }))
     }
 
     /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         let advanced = self.0.advanced_ms.load(Ordering::SeqCst);
-        let time = self.0.standing_at.unwrap_or_else(Timestamp::now);
+        let time = self.0.fixed_at.unwrap_or_else(Timestamp::now);
         time.plus(Duration::from_millis(advanced))
     }
 
@@ -66,7 +66,7 @@ impl Clock {
                 return;
             }
             // `changed` fails only if the sender was dropped, but this clock owns it.
-            match self.0.standing_at {
+            match self.0.fixed_at {
                 None => drop(timeout(Duration::from_millis(left), advances.changed()).await),
                 Some(_) => drop(advances.changed().await),
             }
@@ -85,8 +85,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_standing_clock_moves_only_when_it_is_advanced() {
-        let clock = Clock::standing_at(Timestamp::from_millis(1_000));
+    async fn a_fixed_clock_moves_only_when_it_is_advanced() {
+        let clock = Clock::fixed_at(Timestamp::from_millis(1_000));
         let sleeper = clock.clone();
         let sleeping =
             tokio::spawn(async move { sleeper.sleep_until(Timestamp::from_millis(1_001)).await });

@@ -37,7 +37,7 @@ impl Failure {
     }
 
     /// Returns whether this failure has the given common code.
-    pub fn is(&self, code: ErrorCode) -> bool {
+    pub fn has_code(&self, code: ErrorCode) -> bool {
         self.error_code == code.name()
     }
 

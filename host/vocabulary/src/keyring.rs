@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn purposes_and_keys_are_told_apart() {
+    fn each_purpose_and_each_key_has_its_own_derived_key() {
         let (old, new) = (Keyring::generate().unwrap(), Keyring::generate().unwrap());
         let keys = Keyring::parse(&format!("{new} # newest\n\n{old}\n")).unwrap();
         assert_eq!(keys, Keyring::parse(&format!("{new},{old}")).unwrap());
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_key_is_refused() {
+    fn invalid_keys_are_refused() {
         for text in ["", "# nothing", "c2hvcnQ=", "?"] {
             assert!(Keyring::parse(text).is_err(), "{text}");
         }

@@ -65,7 +65,7 @@ pub use identifier::{
 pub use keyring::Keyring;
 pub use limits::{Limit, Limits};
 pub use people::{
-    Audience, Erased, Erasure, People, Person, PersonalField, add_people, person_ids, redact_ids,
+    Audience, Erased, Erasure, People, Person, PersonalField, merge_people, person_ids, redact_ids,
 };
 pub use people_request::PeopleRequest;
 pub use plain_json::plain_json;

@@ -60,14 +60,19 @@ pub struct Limit {
     pub unit: &'static str,
     pub description: &'static str,
     /// The smallest permitted value.
-    pub least: u64,
+    pub minimum: u64,
 }
 
 impl Limits {
     /// Returns every limit, in a fixed order.
     pub fn table(&self) -> [Limit; 18] {
-        let row =
-            |name, value, unit, least, description| Limit { name, value, unit, description, least };
+        let row = |name, value, unit, minimum, description| Limit {
+            name,
+            value,
+            unit,
+            description,
+            minimum,
+        };
         [
             row(
                 "call_memory_bytes",

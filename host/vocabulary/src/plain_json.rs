@@ -21,14 +21,16 @@ fn is_plain(text: &str, value: &Value) -> bool {
             _ => {}
         }
     }
-    names == members(value)
+    names == count_members(value)
 }
 
 /// Returns the number of the members of all objects in a value.
-fn members(value: &Value) -> usize {
+fn count_members(value: &Value) -> usize {
     match value {
-        Value::Array(elements) => elements.iter().map(members).sum(),
-        Value::Object(entries) => entries.len() + entries.values().map(members).sum::<usize>(),
+        Value::Array(elements) => elements.iter().map(count_members).sum(),
+        Value::Object(entries) => {
+            entries.len() + entries.values().map(count_members).sum::<usize>()
+        }
         _ => 0,
     }
 }
@@ -53,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_ids_are_written_out_and_only_the_last_of_equal_members_is_kept() {
+    fn escaped_ids_are_unescaped_and_only_the_last_of_equal_members_is_kept() {
         assert_eq!(stored(r#"{"owner":"own\u005f01"}"#), r#"{"owner":"own_01"}"#);
         assert_eq!(stored(r#"{"own\u005f01":{}}"#), r#"{"own_01":{}}"#);
         assert_eq!(stored(r#"{"note":"own_01","note":"x"}"#), r#"{"note":"x"}"#);

@@ -28,7 +28,7 @@ pub struct QuotaRow {
     pub name: &'static str,
     pub default: u64,
     /// The smallest permitted value.
-    pub least: u64,
+    pub minimum: u64,
 }
 
 const ROWS: [QuotaRow; 10] = [
@@ -44,8 +44,8 @@ const ROWS: [QuotaRow; 10] = [
     row(Quota::QueryMs, "query_ms", 500, 1),
 ];
 
-const fn row(quota: Quota, name: &'static str, default: u64, least: u64) -> QuotaRow {
-    QuotaRow { quota, name, default, least }
+const fn row(quota: Quota, name: &'static str, default: u64, minimum: u64) -> QuotaRow {
+    QuotaRow { quota, name, default, minimum }
 }
 
 impl Quota {
@@ -102,14 +102,14 @@ impl Quotas {
         let mut faults = Vec::new();
         for (name, setting) in &self.0 {
             match setting {
-                Setting::ForAll(limit) => faults.extend(fault("quotas", name, *limit)),
+                Setting::ForAll(limit) => faults.extend(limit_fault("quotas", name, *limit)),
                 Setting::ForOne(limits) => {
                     if !is_capability_id(name) {
                         faults.push(format!("quotas has {name:?}: write the id of a capability"));
                     }
                     let table = format!("quotas.{name:?}");
                     faults.extend(
-                        limits.iter().filter_map(|(name, limit)| fault(&table, name, *limit)),
+                        limits.iter().filter_map(|(name, limit)| limit_fault(&table, name, *limit)),
                     );
                 }
             }
@@ -118,13 +118,13 @@ impl Quotas {
     }
 }
 
-fn fault(table: &str, name: &str, limit: u64) -> Option<String> {
+fn limit_fault(table: &str, name: &str, limit: u64) -> Option<String> {
     let Some(row) = ROWS.iter().find(|row| row.name == name) else {
         let names: Vec<&str> = ROWS.iter().map(|row| row.name).collect();
         return Some(format!("{table} has {name:?}: write one of {}", names.join(", ")));
     };
-    let least = row.least;
-    (limit < least).then(|| format!("{table}.{name} is {limit}: it must be at least {least}"))
+    let minimum = row.minimum;
+    (limit < minimum).then(|| format!("{table}.{name} is {limit}: it must be at least {minimum}"))
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_with_its_fix() {
+    fn every_fault_is_reported_with_its_fix() {
         let quotas = quotas(json!({
             "document": 1, "log_bytes_per_minute": 0, "Notes": {}, "notes": { "byte": 1 },
         }));

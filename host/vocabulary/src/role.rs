@@ -17,7 +17,7 @@ pub enum Role {
 }
 
 /// One row of the table of roles.
-struct Declared {
+struct RoleRow {
     role: Role,
     name: &'static str,
     /// What the host uses the capability for.
@@ -28,43 +28,43 @@ struct Declared {
     sensitive: bool,
 }
 
-const ROLES: [Declared; 6] = [
-    Declared {
+const ROLES: [RoleRow; 6] = [
+    RoleRow {
         role: Role::PhoneVerification,
         name: "phone_verification",
         purpose: "people sign in and claim agents with a verified phone number",
         actions: &["bind", "resend", "verify", "adopted"],
         sensitive: true,
     },
-    Declared {
+    RoleRow {
         role: Role::AgentManagement,
         name: "agent_management",
         purpose: "the sign-in page revokes a person's agents",
         actions: &["revoke_agent"],
         sensitive: true,
     },
-    Declared {
+    RoleRow {
         role: Role::WebhookManagement,
         name: "webhook_management",
         purpose: "agents manage their webhooks",
         actions: &["create", "list", "get", "delete", "verify"],
         sensitive: true,
     },
-    Declared {
+    RoleRow {
         role: Role::Handoffs,
         name: "handoffs",
         purpose: "handoff links show what they would begin",
         actions: &["preview", "redeem"],
         sensitive: true,
     },
-    Declared {
+    RoleRow {
         role: Role::Pages,
         name: "pages",
         purpose: "MCP offers its pages as resources",
         actions: &["list", "get"],
         sensitive: false,
     },
-    Declared {
+    RoleRow {
         role: Role::SignalStatements,
         name: "signal_statements",
         purpose: "the feeds take in what people state about signals",
@@ -102,7 +102,7 @@ impl Role {
         self.row().is_none_or(|row| row.sensitive)
     }
 
-    fn row(self) -> Option<&'static Declared> {
+    fn row(self) -> Option<&'static RoleRow> {
         ROLES.iter().find(|row| row.role == self)
     }
 }

@@ -8,14 +8,14 @@ use sha2::Sha256;
 const SEALED: u8 = 1;
 const NONCE_BYTES: usize = 24;
 
-/// Seals data with the first key. `chance` is the call's randomness. Returns `None` only if there is no
+/// Seals data with the first key. `random` is the call's randomness. Returns `None` only if there is no
 /// key.
-pub fn seal(keys: &[[u8; 32]], chance: [u8; 32], data: &[u8]) -> Option<Vec<u8>> {
+pub fn seal(keys: &[[u8; 32]], random: [u8; 32], data: &[u8]) -> Option<Vec<u8>> {
     let key = keys.first()?;
     // A retried call has the same randomness but may seal other data. The nonce depends on the randomness
     // and on the data, so it is never used for two texts.
     let mut mac = <Hmac<Sha256> as hmac::Mac>::new_from_slice(key).ok()?;
-    [b"nonce".as_slice(), &chance, data].iter().for_each(|part| mac.update(part));
+    [b"nonce".as_slice(), &random, data].iter().for_each(|part| mac.update(part));
     let nonce = mac.finalize().into_bytes();
     let nonce: [u8; NONCE_BYTES] = nonce.get(..NONCE_BYTES)?.try_into().ok()?;
     let cipher = XChaCha20Poly1305::new(key.into());
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_opens_unchanged_and_with_older_keys() {
+    fn a_sealed_value_opens_unchanged_and_with_older_keys() {
         let (old, new) = ([1; 32], [2; 32]);
         let sealed = seal(&[old], [7; 32], b"a secret").unwrap();
         assert_eq!(open(&[new, old], &sealed).unwrap(), b"a secret");

@@ -29,11 +29,11 @@ enum Stored {
 }
 
 impl TextMessage {
-    /// Returns the message as it is stored. `chance` is the call's randomness. Returns `None` if sealing
+    /// Returns the message as it is stored. `random` is the call's randomness. Returns `None` if sealing
     /// fails.
-    pub fn seal(&self, id: &str, keys: &Keyring, chance: [u8; 32]) -> Option<String> {
+    pub fn seal(&self, id: &str, keys: &Keyring, random: [u8; 32]) -> Option<String> {
         let plain = serde_json::to_vec(self).ok()?;
-        let sealed = sealed::seal(&keys.derive(Keyring::TEXT_MESSAGES), chance, &plain)?;
+        let sealed = sealed::seal(&keys.derive(Keyring::TEXT_MESSAGES), random, &plain)?;
         let stored = Stored::Sealed { id: id.to_owned(), sealed: STANDARD.encode(sealed) };
         serde_json::to_string(&stored).ok()
     }

@@ -2,7 +2,7 @@
 
 use crate::journal::{Side, Transaction};
 use crate::purse::{Purse, account, last_owner, welcome};
-use crate::{draft::Draft, life::*, rules, types::*, views::*};
+use crate::{draft::Draft, rules, states::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The maximum number of a person's accounts that a balance lists.
@@ -22,7 +22,7 @@ struct Agent {
 /// Returns the balance of an account and of its person. A person without a record yet is shown with
 /// the welcome credits; nothing is written.
 pub(crate) fn balance(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Balance> {
-    let mut account = known(call, owner_id, agent_id)?;
+    let mut account = load_account(call, owner_id, agent_id)?;
     let mut person = Draft::read(&PEOPLE, owner_id, Person::default)?;
     if person.is_new() {
         let account = &mut account.stored.value;
@@ -50,8 +50,8 @@ pub(crate) fn balance(call: &Call, owner_id: &str, agent_id: Option<String>) -> 
 /// Returns the statement, newest first. Transactions added while it is read appear before the pages
 /// already read, not among them.
 pub(crate) fn statement(call: &Call, owner_id: &str, input: StatementInput) -> Result<Items<Line>> {
-    let since = input.since.as_deref().map(|since| crate::codes::moment("/since", since));
-    let account = known(call, owner_id, input.agent_id)?.stored.id;
+    let since = input.since.as_deref().map(|since| crate::codes::parse_instant("/since", since));
+    let account = load_account(call, owner_id, input.agent_id)?.stored.id;
     let since = since.transpose()?.map(|since| field("at").gte(since));
     let filter = field("account").eq(account).and(since);
     let query = Query::new().filter(filter).last("number").page(input.page);
@@ -62,17 +62,17 @@ pub(crate) fn statement(call: &Call, owner_id: &str, input: StatementInput) -> R
 pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line> {
     let owner_id = call.require_owner()?;
     let TransferInput { to_agent_id, from_agent_id, amount, expected_version } = input;
-    let from = known(call, owner_id, from_agent_id)?;
+    let from = load_account(call, owner_id, from_agent_id)?;
     let agent_id = from.stored.value.agent_id.clone();
     if agent_id == to_agent_id {
         let expected = "an agent other than the one that gives";
         return Err(Refusal::validation("/to_agent_id", "another_agent", expected).into());
     }
-    expect(&from.stored, expected_version)?;
-    let to = known(call, owner_id, Some(to_agent_id.clone()))?;
+    check_version(&from.stored, expected_version)?;
+    let to = load_account(call, owner_id, Some(to_agent_id.clone()))?;
     let mut purse = Purse::open(call, owner_id, &agent_id)?;
     purse.other = Some(to);
-    purse.permit("transfer")?;
+    purse.ensure_permitted("transfer")?;
     let line = purse.post(&Transaction {
         kind: Kind::Transfer,
         debit: Side::Agent(agent_id),
@@ -85,7 +85,7 @@ pub(crate) fn transfer(call: &Call, input: TransferInput) -> Result<Line> {
 }
 
 /// Opens an account for an agent that a person has claimed.
-pub(crate) fn claimed(call: &Call, owner_id: &str, agent_id: &str) -> Result<()> {
+pub(crate) fn record_claim(call: &Call, owner_id: &str, agent_id: &str) -> Result<()> {
     let mut purse = Purse::open(call, owner_id, agent_id)?;
     purse.own.stored.value.claimed_at = call.now();
     purse.close()
@@ -109,7 +109,7 @@ pub(crate) fn top_up(call: &Call, owner_id: &str) -> Result<()> {
 }
 
 /// Freezes or unfreezes the accounts of an agent, for all its owners.
-pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews> {
+pub(crate) fn change_state(agent_id: &str, action: &str) -> Result<AccountViews> {
     let mut items = Vec::new();
     for hit in ACCOUNTS.all(Query::new().filter(field("agent_id").eq(agent_id))) {
         let mut account = hit?.document;
@@ -127,7 +127,10 @@ pub(crate) fn turn(agent_id: &str, action: &str) -> Result<AccountViews> {
 }
 
 /// Refuses to change an account whose version is not the expected one.
-pub(crate) fn expect(account: &Stored<Account>, expected: Option<Version>) -> Result<(), Refusal> {
+pub(crate) fn check_version(
+    account: &Stored<Account>,
+    expected: Option<Version>,
+) -> Result<(), Refusal> {
     let current = || AccountView::new(account);
     ensure_version(expected, account.revision, current, read_balance())
 }
@@ -135,7 +138,7 @@ pub(crate) fn expect(account: &Stored<Account>, expected: Option<Version>) -> Re
 /// Returns the account of the calling agent, or of another agent of the same person: one that
 /// already has an account with the person, or that the person has claimed. Refuses agents of other
 /// people and unknown agents.
-fn known(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<Account>> {
+fn load_account(call: &Call, owner_id: &str, agent_id: Option<String>) -> Result<Draft<Account>> {
     let calling = &call.require_agent()?.agent_id;
     let agent_id = agent_id.unwrap_or_else(|| calling.clone());
     let account = account(call, owner_id, &agent_id)?;

@@ -2,7 +2,7 @@
 
 use crate::journal::{Side, Transaction};
 use crate::purse::{Purse, last_owner};
-use crate::{life::*, types::*, views::*};
+use crate::{states::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 /// The `reason` in `credits.refunded` when a hold has expired.
@@ -10,7 +10,7 @@ const TIMED_OUT: &str = "timed_out";
 
 /// Holds credits. If a hold for this reference exists already, it is returned in its current state.
 pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
-    let (owner_id, agent_id) = whose(call, input.agent_id)?;
+    let (owner_id, agent_id) = holder(call, input.agent_id)?;
     let mut purse = Purse::open(call, &owner_id, &agent_id)?;
     let hold = Hold {
         account: purse.own.stored.id.clone(),
@@ -27,7 +27,7 @@ pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
         Err(HostError::Duplicate(known)) => return Ok(HoldView::new(Hold::load(&known)?)),
         Err(error) => return Err(error.into()),
     }
-    purse.permit("hold")?;
+    purse.ensure_permitted("hold")?;
     purse.post(&Transaction {
         kind: Kind::Hold,
         debit: Side::Agent(agent_id.clone()),
@@ -44,8 +44,8 @@ pub(crate) fn hold(call: &Call, input: HoldInput) -> Result<HoldView> {
 /// Spends the held credits.
 pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView> {
     let mut hold = Hold::load(hold_id)?;
-    if let Some(mut purse) = end(call, &mut hold, "capture")? {
-        purse.post(&ending(&hold, Kind::Capture, Side::Spent))?;
+    if let Some(mut purse) = end_hold(call, &mut hold, "capture")? {
+        purse.post(&end_transaction(&hold, Kind::Capture, Side::Spent))?;
         purse.close()?;
     }
     Ok(HoldView::new(hold))
@@ -54,7 +54,7 @@ pub(crate) fn capture(call: &Call, hold_id: &str) -> Result<HoldView> {
 /// Releases the held credits.
 pub(crate) fn release(call: &Call, hold_id: &str, reason: &str) -> Result<HoldView> {
     let mut hold = Hold::load(hold_id)?;
-    if let Some(purse) = end(call, &mut hold, "release")? {
+    if let Some(purse) = end_hold(call, &mut hold, "release")? {
         refund(purse, &hold, reason)?;
     }
     Ok(HoldView::new(hold))
@@ -65,7 +65,7 @@ pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<()> {
     let mut hold = Hold::load(hold_id)?;
     if hold.value.state == HoldState::Held
         && hold.value.expires_at <= call.now()
-        && let Some(purse) = end(call, &mut hold, "expire")?
+        && let Some(purse) = end_hold(call, &mut hold, "expire")?
     {
         refund(purse, &hold, TIMED_OUT)?;
     }
@@ -74,7 +74,7 @@ pub(crate) fn expire(call: &Call, hold_id: &str) -> Result<()> {
 
 fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()> {
     let agent_id = &hold.value.agent_id;
-    purse.post(&ending(hold, Kind::Release, Side::Agent(agent_id.clone())))?;
+    purse.post(&end_transaction(hold, Kind::Release, Side::Agent(agent_id.clone())))?;
     purse.close()?;
     let value = &hold.value;
     let refunded = view!(value => Refunded {
@@ -84,11 +84,15 @@ fn refund(mut purse: Purse<'_>, hold: &Stored<Hold>, reason: &str) -> Result<()>
         balance: purse.person.stored.value.available,
     });
     let summary = "Credits that were held are released.";
-    Ok(purse.tell(REFUNDED, summary, refunded, read_statement(agent_id))?)
+    Ok(purse.notify(REFUNDED, summary, refunded, read_statement(agent_id))?)
 }
 
 /// Ends a hold and opens its person's purse; returns `None` if the hold has already ended this way.
-fn end<'a>(call: &'a Call, hold: &mut Stored<Hold>, action: &str) -> Result<Option<Purse<'a>>> {
+fn end_hold<'a>(
+    call: &'a Call,
+    hold: &mut Stored<Hold>,
+    action: &str,
+) -> Result<Option<Purse<'a>>> {
     let before = hold.value.state;
     let stepped = hold.step(&HOLD, action);
     stepped.map_err(|refusal| refusal.next(read_statement(&hold.value.agent_id)))?;
@@ -100,14 +104,14 @@ fn end<'a>(call: &'a Call, hold: &mut Stored<Hold>, action: &str) -> Result<Opti
     Ok(Some(Purse::open(call, &hold.value.owner_id, &hold.value.agent_id)?))
 }
 
-fn ending(hold: &Stored<Hold>, kind: Kind, credit: Side) -> Transaction {
+fn end_transaction(hold: &Stored<Hold>, kind: Kind, credit: Side) -> Transaction {
     let Hold { amount, reference, .. } = &hold.value;
     let debit = Side::Hold(hold.id.clone());
     Transaction { kind, debit, credit, amount: *amount, reference: Some(reference.clone()) }
 }
 
 /// Returns the person and the agent whose credits are to be held.
-fn whose(call: &Call, agent_id: Option<String>) -> Result<(String, String)> {
+fn holder(call: &Call, agent_id: Option<String>) -> Result<(String, String)> {
     let calling = call.agent().map(|agent| agent.agent_id.as_str());
     match agent_id.filter(|agent_id| calling != Some(agent_id)) {
         None => Ok((call.require_owner()?.to_owned(), call.require_agent()?.agent_id.clone())),

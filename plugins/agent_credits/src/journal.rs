@@ -86,7 +86,7 @@ impl Account {
 mod tests {
     use super::*;
 
-    fn moved(debit: Side, credit: Side, amount: u64) -> Transaction {
+    fn transaction(debit: Side, credit: Side, amount: u64) -> Transaction {
         Transaction { kind: Kind::Transfer, debit, credit, amount, reference: None }
     }
 
@@ -96,12 +96,12 @@ mod tests {
         let hold = || Side::Hold("hold_1".into());
         let mut account = Account { agent_id: "agt_1".into(), ..Account::default() };
         let steps = [
-            (moved(Side::Grants, own.clone(), 20), (20, 0, 20, 0)),
-            (moved(own.clone(), hold(), 5), (15, 5, 20, 0)),
-            (moved(hold(), Side::Spent, 2), (15, 3, 20, 2)),
-            (moved(hold(), own.clone(), 3), (18, 0, 20, 2)),
-            (moved(own.clone(), other.clone(), 8), (10, 0, 20, 10)),
-            (moved(other, own.clone(), 1), (11, 0, 21, 10)),
+            (transaction(Side::Grants, own.clone(), 20), (20, 0, 20, 0)),
+            (transaction(own.clone(), hold(), 5), (15, 5, 20, 0)),
+            (transaction(hold(), Side::Spent, 2), (15, 3, 20, 2)),
+            (transaction(hold(), own.clone(), 3), (18, 0, 20, 2)),
+            (transaction(own.clone(), other.clone(), 8), (10, 0, 20, 10)),
+            (transaction(other, own.clone(), 1), (11, 0, 21, 10)),
         ];
         for (transaction, expected) in steps {
             account.book(&transaction).unwrap();
@@ -110,7 +110,7 @@ mod tests {
             assert_eq!(available + held, lifetime_in - lifetime_out);
         }
         assert_eq!(account.entries, 6);
-        assert_eq!(account.book(&moved(own, Side::Spent, 12)), None);
-        assert_eq!(account.book(&moved(hold(), Side::Spent, 1)), None);
+        assert_eq!(account.book(&transaction(own, Side::Spent, 12)), None);
+        assert_eq!(account.book(&transaction(hold(), Side::Spent, 1)), None);
     }
 }

@@ -10,16 +10,16 @@ mod codes;
 mod draft;
 mod holds;
 mod journal;
-mod life;
+mod states;
 mod prices;
 mod purse;
 mod rules;
 mod types;
 mod views;
 
-use life::{ACCOUNT, HOLD};
 use portolan_sdk::prelude::*;
 use purse::Purse;
+use states::{ACCOUNT, HOLD};
 use types::*;
 use views::{AccountView, AccountViews, Balance, HoldView, Issued, Line, PriceList, Quote, Sum};
 
@@ -110,7 +110,7 @@ impl AgentCredits {
     fn redeem(call: &Call, input: RedeemInput) -> Result<Answer<Line>, CreditsError> {
         let agent_id = &call.require_agent()?.agent_id;
         let purse = Purse::open(call, call.require_owner()?, agent_id)?;
-        accounts::expect(&purse.own.stored, input.expected_version)?;
+        accounts::check_version(&purse.own.stored, input.expected_version)?;
         Ok(Answer::new(codes::redeem(call, purse, &input.code)?).next(read_balance()))
     }
 
@@ -160,18 +160,18 @@ impl AgentCredits {
     /// Block every outgoing transaction of an agent's accounts.
     #[action(access = internal, idempotent)]
     fn freeze(_call: &Call, input: AgentId) -> Result<AccountViews, CreditsError> {
-        accounts::turn(&input.agent_id, "freeze")
+        accounts::change_state(&input.agent_id, "freeze")
     }
 
     /// Unfreeze an agent's accounts.
     #[action(access = internal, idempotent)]
     fn unfreeze(_call: &Call, input: AgentId) -> Result<AccountViews, CreditsError> {
-        accounts::turn(&input.agent_id, "unfreeze")
+        accounts::change_state(&input.agent_id, "unfreeze")
     }
 
     /// Open an account for an agent that a person has claimed.
     #[action(access = internal, idempotent, on = "identity.claimed", emits = [GRANTED, LOW])]
     fn on_claimed(call: &Call, event: Happened<Claim>) -> Result<(), CreditsError> {
-        accounts::claimed(call, &event.data.owner_id, &event.data.agent_id)
+        accounts::record_claim(call, &event.data.owner_id, &event.data.agent_id)
     }
 }

@@ -2,7 +2,7 @@
 //! back, and events are published.
 
 use crate::journal::{Side, Transaction};
-use crate::{draft::Draft, life::*, rules, types::*, views::*};
+use crate::{draft::Draft, rules, states::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) struct Purse<'a> {
@@ -58,7 +58,7 @@ impl<'a> Purse<'a> {
     }
 
     /// Refuses an action that a frozen account does not allow.
-    pub(crate) fn permit(&self, action: &str) -> Result<()> {
+    pub(crate) fn ensure_permitted(&self, action: &str) -> Result<()> {
         for account in [Some(&self.own), self.other.as_ref()].into_iter().flatten() {
             let (id, state) = (&account.stored.id, account.stored.value.state);
             ACCOUNT.step(id, state, action).map_err(|_refusal| CreditsError::frozen())?;
@@ -88,9 +88,9 @@ impl<'a> Purse<'a> {
             ENTRIES.put(&id, &entry, Expect::Absent)?;
             lines.push(Line::from(entry));
         }
-        let nobody =
+        let no_account =
             || Refusal::common(ErrorCode::InternalError, "A transaction that concerns nobody.");
-        Ok(lines.into_iter().next().ok_or_else(nobody)?)
+        Ok(lines.into_iter().next().ok_or_else(no_account)?)
     }
 
     /// Applies a transaction that gives credits from a system account, and writes it to the
@@ -109,8 +109,8 @@ impl<'a> Purse<'a> {
     /// Writes the accounts back, sets the timer of the next top-up, and publishes the events.
     pub(crate) fn close(&mut self) -> Result<()> {
         let person = &mut self.person.stored.value;
-        let (told, is_news) = rules::low(person.low_told, person.available);
-        person.low_told = told;
+        let (is_reported, is_newly_low) = rules::low_balance(person.low_told, person.available);
+        person.low_told = is_reported;
         if person.next_grant_at.is_none() && rules::top_up(person.available, person.held) > 0 {
             let at = self.call.now() + rules::TOP_UP_AFTER;
             let owner = OwnerId { owner_id: self.owner_id.clone() };
@@ -123,20 +123,20 @@ impl<'a> Purse<'a> {
             other.write(&ACCOUNTS)?;
         }
         for granted in std::mem::take(&mut self.granted) {
-            self.tell(GRANTED, "Credits came in.", granted, read_balance())?;
+            self.notify(GRANTED, "Credits came in.", granted, read_balance())?;
         }
-        if is_news {
+        if is_newly_low {
             let person = &self.person.stored.value;
             let next_grant_at = person.grant_due().map(rfc3339);
             let low = Low { balance: person.available, next_grant_at };
-            self.tell(LOW, "Few credits are left.", low, read_balance())?;
+            self.notify(LOW, "Few credits are left.", low, read_balance())?;
         }
         Ok(())
     }
 
     /// Publishes an event for the person. All events of a person have one subject, so they are
     /// delivered in order.
-    pub(crate) fn tell<D: Serialize>(
+    pub(crate) fn notify<D: Serialize>(
         &self,
         event: Event<Data<D>>,
         summary: &'static str,

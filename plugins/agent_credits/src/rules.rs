@@ -55,8 +55,8 @@ pub(crate) fn top_up(available: u64, held: u64) -> u64 {
 
 /// Returns whether the person counts as notified of a low balance, and whether to notify them now.
 /// The next notification requires that the balance has risen above `LOW`.
-pub(crate) fn low(told: bool, available: u64) -> (bool, bool) {
-    match (told, available) {
+pub(crate) fn low_balance(was_reported: bool, available: u64) -> (bool, bool) {
+    match (was_reported, available) {
         (false, ..LOW) => (true, true),
         (true, ..=LOW) => (true, false),
         _ => (false, false),
@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn a_low_balance_is_reported_once_until_it_has_risen() {
-        let mut told = false;
+        let mut was_reported = false;
         let mut news = Vec::new();
         for available in [20, 3, 2, 0, 3, 2, 4, 3, 2] {
-            let (known, is_news) = low(told, available);
-            told = known;
-            if is_news {
+            let (known, is_newly_low) = low_balance(was_reported, available);
+            was_reported = known;
+            if is_newly_low {
                 news.push(available);
             }
         }

@@ -1,7 +1,7 @@
 //! Inputs, stored documents, events and refusals.
 
-use crate::life::*;
 use crate::rules::{LONGEST_HOLD_S, MOST};
+use crate::states::*;
 use portolan_sdk::documents::Person as Named;
 use portolan_sdk::prelude::*;
 

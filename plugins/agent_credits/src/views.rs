@@ -1,6 +1,6 @@
 //! Outputs.
 
-use crate::{journal::Transaction, life::*, rules, types::*};
+use crate::{journal::Transaction, rules, states::*, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]

@@ -27,7 +27,7 @@ pub(crate) struct Prepared {
 
 /// Returns the content in its normal form. `base` is the JSON Pointer of the content in the body:
 /// empty, or `/patch`.
-pub(crate) fn prepared(
+pub(crate) fn prepare(
     category: &str,
     side: Side,
     content: Content,
@@ -78,13 +78,13 @@ fn plain_content(mut content: Content, base: &str, now: u64) -> Result<Content> 
     for (name, value) in &mut content.attributes {
         let name = name.replace('~', "~0").replace('/', "~1");
         let pointer = at(&format!("attributes/{name}"));
-        texts(value, &pointer, REGISTERED.contains(&name.as_str()), &mut faults);
+        check_texts(value, &pointer, REGISTERED.contains(&name.as_str()), &mut faults);
     }
     for (kind, list) in [("must", &mut content.criteria.must), ("want", &mut content.criteria.want)]
     {
         for (index, criterion) in list.iter_mut().enumerate() {
             let pointer = at(&format!("criteria/{kind}/{index}/value"));
-            texts(&mut criterion.value, &pointer, false, &mut faults);
+            check_texts(&mut criterion.value, &pointer, false, &mut faults);
             if criterion.weight.is_some_and(|weight| !(0.0..=10.0).contains(&weight)) {
                 let pointer = at(&format!("criteria/{kind}/{index}/weight"));
                 faults.add(pointer, "range", "a number from 0 to 10");
@@ -92,8 +92,8 @@ fn plain_content(mut content: Content, base: &str, now: u64) -> Result<Content> 
         }
     }
     if let Some(place) = &mut content.place {
-        let on_earth = place.lat.abs() <= 90.0 && place.lng.abs() <= 180.0;
-        if !on_earth {
+        let is_on_earth = place.lat.abs() <= 90.0 && place.lng.abs() <= 180.0;
+        if !is_on_earth {
             faults.add(at("place"), "range", "degrees on the earth");
         }
         if let Some(label) = &mut place.label {
@@ -126,7 +126,7 @@ fn plain_content(mut content: Content, base: &str, now: u64) -> Result<Content> 
 }
 
 /// Checks every text in an attribute or a criterion.
-fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Faults) {
+fn check_texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Faults) {
     match value {
         Value::String(text) if is_registered => {
             let letters: String = text.chars().filter(|letter| !letter.is_numeric()).collect();
@@ -138,12 +138,12 @@ fn texts(value: &mut Value, pointer: &str, is_registered: bool, faults: &mut Fau
         Value::String(text) => *text = public(pointer, text, Lines::One, faults),
         Value::Array(values) => {
             for (index, value) in values.iter_mut().enumerate() {
-                texts(value, &format!("{pointer}/{index}"), is_registered, faults);
+                check_texts(value, &format!("{pointer}/{index}"), is_registered, faults);
             }
         }
         Value::Object(members) => {
             for (name, value) in members {
-                texts(value, &format!("{pointer}/{name}"), is_registered, faults);
+                check_texts(value, &format!("{pointer}/{name}"), is_registered, faults);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}

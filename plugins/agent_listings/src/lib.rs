@@ -4,10 +4,10 @@
 //! searches need is stored too. Both are written in the same call, so that no search finds a
 //! listing that has ended.
 
-mod away;
+mod deactivation;
 mod content;
-mod kept;
-mod life;
+mod documents;
+mod states;
 mod matching;
 mod orgs;
 mod patch;
@@ -16,20 +16,23 @@ mod refusals;
 mod scan;
 mod schema_org;
 mod search;
-mod turn;
+mod transitions;
 mod types;
 mod views;
 mod write;
 
-use away::AgentRevoked;
-use kept::{BOOKS, CARDS, LISTINGS, Listing};
-use life::LISTING;
-use people_kit::listings::{Fits, Fitting, Profiles, Which};
+use deactivation::AgentRevoked;
+use documents::{CARDS, LISTINGS, Listing, OWNER_LISTINGS};
+use people_kit::listings::{FittingPage, FittingQuery, Profiles, ProfilesQuery};
 use people_kit::{people, relations, taxonomy};
 use portolan_sdk::prelude::*;
 use prompts::{FIND_PEOPLE, PUBLISH_LISTING};
 use refusals::{ListingsError, Result, read};
-use turn::{editable, edits, ensure_in_time, ensure_old_enough, enter, publish, renew, sees, tell};
+use states::LISTING;
+use transitions::{
+    can_edit, can_view, ensure_in_time, ensure_old_enough, enter, load_editable, notify, publish,
+    renew,
+};
 use types::*;
 use views::{Found, Owner, Stats, View};
 
@@ -53,7 +56,7 @@ struct AgentListings;
         content::RENDER, people::PEOPLE, relations::ALLOWED, relations::HIDDEN, relations::RELATE,
         taxonomy::CHECK, taxonomy::NARROW,
     ],
-    collections = [LISTINGS, CARDS, BOOKS], state_machines = [LISTING],
+    collections = [LISTINGS, CARDS, OWNER_LISTINGS], state_machines = [LISTING],
     prompts = [FIND_PEOPLE, PUBLISH_LISTING]
 )]
 impl AgentListings {
@@ -135,7 +138,7 @@ impl AgentListings {
     /// Publish a draft, or submit a rejected listing again.
     #[action(access = write, emits = [PUBLISHED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn publish(call: &Call, input: Step) -> Result<View, ListingsError> {
-        let mut listing = editable(call, &input.listing_id, input.expected_version)?;
+        let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "publish", (PUBLISHED, "The listing is published."))?;
         shown(&listing)
     }
@@ -146,14 +149,14 @@ impl AgentListings {
     /// `mark_filled`.
     #[action(access = write, emits = [PAUSED], example = json!({ "listing_id": LISTING_ID }))]
     fn pause(call: &Call, input: Step) -> Result<View, ListingsError> {
-        let listing = editable(call, &input.listing_id, input.expected_version)?;
+        let listing = load_editable(call, &input.listing_id, input.expected_version)?;
         step(call, listing, "pause", (PAUSED, "The listing is not visible."))
     }
 
     /// Resume a paused listing.
     #[action(access = write, emits = [RESUMED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn resume(call: &Call, input: Step) -> Result<View, ListingsError> {
-        let mut listing = editable(call, &input.listing_id, input.expected_version)?;
+        let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         publish(call, &mut listing, "resume", (RESUMED, "The listing is visible again."))?;
         shown(&listing)
     }
@@ -164,7 +167,7 @@ impl AgentListings {
     /// then published again.
     #[action(access = write, emits = [PUBLISHED, UPDATED, IN_REVIEW], example = json!({ "listing_id": LISTING_ID }))]
     fn renew(call: &Call, input: Step) -> Result<View, ListingsError> {
-        let mut listing = editable(call, &input.listing_id, input.expected_version)?;
+        let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         renew(call, &mut listing)?;
         shown(&listing)
     }
@@ -172,14 +175,14 @@ impl AgentListings {
     /// Withdraw a listing for good.
     #[action(access = write, destructive, emits = [WITHDRAWN], example = json!({ "listing_id": LISTING_ID }))]
     fn withdraw(call: &Call, input: Step) -> Result<View, ListingsError> {
-        let listing = editable(call, &input.listing_id, input.expected_version)?;
+        let listing = load_editable(call, &input.listing_id, input.expected_version)?;
         step(call, listing, "withdraw", (WITHDRAWN, "The listing is withdrawn."))
     }
 
     /// Mark a listing as filled, because what it offers or seeks was found.
     #[action(access = write, emits = [FILLED], example = json!({ "listing_id": LISTING_ID, "outcome": "leased" }))]
     fn mark_filled(call: &Call, input: MarkFilled) -> Result<View, ListingsError> {
-        let mut listing = editable(call, &input.listing_id, input.expected_version)?;
+        let mut listing = load_editable(call, &input.listing_id, input.expected_version)?;
         listing.value.pairing_id = input.pairing_id.map(Into::into);
         listing.value.outcome = input.outcome;
         step(call, listing, "mark_filled", (FILLED, "The listing is filled."))
@@ -191,7 +194,7 @@ impl AgentListings {
     /// Reads are not recorded, so there are no impressions.
     #[action(access = read, idempotent, example = json!({ "listing_id": LISTING_ID }))]
     fn stats(call: &Call, input: ListingId) -> Result<Stats, ListingsError> {
-        let listing = editable(call, &input.listing_id, None)?;
+        let listing = load_editable(call, &input.listing_id, None)?;
         let value = &listing.value;
         let running = value.active_since.map_or(0, |since| call.now().saturating_sub(since));
         let days = (value.active_ms + running) as f64 / DAY as f64;
@@ -208,13 +211,13 @@ impl AgentListings {
 
     /// Get listings in any state, for another capability.
     #[action(access = internal, callers = ["matching_sessions", "pairings", "reports"], idempotent)]
-    fn profiles(_call: &Call, input: Which) -> Result<Profiles, ListingsError> {
+    fn profiles(_call: &Call, input: ProfilesQuery) -> Result<Profiles, ListingsError> {
         matching::profiles(&input)
     }
 
     /// Find active listings that another capability may match with a listing.
     #[action(access = internal, callers = ["matching_sessions"], idempotent)]
-    fn fitting(call: &Call, input: Fitting) -> Result<Fits, ListingsError> {
+    fn fitting(call: &Call, input: FittingQuery) -> Result<FittingPage, ListingsError> {
         matching::fitting(call, input)
     }
 
@@ -225,18 +228,18 @@ impl AgentListings {
         let current = || shown(&listing).ok();
         listing.ensure_version(input.expected_version, current, read(&input.listing_id))?;
         LISTING.step(&listing.id, listing.value.state, "approve")?;
-        orgs::ensure_still_recruits(&listing.value)?;
+        orgs::ensure_owner_can_recruit(&listing.value)?;
         let value = &mut listing.value;
         value.cleared = true;
         value.reason = None;
-        value.valid_through = Some(turn::end(value, call.now()));
-        turn::published(value, call.now());
+        value.valid_through = Some(transitions::end_of_validity(value, call.now()));
+        transitions::mark_published(value, call.now());
         step(call, listing, "approve", (PUBLISHED, "The listing is published."))
     }
 
     /// Reject a listing in review.
     #[action(access = internal, emits = [REJECTED])]
-    fn reject(call: &Call, input: Reasoned) -> Result<View, ListingsError> {
+    fn reject(call: &Call, input: StepWithReason) -> Result<View, ListingsError> {
         let mut listing = Listing::load(&input.listing_id)?;
         listing.value.reason = Some(input.reason);
         step(call, listing, "reject", (REJECTED, "The listing cannot be published as it is."))
@@ -244,7 +247,7 @@ impl AgentListings {
 
     /// Remove a listing; its owner cannot restore it.
     #[action(access = internal, destructive, emits = [REMOVED])]
-    fn remove(call: &Call, input: Reasoned) -> Result<View, ListingsError> {
+    fn remove(call: &Call, input: StepWithReason) -> Result<View, ListingsError> {
         let mut listing = Listing::load(&input.listing_id)?;
         listing.value.reason = Some(input.reason);
         step(call, listing, "remove", (REMOVED, "The listing was removed."))
@@ -264,12 +267,12 @@ impl AgentListings {
     fn warn(call: &Call, input: ListingId) -> Result<(), ListingsError> {
         let due = |listing: &Stored<Listing>| {
             let end = listing.value.valid_through.unwrap_or(u64::MAX);
-            listing.value.state.runs() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
+            listing.value.state.can_expire() && end.saturating_sub(WARNING_DAYS * DAY) <= call.now()
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(due) {
             let next = Next::action(CAPABILITY, "renew").field("listing_id", &*listing.id);
             let notice = (EXPIRING, "The listing expires soon.");
-            turn::tell_changed(call, &listing, notice, Vec::new(), next)?;
+            transitions::notify_changed(call, &listing, notice, Vec::new(), next)?;
         }
         Ok(())
     }
@@ -279,7 +282,7 @@ impl AgentListings {
     fn expire(call: &Call, input: ListingId) -> Result<(), ListingsError> {
         let due = |listing: &Stored<Listing>| {
             let end = listing.value.valid_through;
-            listing.value.state.runs() && end.is_some_and(|end| end <= call.now())
+            listing.value.state.can_expire() && end.is_some_and(|end| end <= call.now())
         };
         if let Some(listing) = LISTINGS.get(&input.listing_id)?.filter(due) {
             step(call, listing, "expire", (EXPIRED, "The listing has expired."))?;
@@ -295,7 +298,7 @@ impl AgentListings {
         let owner_id = event.subject.trim_start_matches("owners/");
         // The event may be delivered after the person has returned.
         if people::person(owner_id)?.is_none_or(|person| !person.active) {
-            away::pause(call, owner_id, "on_owner_deactivated")?;
+            deactivation::pause(call, owner_id, "on_owner_deactivated")?;
         }
         Ok(())
     }
@@ -304,7 +307,7 @@ impl AgentListings {
     #[action(access = internal, on = "identity.unclaimed", on = "identity.revoked", emits = [PAUSED])]
     fn on_agent_gone(call: &Call, event: Happened<AgentRevoked>) -> Result<(), ListingsError> {
         if event.data.agents_left == 0 {
-            away::pause(call, &event.data.owner_id, "on_agent_gone")?;
+            deactivation::pause(call, &event.data.owner_id, "on_agent_gone")?;
         }
         Ok(())
     }
@@ -312,13 +315,13 @@ impl AgentListings {
     /// Pause the listings of an organisation whose owner no longer recruits for it.
     #[action(access = internal, idempotent, on = "org.member_changed", on = "org.archived", emits = [PAUSED])]
     fn on_org_changed(call: &Call, event: Happened<OrgChange>) -> Result<(), ListingsError> {
-        orgs::follow(call, event.data)
+        orgs::apply_change(call, event.data)
     }
 
     /// Continue to pause the listings of an organisation.
     #[action(access = internal, idempotent, emits = [PAUSED])]
     fn pause_of_org(call: &Call, input: OrgChange) -> Result<(), ListingsError> {
-        orgs::follow(call, input)
+        orgs::apply_change(call, input)
     }
 }
 
@@ -330,16 +333,16 @@ fn shown(listing: &Stored<Listing>) -> Result<View> {
 fn step(call: &Call, mut listing: Stored<Listing>, action: &str, notice: Notice) -> Result<View> {
     let to = LISTING.step(&listing.id, listing.value.state, action)?;
     enter(call, &mut listing, action, to)?;
-    tell(call, &listing, notice)?;
+    notify(call, &listing, notice)?;
     shown(&listing)
 }
 
 fn get(call: &Call, listing_id: &str) -> Result<View> {
     let listing = Listing::load(listing_id)?;
-    if edits(call, &listing)? {
+    if can_edit(call, &listing)? {
         return View::own(&listing)?.rendered(&listing.value);
     }
-    if !sees(call, &listing)? {
+    if !can_view(call, &listing)? {
         return Err(ListingsError::ListingNotFound);
     }
     let owner_id = listing.value.owner_id.as_str();

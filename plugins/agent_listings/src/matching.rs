@@ -1,16 +1,16 @@
 //! Listings for other capabilities, which match them.
 
-use crate::{kept::*, life::*, refusals::*, types::*};
-use people_kit::listings::{Fits, Fitting, Profile, Profiles, Which};
+use crate::{documents::*, refusals::*, states::*, types::*};
+use people_kit::listings::{FittingPage, FittingQuery, Profile, Profiles, ProfilesQuery};
 use people_kit::people::{self, ContactPolicy};
 use people_kit::relations;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
-pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
-    let found = LISTINGS.get_many(which.listing_ids.iter().map(String::as_str))?;
-    let mut profiles: Vec<Profile> = found.into_iter().flatten().map(of_listing).collect();
-    if which.with_people {
+pub(crate) fn profiles(query: &ProfilesQuery) -> Result<Profiles> {
+    let found = LISTINGS.get_many(query.listing_ids.iter().map(String::as_str))?;
+    let mut profiles: Vec<Profile> = found.into_iter().flatten().map(profile_of_listing).collect();
+    if query.with_people {
         add_people(&mut profiles)?;
     }
     Ok(Profiles { profiles })
@@ -19,7 +19,7 @@ pub(crate) fn profiles(which: &Which) -> Result<Profiles> {
 /// Returns a page of active listings of other people that may be shown to the viewer. Listings with
 /// a minimum age are included even if they are not public; the calling capability must not show
 /// their owners. Listings whose owners nobody can reach are marked as `unreachable`.
-pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
+pub(crate) fn fitting(call: &Call, input: FittingQuery) -> Result<FittingPage> {
     let viewer = input.viewer_id.as_deref();
     let age = match viewer {
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
@@ -34,16 +34,16 @@ pub(crate) fn fitting(call: &Call, input: Fitting) -> Result<Fits> {
     let hidden = relations::hidden(viewer, owners(&page.hits))?;
     let is_shown = |card: &Card| {
         let owner = card.owner_id.as_str();
-        let alone = card.min_age > 0 && viewer.is_some();
+        let is_age_restricted = card.min_age > 0 && viewer.is_some();
         viewer != Some(owner)
             && card.valid_through > call.now()
-            && (card.visibility == Visibility::Public || alone)
+            && (card.visibility == Visibility::Public || is_age_restricted)
             && !hidden.contains(owner)
     };
     let profiles = page.hits.into_iter().filter(|hit| is_shown(&hit.document.value));
-    let mut profiles: Vec<Profile> = profiles.map(|hit| of_card(hit.document)).collect();
+    let mut profiles: Vec<Profile> = profiles.map(|hit| profile_of_card(hit.document)).collect();
     add_people(&mut profiles)?;
-    Ok(Fits { profiles, next_cursor: page.next })
+    Ok(FittingPage { profiles, next_cursor: page.next })
 }
 
 /// Adds whether the owners are unreachable and, to listings with a minimum age, the age that they
@@ -61,7 +61,7 @@ fn add_people(profiles: &mut [Profile]) -> Result<()> {
     Ok(())
 }
 
-fn filter(input: &Fitting, age: u8) -> Filter {
+fn filter(input: &FittingQuery, age: u8) -> Filter {
     let code = &input.category;
     let ends = code.match_indices('.');
     let above: Vec<_> = ends.filter_map(|(end, _)| code.get(..end)).collect();
@@ -77,7 +77,7 @@ fn filter(input: &Fitting, age: u8) -> Filter {
     all_of(all)
 }
 
-fn of_card(card: Stored<Card>) -> Profile {
+fn profile_of_card(card: Stored<Card>) -> Profile {
     let Stored { id, value, .. } = card;
     view!(move value => Profile {
         owner_id, org_id, category, label, side, counterpart, counterpart_side, visibility, min_age,
@@ -90,8 +90,8 @@ fn of_card(card: Stored<Card>) -> Profile {
     })
 }
 
-fn of_listing(listing: Stored<Listing>) -> Profile {
+fn profile_of_listing(listing: Stored<Listing>) -> Profile {
     let state = listing.value.state.name().to_owned();
     let card = Stored::new(listing.id, listing.value.card(), listing.updated_at);
-    Profile { state, ..of_card(card) }
+    Profile { state, ..profile_of_card(card) }
 }

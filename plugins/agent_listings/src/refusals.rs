@@ -35,7 +35,7 @@ pub(crate) enum ListingsError {
         forbidden,
         retryable,
         conflict_detail = json!({ "kind": "policy", "policy": "min_age", "min_age": min_age }),
-        next = tell_age(has_owner)
+        next = state_age(has_owner)
     )]
     AgeRestricted { min_age: u8, has_owner: bool },
     #[refusal(transparent)]
@@ -50,7 +50,7 @@ pub(crate) fn read(listing_id: &str) -> Next {
     Next::action(CAPABILITY, "get").field("listing_id", listing_id)
 }
 
-fn tell_age(has_owner: bool) -> Next {
+fn state_age(has_owner: bool) -> Next {
     if !has_owner {
         return Next::claim().then_retry();
     }

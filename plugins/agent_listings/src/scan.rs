@@ -21,8 +21,9 @@ pub(crate) fn flags(category: &str, content: &Content) -> Vec<String> {
         let Some((head, phrases)) = line.split_once(": ") else { continue };
         let Some((name, places)) = head.split_once(" in ") else { continue };
         let applies = places == "all" || places.split('+').any(|place| place == root);
-        let said = || phrases.split(", ").any(|phrase| words.contains(&format!(" {phrase} ")));
-        if applies && !flags.iter().any(|flag| flag == name) && said() {
+        let has_phrase =
+            || phrases.split(", ").any(|phrase| words.contains(&format!(" {phrase} ")));
+        if applies && !flags.iter().any(|flag| flag == name) && has_phrase() {
             flags.push(name.to_owned());
         }
     }
@@ -43,10 +44,10 @@ fn collect(value: &Value, text: &mut String) {
 /// Returns the words in lower case, with one space around each, so that markup and punctuation do
 /// not hide a phrase.
 fn words(text: &str) -> String {
-    let unseen = |letter: &char| {
+    let is_visible = |letter: &char| {
         !matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
     };
-    let lower: String = text.chars().filter(unseen).flat_map(char::to_lowercase).collect();
+    let lower: String = text.chars().filter(is_visible).flat_map(char::to_lowercase).collect();
     let mut words = String::with_capacity(lower.len() + 2);
     let parts = lower.split(|letter: char| !letter.is_alphanumeric());
     for word in parts.filter(|word| !word.is_empty()) {

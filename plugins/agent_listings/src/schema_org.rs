@@ -1,6 +1,6 @@
 //! The public part of a listing in the vocabulary of schema.org.
 
-use crate::{kept::*, types::*};
+use crate::{documents::*, types::*};
 use people_kit::taxonomy::Side;
 use portolan_sdk::prelude::*;
 use serde_json::{Map, Value, json};

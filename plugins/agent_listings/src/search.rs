@@ -1,6 +1,6 @@
 //! Finds active listings that are visible to the caller.
 
-use crate::{kept::*, refusals::*, turn, types::*, views::*};
+use crate::{documents::*, refusals::*, transitions, types::*, views::*};
 use people_kit::people::{self, Person};
 use people_kit::relations;
 use people_kit::taxonomy::{self, Comparison, NarrowInput, Narrowed};
@@ -69,7 +69,7 @@ fn age(call: &Call, input: &Search, narrowed: &Narrowed) -> Result<u8> {
         Some(viewer) => people::person(viewer)?.and_then(|person| person.age_at_least),
         None => None,
     };
-    turn::ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
+    transitions::ensure_old_enough(narrowed.min_age.unwrap_or(0), age, call.owner_id().is_some())?;
     Ok(age.unwrap_or(0))
 }
 
@@ -189,14 +189,14 @@ impl Viewer<'_> {
             .map(|hit| {
                 let card = &hit.document.value;
                 let owner = &card.owner_id;
-                let away = self.people.get(owner).is_some_and(|person| !person.active);
+                let is_inactive = self.people.get(owner).is_some_and(|person| !person.active);
                 Ok(match self.owner_id {
                     Some(viewer) if viewer == owner => true,
-                    _ if away || hidden.contains(owner) => false,
+                    _ if is_inactive || hidden.contains(owner) => false,
                     Some(viewer) if card.visibility == Visibility::Network => {
                         self.checks += 1;
                         self.checks <= MOST_CHECKS
-                            && turn::may(&hit.document.id, "can_view", viewer)?
+                            && transitions::has_relation(&hit.document.id, "can_view", viewer)?
                     }
                     _ => card.visibility == Visibility::Public,
                 })

@@ -1,6 +1,6 @@
 //! Inputs, limits and events.
 
-use crate::life::*;
+use crate::states::*;
 pub(crate) use people_kit::listings::{Compensation, Place, Visibility};
 use people_kit::taxonomy::{Criteria, Filters, Side};
 use portolan_sdk::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) struct OtherId(String);
 /// The maximum number of published listings of a person.
 pub(crate) const MOST_PUBLISHED: usize = 20;
 /// The maximum number of drafts, rejected and paused listings of a person.
-pub(crate) const MOST_KEPT: usize = 100;
+pub(crate) const MOST_UNPUBLISHED: usize = 100;
 /// The maximum number of days from now until `valid_through`.
 pub(crate) const LONGEST_DAYS: u64 = 180;
 /// The days after its end in which an expired or a filled listing can be renewed.
@@ -164,7 +164,7 @@ pub(crate) enum Outcome {
 }
 
 #[input]
-pub(crate) struct Reasoned {
+pub(crate) struct StepWithReason {
     pub(crate) listing_id: Id,
     /// The reason, which the owner reads.
     #[schemars(length(min = 1, max = 500))]

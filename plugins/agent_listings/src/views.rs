@@ -1,6 +1,6 @@
 //! Outputs.
 
-use crate::{content, kept::*, life::*, refusals::*, schema_org, types::*};
+use crate::{content, documents::*, refusals::*, schema_org, states::*, types::*};
 use people_kit::UNTRUSTED;
 use people_kit::listings::Card as Short;
 use people_kit::people::{self, Person};

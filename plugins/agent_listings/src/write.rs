@@ -1,18 +1,18 @@
 //! Creating a listing and changing its content.
 
 use crate::content::{self, Prepared};
-use crate::{kept::*, life::*, orgs, patch, refusals::*, turn, types::*};
+use crate::{documents::*, orgs, patch, refusals::*, states::*, transitions, types::*};
 use people_kit::people;
 use portolan_sdk::prelude::*;
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
     let owner_id = call.require_owner()?.to_owned();
-    orgs::ensure_recruits(&owner_id, input.as_org.as_deref())?;
-    let prepared = content::prepared(&input.category, input.side, input.content, "", call.now())?;
+    orgs::ensure_can_recruit(&owner_id, input.as_org.as_deref())?;
+    let prepared = content::prepare(&input.category, input.side, input.content, "", call.now())?;
     let Prepared { content, checked, visibility, excerpt, flags } = prepared;
     let min_age = checked.policy.min_age.unwrap_or(0);
     let person = people::person(&owner_id)?;
-    turn::ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
+    transitions::ensure_old_enough(min_age, person.and_then(|person| person.age_at_least), true)?;
     let value = Listing {
         owner_id,
         org_id: input.as_org.map(Into::into),
@@ -43,16 +43,21 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<Stored<Listing>> {
         pairing_id: None,
     };
     let mut listing = Stored::new(call.new_id("lst"), value, call.now());
-    turn::enter(call, &mut listing, "create", State::Draft)?;
-    turn::tell(call, &listing, (CREATED, "The listing is stored."))?;
+    transitions::enter(call, &mut listing, "create", State::Draft)?;
+    transitions::notify(call, &listing, (CREATED, "The listing is stored."))?;
     if input.publish {
-        turn::publish(call, &mut listing, "publish", (PUBLISHED, "The listing is published."))?;
+        transitions::publish(
+            call,
+            &mut listing,
+            "publish",
+            (PUBLISHED, "The listing is published."),
+        )?;
     }
     Ok(listing)
 }
 
 pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
-    let mut listing = turn::editable(call, &input.listing_id, input.expected_version)?;
+    let mut listing = transitions::load_editable(call, &input.listing_id, input.expected_version)?;
     let state = listing.value.state;
     if LISTING.step(&listing.id, state, "update").is_err() {
         return Err(ListingsError::ListingNotEditable {
@@ -61,7 +66,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
             allowed_actions: LISTING.allowed(state),
         });
     }
-    orgs::ensure_still_recruits(&listing.value)?;
+    orgs::ensure_owner_can_recruit(&listing.value)?;
     let mut patched = patch::patched(&listing.value.content, input.patch)?;
     if patched == listing.value.content {
         return Ok(listing);
@@ -70,7 +75,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     let same_end = patched.valid_through == listing.value.content.valid_through;
     let kept_end = same_end.then(|| patched.valid_through.take()).flatten();
     let (category, side) = (listing.value.category.clone(), listing.value.side);
-    let mut prepared = content::prepared(&category, side, patched, "/patch", call.now())?;
+    let mut prepared = content::prepare(&category, side, patched, "/patch", call.now())?;
     if same_end {
         prepared.content.valid_through = kept_end;
     }
@@ -78,7 +83,7 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     if changed.is_empty() {
         return Ok(listing);
     }
-    let before = turn::tuples(&listing.id, &listing.value);
+    let before = transitions::tuples(&listing.id, &listing.value);
     let value = &mut listing.value;
     let speaks = ["title", "description", "attributes", "criteria"];
     value.cleared &= !changed.iter().any(|name| speaks.contains(name));
@@ -91,18 +96,18 @@ pub(crate) fn update(call: &Call, input: Update) -> Result<Stored<Listing>> {
     value.visibility = prepared.visibility;
     value.excerpt = prepared.excerpt;
     value.flags = prepared.flags;
-    if state.runs() && changed.contains(&"valid_through") {
-        value.valid_through = Some(turn::end(value, call.now()));
+    if state.can_expire() && changed.contains(&"valid_through") {
+        value.valid_through = Some(transitions::end_of_validity(value, call.now()));
     }
     if state == State::Active && flagged {
-        turn::enter(call, &mut listing, "update", State::InReview)?;
-        turn::tell(call, &listing, REVIEWED)?;
+        transitions::enter(call, &mut listing, "update", State::InReview)?;
+        transitions::notify(call, &listing, REVIEWED)?;
     } else {
         listing.value.changed_at = call.now();
-        turn::write(&mut listing, before)?;
+        transitions::write(&mut listing, before)?;
     }
     let notice = (UPDATED, "The listing has changed.");
-    turn::tell_changed(call, &listing, notice, changed, read(&listing.id))?;
+    transitions::notify_changed(call, &listing, notice, changed, read(&listing.id))?;
     Ok(listing)
 }
 

@@ -1,7 +1,7 @@
 //! Blocks: times that people set aside.
 
 use crate::{
-    kept::*,
+    documents::*,
     limits::{LONGEST_BLOCK, MOST_BLOCKS},
     refusals::*,
     rule::*,
@@ -61,7 +61,7 @@ pub(crate) fn add(call: &Call, input: AddBlock) -> Result<BlockView> {
     let block = Block { label, ..Block::of(owner_id, Source::Added, &series, all_day) };
     let change = Change::of(owner_id)?;
     let stored = BLOCKS.add(call.new_id("blk"), block, call.now())?;
-    change.done(1, 0)?;
+    change.save(1, 0)?;
     Ok(view(&stored))
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn remove(call: &Call, input: BlockInput) -> Result<Removed> {
     ensure_version(input.expected_version, stored.revision, || view(&stored), list())?;
     let change = Change::of(owner_id)?;
     BLOCKS.delete(&stored.id, Expect::Revision(stored.revision))?;
-    change.done(0, 1)?;
+    change.save(0, 1)?;
     Ok(Removed { block_id: stored.id })
 }
 

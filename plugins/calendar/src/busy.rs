@@ -1,7 +1,7 @@
 //! When a person is busy, and when others can book them.
 
 use crate::{
-    kept::*,
+    documents::*,
     limits::{DAY, LONGEST_RANGE},
     refusals::*,
     spans::*,
@@ -15,44 +15,44 @@ use portolan_sdk::{prelude::*, time::parse};
 
 /// The times in a range at which a person is busy. `busy` contains `meetings`.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct BusyTimes {
     pub(crate) busy: Vec<Span>,
     pub(crate) tentative: Vec<Span>,
     pub(crate) meetings: Vec<Span>,
 }
 
 /// Returns everything at which the person is busy, except what was reserved under this reference.
-pub(crate) fn taken(
+pub(crate) fn busy_times(
     zones: &mut Zones,
     owner_id: &str,
     range: Span,
-    but: Option<&str>,
-) -> Result<Taken> {
-    let mut taken = Taken::default();
+    excluded: Option<&str>,
+) -> Result<BusyTimes> {
+    let mut times = BusyTimes::default();
     for block in blocks(owner_id, range)? {
         let Some(series) = block.value.series(zones) else { continue };
         let spans = match block.value.tentative {
-            true => &mut taken.tentative,
-            false => &mut taken.busy,
+            true => &mut times.tentative,
+            false => &mut times.busy,
         };
         series.each(range, |one| spans.push(one));
     }
     for reservation in reservations(owner_id, range)? {
-        if but == Some(reservation.id.as_str()) {
+        if excluded == Some(reservation.id.as_str()) {
             continue;
         }
         let span = Span::new(reservation.value.begins, reservation.value.ends);
         match reservation.value.kind {
-            Firmness::Tentative => taken.tentative.push(span),
+            Firmness::Tentative => times.tentative.push(span),
             Firmness::Firm => {
-                taken.busy.push(span);
-                taken.meetings.push(span);
+                times.busy.push(span);
+                times.meetings.push(span);
             }
         }
     }
-    taken.busy = merged(taken.busy);
-    taken.tentative = merged(taken.tentative);
-    Ok(taken)
+    times.busy = merged(times.busy);
+    times.tentative = merged(times.tentative);
+    Ok(times)
 }
 
 /// Returns the times in this range that others cannot book, merged: busy time, and what the
@@ -62,22 +62,22 @@ pub(crate) fn closed(
     zones: &mut Zones,
     owner_id: &str,
     range: Span,
-    but: Option<&str>,
+    excluded: Option<&str>,
 ) -> Result<Vec<Span>> {
-    let taken = taken(zones, owner_id, range.wider(DAY), but)?;
+    let times = busy_times(zones, owner_id, range.widened(DAY), excluded)?;
     Ok(match hours(owner_id)? {
-        Some(hours) => hours.value.closed(range, now(call), &taken.busy, &taken.meetings),
-        None => merged([taken.busy, vec![Span::new(i64::MIN, now(call))]].concat()),
+        Some(hours) => hours.value.closed(range, now(call), &times.busy, &times.meetings),
+        None => merged([times.busy, vec![Span::new(i64::MIN, now(call))]].concat()),
     })
 }
 
 /// Returns when a person is busy, for a caller who is permitted to know.
 pub(crate) fn freebusy(owner_id: &str, range: Span) -> Result<Freebusy> {
-    let taken = taken(&mut Zones::default(), owner_id, range, None)?;
-    let mut layers = vec![(FbType::Busy, taken.busy), (FbType::Tentative, taken.tentative)];
+    let times = busy_times(&mut Zones::default(), owner_id, range, None)?;
+    let mut layers = vec![(FbType::Busy, times.busy), (FbType::Tentative, times.tentative)];
     if let Some(hours) = hours(owner_id)? {
         let open = hours.value.open(&hours.value.zone(), range);
-        layers.push((FbType::Unavailable, rest(range, &open)));
+        layers.push((FbType::Unavailable, gaps(range, &open)));
     }
     let period = |(span, fbtype): (Span, FbType)| Period {
         start: text(span.start),

@@ -2,7 +2,7 @@
 
 use crate::{
     busy::{self, range},
-    kept::*,
+    documents::*,
     limits::USUAL_RANGE,
     refusals::*,
     spans::*,

@@ -192,7 +192,7 @@ mod tests {
     }
 
     /// Whether a rule matches a day, computed from this day alone.
-    fn falls(rule: &Rule, first: Date, day: Date) -> bool {
+    fn is_in_rule(rule: &Rule, first: Date, day: Date) -> bool {
         let week =
             |date: Date| plus(date, -i64::from(date.weekday().since(rule.week_start))).unwrap();
         let steps = match rule.frequency {
@@ -260,7 +260,7 @@ mod tests {
             let mut expected = Vec::new();
             let mut day = from;
             while day <= to {
-                if day == first || falls(&rule, first, day) {
+                if day == first || is_in_rule(&rule, first, day) {
                     expected.push(day);
                 }
                 day = plus(day, 1).unwrap();

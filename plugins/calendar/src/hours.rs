@@ -1,7 +1,7 @@
 //! Availability: the hours in which others can book a person.
 
 use crate::{
-    expand, kept,
+    documents, expand,
     limits::{DAY, MINUTE},
     refusals::*,
     spans::*,
@@ -29,7 +29,7 @@ impl Hours {
         let mut day = expand::plus(zone.date(range.start), -1);
         let last = zone.date(range.end);
         while let Some(date) = day.filter(|date| *date <= last) {
-            for rule in self.rules.iter().filter(|rule| falls(&rule.days, date)) {
+            for rule in self.rules.iter().filter(|rule| includes_weekday(&rule.days, date)) {
                 let at = |text: &str| Some(zone.instant(local(date, minutes(text)?)?));
                 // Hours that the clock skips do not exist.
                 if let (Some(start), Some(end)) = (at(&rule.from), at(&rule.to)) {
@@ -52,12 +52,12 @@ impl Hours {
         meetings: &[Span],
     ) -> Vec<Span> {
         let zone = self.zone();
-        let mut closed = rest(range, &self.open(&zone, range));
+        let mut closed = gaps(range, &self.open(&zone, range));
         let notice = i64::from(self.min_notice_min) * MINUTE;
         closed.push(Span::new(i64::MIN, now.saturating_add(notice)));
         closed.push(Span::new(now.saturating_add(i64::from(self.horizon_days) * DAY), i64::MAX));
         let buffer = i64::from(self.buffer_min) * MINUTE;
-        closed.extend(busy.iter().map(|span| span.wider(buffer)));
+        closed.extend(busy.iter().map(|span| span.widened(buffer)));
         closed.extend(self.full(&zone, meetings));
         merged(closed)
     }
@@ -78,7 +78,7 @@ impl Hours {
     }
 }
 
-fn falls(days: &[Day], date: Date) -> bool {
+fn includes_weekday(days: &[Day], date: Date) -> bool {
     let weekday = date.weekday().to_monday_zero_offset();
     days.iter().any(|day| *day as i8 == weekday)
 }
@@ -106,7 +106,7 @@ pub(crate) fn set(owner_id: &str, input: SetHours) -> Result<Availability> {
             return Err(CalendarError::validation(&pointer, "after_from", "a time after `from`"));
         }
     }
-    let stored = kept::hours(owner_id)?;
+    let stored = documents::hours(owner_id)?;
     let version = stored.as_ref().map_or(0, |stored| stored.revision);
     ensure_version(expected_version, version, || view(stored.clone()), get_availability())?;
     let mut stored = match stored {
@@ -189,7 +189,7 @@ mod tests {
         let now = at("2026-11-02T17:00:00Z");
         let busy = [Span::new(at("2026-11-02T18:30:00Z"), at("2026-11-02T19:00:00Z"))];
         let bookable = |hours: &Hours, meetings: &[Span]| {
-            let left = rest(range, &hours.closed(range, now, &busy, meetings));
+            let left = gaps(range, &hours.closed(range, now, &busy, meetings));
             let minutes = |span: &Span| ((span.start - now) / MINUTE, (span.end - now) / MINUTE);
             left.iter().map(minutes).collect::<Vec<_>>()
         };

@@ -10,7 +10,7 @@ mod events;
 mod expand;
 mod hours;
 mod ics;
-mod kept;
+mod documents;
 mod limits;
 mod refusals;
 mod reserve;
@@ -21,7 +21,7 @@ mod types;
 mod zones;
 
 use ics::types::{Exported, ImportIcs, Imported};
-use people_kit::calendar::{Free, Release, Reserve, Slots, Wanted, WhoIsFree};
+use people_kit::calendar::{AlternativesQuery, Free, FreeQuery, Release, Reserve, Slots};
 use portolan_sdk::prelude::*;
 use refusals::{CalendarError, list};
 use types::*;
@@ -76,7 +76,7 @@ impl CalendarCapability {
         let Some(owner_id) = call.owner_id() else {
             return Ok(Answer::new(hours::view(None)).next(Next::claim()));
         };
-        Ok(Answer::new(hours::view(kept::hours(owner_id)?)))
+        Ok(Answer::new(hours::view(documents::hours(owner_id)?)))
     }
 
     /// Set the hours in which others can book the person.
@@ -166,13 +166,13 @@ impl CalendarCapability {
     ///
     /// The availability of all people except the caller is considered.
     #[action(access = internal, callers = ["thread_meetings"], idempotent)]
-    fn free(call: &Call, input: WhoIsFree) -> Result<Free, CalendarError> {
+    fn free(call: &Call, input: FreeQuery) -> Result<Free, CalendarError> {
         reserve::free(call, input)
     }
 
     /// Find times at which all these people can be booked.
     #[action(access = internal, callers = ["thread_meetings"], idempotent)]
-    fn alternatives(call: &Call, input: Wanted) -> Result<Slots, CalendarError> {
+    fn alternatives(call: &Call, input: AlternativesQuery) -> Result<Slots, CalendarError> {
         reserve::alternatives(call, input)
     }
 }

@@ -2,13 +2,13 @@
 
 use crate::{
     busy::{self, closed, millis, range},
-    kept::*,
+    documents::*,
     limits::{LONGEST_RANGE, LONGEST_RESERVATION, MINUTE, STEP},
     refusals::*,
     spans::*,
     types::*,
 };
-use people_kit::calendar::{Firmness, Free, Reserve, Slot, Slots, Wanted, WhoIsFree};
+use people_kit::calendar::{AlternativesQuery, Firmness, Free, FreeQuery, Reserve, Slot, Slots};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -27,11 +27,11 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
         for owner_id in &owner_ids {
             busy.extend(match input.within_availability {
                 true => closed(call, &mut zones, owner_id, span, reference)?,
-                false => busy::taken(&mut zones, owner_id, span, reference)?.busy,
+                false => busy::busy_times(&mut zones, owner_id, span, reference)?.busy,
             });
         }
         // The answer contains only the time within the slot itself.
-        let busy = busy.into_iter().filter_map(|taken| taken.within(span)).collect();
+        let busy = busy.into_iter().filter_map(|busy| busy.within(span)).collect();
         let busy: Vec<Slot> = merged(busy).into_iter().map(view).collect();
         if !busy.is_empty() {
             return Err(CalendarError::SlotTaken { busy, slot: view(span) });
@@ -46,7 +46,7 @@ pub(crate) fn reserve(call: &Call, input: Reserve) -> Result<()> {
         ends: span.end,
     };
     RESERVATIONS.put(&input.reference, &reservation, Expect::Any)?;
-    changes.into_iter().try_for_each(|change| change.done(0, 0))
+    changes.into_iter().try_for_each(|change| change.save(0, 0))
 }
 
 /// Releases a reservation, if there is one.
@@ -59,22 +59,22 @@ pub(crate) fn release(reference: &str) -> Result<()> {
 
 /// Returns for each slot whether all the people in `owner_ids` are free in it. The availability of
 /// the caller is not considered, because it limits only what others may book.
-pub(crate) fn free(call: &Call, input: WhoIsFree) -> Result<Free> {
+pub(crate) fn free(call: &Call, input: FreeQuery) -> Result<Free> {
     let slots = input.slots.iter().enumerate();
     let slots = slots.map(|(number, it)| slot(&format!("/slots/{number}"), it));
     let slots = slots.collect::<Result<Vec<Span>, _>>()?;
     let mut zones = Zones::default();
     let mut free = vec![true; slots.len()];
-    let but = input.reference.as_deref();
+    let excluded = input.reference.as_deref();
     for owner_id in distinct(input.owner_ids) {
         let is_caller = call.owner_id() == Some(owner_id.as_str());
         for window in windows(&slots) {
             let closed = match is_caller {
-                true => busy::taken(&mut zones, &owner_id, window, but)?.busy,
-                false => closed(call, &mut zones, &owner_id, window, but)?,
+                true => busy::busy_times(&mut zones, &owner_id, window, excluded)?.busy,
+                false => closed(call, &mut zones, &owner_id, window, excluded)?,
             };
             for (slot, free) in slots.iter().zip(&mut free) {
-                *free &= slot.within(window) != Some(*slot) || !meets_any(&closed, *slot);
+                *free &= slot.within(window) != Some(*slot) || !overlaps_any(&closed, *slot);
             }
         }
     }
@@ -94,7 +94,7 @@ fn windows(slots: &[Span]) -> Vec<Span> {
 
 /// Returns the earliest slots that are not in the past and in which all the people in `owner_ids`
 /// are free and available.
-pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots> {
+pub(crate) fn alternatives(call: &Call, input: AlternativesQuery) -> Result<Slots> {
     let range = range(&input.from, &input.to)?;
     let mut zones = Zones::default();
     // The past cannot be booked.
@@ -102,7 +102,7 @@ pub(crate) fn alternatives(call: &Call, input: Wanted) -> Result<Slots> {
     for owner_id in distinct(input.owner_ids) {
         closed_to_all.extend(closed(call, &mut zones, &owner_id, range, None)?);
     }
-    let open = rest(range, &merged(closed_to_all));
+    let open = gaps(range, &merged(closed_to_all));
     let most = usize::try_from(input.limit).unwrap_or(usize::MAX);
     let found = fitting(&open, i64::from(input.duration_min) * MINUTE, most);
     Ok(Slots { slots: found.into_iter().map(view).collect() })

@@ -167,17 +167,17 @@ impl Rule {
 
     /// Omits `BYMONTH` and `BYMONTHDAY` if they only repeat what follows from the first day;
     /// otherwise they are unsupported.
-    pub(crate) fn settled(mut self, first: Date) -> Result<Self, Problem> {
+    pub(crate) fn without_implied_parts(mut self, first: Date) -> Result<Self, Problem> {
         let same_day = self.by_month_day.is_none_or(|day| day == first.day());
         let same_month = self.by_month.is_none_or(|month| month == first.month());
-        let said = match (self.frequency, self.by_month_day, self.by_month) {
+        let is_implied = match (self.frequency, self.by_month_day, self.by_month) {
             (_, None, None) => true,
             _ if !self.by_day.is_empty() => false,
             (Frequency::Monthly, Some(_), None) => same_day,
             (Frequency::Yearly, _, Some(_)) => same_day && same_month,
             _ => false,
         };
-        if !said {
+        if !is_implied {
             let part = if self.by_month.is_some() { "BYMONTH" } else { "BYMONTHDAY" };
             return Err(Problem::Unsupported(part));
         }
@@ -339,13 +339,14 @@ mod tests {
 
     #[test]
     fn parts_implied_by_the_first_day_are_omitted() {
-        let settled = |text: &str| {
-            let rule = Rule::parse(text).unwrap().settled(Date::constant(2026, 3, 15));
+        let simplified = |text: &str| {
+            let rule =
+                Rule::parse(text).unwrap().without_implied_parts(Date::constant(2026, 3, 15));
             rule.map(|rule| rule.to_string())
         };
-        assert_eq!(settled("FREQ=MONTHLY;BYMONTHDAY=15").unwrap(), "FREQ=MONTHLY");
-        assert_eq!(settled("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=15").unwrap(), "FREQ=YEARLY");
-        assert_eq!(settled("FREQ=YEARLY;BYMONTH=3").unwrap(), "FREQ=YEARLY");
+        assert_eq!(simplified("FREQ=MONTHLY;BYMONTHDAY=15").unwrap(), "FREQ=MONTHLY");
+        assert_eq!(simplified("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=15").unwrap(), "FREQ=YEARLY");
+        assert_eq!(simplified("FREQ=YEARLY;BYMONTH=3").unwrap(), "FREQ=YEARLY");
         for text in [
             "FREQ=MONTHLY;BYMONTHDAY=16",
             "FREQ=YEARLY;BYMONTHDAY=15",
@@ -353,7 +354,7 @@ mod tests {
             "FREQ=YEARLY;BYMONTH=3;BYDAY=2SU",
             "FREQ=DAILY;BYMONTH=3",
         ] {
-            assert!(matches!(settled(text), Err(Problem::Unsupported(_))), "{text}");
+            assert!(matches!(simplified(text), Err(Problem::Unsupported(_))), "{text}");
         }
     }
 }

@@ -87,7 +87,7 @@ impl Series {
     pub(crate) fn each(&self, range: Span, mut visit: impl FnMut(Span)) {
         let mut consider = |start: DateTime| {
             let occurrence = self.occurrence(start);
-            if occurrence.meets(range) && self.except.binary_search(&start).is_err() {
+            if occurrence.overlaps(range) && self.except.binary_search(&start).is_err() {
                 visit(occurrence);
             }
         };

@@ -31,7 +31,7 @@ impl Span {
         Self { start, end }
     }
 
-    pub(crate) fn meets(self, other: Self) -> bool {
+    pub(crate) fn overlaps(self, other: Self) -> bool {
         self.start < other.end && self.end > other.start
     }
 
@@ -41,7 +41,7 @@ impl Span {
         (both.start < both.end).then_some(both)
     }
 
-    pub(crate) fn wider(self, by: i64) -> Self {
+    pub(crate) fn widened(self, by: i64) -> Self {
         Self::new(self.start.saturating_sub(by), self.end.saturating_add(by))
     }
 }
@@ -60,10 +60,10 @@ pub(crate) fn merged(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 /// Returns the parts of the whole that are outside of these merged spans.
-pub(crate) fn rest(whole: Span, merged: &[Span]) -> Vec<Span> {
+pub(crate) fn gaps(whole: Span, merged: &[Span]) -> Vec<Span> {
     let mut left = Vec::new();
     let mut start = whole.start;
-    for span in merged.iter().filter(|span| span.meets(whole)) {
+    for span in merged.iter().filter(|span| span.overlaps(whole)) {
         if span.start > start {
             left.push(Span::new(start, span.start));
         }
@@ -76,9 +76,9 @@ pub(crate) fn rest(whole: Span, merged: &[Span]) -> Vec<Span> {
 }
 
 /// Whether a span overlaps one of these merged spans.
-pub(crate) fn meets_any(merged: &[Span], span: Span) -> bool {
+pub(crate) fn overlaps_any(merged: &[Span], span: Span) -> bool {
     let after = merged.partition_point(|known| known.end <= span.start);
-    merged.get(after).is_some_and(|known| known.meets(span))
+    merged.get(after).is_some_and(|known| known.overlaps(span))
 }
 
 /// Splits the whole into spans, each with the type that overrides all others there.
@@ -94,7 +94,7 @@ pub(crate) fn layered(whole: Span, layers: &[(FbType, Vec<Span>)]) -> Vec<(Span,
     let mut pieces: Vec<(Span, FbType)> = Vec::new();
     for (start, end) in edges.iter().zip(edges.iter().skip(1)) {
         let piece = Span::new(*start, *end);
-        let covering = layers.iter().filter(|(_, spans)| meets_any(spans, piece));
+        let covering = layers.iter().filter(|(_, spans)| overlaps_any(spans, piece));
         let kind = covering.map(|(kind, _)| *kind).max().unwrap_or(FbType::Free);
         match pieces.last_mut() {
             Some((last, known)) if *known == kind => last.end = piece.end,
@@ -127,10 +127,10 @@ mod tests {
             let all = [busy.clone(), away.clone(), perhaps.clone()].map(merged);
             for (list, merged) in [&busy, &away, &perhaps].into_iter().zip(&all) {
                 prop_assert!(merged.windows(2).all(|two| two[0].end < two[1].start));
-                let left = rest(whole, merged);
+                let left = gaps(whole, merged);
                 for at in 0..80 {
                     prop_assert_eq!(covers(list, at), covers(merged, at));
-                    prop_assert_eq!(meets_any(merged, Span::new(at, at + 1)), covers(list, at));
+                    prop_assert_eq!(overlaps_any(merged, Span::new(at, at + 1)), covers(list, at));
                     let is_left = covers(&[whole], at) && !covers(list, at);
                     prop_assert_eq!(covers(&left, at), is_left);
                 }

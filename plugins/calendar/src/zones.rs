@@ -10,7 +10,7 @@ const WINDOWS: &str = include_str!("windows.txt");
 const MOST_SEGMENTS: usize = 8;
 
 /// Finds a zone by an IANA name, possibly after a path, or by a Windows name.
-pub(crate) fn called(name: &str) -> Option<Zone> {
+pub(crate) fn find(name: &str) -> Option<Zone> {
     let name = name.trim();
     let paths = name.match_indices('/').filter_map(|(at, _)| name.get(at + 1..));
     let mut names = std::iter::once(name).chain(paths.take(MOST_SEGMENTS));
@@ -38,7 +38,7 @@ mod tests {
             ("", None),
             ("/", None),
         ] {
-            assert_eq!(called(name).as_ref().map(Zone::name), known, "{name}");
+            assert_eq!(find(name).as_ref().map(Zone::name), known, "{name}");
         }
     }
 
@@ -46,7 +46,7 @@ mod tests {
     fn every_name_of_windows_leads_to_a_zone() {
         for line in WINDOWS.lines() {
             let (windows, iana) = line.split_once(" = ").unwrap();
-            assert!(called(windows).is_some(), "{windows} {iana}");
+            assert!(find(windows).is_some(), "{windows} {iana}");
         }
     }
 }

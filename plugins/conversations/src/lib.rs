@@ -1,23 +1,23 @@
 //! The capability `conversations`: threads, messages, receipts and members.
 
-mod kept;
-mod life;
+mod documents;
+mod states;
 mod members;
 mod own;
-mod reach;
+mod acceptance;
 mod read;
 mod refusals;
 mod send;
-mod tell;
+mod notices;
 mod threads;
 mod types;
 mod views;
 
-use kept::{MESSAGES, Place, SEATS, THREADS, Thread};
-use life::{MEMBERSHIP, MESSAGE, THREAD};
-use people_kit::threads::{self as asked, End, Open, Opened, Post, Posted, Whose};
+use documents::{MESSAGES, Place, SEATS, THREADS, Thread};
+use people_kit::threads::{self as api, End, Open, Opened, Post, Posted, ThreadQuery};
 use portolan_sdk::prelude::*;
 use refusals::{ConversationError, Result};
+use states::{MEMBERSHIP, MESSAGE, THREAD};
 use types::*;
 use views::{LeftThread, MessageView, Receipt, ThreadView};
 
@@ -164,7 +164,7 @@ impl Conversations {
     /// They are invited once everybody in the conversation has consented, and see messages written
     /// after they accept. Messages cannot contain contact data while they take part.
     #[action(access = write, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }))]
-    fn invite(call: &Call, input: Someone) -> Result<ThreadView, ConversationError> {
+    fn invite(call: &Call, input: MemberStep) -> Result<ThreadView, ConversationError> {
         shown(call, members::invite(call, &input)?)
     }
 
@@ -200,7 +200,7 @@ impl Conversations {
     ///
     /// Only people for whom it was opened may do so, and only with invited people.
     #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }))]
-    fn remove(call: &Call, input: Someone) -> Result<ThreadView, ConversationError> {
+    fn remove(call: &Call, input: MemberStep) -> Result<ThreadView, ConversationError> {
         shown(call, members::remove(call, &input)?)
     }
 
@@ -226,7 +226,7 @@ impl Conversations {
 
     /// Return to another capability how one of the participants sees a conversation.
     #[action(access = internal, callers = ["pairings", "thread_meetings"], idempotent)]
-    fn thread(_call: &Call, input: Whose) -> Result<asked::Thread, ConversationError> {
+    fn thread(_call: &Call, input: ThreadQuery) -> Result<api::Thread, ConversationError> {
         threads::thread(&input)
     }
 
@@ -257,7 +257,7 @@ impl Conversations {
     /// Archive a conversation in which nobody has written for 180 days.
     #[action(access = internal, idempotent)]
     fn rest(call: &Call, input: ThreadId) -> Result<(), ConversationError> {
-        threads::rest(call, &input.thread_id)
+        threads::archive_if_idle(call, &input.thread_id)
     }
 
     /// Allow contact data in messages of people who have exchanged it.
@@ -275,7 +275,7 @@ impl Conversations {
         on = "relationship.blocked", on = "relationship.unblocked"
     )]
     fn on_block_changed(_call: &Call, event: Happened<Blocked>) -> Result<(), ConversationError> {
-        reach::block_changed(&event.data)
+        acceptance::block_changed(&event.data)
     }
 
     /// Update the stored relations of a person who now accepts messages, or no longer does.
@@ -287,7 +287,7 @@ impl Conversations {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         let updated = event.event_type == "owner.updated";
         if !updated || event.data.changed.iter().any(|changed| changed == "preferences") {
-            reach::person_changed(call, Round { owner_id, cursor: None })?;
+            acceptance::person_changed(call, Round { owner_id, cursor: None })?;
         }
         Ok(())
     }
@@ -295,7 +295,7 @@ impl Conversations {
     /// Continue to update stored relations.
     #[action(access = internal, idempotent)]
     fn go_on(call: &Call, input: Round) -> Result<(), ConversationError> {
-        reach::person_changed(call, input)
+        acceptance::person_changed(call, input)
     }
 }
 

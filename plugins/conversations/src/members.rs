@@ -1,17 +1,17 @@
 //! Membership: invitations, and how people leave.
 
-use crate::{kept::*, life::*, reach, refusals::*, tell, threads, types::*, views};
+use crate::{acceptance, documents::*, notices, refusals::*, states::*, threads, types::*, views};
 use people_kit::threads::{ThreadError, ThreadState};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 
 /// Returns the thread, if the person takes part.
-pub(crate) fn own(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
+pub(crate) fn find_joined(me: &str, thread_id: &str) -> Result<Option<Stored<Thread>>> {
     Ok(THREADS.get(thread_id)?.filter(|thread| thread.value.has_joined(me)))
 }
 
 /// Returns the thread; refuses a person who does not take part in it.
-pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
+pub(crate) fn load_joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
     let thread = Thread::load(thread_id)?;
     if thread.value.has_joined(me) {
         return Ok(thread);
@@ -23,7 +23,7 @@ pub(crate) fn joined(me: &str, thread_id: &str) -> Result<Stored<Thread>> {
 }
 
 /// Refuses a change if the caller has read another version.
-fn expect(call: &Call, thread: &Stored<Thread>, expected: Option<Version>) -> Result<()> {
+fn check_version(call: &Call, thread: &Stored<Thread>, expected: Option<Version>) -> Result<()> {
     let me = call.require_owner()?;
     let current = || views::thread(call.now(), me, thread.clone()).ok();
     Ok(thread.ensure_version(expected, current, get(&thread.id))?)
@@ -32,18 +32,18 @@ fn expect(call: &Call, thread: &Stored<Thread>, expected: Option<Version>) -> Re
 /// Returns the thread for an action of a person who takes part, if its state allows the action.
 pub(crate) fn step(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
-    let thread = joined(me, &input.thread_id)?;
-    expect(call, &thread, input.expected_version)?;
-    THREAD.step(&thread.id, reach::state(&thread.value, me)?, action)?;
+    let thread = load_joined(me, &input.thread_id)?;
+    check_version(call, &thread, input.expected_version)?;
+    THREAD.step(&thread.id, acceptance::state(&thread.value, me)?, action)?;
     Ok(thread)
 }
 
-pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
+pub(crate) fn invite(call: &Call, input: &MemberStep) -> Result<Stored<Thread>> {
     let (me, other, now) = (call.require_owner()?, input.owner_id.as_str(), call.now());
-    let mut thread = joined(me, &input.thread_id)?;
-    expect(call, &thread, input.expected_version)?;
-    may_be_invited(&thread, me, other, now)?;
-    reach::step_to_write(&thread, me, "invite")?;
+    let mut thread = load_joined(me, &input.thread_id)?;
+    check_version(call, &thread, input.expected_version)?;
+    ensure_can_be_invited(&thread, me, other, now)?;
+    acceptance::step_to_write(&thread, me, "invite")?;
     let before = thread.value.member(other);
     if let Some(before) = before {
         MEMBERSHIP.step(&thread.id, before.membership, "invite")?;
@@ -58,19 +58,19 @@ pub(crate) fn invite(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
     };
     thread.value.members.retain(|member| member.owner_id != other);
     thread.value.members.push(member);
-    let invited = settle(&mut thread, now)?;
+    let invited = invite_consented(&mut thread, now)?;
     thread.save()?;
     if invited.is_empty() {
-        tell::moved(call, &thread, other, false)?;
+        notices::membership_changed(call, &thread, other, false)?;
     }
-    tell_invited(call, &thread, &invited)?;
+    notify_invited(call, &thread, &invited)?;
     Ok(thread)
 }
 
 /// Refuses unless `me` may invite `other` now.
-fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> Result<()> {
+fn ensure_can_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> Result<()> {
     let before = thread.value.member(other);
-    if let Some(before) = before.filter(|member| member.membership.counts()) {
+    if let Some(before) = before.filter(|member| member.membership.is_counted()) {
         return Err(ConversationError::AlreadyMember {
             thread_id: thread.id.clone(),
             existing_id: other.to_owned(),
@@ -82,16 +82,19 @@ fn may_be_invited(thread: &Stored<Thread>, me: &str, other: &str, now: u64) -> R
     if people::person(other)?.is_none() || relations::are_blocked(me, other)? {
         return Err(ConversationError::OwnerNotFound { thread_id: thread.id.clone() });
     }
-    let in_cooldown = |member: &Member| {
+    let is_in_cooldown = |member: &Member| {
         matches!(member.membership, Membership::Declined | Membership::Left)
             && member.since + COOLDOWN > now
     };
-    let takes = relations::may(format!("owner:{other}"), "can_message", me)?;
-    if before.is_some_and(in_cooldown) || !takes || reach::is_blocked(&thread.value, other)? {
+    let is_accepted = relations::has_relation(format!("owner:{other}"), "can_message", me)?;
+    if before.is_some_and(is_in_cooldown)
+        || !is_accepted
+        || acceptance::is_blocked(&thread.value, other)?
+    {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let members = &thread.value.members;
-    let count = members.iter().filter(|member| member.membership.counts()).count();
+    let count = members.iter().filter(|member| member.membership.is_counted()).count();
     if count >= MOST_MEMBERS || (before.is_none() && members.len() >= MOST_EVER) {
         return Err(ConversationError::MemberLimitReached { thread_id: thread.id.clone() });
     }
@@ -102,10 +105,10 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>> {
     let (me, now, someone) = (call.require_owner()?, call.now(), &input.someone);
     let mut thread = step(call, &someone.step(), "consent")?;
     let id = thread.id.clone();
-    let stands = !input.agree || reach::can_be_asked(&thread.value, &someone.owner_id)?;
+    let is_possible = !input.agree || acceptance::can_be_invited(&thread.value, &someone.owner_id)?;
     let member = member(&mut thread, &someone.owner_id)?;
     MEMBERSHIP.step(&id, member.membership, "consent")?;
-    if !stands {
+    if !is_possible {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     if !input.agree {
@@ -113,12 +116,12 @@ pub(crate) fn consent(call: &Call, input: &Consent) -> Result<Stored<Thread>> {
     } else if !member.has_consent_of(me) {
         member.consents.push(me.to_owned());
     }
-    let invited = settle(&mut thread, now)?;
+    let invited = invite_consented(&mut thread, now)?;
     thread.save()?;
     if !input.agree {
-        tell::moved(call, &thread, &someone.owner_id, false)?;
+        notices::membership_changed(call, &thread, &someone.owner_id, false)?;
     }
-    tell_invited(call, &thread, &invited)?;
+    notify_invited(call, &thread, &invited)?;
     Ok(thread)
 }
 
@@ -126,88 +129,89 @@ pub(crate) fn accept(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let (me, now) = (call.require_owner()?, call.now());
     let agent_id = call.require_agent()?.agent_id.clone();
     let mut thread = answer(call, input, "accept")?;
-    reach::step_to_write(&thread, me, "accept")?;
-    if reach::is_blocked(&thread.value, me)? {
+    acceptance::step_to_write(&thread, me, "accept")?;
+    if acceptance::is_blocked(&thread.value, me)? {
         return Err(ThreadError::RecipientNotAccepting.into());
     }
     let last_seq = thread.value.last_seq;
-    let member = moved(&mut thread, me, "accept", now)?;
+    let member = step_member(&mut thread, me, "accept", now)?;
     (member.agent_id, member.joined_after) = (Some(agent_id), last_seq);
-    // `settle` has nothing to do here: a proposed person now needs this person's consent too.
+    // `invite_consented` has nothing to do here: a proposed person now needs this person's consent
+    // too.
     thread.save()?;
     let marks = Marks { delivered: last_seq, read: last_seq };
     seat(&thread.id, me, |seat| (seat.receipt, seat.told, seat.unread) = (marks, marks, 0))?;
-    reach::state_relations(&thread)?;
-    tell::moved(call, &thread, me, true)?;
+    acceptance::write_relations(&thread)?;
+    notices::membership_changed(call, &thread, me, true)?;
     Ok(thread)
 }
 
 pub(crate) fn decline(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let thread = answer(call, input, "decline")?;
-    THREAD.step(&thread.id, reach::state(&thread.value, call.require_owner()?)?, "decline")?;
-    go(call, thread, "decline")
+    THREAD.step(&thread.id, acceptance::state(&thread.value, call.require_owner()?)?, "decline")?;
+    end_membership(call, thread, "decline")
 }
 
 pub(crate) fn leave(call: &Call, input: &Step) -> Result<Stored<Thread>> {
-    go(call, step(call, input, "leave")?, "leave")
+    end_membership(call, step(call, input, "leave")?, "leave")
 }
 
-pub(crate) fn remove(call: &Call, input: &Someone) -> Result<Stored<Thread>> {
+pub(crate) fn remove(call: &Call, input: &MemberStep) -> Result<Stored<Thread>> {
     let (me, now, other) = (call.require_owner()?, call.now(), input.owner_id.as_str());
     let mut thread = step(call, &input.step(), "remove")?;
-    let founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
-    if !founder(me) || founder(other) {
+    let is_founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
+    if !is_founder(me) || is_founder(other) {
         let message = "Only people for whom the conversation was opened may remove others, and \
                        only invited people.";
         return Err(refused(ErrorCode::NotPermitted, message, &thread.id));
     }
-    let knows = member(&mut thread, other)?.membership.sees();
-    moved(&mut thread, other, "remove", now)?;
-    save_without(call, thread, other, knows)
+    let is_aware = member(&mut thread, other)?.membership.can_see();
+    step_member(&mut thread, other, "remove", now)?;
+    save_after_leaving(call, thread, other, is_aware)
 }
 
 /// Returns the thread of a person who answers an invitation.
 fn answer(call: &Call, input: &Step, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
     let thread = Thread::load_own(call, &input.thread_id)?;
-    expect(call, &thread, input.expected_version)?;
+    check_version(call, &thread, input.expected_version)?;
     if let Some(member) = thread.value.member(me) {
         MEMBERSHIP.step(&thread.id, member.membership, action)?;
     }
     Ok(thread)
 }
 
-fn go(call: &Call, mut thread: Stored<Thread>, action: &str) -> Result<Stored<Thread>> {
+fn end_membership(call: &Call, mut thread: Stored<Thread>, action: &str) -> Result<Stored<Thread>> {
     let me = call.require_owner()?;
-    moved(&mut thread, me, action, call.now())?;
-    save_without(call, thread, me, true)
+    step_member(&mut thread, me, action, call.now())?;
+    save_after_leaving(call, thread, me, true)
 }
 
-/// Writes a thread that a person has left, and closes it if nobody is left in it. `knows` is
+/// Writes a thread that a person has left, and closes it if nobody is left in it. `is_aware` is
 /// whether the person knew of the thread.
-fn save_without(
+fn save_after_leaving(
     call: &Call,
     mut thread: Stored<Thread>,
     owner_id: &str,
-    knows: bool,
+    is_aware: bool,
 ) -> Result<Stored<Thread>> {
     if thread.value.joined().next().is_none() && thread.value.state != ThreadState::Closed {
-        threads::shut(&mut thread, "everybody_left")?;
+        threads::mark_closed(&mut thread, "everybody_left")?;
     }
-    let invited = settle(&mut thread, call.now())?;
+    let invited = invite_consented(&mut thread, call.now())?;
     thread.save()?;
-    if knows {
+    if is_aware {
         seat(&thread.id, owner_id, |seat| seat.place = Place::Gone)?;
     }
-    reach::state_relations(&thread)?;
-    tell::moved(call, &thread, owner_id, knows)?;
-    tell_invited(call, &thread, &invited)?;
+    acceptance::write_relations(&thread)?;
+    notices::membership_changed(call, &thread, owner_id, is_aware)?;
+    notify_invited(call, &thread, &invited)?;
     Ok(thread)
 }
 
 /// Invites the proposed people to whom everybody in the thread has consented and who can be
 /// invited; returns their ids.
-fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
+fn invite_consented(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     let joined: Vec<&str> = thread.value.joined().map(|member| member.owner_id.as_str()).collect();
     let is_due = |member: &&Member| {
         let all = joined.iter().all(|other| member.has_consent_of(other));
@@ -215,7 +219,7 @@ fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     };
     let mut invited = Vec::new();
     for member in thread.value.members.iter().filter(is_due) {
-        if reach::can_be_asked(&thread.value, &member.owner_id)? {
+        if acceptance::can_be_invited(&thread.value, &member.owner_id)? {
             invited.push(member.owner_id.clone());
         }
     }
@@ -231,18 +235,20 @@ fn settle(thread: &mut Stored<Thread>, now: u64) -> Result<Vec<String>> {
     Ok(invited)
 }
 
-fn tell_invited(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<()> {
-    invited.iter().try_for_each(|owner_id| tell::moved(call, thread, owner_id, true))
+fn notify_invited(call: &Call, thread: &Stored<Thread>, invited: &[String]) -> Result<()> {
+    invited
+        .iter()
+        .try_for_each(|owner_id| notices::membership_changed(call, thread, owner_id, true))
 }
 
 fn member<'a>(thread: &'a mut Stored<Thread>, owner_id: &str) -> Result<&'a mut Member> {
     let id = thread.id.clone();
-    let nobody =
+    let not_member =
         || refused(ErrorCode::NotFound, "This person does not take part in the conversation.", &id);
-    thread.value.member_mut(owner_id).ok_or_else(nobody)
+    thread.value.member_mut(owner_id).ok_or_else(not_member)
 }
 
-fn moved<'a>(
+fn step_member<'a>(
     thread: &'a mut Stored<Thread>,
     owner_id: &str,
     action: &str,

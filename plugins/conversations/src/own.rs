@@ -5,15 +5,17 @@
 //! others have called `mark_delivered`, and `read` when they have called `mark_read`.
 
 use crate::views::{self, Receipt, ThreadView};
-use crate::{kept::*, life::*, members, reach::state, refusals::*, send, tell, types::*};
+use crate::{
+    acceptance::state, documents::*, members, notices, refusals::*, send, states::*, types::*,
+};
 use people_kit::threads::ThreadState;
 use portolan_sdk::prelude::*;
 
 /// Records how far the person, or their agent, has received or read messages. Marks never go back.
 pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     let me = call.require_owner()?;
-    let thread = members::joined(me, &input.thread_id)?;
-    let message = send::visible(me, &thread, &input.up_to_message_id)?;
+    let thread = members::load_joined(me, &input.thread_id)?;
+    let message = send::load_visible(me, &thread, &input.up_to_message_id)?;
     let state = state(&thread.value, me)?;
     THREAD.step(&thread.id, state, action)?;
     let (mut seat, seq) = (seat(me, &thread)?, message.value.seq);
@@ -22,24 +24,24 @@ pub(crate) fn mark(call: &Call, input: &Mark, action: &str) -> Result<Receipt> {
     let read = if action == "mark_read" { seq.max(read) } else { read };
     let marks = Marks { delivered: seq.max(delivered), read };
     // A receipt shows that the person is active, so it is not passed on where they cannot write.
-    let tells = matches!(state, ThreadState::Open | ThreadState::Archived);
-    let told = if tells { marks } else { before.told };
-    if (marks, told) == (before.receipt, before.told) {
+    let is_shared = matches!(state, ThreadState::Open | ThreadState::Archived);
+    let shared = if is_shared { marks } else { before.told };
+    if (marks, shared) == (before.receipt, before.told) {
         return Ok(Receipt::of(&seat.value));
     }
     if marks.read > before.receipt.read {
         let later = field("thread_id").eq(&thread.id).and(field("seq").gt(marks.read));
         seat.value.unread = MESSAGES.count(all_of([later, not(field("owner_id").eq(me))]))?;
     }
-    (seat.value.receipt, seat.value.told) = (marks, told);
+    (seat.value.receipt, seat.value.told) = (marks, shared);
     SEATS.save(&mut seat)?;
-    if told.read > before.told.read {
+    if shared.read > before.told.read {
         let (thread_id, message_id) = (thread.id.clone(), Some(message.id));
         let more = Facts { thread_id, message_id, seq: Some(seq), ..Facts::default() };
         let summary = "Messages in a conversation were read.";
         let data = Data::new(call, thread.resource(), summary, more);
         let others = thread.value.others(me).map(|other| other.owner_id.as_str());
-        tell::tell(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
+        notices::notify(call, READ, &thread, others, &data.next(messages(&thread.id, seq)))?;
     }
     Ok(Receipt::of(&seat.value))
 }
@@ -61,7 +63,7 @@ pub(crate) fn change(
     change: impl FnOnce(&mut Seat),
 ) -> Result<ThreadView> {
     let me = call.require_owner()?;
-    let thread = members::joined(me, thread_id)?;
+    let thread = members::load_joined(me, thread_id)?;
     THREAD.step(&thread.id, state(&thread.value, me)?, action)?;
     let mut seat = seat(me, &thread)?;
     change(&mut seat.value);

@@ -1,7 +1,7 @@
 //! Reads of the person's own threads and messages.
 
 use crate::views::{self, MessageView, ThreadView};
-use crate::{kept::*, members, refusals::*, types::*};
+use crate::{documents::*, members, refusals::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// The maximum number of pages that are read to fill one page.
@@ -38,7 +38,7 @@ pub(crate) fn get(call: &Call, thread_id: &str) -> Result<ThreadView> {
 /// newest first.
 pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView>> {
     let me = call.owner_id().ok_or_else(Thread::not_found)?;
-    let thread = members::joined(me, &input.thread_id)?;
+    let thread = members::load_joined(me, &input.thread_id)?;
     let after = input.after.unwrap_or(0).max(thread.value.unseen_until(me));
     let filter = field("thread_id").eq(&thread.id).and(field("seq").gt(after));
     let query = Query::new().filter(filter.and(input.before.map(|before| field("seq").lt(before))));
@@ -52,7 +52,8 @@ pub(crate) fn messages(call: &Call, input: Messages) -> Result<Items<MessageView
 pub(crate) fn message(call: &Call, message_id: &str) -> Result<MessageView> {
     let me = call.owner_id().ok_or_else(Message::not_found)?;
     let message = Message::load(message_id)?;
-    let thread = members::own(me, &message.value.thread_id)?.ok_or_else(Message::not_found)?;
+    let thread =
+        members::find_joined(me, &message.value.thread_id)?.ok_or_else(Message::not_found)?;
     if message.value.seq <= thread.value.unseen_until(me) {
         return Err(Message::not_found());
     }

@@ -1,6 +1,6 @@
 //! The refusals, each with the next step that helps.
 
-use crate::{kept::*, types::*};
+use crate::{documents::*, types::*};
 use people_kit::threads::ThreadError;
 use portolan_sdk::{entity::Duplicate, prelude::*};
 

@@ -1,7 +1,9 @@
 //! Messages: sent, edited, retracted, removed.
 
 use crate::views::{self, MessageView};
-use crate::{kept::*, life::*, members, reach, refusals::*, tell, threads, types::*};
+use crate::{
+    acceptance, documents::*, members, notices, refusals::*, states::*, threads, types::*,
+};
 use people_kit::hex;
 use people_kit::text::{Faults, Lines, plain, public};
 use people_kit::threads::{Post, Posted, ThreadError, ThreadState};
@@ -23,9 +25,9 @@ pub(crate) fn send(call: &Call, input: Send) -> Result<MessageView> {
 pub(crate) fn post(call: &Call, input: Post) -> Result<Posted> {
     let Post { thread_id, owner_id, agent_id, text, intent } = input;
     let thread_id = thread_id.into();
-    let words = Send { thread_id, text, client_msg_id: None, reply_to: None, intent };
+    let message = Send { thread_id, text, client_msg_id: None, reply_to: None, intent };
     let author = Author { owner_id: &owner_id, agent_id };
-    let (_thread, message) = write(call, &author, words, "post")?;
+    let (_thread, message) = write(call, &author, message, "post")?;
     Ok(Posted { seq: message.value.seq, message_id: message.id })
 }
 
@@ -36,22 +38,22 @@ fn write(
     action: &str,
 ) -> Result<(Stored<Thread>, Stored<Message>)> {
     let (me, now) = (author.owner_id, call.now());
-    let mut thread = members::joined(me, &input.thread_id)?;
-    let said = to_json(&(&input.text, &input.reply_to, input.intent));
+    let mut thread = members::load_joined(me, &input.thread_id)?;
+    let content = to_json(&(&input.text, &input.reply_to, input.intent));
     let sent_as = match &input.client_msg_id {
         Some(id) => secrets::macs(format!("{}/{me}/{id}", thread.id).as_bytes())?,
         None => Vec::new(),
     };
     let sent_as: Vec<String> = sent_as.iter().map(|mac| hex::encode(mac)).collect();
-    if let Some(known) = sent_before(&sent_as, &said)? {
+    if let Some(known) = sent_before(&sent_as, &content)? {
         return Ok((thread, known));
     }
     let sent_as = sent_as.into_iter().next();
-    let text = clean(&thread.value, &input.text)?;
+    let text = check_text(&thread.value, &input.text)?;
     if let Some(reply_to) = &input.reply_to {
-        visible(me, &thread, reply_to)?;
+        load_visible(me, &thread, reply_to)?;
     }
-    let state = reach::step_to_write(&thread, me, action)?;
+    let state = acceptance::step_to_write(&thread, me, action)?;
     let message = Message {
         thread_id: thread.id.clone(),
         seq: thread.value.last_seq + 1,
@@ -60,7 +62,7 @@ fn write(
         text: Some(text),
         intent: input.intent,
         reply_to: input.reply_to.map(Into::into),
-        sent_mark: sent_as.as_ref().map(|_| secrets::mac(said.as_bytes())).transpose()?,
+        sent_mark: sent_as.as_ref().map(|_| secrets::mac(content.as_bytes())).transpose()?,
         sent_as,
         sent_at: now,
         ..Message::default()
@@ -73,13 +75,13 @@ fn write(
     (value.state, value.active_at, value.last_seq) = (state, now, message.value.seq);
     value.last_message_id = Some(message.id.clone());
     thread.save()?;
-    notice(&thread, me, now)?;
-    tell::written(call, &thread, &message, Happening::Sent)?;
+    update_seats(&thread, me, now)?;
+    notices::message_changed(call, &thread, &message, Happening::Sent)?;
     Ok((thread, message))
 }
 
 /// Moves the thread to the top of everybody's list, out of their archives.
-fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
+fn update_seats(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
     let joined = thread.value.joined().map(|member| member.owner_id.as_str());
     for mut seat in seats(&thread.id, joined)? {
         (seat.value.active_at, seat.value.place) = (now, Place::Inbox);
@@ -94,13 +96,13 @@ fn notice(thread: &Stored<Thread>, sender: &str, now: u64) -> Result<()> {
 /// Returns the message that was already sent with a `client_msg_id`, if there is one; refuses if
 /// its content was different. `sent_as` contains the MACs of that id. Two concurrent calls cannot
 /// both send one: each writes the thread, so one of the commits conflicts.
-fn sent_before(sent_as: &[String], said: &str) -> Result<Option<Stored<Message>>> {
+fn sent_before(sent_as: &[String], content: &str) -> Result<Option<Stored<Message>>> {
     if sent_as.is_empty() {
         return Ok(None);
     }
     let page = MESSAGES.find(Query::new().filter(field("sent_as").one_of(sent_as)).limit(1))?;
     let Some(known) = page.into_documents().next() else { return Ok(None) };
-    if secrets::is_mac(said.as_bytes(), known.value.sent_mark.as_deref().unwrap_or_default())? {
+    if secrets::is_mac(content.as_bytes(), known.value.sent_mark.as_deref().unwrap_or_default())? {
         return Ok(Some(known));
     }
     Err(ConversationError::ClientMsgIdReused {
@@ -111,37 +113,38 @@ fn sent_before(sent_as: &[String], said: &str) -> Result<Option<Stored<Message>>
     })
 }
 
-fn clean(thread: &Thread, text: &str) -> Result<String> {
+fn check_text(thread: &Thread, text: &str) -> Result<String> {
     let mut faults = Faults::default();
-    let check = if thread.takes_contact_data() { plain } else { public };
+    let check = if thread.allows_contact_data() { plain } else { public };
     let text = check("/text", text, Lines::Many, &mut faults);
     faults.check().map_err(ThreadError::from)?;
     Ok(text)
 }
 
 /// Returns a message of this thread, written since the person joined.
-pub(crate) fn visible(
+pub(crate) fn load_visible(
     me: &str,
     thread: &Stored<Thread>,
     message_id: &str,
 ) -> Result<Stored<Message>> {
-    let sees = |message: &Message| {
+    let is_visible = |message: &Message| {
         message.thread_id == thread.id && message.seq > thread.value.unseen_until(me)
     };
-    let message = MESSAGES.get(message_id)?.filter(|message| sees(&message.value));
+    let message = MESSAGES.get(message_id)?.filter(|message| is_visible(&message.value));
     message.ok_or_else(Message::not_found)
 }
 
 /// Returns a message that the caller wrote, and its thread.
-fn own(
+fn load_own_message(
     call: &Call,
     message_id: &str,
     expected: Option<Version>,
 ) -> Result<(Stored<Thread>, Stored<Message>)> {
     let me = call.require_owner()?;
     let known = Message::load(message_id)?;
-    let thread = members::own(me, &known.value.thread_id)?.ok_or_else(Message::not_found)?;
-    let message = visible(me, &thread, message_id)?;
+    let thread =
+        members::find_joined(me, &known.value.thread_id)?.ok_or_else(Message::not_found)?;
+    let message = load_visible(me, &thread, message_id)?;
     if message.value.owner_id != me {
         let refusal = "Only the author of this message may do this.";
         return Err(refused(ErrorCode::NotOwner, refusal, &thread.id));
@@ -154,22 +157,22 @@ fn own(
 
 pub(crate) fn edit(call: &Call, input: &Edit) -> Result<MessageView> {
     let (me, now) = (call.require_owner()?, call.now());
-    let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
-    let text = clean(&thread.value, &input.text)?;
-    reach::step_to_write(&thread, me, "edit")?;
+    let (thread, mut message) = load_own_message(call, &input.message_id, input.expected_version)?;
+    let text = check_text(&thread.value, &input.text)?;
+    acceptance::step_to_write(&thread, me, "edit")?;
     step(&mut message, "edit")?;
     if now > message.value.sent_at + EDIT_WINDOW {
         return Err(ConversationError::EditWindowPassed { thread_id: thread.id });
     }
     (message.value.text, message.value.edited_at) = (Some(text), Some(now));
     message.save()?;
-    tell::written(call, &thread, &message, Happening::Edited)?;
+    notices::message_changed(call, &thread, &message, Happening::Edited)?;
     views::message(now, me, &thread, message)
 }
 
 pub(crate) fn retract(call: &Call, input: &Retract) -> Result<MessageView> {
     let me = call.require_owner()?;
-    let (thread, mut message) = own(call, &input.message_id, input.expected_version)?;
+    let (thread, mut message) = load_own_message(call, &input.message_id, input.expected_version)?;
     erase(call, &thread, &mut message, "retract", Happening::Retracted)?;
     views::message(call.now(), me, &thread, message)
 }
@@ -192,7 +195,7 @@ fn erase(
     step(message, action)?;
     message.value.text = None;
     message.save()?;
-    tell::written(call, thread, message, change)
+    notices::message_changed(call, thread, message, change)
 }
 
 /// Applies an action to a message, or refuses with its current state.

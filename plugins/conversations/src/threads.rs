@@ -1,8 +1,8 @@
 //! Operations on whole threads: opened, closed, archived, suspended.
 
-use crate::reach::{self, state};
-use crate::{kept::*, life::*, members, refusals::*, tell, types::*};
-use people_kit::threads::{self as asked, End, Open, Opened, ThreadState, Whose};
+use crate::acceptance::{self, state};
+use crate::{documents::*, members, notices, refusals::*, states::*, types::*};
+use people_kit::threads::{self as api, End, Open, Opened, ThreadQuery, ThreadState};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
         return Err(Refusal::validation("/participants", "unique", "different people").into());
     }
     let (id, now) = (call.new_id("thr"), call.now());
-    let member = |participant: asked::Participant| Member {
+    let member = |participant: api::Participant| Member {
         owner_id: participant.owner_id,
         agent_id: participant.agent_id,
         membership: Membership::Joined,
@@ -40,14 +40,15 @@ pub(crate) fn open(call: &Call, input: Open) -> Result<Opened> {
         SEATS.add(seat_id(&thread.id, &member.owner_id), seat, now)?;
     }
     set_idle(&thread.id, now + IDLE)?;
-    reach::state_relations(&thread)?;
+    acceptance::write_relations(&thread)?;
     Ok(Opened { thread_id: thread.id })
 }
 
 /// Returns the thread, as one of its participants sees it.
-pub(crate) fn thread(input: &Whose) -> Result<asked::Thread> {
-    let thread = members::own(&input.owner_id, &input.thread_id)?.ok_or_else(Thread::not_found)?;
-    Ok(asked::Thread {
+pub(crate) fn thread(input: &ThreadQuery) -> Result<api::Thread> {
+    let thread =
+        members::find_joined(&input.owner_id, &input.thread_id)?.ok_or_else(Thread::not_found)?;
+    Ok(api::Thread {
         state: state(&thread.value, &input.owner_id)?,
         participants: thread.value.joined().map(|member| member.owner_id.clone()).collect(),
         pairing_id: thread.value.pairing_id,
@@ -58,7 +59,7 @@ pub(crate) fn thread(input: &Whose) -> Result<asked::Thread> {
 
 pub(crate) fn close(call: &Call, input: &Step) -> Result<Stored<Thread>> {
     let mut thread = members::step(call, input, "close")?;
-    closed(call, &mut thread, "closed_by_participant")?;
+    close_and_notify(call, &mut thread, "closed_by_participant")?;
     Ok(thread)
 }
 
@@ -67,35 +68,35 @@ pub(crate) fn end(call: &Call, input: &End) -> Result<()> {
     THREAD.step(&thread.id, thread.value.state, "end")?;
     match thread.value.state {
         ThreadState::Closed => Ok(()),
-        _ => closed(call, &mut thread, &input.reason),
+        _ => close_and_notify(call, &mut thread, &input.reason),
     }
 }
 
 /// Closes a thread and notifies the others.
-fn closed(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
-    shut(thread, reason)?;
+fn close_and_notify(call: &Call, thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
+    mark_closed(thread, reason)?;
     thread.save()?;
-    reach::state_relations(thread)?;
+    acceptance::write_relations(thread)?;
     let (thread_id, reason) = (thread.id.clone(), Some(reason.to_owned()));
     let more = Facts { thread_id, reason, ..Facts::default() };
     let data = Data::new(call, thread.resource(), "A conversation is closed.", more);
     let data = data.next(crate::refusals::get(&thread.id));
     let others = thread.value.others(call.owner_id().unwrap_or_default());
-    tell::tell(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
+    notices::notify(call, CLOSED, thread, others.map(|other| other.owner_id.as_str()), &data)
 }
 
 /// Marks a thread as closed. The calling function writes it.
-pub(crate) fn shut(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
+pub(crate) fn mark_closed(thread: &mut Stored<Thread>, reason: &str) -> Result<()> {
     thread.value.state = ThreadState::Closed;
     thread.value.close_reason = Some(reason.to_owned());
-    timers::cancel(&idle(&thread.id))?;
+    timers::cancel(&idle_timer(&thread.id))?;
     Ok(())
 }
 
 /// Archives a thread without messages for a long time; otherwise reschedules the check.
-pub(crate) fn rest(call: &Call, thread_id: &str) -> Result<()> {
-    let open = |thread: &Stored<Thread>| thread.value.state == ThreadState::Open;
-    let Some(mut thread) = THREADS.get(thread_id)?.filter(open) else { return Ok(()) };
+pub(crate) fn archive_if_idle(call: &Call, thread_id: &str) -> Result<()> {
+    let is_open = |thread: &Stored<Thread>| thread.value.state == ThreadState::Open;
+    let Some(mut thread) = THREADS.get(thread_id)?.filter(is_open) else { return Ok(()) };
     let due = thread.value.active_at + IDLE;
     if due > call.now() {
         return set_idle(thread_id, due);
@@ -111,14 +112,14 @@ pub(crate) fn moderate(thread_id: &str, action: &str) -> Result<()> {
         set_idle(thread_id, thread.value.active_at + IDLE)?;
     }
     thread.save()?;
-    reach::state_relations(&thread)
+    acceptance::write_relations(&thread)
 }
 
 /// Allows contact data in the thread's messages from now on.
 pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
     let Some(thread_id) = &exchanged.thread_id else { return Ok(()) };
-    let closed_to_it = |thread: &Stored<Thread>| !thread.value.contact_exchanged;
-    if let Some(mut thread) = THREADS.get(thread_id)?.filter(closed_to_it) {
+    let has_not_exchanged = |thread: &Stored<Thread>| !thread.value.contact_exchanged;
+    if let Some(mut thread) = THREADS.get(thread_id)?.filter(has_not_exchanged) {
         thread.value.contact_exchanged = true;
         thread.save()?;
     }
@@ -127,9 +128,9 @@ pub(crate) fn contact_exchanged(exchanged: &Exchanged) -> Result<()> {
 
 pub(crate) fn set_idle(thread_id: &str, at: u64) -> Result<()> {
     let input = ThreadId { thread_id: thread_id.into() };
-    Ok(timers::set(&idle(thread_id), at, "rest", &input)?)
+    Ok(timers::set(&idle_timer(thread_id), at, "rest", &input)?)
 }
 
-fn idle(thread_id: &str) -> String {
+fn idle_timer(thread_id: &str) -> String {
     format!("idle/{thread_id}")
 }

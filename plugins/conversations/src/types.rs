@@ -1,6 +1,6 @@
 //! Inputs, outputs and events.
 
-use crate::life::*;
+use crate::states::*;
 use people_kit::patterns::{MESSAGE_ID, OWNER_ID, THREAD_ID};
 use people_kit::threads::{Intent, ThreadState};
 use portolan_sdk::prelude::*;
@@ -174,7 +174,7 @@ pub(crate) struct Step {
 }
 
 #[input]
-pub(crate) struct Someone {
+pub(crate) struct MemberStep {
     pub(crate) thread_id: Id,
     /// The person's id: `own_` and a ULID.
     #[schemars(regex(pattern = OWNER_ID))]
@@ -185,12 +185,12 @@ pub(crate) struct Someone {
 #[input]
 pub(crate) struct Consent {
     #[serde(flatten)]
-    pub(crate) someone: Someone,
+    pub(crate) someone: MemberStep,
     /// Whether to consent. If false, the person is not invited.
     pub(crate) agree: bool,
 }
 
-impl Someone {
+impl MemberStep {
     pub(crate) fn step(&self) -> Step {
         Step { thread_id: self.thread_id.clone(), expected_version: self.expected_version }
     }

@@ -1,6 +1,6 @@
 //! Outputs: how a participant sees a thread and its messages.
 
-use crate::{kept::*, life::*, reach::Reach, refusals::*};
+use crate::{acceptance::Acceptance, documents::*, refusals::*, states::*};
 use people_kit::UNTRUSTED;
 use people_kit::threads::{Intent, ThreadState};
 use portolan_sdk::prelude::*;
@@ -128,20 +128,20 @@ impl Receipt {
 
 impl ThreadView {
     /// Adds what only the person themself sees.
-    pub(crate) fn seen_from(mut self, seat: &Seat, now: u64) -> Self {
+    pub(crate) fn with_own_seat(mut self, seat: &Seat, now: u64) -> Self {
         self.unread = seat.unread;
         self.muted = seat.is_muted(now);
         self.muted_until = seat.muted_until.filter(|_| self.muted).map(rfc3339);
         self.archived = seat.place == Place::Archive;
-        let idle =
+        let redundant =
             [(!self.muted, "unmute"), (self.archived, "archive"), (!self.archived, "unarchive")];
-        self.allowed_actions.retain(|action| !idle.contains(&(true, *action)));
+        self.allowed_actions.retain(|action| !redundant.contains(&(true, *action)));
         self
     }
 }
 
 /// The data needed to show a thread to one person.
-struct Scene<'a> {
+struct ThreadContext<'a> {
     now: u64,
     me: &'a str,
     thread: &'a Stored<Thread>,
@@ -153,10 +153,11 @@ struct Scene<'a> {
 
 /// Returns threads as the person sees them, in the same order.
 pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<Vec<ThreadView>> {
-    let reach = Reach::of(me, threads.iter().map(|thread| &thread.value))?;
+    let reach = Acceptance::load(me, threads.iter().map(|thread| &thread.value))?;
     let people = |thread: &Stored<Thread>| {
-        let seated = thread.value.members.iter().filter(|thread| thread.membership.sees());
-        seated.map(|member| seat_id(&thread.id, &member.owner_id)).collect::<Vec<_>>()
+        let visible_members =
+            thread.value.members.iter().filter(|member| member.membership.can_see());
+        visible_members.map(|member| seat_id(&thread.id, &member.owner_id)).collect::<Vec<_>>()
     };
     let found = SEATS.get_many(threads.iter().flat_map(people))?.into_iter().flatten();
     let seats: BTreeMap<_, _> = found.map(|seat| (seat.id, seat.value)).collect();
@@ -167,7 +168,7 @@ pub(crate) fn threads(now: u64, me: &str, threads: &[Stored<Thread>]) -> Result<
         found.map(|message| (message.value.thread_id.clone(), message)).collect();
     let view = |thread: &Stored<Thread>| {
         let state = reach.state(&thread.value, me);
-        let scene = Scene { now, me, thread, state, seats: &seats };
+        let scene = ThreadContext { now, me, thread, state, seats: &seats };
         scene.view(last.get(&thread.id))
     };
     Ok(threads.iter().map(view).collect())
@@ -184,11 +185,11 @@ pub(crate) fn messages(
     thread: &Stored<Thread>,
     messages: Vec<Stored<Message>>,
 ) -> Result<Vec<MessageView>> {
-    let state = Reach::of(me, [&thread.value])?.state(&thread.value, me);
+    let state = Acceptance::load(me, [&thread.value])?.state(&thread.value, me);
     let joined = thread.value.joined().map(|member| member.owner_id.as_str());
     let found = seats(&thread.id, joined)?.into_iter();
     let seats = found.map(|seat| (seat.id, seat.value)).collect();
-    let scene = Scene { now, me, thread, state, seats: &seats };
+    let scene = ThreadContext { now, me, thread, state, seats: &seats };
     Ok(messages.iter().map(|message| scene.message(message)).collect())
 }
 
@@ -202,18 +203,18 @@ pub(crate) fn message(
     view.ok_or_else(Message::not_found)
 }
 
-impl Scene<'_> {
+impl ThreadContext<'_> {
     fn view(&self, last: Option<&Stored<Message>>) -> ThreadView {
         let Stored { id, revision, value, created_at, .. } = self.thread;
-        let part = value.member(self.me);
-        let sees = |message: &&Stored<Message>| {
-            let since = part.filter(|message| message.membership == Membership::Joined);
-            since.is_some_and(|part| message.value.seq > part.joined_after)
+        let own_member = value.member(self.me);
+        let is_visible = |message: &&Stored<Message>| {
+            let since = own_member.filter(|member| member.membership == Membership::Joined);
+            since.is_some_and(|own_member| message.value.seq > own_member.joined_after)
         };
-        let there = value.members.iter().filter(|member| member.membership.counts());
+        let listed = value.members.iter().filter(|member| member.membership.is_counted());
         // An invited person sees who takes part, but not who else was proposed.
-        let there = there.filter(|member| {
-            part.is_some_and(|part| part.membership == Membership::Joined)
+        let listed = listed.filter(|member| {
+            own_member.is_some_and(|own_member| own_member.membership == Membership::Joined)
                 || member.membership != Membership::Proposed
         });
         let view = view!(value => ThreadView {
@@ -221,55 +222,55 @@ impl Scene<'_> {
             thread_id: id.clone(),
             state: self.state,
             version: *revision,
-            allowed_actions: self.allowed(part),
-            participants: there.map(|member| self.participant(member)).collect(),
-            last_message: last.filter(sees).map(|message| self.message(message)),
+            allowed_actions: self.allowed(own_member),
+            participants: listed.map(|member| self.participant(member)).collect(),
+            last_message: last.filter(is_visible).map(|message| self.message(message)),
             unread: 0,
             muted: false,
             muted_until: None,
             archived: false,
-            takes_contact_data: value.takes_contact_data(),
+            takes_contact_data: value.allows_contact_data(),
             created_at: rfc3339(*created_at),
             active_at: rfc3339(value.active_at),
         });
         match self.seat(self.me) {
-            Some(seat) => view.seen_from(seat, self.now),
+            Some(seat) => view.with_own_seat(seat, self.now),
             None => view,
         }
     }
 
     /// Returns the actions that the person may take on the thread now. Actions on messages are
     /// listed with each message.
-    fn allowed(&self, part: Option<&Member>) -> Vec<&'static str> {
-        let role = match part.map(|member| member.membership) {
+    fn allowed(&self, own_member: Option<&Member>) -> Vec<&'static str> {
+        let role = match own_member.map(|member| member.membership) {
             Some(Membership::Joined) => MEMBER,
             Some(Membership::Invited) => INVITED,
             _ => return Vec::new(),
         };
         let members = &self.thread.value.members;
-        let waits = members.iter().any(|member| {
+        let can_consent = members.iter().any(|member| {
             member.membership == Membership::Proposed && !member.has_consent_of(self.me)
         });
-        let removes = part.is_some_and(Member::is_founder)
-            && members.iter().any(|member| !member.is_founder() && member.membership.counts());
+        let can_remove = own_member.is_some_and(Member::is_founder)
+            && members.iter().any(|member| !member.is_founder() && member.membership.is_counted());
         let mut allowed = THREAD.allowed_as(role, self.state);
         allowed.retain(|action| match *action {
             "edit" | "retract" => false,
-            "consent" => waits,
-            "remove" => removes,
+            "consent" => can_consent,
+            "remove" => can_remove,
             _ => true,
         });
         allowed
     }
 
     fn participant(&self, member: &Member) -> ParticipantView {
-        let told = self.told(&member.owner_id);
+        let marks = self.shared_marks(&member.owner_id);
         view!(member => ParticipantView {
             owner_id, agent_id, membership, invited_by;
             since: rfc3339(member.since),
             founder: member.is_founder(),
-            delivered_seq: told.delivered,
-            read_seq: told.read,
+            delivered_seq: marks.delivered,
+            read_seq: marks.read,
         })
     }
 
@@ -305,13 +306,13 @@ impl Scene<'_> {
         let seq = message.seq;
         let others = self.thread.value.others(&message.owner_id);
         let others = others.filter(|other| other.joined_after < seq);
-        let told: Vec<Marks> = others.map(|other| self.told(&other.owner_id)).collect();
-        if message.state != MessageState::Accepted || told.is_empty() {
+        let marks: Vec<Marks> = others.map(|other| self.shared_marks(&other.owner_id)).collect();
+        if message.state != MessageState::Accepted || marks.is_empty() {
             return message.state;
         }
-        if told.iter().all(|marks| marks.read >= seq) {
+        if marks.iter().all(|marks| marks.read >= seq) {
             MessageState::Read
-        } else if told.iter().all(|marks| marks.delivered >= seq) {
+        } else if marks.iter().all(|marks| marks.delivered >= seq) {
             MessageState::Delivered
         } else {
             MessageState::Accepted
@@ -319,7 +320,7 @@ impl Scene<'_> {
     }
 
     /// Returns the marks of a person that others may see.
-    fn told(&self, owner_id: &str) -> Marks {
+    fn shared_marks(&self, owner_id: &str) -> Marks {
         self.seat(owner_id).map(|seat| seat.told).unwrap_or_default()
     }
 

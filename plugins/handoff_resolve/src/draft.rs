@@ -7,11 +7,12 @@ const OPEN: &str = "{{record.";
 const CLOSE: &str = "}}";
 
 /// Returns the value at a path of names and dots.
-fn at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(it, rest)| (it, Some(rest)));
+fn value_at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
+    let (first, rest) =
+        path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let value = record.get(first)?;
     match rest {
-        Some(rest) => at(value.as_object()?, rest),
+        Some(rest) => value_at(value.as_object()?, rest),
         None => Some(value),
     }
 }
@@ -19,13 +20,18 @@ fn at<'r>(record: &'r Map<String, Value>, path: &str) -> Option<&'r Value> {
 /// Whether the contract can be used with this record: the record has the required fields and, if it
 /// lists its contracts, this one is among them.
 pub(crate) fn fits(handoff: &Handoff, handoff_id: &str, record: &Map<String, Value>) -> bool {
-    let named = ["handoff_ids", "properties.handoff_ids"].iter().find_map(|path| at(record, path));
+    let named =
+        ["handoff_ids", "properties.handoff_ids"].iter().find_map(|path| value_at(record, path));
     let named = named.and_then(Value::as_array);
     named.is_none_or(|ids| ids.iter().any(|id| id == handoff_id))
-        && handoff.from.required_fields.iter().all(|path| at(record, path).is_some_and(is_there))
+        && handoff
+            .from
+            .required_fields
+            .iter()
+            .all(|path| value_at(record, path).is_some_and(has_value))
 }
 
-fn is_there(value: &Value) -> bool {
+fn has_value(value: &Value) -> bool {
     !value.is_null() && value.as_str() != Some("")
 }
 
@@ -36,18 +42,18 @@ pub(crate) fn fill(handoff: &Handoff, record: &Map<String, Value>) -> Map<String
         let Value::String(template) = value else { return (field.clone(), value.clone()) };
         let room = handoff.input_schema.pointer(&format!("/properties/{field}/maxLength"));
         let room = room.and_then(Value::as_u64).and_then(|room| usize::try_from(room).ok());
-        let text = with_values(template, record).chars().take(room.unwrap_or(usize::MAX)).collect();
+        let text = interpolate(template, record).chars().take(room.unwrap_or(usize::MAX)).collect();
         (field.clone(), Value::String(text))
     });
     filled.collect()
 }
 
-fn with_values(template: &str, record: &Map<String, Value>) -> String {
+fn interpolate(template: &str, record: &Map<String, Value>) -> String {
     let (mut text, mut rest) = (String::new(), template);
     while let Some((before, after)) = rest.split_once(OPEN) {
         let Some((path, after)) = after.split_once(CLOSE) else { break };
         text.push_str(before);
-        match at(record, path) {
+        match value_at(record, path) {
             Some(Value::String(value)) => text.push_str(value),
             Some(Value::Number(value)) => text.push_str(&value.to_string()),
             _ => {}

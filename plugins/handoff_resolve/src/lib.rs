@@ -40,13 +40,13 @@ impl HandoffResolve {
     /// List the contracts that lead from the map into the capability API.
     #[action(access = read, idempotent, example = List { feed: Some("roles".into()) })]
     fn list(_call: &Call, input: List) -> Result<Contracts, HandoffError> {
-        let begins = input.feed.map(|feed| field("from.feed").eq(feed));
-        let found = HANDOFFS.find(Query::new().filter(begins))?;
-        let there = platform::components();
+        let by_feed = input.feed.map(|feed| field("from.feed").eq(feed));
+        let found = HANDOFFS.find(Query::new().filter(by_feed))?;
+        let components = platform::components();
         let contract = |Stored { id, value, .. }: Stored<Handoff>| {
             view!(value => Contract {
                 title, intent, from, to, requires, consent_text, carries, never_carries;
-                available: there.iter().any(|component| component.id == value.to.capability),
+                available: components.iter().any(|component| component.id == value.to.capability),
                 id,
             })
         };
@@ -67,18 +67,18 @@ impl HandoffResolve {
     }
 
     /// Preview the draft of an address without redeeming it.
-    #[action(access = read, idempotent, example = OfToken { token: TOKEN.into() })]
-    fn preview(call: &Call, input: OfToken) -> Result<Preview, HandoffError> {
-        preview(&unused(call, &input.token)?)
+    #[action(access = read, idempotent, example = TokenInput { token: TOKEN.into() })]
+    fn preview(call: &Call, input: TokenInput) -> Result<Preview, HandoffError> {
+        preview(&load_unused(call, &input.token)?)
     }
 
     /// Redeem an address: get its draft, with the call to make as `next`.
     ///
     /// The address does not work again. `missing` lists the fields of the call that only the
     /// person can give.
-    #[action(access = write, example = OfToken { token: TOKEN.into() })]
-    fn redeem(call: &Call, input: OfToken) -> Result<Answer<Taken>, HandoffError> {
-        let token = unused(call, &input.token)?;
+    #[action(access = write, example = TokenInput { token: TOKEN.into() })]
+    fn redeem(call: &Call, input: TokenInput) -> Result<Answer<RedeemOutput>, HandoffError> {
+        let token = load_unused(call, &input.token)?;
         let draft = preview(&token)?.draft;
         let Token { hof: handoff_id, record_id, nonce, exp, .. } = token;
         let owner_id = call.owner_id().unwrap_or_default().to_owned();
@@ -86,7 +86,7 @@ impl HandoffResolve {
         REDEEMED.put(&nonce, &redeemed, Expect::Absent)?;
         timers::set(&nonce, exp * 1000, "forget", &Forget { nonce: nonce.as_str().into() })?;
         let (Redeemed { handoff_id, record_id, .. }, next) = (redeemed, call_of(&draft));
-        Ok(Answer::new(Taken { handoff_id, record_id, draft }).next(next))
+        Ok(Answer::new(RedeemOutput { handoff_id, record_id, draft }).next(next))
     }
 
     /// Delete a redeemed token that has expired.
@@ -98,7 +98,7 @@ impl HandoffResolve {
 }
 
 /// Reads a token of this host that has neither expired nor been redeemed.
-fn unused(call: &Call, text: &str) -> Result<Token, HandoffError> {
+fn load_unused(call: &Call, text: &str) -> Result<Token, HandoffError> {
     let token = Token::read(call, &platform::about().public_url, text)?;
     match REDEEMED.get(&token.nonce)? {
         Some(_) => Err(HandoffError::HandoffUsed),

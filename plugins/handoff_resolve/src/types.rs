@@ -88,7 +88,7 @@ pub(crate) struct Resolve {
 }
 
 #[input]
-pub(crate) struct OfToken {
+pub(crate) struct TokenInput {
     /// The token: the last part of the address that `resolve` returned.
     pub(crate) token: Text<1, TOKEN_CHARS>,
 }
@@ -161,7 +161,7 @@ pub(crate) struct Preview {
 }
 
 #[output]
-pub(crate) struct Taken {
+pub(crate) struct RedeemOutput {
     pub(crate) handoff_id: String,
     pub(crate) record_id: String,
     pub(crate) draft: Draft,

@@ -20,34 +20,34 @@ const LEVELS: [&str; 6] = ["A1", "A2", "B1", "B2", "C1", "C2"];
 
 /// How well a value meets the asked one; `share` is from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Held {
+pub(crate) struct Outcome {
     pub(crate) share: f64,
     /// Whether the difference is larger than the rule allows.
     pub(crate) fails: bool,
 }
 
-impl Held {
-    fn at(share: f64) -> Self {
+impl Outcome {
+    fn partial(share: f64) -> Self {
         Self { share, fails: false }
     }
 
-    fn fails() -> Self {
+    fn failed() -> Self {
         Self { share: 0.0, fails: true }
     }
 
     fn when(holds: bool) -> Self {
-        if holds { Self::at(1.0) } else { Self::fails() }
+        if holds { Self::partial(1.0) } else { Self::failed() }
     }
 
     /// Returns how well a number meets the asked one if `missing` is the difference and `slack` the
     /// allowed difference.
-    fn missing(missing: f64, slack: f64) -> Self {
+    fn by_difference(missing: f64, slack: f64) -> Self {
         if missing <= 0.0 {
-            Self::at(1.0)
+            Self::partial(1.0)
         } else if missing <= slack {
-            Self::at(MISSED * (1.0 - missing / (slack + slack.max(1.0) * 0.1)))
+            Self::partial(MISSED * (1.0 - missing / (slack + slack.max(1.0) * 0.1)))
         } else {
-            Self::fails()
+            Self::failed()
         }
     }
 }
@@ -59,102 +59,113 @@ pub(crate) struct Values<'a> {
     pub(crate) other: &'a Profile,
     pub(crate) asked: &'a Value,
     pub(crate) upto: Option<&'a Value>,
-    pub(crate) had: &'a Value,
+    pub(crate) offered: &'a Value,
 }
 
 impl Values<'_> {
     /// Returns how well `had` meets `asked`; `None` if the two values cannot be compared.
-    pub(crate) fn compare(&self) -> Option<Held> {
-        let (rule, asked, had) = (self.rule, texts(self.asked), texts(self.had));
-        let held = match rule.by {
-            Comparison::AtLeast => self.number(|asked, had| asked - had)?,
-            Comparison::AtMost => self.number(|asked, had| had - asked)?,
+    pub(crate) fn compare(&self) -> Option<Outcome> {
+        let (rule, asked, offered) = (self.rule, texts(self.asked), texts(self.offered));
+        let outcome = match rule.by {
+            Comparison::AtLeast => self.number(|asked, offered| asked - offered)?,
+            Comparison::AtMost => self.number(|asked, offered| offered - asked)?,
             Comparison::WithinRange => {
-                let had = number(self.had)?;
-                let above = number(self.asked).is_none_or(|least| had >= least);
-                Held::when(above && self.upto.and_then(number).is_none_or(|most| had <= most))
+                let offered = number(self.offered)?;
+                let above = number(self.asked).is_none_or(|least| offered >= least);
+                Outcome::when(
+                    above && self.upto.and_then(number).is_none_or(|most| offered <= most),
+                )
             }
-            Comparison::Overlaps => self.overlap(&asked, &had),
+            Comparison::Overlaps => self.overlap(&asked, &offered),
             Comparison::ContainsAll => {
-                let there = asked.iter().filter(|asked| contains(&had, asked)).count() as f64;
-                let share = there / asked.len().max(1) as f64;
-                Held { share, fails: share == 0.0 }
+                let met = asked.iter().filter(|asked| contains(&offered, asked)).count() as f64;
+                let share = met / asked.len().max(1) as f64;
+                Outcome { share, fails: share == 0.0 }
             }
-            Comparison::SharesTags => self.tags(tags::shares(&asked, &had, &self.other.gist))?,
-            Comparison::CoversTags => self.tags(tags::covers(&asked, &had, &self.other.gist))?,
+            Comparison::SharesTags => {
+                self.tags(tags::shares(&asked, &offered, &self.other.gist))?
+            }
+            Comparison::CoversTags => {
+                self.tags(tags::covers(&asked, &offered, &self.other.gist))?
+            }
             Comparison::Holds => {
-                let share = tags::holds(&asked, &had);
-                Held { share, fails: share < 1.0 && tags::in_one_language(&asked, &had) }
+                let share = tags::holds(&asked, &offered);
+                Outcome { share, fails: share < 1.0 && tags::in_one_language(&asked, &offered) }
             }
-            Comparison::Implies if had.iter().any(|had| rule.partly.contains(&had.as_str())) => {
-                Held::at(1.0 - 0.5 * NEARLY)
+            Comparison::Implies
+                if offered.iter().any(|offered| rule.partly.contains(&offered.as_str())) =>
+            {
+                Outcome::partial(1.0 - 0.5 * NEARLY)
             }
             Comparison::Implies => {
-                Held::when(had.iter().any(|had| rule.needs.contains(&had.as_str())))
+                Outcome::when(offered.iter().any(|offered| rule.needs.contains(&offered.as_str())))
             }
-            Comparison::Avoids => Held::when(!asked.iter().any(|asked| contains(&had, asked))),
-            Comparison::OrderedLevel => self.level(&asked, &had)?,
-            Comparison::LanguageLevel => language_level(&asked, &had)?,
-            Comparison::WithinRegion => Held::when(is_within_region(&asked, &had)),
+            Comparison::Avoids => {
+                Outcome::when(!asked.iter().any(|asked| contains(&offered, asked)))
+            }
+            Comparison::OrderedLevel => self.level(&asked, &offered)?,
+            Comparison::LanguageLevel => language_level(&asked, &offered)?,
+            Comparison::WithinRegion => Outcome::when(is_within_region(&asked, &offered)),
             Comparison::WithinBudget => self.budget(true)?,
             Comparison::PaysEnough => self.budget(false)?,
             Comparison::PaysEither => self.budget(self.asker.side == Side::Demand)?,
             // A listing's place is not among the compared values; `lines` compares the distance.
             Comparison::WithinKm => return None,
         };
-        Some(held)
+        Some(outcome)
     }
 
     /// Returns how well tags meet the asked ones; `None` if they have nothing in common and the
     /// listings are in different languages, because the tags may be translations of each other.
-    fn tags(&self, share: f64) -> Option<Held> {
+    fn tags(&self, share: f64) -> Option<Outcome> {
         let language = |profile: &Profile| tags::language(&profile.title, &profile.excerpt);
-        (share > 0.0 || language(self.asker) == language(self.other)).then_some(Held::at(share))
+        (share > 0.0 || language(self.asker) == language(self.other))
+            .then_some(Outcome::partial(share))
     }
 
     /// Compares numbers or dates; `missing` returns how much is missing. Returns `None` for amounts
     /// in different currencies, and if a value is neither a number nor a date.
-    fn number(&self, missing: impl Fn(f64, f64) -> f64) -> Option<Held> {
+    fn number(&self, missing: impl Fn(f64, f64) -> f64) -> Option<Outcome> {
         let currency = |profile: &Profile| profile.attributes.get("currency").cloned();
         if self.rule.in_currency && currency(self.asker) != currency(self.other) {
             return None;
         }
-        let (asked, had) = (number(self.asked)? + self.rule.plus, number(self.had)?);
+        let (asked, offered) = (number(self.asked)? + self.rule.plus, number(self.offered)?);
         let slack = self.rule.slack * if self.rule.relative { asked.abs() } else { 1.0 };
-        Some(Held::missing(missing(asked, had), slack))
+        Some(Outcome::by_difference(missing(asked, offered), slack))
     }
 
-    fn overlap(&self, asked: &[String], had: &[String]) -> Held {
-        if asked.iter().any(|asked| contains(had, asked)) {
-            return Held::at(1.0);
+    fn overlap(&self, asked: &[String], offered: &[String]) -> Outcome {
+        if asked.iter().any(|asked| contains(offered, asked)) {
+            return Outcome::partial(1.0);
         }
         let near = |one: &str, other: &str| {
-            asked.iter().any(|asked| asked == one) && had.iter().any(|had| had == other)
+            asked.iter().any(|asked| asked == one) && offered.iter().any(|offered| offered == other)
         };
         let is_near =
             self.rule.near.iter().any(|(one, other)| near(one, other) || near(other, one));
-        if is_near { Held::at(NEARLY) } else { Held::fails() }
+        if is_near { Outcome::partial(NEARLY) } else { Outcome::failed() }
     }
 
-    fn level(&self, asked: &[String], had: &[String]) -> Option<Held> {
+    fn level(&self, asked: &[String], offered: &[String]) -> Option<Outcome> {
         let place = |level: &String| self.rule.scale.iter().position(|known| known == level);
-        let had: Vec<usize> = had.iter().filter_map(place).collect();
+        let offered: Vec<usize> = offered.iter().filter_map(place).collect();
         let distances = asked
             .iter()
             .filter_map(place)
-            .flat_map(|asked| had.iter().map(move |had| asked.abs_diff(*had)));
+            .flat_map(|asked| offered.iter().map(move |offered| asked.abs_diff(*offered)));
         let nearest = distances.min()? as f64;
         Some(match nearest <= self.rule.slack {
-            true => Held::at(1.0 - NEARLY * nearest),
-            false => Held::fails(),
+            true => Outcome::partial(1.0 - NEARLY * nearest),
+            false => Outcome::failed(),
         })
     }
 
     /// Compares what one side pays with what the other side asks; returns `None` if currencies or
     /// periods differ and cannot be converted.
-    fn budget(&self, asker_pays: bool) -> Option<Held> {
-        let (asked, had) = (pay(self.asked, self.had)?, pay(self.had, self.asked)?);
-        let (payer, payee) = if asker_pays { (&asked, &had) } else { (&had, &asked) };
+    fn budget(&self, asker_pays: bool) -> Option<Outcome> {
+        let (asked, offered) = (pay(self.asked, self.offered)?, pay(self.offered, self.asked)?);
+        let (payer, payee) = if asker_pays { (&asked, &offered) } else { (&offered, &asked) };
         let is_named = |pay: &Compensation| pay.currency != NO_CURRENCY;
         if payer.currency != payee.currency && is_named(payer) && is_named(payee) {
             return None;
@@ -167,12 +178,12 @@ impl Values<'_> {
         };
         let price = payee.min.or(payee.max)? * factor;
         match (payer.max, payer.min) {
-            (Some(most), _) => Some(Held::missing(
+            (Some(most), _) => Some(Outcome::by_difference(
                 price - most,
                 self.rule.slack * most.abs().max(f64::MIN_POSITIVE),
             )),
             // Only a minimum of what is paid is known.
-            (None, Some(least)) if price <= least => Some(Held::at(1.0)),
+            (None, Some(least)) if price <= least => Some(Outcome::partial(1.0)),
             _ => None,
         }
     }
@@ -203,22 +214,22 @@ fn per_year(unit: Unit, is_home: bool) -> Option<f64> {
     }
 }
 
-fn language_level(asked: &[String], had: &[String]) -> Option<Held> {
+fn language_level(asked: &[String], offered: &[String]) -> Option<Outcome> {
     let level = |text: &str| {
         let (language, level) = text.split_once(':')?;
         Some((language.to_owned(), LEVELS.iter().position(|known| *known == level)?))
     };
-    let had: Vec<(String, usize)> = had.iter().filter_map(|text| level(text)).collect();
+    let offered: Vec<(String, usize)> = offered.iter().filter_map(|text| level(text)).collect();
     let missing = asked.iter().filter_map(|text| {
         let (language, asked) = level(text)?;
-        let (_, had) = had.iter().find(|(known, _)| *known == language)?;
-        Some(asked.saturating_sub(*had))
+        let (_, offered) = offered.iter().find(|(known, _)| *known == language)?;
+        Some(asked.saturating_sub(*offered))
     });
     let worst = missing.max()? as f64;
-    Some(Held::missing(worst, 1.0))
+    Some(Outcome::by_difference(worst, 1.0))
 }
 
-fn is_within_region(asked: &[String], had: &[String]) -> bool {
+fn is_within_region(asked: &[String], offered: &[String]) -> bool {
     let is_part = |part: &str, whole: &str| {
         let rest = part.strip_prefix(whole);
         let country = part.split('-').next().unwrap_or_default();
@@ -226,7 +237,7 @@ fn is_within_region(asked: &[String], had: &[String]) -> bool {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
             || countries.is_some_and(|(_, countries)| countries.contains(&country))
     };
-    asked.iter().any(|one| had.iter().any(|other| is_part(one, other) || is_part(other, one)))
+    asked.iter().any(|one| offered.iter().any(|other| is_part(one, other) || is_part(other, one)))
 }
 
 /// Returns the values of a list, or the one value, as texts.
@@ -251,7 +262,7 @@ fn contains(list: &[String], text: &str) -> bool {
 
 /// Whether two values are equal as in the taxonomy: numbers by their size, texts without regard to
 /// case.
-pub fn same(one: &Value, other: &Value) -> bool {
+pub fn are_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(one), Value::String(other)) => {
             one.trim().to_lowercase() == other.trim().to_lowercase()
@@ -311,22 +322,23 @@ mod tests {
 
     #[test]
     fn what_is_missing_counts_less_and_less() {
-        assert_eq!(Held::missing(0.0, 0.0).share, 1.0);
-        assert!(Held::missing(1.0, 2.0).share > Held::missing(2.0, 2.0).share);
-        assert!(Held::missing(1.0, 0.0).fails && !Held::missing(1.0, 1.0).fails);
+        assert_eq!(Outcome::by_difference(0.0, 0.0).share, 1.0);
+        assert!(Outcome::by_difference(1.0, 2.0).share > Outcome::by_difference(2.0, 2.0).share);
+        assert!(Outcome::by_difference(1.0, 0.0).fails && !Outcome::by_difference(1.0, 1.0).fails);
     }
 
     #[test]
     fn levels_of_languages_are_ordered() {
-        let held = |asked: &str, had: &str| language_level(&[asked.into()], &[had.into()]);
-        assert_eq!(held("de:B2", "de:C1").unwrap().share, 1.0);
-        assert!(held("de:C1", "de:A2").unwrap().fails);
-        assert_eq!(held("de:C1", "fr:C2"), None);
+        let outcome =
+            |asked: &str, offered: &str| language_level(&[asked.into()], &[offered.into()]);
+        assert_eq!(outcome("de:B2", "de:C1").unwrap().share, 1.0);
+        assert!(outcome("de:C1", "de:A2").unwrap().fails);
+        assert_eq!(outcome("de:C1", "fr:C2"), None);
     }
 
     #[test]
     fn values_are_equal_as_in_the_taxonomy() {
-        assert!(same(&json!("Rust "), &json!("rust")) && same(&json!(2), &json!(2.0)));
-        assert!(!same(&json!("2"), &json!(2)));
+        assert!(are_equal(&json!("Rust "), &json!("rust")) && are_equal(&json!(2), &json!(2.0)));
+        assert!(!are_equal(&json!("2"), &json!(2)));
     }
 }

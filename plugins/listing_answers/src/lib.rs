@@ -1,7 +1,7 @@
 //! Compares what one listing asks for with what another one offers. The rules are in the files of
 //! `listing_taxonomy`; the build script makes tables of them.
 
-mod banded;
+mod rounding;
 mod clauses;
 mod compare;
 mod concepts;
@@ -9,16 +9,16 @@ mod levels;
 mod lines;
 mod numbers;
 mod prices;
-mod said;
+mod extraction;
 mod stances;
 mod tables;
 mod tags;
 mod tokens;
 mod topics;
 
-pub use banded::banded;
-pub use compare::{days, distance_km, same};
+pub use compare::{are_equal, days, distance_km};
 pub use concepts::{gist, similarity};
+pub use extraction::extract_values;
 pub use lines::{Line, Lines, lines, required_facts, value_of};
-pub use said::said;
+pub use rounding::round_values;
 pub use tables::{Category, category};

@@ -1,24 +1,24 @@
 //! Compares what one listing asks for with what the other one offers: one line for each rule.
 
 use crate::{
-    compare::{Held, Values, distance_km, texts},
+    compare::{Outcome, Values, distance_km, texts},
     tables::{self, Comparison, Excludes, Remote, Rule, Stance},
-    topics::{self, Compared},
+    topics::{self, TopicComparison},
 };
 use people_kit::listings::Profile;
 use serde_json::{Value, json};
 
 /// The factor for the weight of a rule if one of the values was only found in a text.
-const OF_TEXT: f64 = 0.5;
+const TEXT_FACTOR: f64 = 0.5;
 /// The factor for the weight of a contradiction that is known from a text only, and that would
 /// exclude the other listing if attributes stated it.
-const CONTRADICTS: f64 = 4.0;
+const CONTRADICTION_FACTOR: f64 = 4.0;
 /// The weight of a topic towards which a text takes a stance.
-const OF_TOPIC: f64 = 1.0;
+const TOPIC_WEIGHT: f64 = 1.0;
 /// The share from which a line counts as met.
 const MET: f64 = 0.999;
 /// The score if the attribute contradicts the asked value and the text meets it.
-const SAID_OTHERWISE: f64 = 0.5;
+const EXCEPTION_SHARE: f64 = 0.5;
 /// The upper bounds by which distances are shown, in kilometres.
 const BANDS_KM: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
 
@@ -61,7 +61,7 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
     let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Lines::default() };
     let mut lines = Lines::default();
     for rule in tables::rules(from, of) {
-        let (line, held) = match rule.by {
+        let (line, outcome) = match rule.by {
             Comparison::WithinKm => match distance(rule, asker, other) {
                 Some(found) => found,
                 None => continue,
@@ -71,7 +71,8 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
                 None => continue,
             },
         };
-        let fails = held.is_some_and(|held| held.fails) && (is_certain(rule.by) || !line.from_text);
+        let fails = outcome.is_some_and(|outcome| outcome.fails)
+            && (is_certain(rule.by) || !line.from_text);
         match rule.excludes {
             Excludes::One if fails => lines.excluded = true,
             Excludes::Both if fails => lines.contradicted.push(rule.ask),
@@ -79,7 +80,7 @@ pub fn lines(asker: &Profile, other: &Profile) -> Lines {
         }
         lines.lines.push(line);
     }
-    for compared in topics::compared(asker, other) {
+    for compared in topics::compare(asker, other) {
         lines.add(compared);
     }
     lines
@@ -94,8 +95,8 @@ fn is_certain(by: Comparison) -> bool {
 impl Lines {
     /// Adds the line for a topic that the asker needs or refuses, with the stance of the other
     /// listing.
-    fn add(&mut self, compared: Compared) {
-        let Compared { topic, asked, found, from_text } = compared;
+    fn add(&mut self, compared: TopicComparison) {
+        let TopicComparison { topic, asked, found, from_text } = compared;
         let fails = found.is_some_and(|found| asked.contradicts(found, topic));
         let share = match (asked, found) {
             _ if fails => Some(0.0),
@@ -107,7 +108,7 @@ impl Lines {
         self.lines.push(Line {
             field: topic.name,
             answered_by: topic.name,
-            weight: OF_TOPIC,
+            weight: TOPIC_WEIGHT,
             share,
             asked: asked.name().into(),
             found: found.map(|found| found.name().into()).unwrap_or_default(),
@@ -122,15 +123,17 @@ impl Lines {
 pub fn required_facts(mine: &Profile, code: &str) -> Vec<Vec<String>> {
     let kind = |code: &str| tables::category(code).map(|known| known.kind);
     let (Some(own), Some(other)) = (kind(&mine.category), kind(code)) else { return Vec::new() };
-    let decides = |rule: &&Rule| {
+    let is_exclusive = |rule: &&Rule| {
         rule.by == Comparison::Overlaps && rule.near.is_empty() && rule.excludes == Excludes::One
     };
     let facts = |name: &str, of: &str| -> Option<Vec<String>> {
         let values = texts(mine.attributes.get(name)?);
         Some(values.iter().map(|value| format!("{of}={}", value.to_lowercase())).collect())
     };
-    let asked = tables::rules(own, other).iter().filter(decides).filter(|rule| rule.have_indexed);
-    let asking = tables::rules(other, own).iter().filter(decides).filter(|rule| rule.ask_indexed);
+    let asked =
+        tables::rules(own, other).iter().filter(is_exclusive).filter(|rule| rule.have_indexed);
+    let asking =
+        tables::rules(other, own).iter().filter(is_exclusive).filter(|rule| rule.ask_indexed);
     asked
         .filter_map(|rule| facts(rule.ask, rule.have))
         .chain(asking.filter_map(|rule| facts(rule.have, rule.ask)))
@@ -159,14 +162,14 @@ fn known_age(profile: &Profile, stated: &Value) -> Value {
     }
 }
 
-fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
+fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Outcome>)> {
     if rule.unless.is_some_and(|unless| value_of(asker, unless).is_some()) {
         return None;
     }
     let upto = rule.upto.and_then(|upto| value_of(asker, upto));
-    let (asked, is_said) = match (value_of(asker, rule.ask), &upto) {
+    let (asked, is_from_text) = match (value_of(asker, rule.ask), &upto) {
         (Some(asked), _) => asked,
-        (None, Some((_, is_said))) => (Value::Null, *is_said),
+        (None, Some((_, is_from_text))) => (Value::Null, *is_from_text),
         (None, None) => return None,
     };
     let applies = |value: &String| rule.when.contains(&value.as_str());
@@ -174,23 +177,25 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         return None;
     }
     let upto = upto.map(|(upto, _)| upto);
-    let asked = with(rule, asker, asked);
-    let compare = |had: &Value| {
-        Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), had }.compare()
+    let asked = with_more_values(rule, asker, asked);
+    let compare = |offered: &Value| {
+        Values { rule, asker, other, asked: &asked, upto: upto.as_ref(), offered }.compare()
     };
     let found = value_of(other, rule.have);
-    let found = found.map(|(had, is_said)| (with(rule, other, had), is_said));
-    let mut from_text = is_said || found.as_ref().is_some_and(|(_, is_said)| *is_said);
-    let mut held = found.as_ref().and_then(|(had, _)| compare(had));
-    if held.is_some_and(|held| held.fails) && !from_text {
+    let found =
+        found.map(|(offered, is_from_text)| (with_more_values(rule, other, offered), is_from_text));
+    let mut from_text =
+        is_from_text || found.as_ref().is_some_and(|(_, is_from_text)| *is_from_text);
+    let mut outcome = found.as_ref().and_then(|(offered, _)| compare(offered));
+    if outcome.is_some_and(|outcome| outcome.fails) && !from_text {
         // What the text says can be an exception from what the attribute says.
         let exception = other.said.get(rule.have).and_then(compare);
         if exception.is_some_and(|exception| exception.share >= MET) {
-            held = Some(Held { share: SAID_OTHERWISE, fails: false });
+            outcome = Some(Outcome { share: EXCEPTION_SHARE, fails: false });
             from_text = true;
         }
     }
-    if rule.by == Comparison::OrderedLevel && found.is_some() && held.is_none() {
+    if rule.by == Comparison::OrderedLevel && found.is_some() && outcome.is_none() {
         // One of the two values is not on the rule's scale.
         return None;
     }
@@ -198,28 +203,29 @@ fn line(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, 
         Some(upto) => json!({ "min": asked, "max": upto }),
         None => asked.clone(),
     };
-    let contradicts = held.is_some_and(|held| held.fails) && rule.excludes == Excludes::One;
+    let contradicts =
+        outcome.is_some_and(|outcome| outcome.fails) && rule.excludes == Excludes::One;
     // The age by the year of birth is only compared; the stated age is shown.
     let stated = match rule.have {
         "age" => other.attributes.get("age").cloned(),
-        _ => found.map(|(had, _)| had),
+        _ => found.map(|(offered, _)| offered),
     };
     let line = Line {
         field: rule.ask,
         answered_by: rule.have,
         weight: rule.weight
-            * if from_text { OF_TEXT } else { 1.0 }
-            * if contradicts { CONTRADICTS } else { 1.0 },
-        share: held.map(|held| held.share),
+            * if from_text { TEXT_FACTOR } else { 1.0 }
+            * if contradicts { CONTRADICTION_FACTOR } else { 1.0 },
+        share: outcome.map(|outcome| outcome.share),
         asked,
         found: stated.unwrap_or_default(),
         from_text,
     };
-    Some((line, held))
+    Some((line, outcome))
 }
 
 /// Adds the values of the rule's attribute `with`, if both attributes are lists.
-fn with(rule: &Rule, profile: &Profile, value: Value) -> Value {
+fn with_more_values(rule: &Rule, profile: &Profile, value: Value) -> Value {
     let more = rule.with.and_then(|name| value_of(profile, name));
     match (value, more) {
         (Value::Array(mut values), Some((Value::Array(more), _))) => {
@@ -232,18 +238,22 @@ fn with(rule: &Rule, profile: &Profile, value: Value) -> Value {
 
 /// Returns the line about the distance; `None` if the distance does not matter or the asker has no
 /// place.
-fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Line, Option<Held>)> {
-    let works_anywhere = |profile: &Profile| {
-        let says = |name: &str, value: &str| {
+fn distance(
+    rule: &'static Rule,
+    asker: &Profile,
+    other: &Profile,
+) -> Option<(Line, Option<Outcome>)> {
+    let is_remote = |profile: &Profile| {
+        let has_value = |name: &str, value: &str| {
             let value_of = value_of(profile, name).map(|(value, _)| texts(&value));
             value_of.is_some_and(|values| values.iter().any(|known| known == value))
         };
-        profile.remote || says("workplace_type", "remote") || says("venues", "online")
+        profile.remote || has_value("workplace_type", "remote") || has_value("venues", "online")
     };
     let is_irrelevant = match rule.remote {
         Remote::Never => asker.remote || other.remote,
-        Remote::Other => works_anywhere(other),
-        Remote::Either => works_anywhere(asker) || works_anywhere(other),
+        Remote::Other => is_remote(other),
+        Remote::Either => is_remote(asker) || is_remote(other),
     };
     if is_irrelevant || asker.place.is_none() {
         return None;
@@ -251,7 +261,7 @@ fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Li
     let distance = distance_km(asker, other);
     let moves = rule.moves.and_then(|moves| value_of(asker, moves));
     let moves = moves.is_some_and(|(moves, _)| moves == true);
-    let held = distance.map(|distance| Held {
+    let outcome = distance.map(|distance| Outcome {
         share: (-distance / rule.near_km).exp(),
         fails: rule.slack > 0.0 && distance > rule.slack && !moves,
     });
@@ -263,12 +273,12 @@ fn distance(rule: &'static Rule, asker: &Profile, other: &Profile) -> Option<(Li
         field: rule.ask,
         answered_by: rule.have,
         weight: rule.weight,
-        share: held.map(|held| held.share),
+        share: outcome.map(|outcome| outcome.share),
         asked: Value::Null,
         found: found.unwrap_or_default(),
         from_text: false,
     };
-    Some((line, held))
+    Some((line, outcome))
 }
 
 #[cfg(test)]

@@ -184,10 +184,11 @@ mod tests {
                 json!({ "currency": "XXX", "unit": "ONCE", "min": 650.0, "max": 650.0 }),
             ),
         ] {
-            let said = crate::said(code, text, "2026-11-24");
+            let said = crate::extract_values(code, text, "2026-11-24");
             assert_eq!(said.get("compensation"), Some(&expected), "{text}");
         }
-        let none = crate::said("home.let.apartment", "Built in 1998, 3 rooms", "2026-11-24");
+        let none =
+            crate::extract_values("home.let.apartment", "Built in 1998, 3 rooms", "2026-11-24");
         assert_eq!(none.get("compensation"), None);
     }
 }

@@ -25,7 +25,7 @@ impl Stance {
         Self::NAMES.iter().find(|(stance, _)| *stance == self).map_or("", |(_, name)| name)
     }
 
-    pub(crate) fn of_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|(_, known)| *known == name).map(|(stance, _)| *stance)
     }
 
@@ -51,11 +51,11 @@ const CLAUSE: usize = 3;
 const NEGATES_BEFORE: usize = 3;
 const NEGATES_AFTER: usize = 8;
 /// A negation reverses another cue if fewer than this many words are between the two.
-const TURNS: usize = 2;
+const REVERSES_WITHIN: usize = 2;
 
 /// A cue of a text.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct CueMatch {
     cue: Cue,
     at: usize,
     length: usize,
@@ -64,7 +64,7 @@ struct Found {
 /// Returns the stances that a text of a listing of this kind takes, by topic.
 pub(crate) fn stances(kind: &str, text: &str) -> Map<String, Value> {
     let text = Text::new(text);
-    let cues = turned(text.cues(CUES), &text.words);
+    let cues = apply_negations(text.cues(CUES), &text.words);
     let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&kind));
     topics
         .filter_map(|topic| {
@@ -90,23 +90,23 @@ impl Text {
     }
 
     /// Whether a pattern can be in the text.
-    fn can_have(&self, pattern: &Pattern) -> bool {
-        let is_there = |word: &str| word.contains('*') || self.distinct.contains(word);
-        applies(pattern.language, self.language) && pattern.words.iter().all(|word| is_there(word))
+    fn can_contain(&self, pattern: &Pattern) -> bool {
+        let occurs = |word: &str| word.contains('*') || self.distinct.contains(word);
+        applies(pattern.language, self.language) && pattern.words.iter().all(|word| occurs(word))
     }
 
     /// Returns the cues of the text; of those that begin at the same word, the longest.
-    fn cues(&self, patterns: &[(Cue, Pattern)]) -> Vec<Found> {
+    fn cues(&self, patterns: &[(Cue, Pattern)]) -> Vec<CueMatch> {
         let patterns: Vec<&(Cue, Pattern)> =
-            patterns.iter().filter(|(_, pattern)| self.can_have(pattern)).collect();
+            patterns.iter().filter(|(_, pattern)| self.can_contain(pattern)).collect();
         let mut found = Vec::new();
         let mut at = 0;
         while at < self.words.len() {
-            let here = patterns.iter().filter_map(|(cue, pattern)| {
+            let matching = patterns.iter().filter_map(|(cue, pattern)| {
                 let length = clauses::matches(pattern.words, &self.words, at)?;
-                Some(Found { cue: *cue, at, length })
+                Some(CueMatch { cue: *cue, at, length })
             });
-            match here.max_by_key(|found| found.length) {
+            match matching.max_by_key(|found| found.length) {
                 Some(cue) => {
                     at += cue.length;
                     found.push(cue);
@@ -131,27 +131,27 @@ fn applies(tag: &str, language: Language) -> bool {
 }
 
 /// Reverses the cues that are negated: what is not allowed is refused.
-fn turned(cues: Vec<Found>, words: &[Word]) -> Vec<Found> {
-    let negations: Vec<Found> =
+fn apply_negations(cues: Vec<CueMatch>, words: &[Word]) -> Vec<CueMatch> {
+    let negations: Vec<CueMatch> =
         cues.iter().filter(|found| found.cue == Cue::Not).copied().collect();
-    let is_turned = |found: &Found| {
+    let is_reversed = |found: &CueMatch| {
         negations.iter().any(|not| {
             let end = not.at + not.length;
             clause(words, not.at) == clause(words, found.at)
-                && (end <= found.at && found.at - end < TURNS
+                && (end <= found.at && found.at - end < REVERSES_WITHIN
                     || found.cue == Cue::Accepts && not.at == found.at + found.length)
         })
     };
-    let turn = |found: Found| {
+    let reverse = |found: CueMatch| {
         let cue = match found.cue {
-            Cue::Accepts if is_turned(&found) => Cue::Refuses,
-            Cue::Needs if is_turned(&found) => Cue::Accepts,
-            Cue::Refuses if is_turned(&found) => Cue::Accepts,
+            Cue::Accepts if is_reversed(&found) => Cue::Refuses,
+            Cue::Needs if is_reversed(&found) => Cue::Accepts,
+            Cue::Refuses if is_reversed(&found) => Cue::Accepts,
             other => other,
         };
-        Found { cue, ..found }
+        CueMatch { cue, ..found }
     };
-    cues.iter().copied().map(turn).collect()
+    cues.iter().copied().map(reverse).collect()
 }
 
 fn sentence(words: &[Word], at: usize) -> Option<usize> {
@@ -163,14 +163,14 @@ fn clause(words: &[Word], at: usize) -> Option<usize> {
 }
 
 /// Returns the stance of a text towards a topic.
-fn stance(topic: &Topic, kind: &str, text: &Text, cues: &[Found]) -> Option<Stance> {
+fn stance(topic: &Topic, kind: &str, text: &Text, cues: &[CueMatch]) -> Option<Stance> {
     let words = &text.words;
     let mentions: Vec<&Pattern> =
-        topic.words.iter().filter(|pattern| text.can_have(pattern)).collect();
+        topic.words.iter().filter(|pattern| text.can_contain(pattern)).collect();
     let says: Vec<&(Says, Pattern)> = topic
         .says
         .iter()
-        .filter(|(says, pattern)| says.is_for(kind) && text.can_have(pattern))
+        .filter(|(says, pattern)| says.is_for(kind) && text.can_contain(pattern))
         .collect();
     if mentions.is_empty() && says.is_empty() {
         return None;
@@ -186,14 +186,14 @@ fn stance(topic: &Topic, kind: &str, text: &Text, cues: &[Found]) -> Option<Stan
         }
     }
     let own = text.cues(topic.cues);
-    let all: Vec<Found> = cues.iter().chain(&own).copied().collect();
+    let all: Vec<CueMatch> = cues.iter().chain(&own).copied().collect();
     let mut at = 0;
     while at < words.len() {
         let lengths =
             mentions.iter().filter_map(|pattern| clauses::matches(pattern.words, words, at));
         let length = lengths.max().filter(|length| taken.range(at..at + length).next().is_none());
         if let Some(length) = length {
-            stances.extend(of_mention(topic, kind, (at, length), words, &all));
+            stances.extend(stance_of_mention(topic, kind, (at, length), words, &all));
         }
         at += length.unwrap_or(1);
     }
@@ -201,12 +201,12 @@ fn stance(topic: &Topic, kind: &str, text: &Text, cues: &[Found]) -> Option<Stan
 }
 
 /// Returns the stance that one mention of a topic shows.
-fn of_mention(
+fn stance_of_mention(
     topic: &Topic,
     kind: &str,
     (at, length): (usize, usize),
     words: &[Word],
-    cues: &[Found],
+    cues: &[CueMatch],
 ) -> Option<Stance> {
     let nearest = cues
         .iter()
@@ -241,7 +241,7 @@ fn of_mention(
     }
 }
 
-fn is_negated(at: usize, length: usize, words: &[Word], cues: &[Found]) -> bool {
+fn is_negated(at: usize, length: usize, words: &[Word], cues: &[CueMatch]) -> bool {
     let negations = cues.iter().filter(|found| found.cue == Cue::Not);
     negations.into_iter().any(|found| {
         let before = found.at + found.length <= at;
@@ -250,7 +250,7 @@ fn is_negated(at: usize, length: usize, words: &[Word], cues: &[Found]) -> bool 
 }
 
 /// Returns how far a cue is from a mention; `None` if the cue is not about the mention.
-fn distance(found: &Found, (at, length): (usize, usize), words: &[Word]) -> Option<usize> {
+fn distance(found: &CueMatch, (at, length): (usize, usize), words: &[Word]) -> Option<usize> {
     let (topic, cue) = (words.get(at)?, words.get(found.at)?);
     if topic.sentence != cue.sentence {
         return None;

@@ -66,21 +66,21 @@ const IN_TEXT: f64 = 0.8;
 
 /// Returns for each tag in `asked` how similar the most similar tag in `had` is, or `IN_TEXT` if
 /// all words of the tag are in `gist`.
-fn nearest(asked: &[String], had: &[String], gist: &[String]) -> Vec<f64> {
-    let had: Vec<Words> = had.iter().map(|tag| words_of(tag)).collect();
+fn nearest(asked: &[String], offered: &[String], gist: &[String]) -> Vec<f64> {
+    let offered: Vec<Words> = offered.iter().map(|tag| words_of(tag)).collect();
     let nearest = |tag: &String| {
         let words = words_of(tag);
         let is_in_text = words.iter().all(|word| gist.contains(word));
         let in_text = if is_in_text { IN_TEXT } else { 0.0 };
-        had.iter().map(|had| dice(&words, had)).fold(in_text, f64::max)
+        offered.iter().map(|offered| dice(&words, offered)).fold(in_text, f64::max)
     };
     asked.iter().map(nearest).collect()
 }
 
 /// Returns how far those two tags in `asked` that are met best, or the only one, are met.
-pub(crate) fn shares(asked: &[String], had: &[String], gist: &[String]) -> f64 {
+pub(crate) fn shares(asked: &[String], offered: &[String], gist: &[String]) -> f64 {
     let enough = asked.len().clamp(1, 2) as f64;
-    let mut found = nearest(asked, had, gist);
+    let mut found = nearest(asked, offered, gist);
     found.sort_by(|one, other| other.total_cmp(one));
     let best = found.first().copied().unwrap_or_default();
     let sum: f64 = found.iter().take(2).sum();
@@ -89,22 +89,22 @@ pub(crate) fn shares(asked: &[String], had: &[String], gist: &[String]) -> f64 {
 }
 
 /// Returns the share of the tags in `asked` that are met.
-pub(crate) fn covers(asked: &[String], had: &[String], gist: &[String]) -> f64 {
-    let found = nearest(asked, had, gist);
+pub(crate) fn covers(asked: &[String], offered: &[String], gist: &[String]) -> f64 {
+    let found = nearest(asked, offered, gist);
     found.iter().sum::<f64>() / found.len().max(1) as f64
 }
 
 /// Returns the share of the certificates that are held. A certificate may be written with more or
 /// with fewer words.
 pub(crate) fn holds(asked: &[String], names: &[String]) -> f64 {
-    let had: Vec<Words> = names.iter().map(|tag| words_of(tag)).collect();
+    let offered: Vec<Words> = names.iter().map(|tag| words_of(tag)).collect();
     let forms = |tag: &str| -> BTreeSet<String> {
         words::forms(tag).into_iter().map(|(_, form)| words::folded(&form)).collect()
     };
     let is_held = |tag: &&String| {
         let words = words_of(tag);
         let forms_asked = forms(tag);
-        had.iter().any(|had| words.is_subset(had) || had.is_subset(&words))
+        offered.iter().any(|offered| words.is_subset(offered) || offered.is_subset(&words))
             || names.iter().any(|name| forms_asked.is_subset(&forms(name)))
     };
     asked.iter().filter(is_held).count() as f64 / asked.len().max(1) as f64

@@ -8,7 +8,7 @@ use people_kit::listings::Profile;
 use serde_json::Value;
 
 /// A topic that one listing needs or refuses, and the stance of the other listing.
-pub(crate) struct Compared {
+pub(crate) struct TopicComparison {
     pub(crate) topic: &'static Topic,
     pub(crate) asked: Stance,
     pub(crate) found: Option<Stance>,
@@ -19,7 +19,7 @@ pub(crate) struct Compared {
 /// Returns the topics that the asker's listing needs or refuses, with the other listing's stance.
 /// Topics about which only attributes say something are omitted, because the rules compare
 /// attributes.
-pub(crate) fn compared(asker: &Profile, other: &Profile) -> Vec<Compared> {
+pub(crate) fn compare(asker: &Profile, other: &Profile) -> Vec<TopicComparison> {
     let kind = |profile: &Profile| tables::category(&profile.category).map(|known| known.kind);
     let (Some(from), Some(of)) = (kind(asker), kind(other)) else { return Vec::new() };
     let topics = TOPICS.iter().filter(|topic| topic.kinds.contains(&of));
@@ -28,9 +28,9 @@ pub(crate) fn compared(asker: &Profile, other: &Profile) -> Vec<Compared> {
             let (asked, in_text) = stance_of(asker, from, topic)?;
             let found = stance_of(other, of, topic);
             let from_text = in_text || found.is_some_and(|(_, in_text)| in_text);
-            let asks = matches!(asked, Stance::Needs | Stance::Refuses) && from_text;
+            let is_relevant = matches!(asked, Stance::Needs | Stance::Refuses) && from_text;
             let found = found.map(|(stance, _)| stance);
-            asks.then_some(Compared { topic, asked, found, from_text })
+            is_relevant.then_some(TopicComparison { topic, asked, found, from_text })
         })
         .collect()
 }
@@ -49,7 +49,7 @@ fn stance_of(profile: &Profile, kind: &str, topic: &Topic) -> Option<(Stance, bo
 fn own_stance(profile: &Profile, kind: &str, topic: &Topic) -> Option<(Stance, bool)> {
     let said = || {
         let named = profile.said.get(STANCES)?.get(topic.name)?.as_str()?;
-        Stance::of_name(named).map(|stance| (stance, true))
+        Stance::from_name(named).map(|stance| (stance, true))
     };
     let attribute = |values: &serde_json::Map<String, Value>, in_text: bool| {
         let stated = topic.attributes.iter().filter(|of| of.kinds.contains(&kind)).find(|of| {

@@ -6,10 +6,10 @@ use crate::{
     criteria::{self, Criterion as Usable, DISTANCE, Operator},
     keys, protected,
     taxonomy::{self, Node, Policy},
-    validate::{self, is_date, misfit},
+    validate::{self, is_date, violation},
 };
 use people_kit::taxonomy::{
-    Breach, Category, CheckInput, Checked, Criterion, Misfit, Policy as Rules, TaxonomyError,
+    Breach, Category, CheckInput, Checked, Criterion, Policy as Rules, TaxonomyError, Violation,
 };
 use portolan_sdk::view;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub(crate) fn listing(
     for (list, kind) in [(&criteria.must, "must"), (&criteria.want, "want")] {
         for (index, criterion) in list.iter().enumerate() {
             let pointer = format!("/criteria/{kind}/{index}");
-            judge(&usable, counterpart, criterion, &pointer, &mut errors, &mut found);
+            check_criterion(&usable, counterpart, criterion, &pointer, &mut errors, &mut found);
         }
     }
     if !found.is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn listing(
         return Err(TaxonomyError::AttributesInvalid { code, side, errors });
     }
     let attributes = validate::normal(attributes);
-    let said = listing_answers::said(node.code, &text, today);
+    let said = listing_answers::extract_values(node.code, &text, today);
     let keys = keys::of(&attributes, &said, &criteria::about(node));
     let synonyms = taxonomy::lineage(node).flat_map(|node| owned(node.synonyms));
     Ok(Checked {
@@ -78,12 +78,12 @@ fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-fn judge(
+fn check_criterion(
     usable: &[Usable],
     counterpart: &Node,
     criterion: &Criterion,
     pointer: &str,
-    errors: &mut Vec<Misfit>,
+    errors: &mut Vec<Violation>,
     found: &mut Vec<Breach>,
 ) {
     let policy = &counterpart.policy;
@@ -92,7 +92,7 @@ fn judge(
         let at = format!("{pointer}/field");
         match prohibited_name(policy, field) {
             Some(prohibited) => found.push(Breach { pointer: at, prohibited }),
-            None => errors.push(misfit(&at, "enum", names(usable))),
+            None => errors.push(violation(&at, "enum", names(usable))),
         }
         return;
     };
@@ -143,10 +143,10 @@ pub(crate) fn value(
     value: &Value,
     pointer: &str,
     member: &str,
-) -> Option<Misfit> {
+) -> Option<Violation> {
     let at = format!("{pointer}/{member}");
     if !usable.operators.contains(&op) {
-        return Some(misfit(pointer, "operator", portolan_sdk::to_value(usable.operators)));
+        return Some(violation(pointer, "operator", portolan_sdk::to_value(usable.operators)));
     }
     if op != Operator::In {
         return single(usable, value, &at);
@@ -156,12 +156,12 @@ pub(crate) fn value(
             let mut values = values.iter().enumerate();
             values.find_map(|(index, value)| single(usable, value, &format!("{at}/{index}")))
         }
-        Some(_) => Some(misfit(&at, "maxItems", MOST_VALUES)),
-        None => Some(misfit(&at, "type", "array")),
+        Some(_) => Some(violation(&at, "maxItems", MOST_VALUES)),
+        None => Some(violation(&at, "type", "array")),
     }
 }
 
-fn single(usable: &Usable, value: &Value, at: &str) -> Option<Misfit> {
+fn single(usable: &Usable, value: &Value, at: &str) -> Option<Violation> {
     let fits = match usable.value_type.as_str() {
         "string" => value.as_str().is_some_and(|text| text.chars().count() <= LONGEST_VALUE),
         "date" => value.as_str().is_some_and(is_date),
@@ -169,10 +169,10 @@ fn single(usable: &Usable, value: &Value, at: &str) -> Option<Misfit> {
         _ => value.is_number(),
     };
     if !fits {
-        return Some(misfit(at, "type", usable.value_type.clone()));
+        return Some(violation(at, "type", usable.value_type.clone()));
     }
     let listed = usable.values.is_empty() || usable.values.contains(value);
-    (!listed).then(|| misfit(at, "enum", json!(usable.values)))
+    (!listed).then(|| violation(at, "enum", json!(usable.values)))
 }
 
 #[cfg(test)]

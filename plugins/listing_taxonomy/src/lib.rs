@@ -46,7 +46,7 @@ fn grouping(node: &Node, pointer: &str) -> Refusal {
 }
 
 /// Makes the refusal of a side that the category does not have.
-fn other_sides(node: &Node) -> Refusal {
+fn wrong_side(node: &Node) -> Refusal {
     Refusal::validation("/side", "enum", portolan_sdk::to_value(node.sides))
         .next(Next::action("listing_taxonomy", "get").field("code", node.code))
 }
@@ -196,7 +196,7 @@ impl ListingTaxonomy {
 fn listable(node: &Node, side: Side, pointer: &str) -> Result<(), Refusal> {
     match node.sides {
         [] => Err(grouping(node, pointer)),
-        sides if !sides.contains(&side) => Err(other_sides(node)),
+        sides if !sides.contains(&side) => Err(wrong_side(node)),
         _ => Ok(()),
     }
 }

@@ -5,10 +5,10 @@ use crate::{
     criteria::{self, Criterion as Usable, DISTANCE, Operator, Source},
     keys,
     taxonomy::{self, Node, Policy},
-    validate::misfit,
+    validate::violation,
 };
 use people_kit::taxonomy::{
-    Breach, Comparison, Misfit, NarrowInput, Narrowed, Side, TaxonomyError,
+    Breach, Comparison, NarrowInput, Narrowed, Side, TaxonomyError, Violation,
 };
 use portolan_sdk::{ErrorCode, Refusal};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ pub(crate) fn search(
         if known.is_empty() {
             match policy.and_then(|policy| prohibited_name(policy, field)) {
                 Some(prohibited) => found.push(Breach { pointer, prohibited }),
-                None => errors.push(misfit(&pointer, "enum", names(&usable))),
+                None => errors.push(violation(&pointer, "enum", names(&usable))),
             }
             continue;
         }
@@ -42,7 +42,7 @@ pub(crate) fn search(
             let given = comparison.eq.iter().chain(comparison.one_of.iter().flatten());
             found.extend(given.flat_map(|given| prohibited_values(policy, known, given, &pointer)));
         }
-        match misfit_of(&known, comparison, &pointer) {
+        match violation_of(&known, comparison, &pointer) {
             Some(error) => errors.push(error),
             None => compare(field, comparison, &mut narrowed),
         }
@@ -81,7 +81,7 @@ fn usable(nodes: &'static [Node]) -> Vec<Usable> {
 
 /// Returns what is wrong with a comparison; `None` if it is right in at least one category that has
 /// the field.
-fn misfit_of(known: &[&Usable], comparison: &Comparison, pointer: &str) -> Option<Misfit> {
+fn violation_of(known: &[&Usable], comparison: &Comparison, pointer: &str) -> Option<Violation> {
     let list = comparison.one_of.clone().map(Value::from);
     let parts = [
         (Operator::Eq, "eq", comparison.eq.as_ref()),
@@ -90,11 +90,11 @@ fn misfit_of(known: &[&Usable], comparison: &Comparison, pointer: &str) -> Optio
         (Operator::Lte, "lte", comparison.lte.as_ref()),
     ];
     if parts.iter().all(|(.., given)| given.is_none()) {
-        return Some(misfit(pointer, "minProperties", json!(["eq", "in", "gte", "lte"])));
+        return Some(violation(pointer, "minProperties", json!(["eq", "in", "gte", "lte"])));
     }
     parts.into_iter().find_map(|(op, member, given)| {
         let given = given?;
-        let wrong: Option<Vec<Misfit>> =
+        let wrong: Option<Vec<Violation>> =
             known.iter().map(|usable| value(usable, op, given, pointer, member)).collect();
         wrong?.into_iter().next()
     })
@@ -110,7 +110,7 @@ fn compare(field: &str, comparison: &Comparison, narrowed: &mut Narrowed) {
     }
 }
 
-fn invalid(node: Option<&Node>, errors: Vec<Misfit>) -> TaxonomyError {
+fn invalid(node: Option<&Node>, errors: Vec<Violation>) -> TaxonomyError {
     match node.and_then(|node| Some((node, *node.sides.first()?))) {
         Some((node, side)) => attributes_of(node, side, errors),
         None => {
@@ -124,7 +124,7 @@ fn invalid(node: Option<&Node>, errors: Vec<Misfit>) -> TaxonomyError {
 
 /// Makes the refusal. The filters of a search are about the category itself, so the `fields` of its
 /// counterpart list them.
-fn attributes_of(node: &Node, side: Side, errors: Vec<Misfit>) -> TaxonomyError {
+fn attributes_of(node: &Node, side: Side, errors: Vec<Violation>) -> TaxonomyError {
     let (code, side) = taxonomy::counterpart(node, side)
         .map_or((node.code, side), |(counterpart, side)| (counterpart.code, side));
     TaxonomyError::AttributesInvalid { code: code.to_owned(), side, errors }

@@ -1,7 +1,7 @@
 //! Validates attributes against the schemas of this taxonomy. It implements only the keywords that
 //! these use, because a complete validator would be larger than everything else here together.
 
-use people_kit::taxonomy::Misfit;
+use people_kit::taxonomy::Violation;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -9,39 +9,44 @@ use std::ops::RangeInclusive;
 pub(crate) fn attributes(
     schema: &Map<String, Value>,
     attributes: &Map<String, Value>,
-) -> Vec<Misfit> {
-    let mut misfits = Vec::new();
-    object(schema, attributes, "/attributes", &mut misfits);
-    misfits
+) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    object(schema, attributes, "/attributes", &mut violations);
+    violations
 }
 
 fn object(
     schema: &Map<String, Value>,
     given: &Map<String, Value>,
     pointer: &str,
-    misfits: &mut Vec<Misfit>,
+    violations: &mut Vec<Violation>,
 ) {
     let properties = schema.get("properties").and_then(Value::as_object);
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
         if !given.contains_key(name) {
-            misfits.push(misfit(&join(pointer, name), "required", true));
+            violations.push(violation(&join(pointer, name), "required", true));
         }
     }
     for (name, value) in given {
         match properties.and_then(|properties| properties.get(name)?.as_object()) {
-            Some(schema) => self::value(schema, value, &join(pointer, name), misfits),
-            None => misfits.push(misfit(&join(pointer, name), "additionalProperties", false)),
+            Some(schema) => self::value(schema, value, &join(pointer, name), violations),
+            None => violations.push(violation(&join(pointer, name), "additionalProperties", false)),
         }
     }
 }
 
-fn value(schema: &Map<String, Value>, given: &Value, pointer: &str, misfits: &mut Vec<Misfit>) {
+fn value(
+    schema: &Map<String, Value>,
+    given: &Value,
+    pointer: &str,
+    violations: &mut Vec<Violation>,
+) {
     let number = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
     let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
     let mut wrong = |keyword: &str| {
         let expected = schema.get(keyword).cloned().unwrap_or_default();
-        misfits.push(misfit(pointer, keyword, expected));
+        violations.push(violation(pointer, keyword, expected));
     };
     if text("type").is_some_and(|name| !is(given, name)) {
         return wrong("type");
@@ -73,7 +78,7 @@ fn value(schema: &Map<String, Value>, given: &Value, pointer: &str, misfits: &mu
             within(given.len() as f64, "minItems", "maxItems");
             if let Some(items) = schema.get("items").and_then(Value::as_object) {
                 for (index, given) in given.iter().enumerate() {
-                    value(items, given, &format!("{pointer}/{index}"), misfits);
+                    value(items, given, &format!("{pointer}/{index}"), violations);
                 }
             }
         }
@@ -101,27 +106,27 @@ const PATTERNS: [Pattern; 5] = [
     ("^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$", |text| {
         let mut parts = text.split('-');
         parts.next().is_some_and(is_language)
-            && parts.all(|part| consists(part, 2..=8, u8::is_ascii_alphanumeric))
+            && parts.all(|part| consists_of(part, 2..=8, u8::is_ascii_alphanumeric))
     }),
     ("^[a-z]{2,3}:(A1|A2|B1|B2|C1|C2)$", |text| {
         text.split_once(':').is_some_and(|(language, level)| {
             is_language(language) && ["A1", "A2", "B1", "B2", "C1", "C2"].contains(&level)
         })
     }),
-    ("^[A-Z]{3}$", |text| consists(text, 3..=3, u8::is_ascii_uppercase)),
+    ("^[A-Z]{3}$", |text| consists_of(text, 3..=3, u8::is_ascii_uppercase)),
     ("^[A-Z]{2}(-[A-Z0-9]{1,3})?$", |text| {
         let (country, part) = text.split_once('-').unwrap_or((text, "1"));
         let part_fits = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-        consists(country, 2..=2, u8::is_ascii_uppercase) && consists(part, 1..=3, part_fits)
+        consists_of(country, 2..=2, u8::is_ascii_uppercase) && consists_of(part, 1..=3, part_fits)
     }),
 ];
 
 fn is_language(text: &str) -> bool {
-    consists(text, 2..=3, u8::is_ascii_lowercase)
+    consists_of(text, 2..=3, u8::is_ascii_lowercase)
 }
 
 /// Whether a text has a length within `length`, and consists of letters for which `fits` is true.
-fn consists(text: &str, length: RangeInclusive<usize>, fits: fn(&u8) -> bool) -> bool {
+fn consists_of(text: &str, length: RangeInclusive<usize>, fits: fn(&u8) -> bool) -> bool {
     length.contains(&text.len()) && text.as_bytes().iter().all(fits)
 }
 
@@ -161,8 +166,8 @@ fn join(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-pub(crate) fn misfit(pointer: &str, rule: &str, expected: impl Into<Value>) -> Misfit {
-    Misfit { pointer: pointer.to_owned(), rule: rule.to_owned(), expected: expected.into() }
+pub(crate) fn violation(pointer: &str, rule: &str, expected: impl Into<Value>) -> Violation {
+    Violation { pointer: pointer.to_owned(), rule: rule.to_owned(), expected: expected.into() }
 }
 
 /// Returns valid attributes in their normal form: texts trimmed, without empty lists and repeated

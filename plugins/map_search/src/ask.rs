@@ -1,7 +1,7 @@
 //! The questions of the map, and the records that answer them.
 
+use crate::target::{handoffs, without_repeated};
 use crate::types::*;
-use crate::whole::{handoffs, shorter};
 use people_kit::UNTRUSTED;
 use portolan_sdk::{feeds::Feed, prelude::*};
 
@@ -40,13 +40,14 @@ pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material> {
     for used in &question.value.uses {
         let feed = FEEDS.iter().find(|feed: &&Feed<_>| feed.id() == used.feed);
         let Some((condition, feed)) = used.condition.as_ref().zip(feed) else { continue };
-        let condition = filled(condition, target_id.as_deref().unwrap_or_default(), call.now());
+        let condition =
+            fill_record(condition, target_id.as_deref().unwrap_or_default(), call.now());
         let query = Query::new().filter(Filter::from(condition)).limit(input.limit);
         let found = feed.find(query)?;
         records.push(view!(used => Records {
             feed, filter;
             more: found.next.is_some(),
-            items: found.into_documents().map(shorter).collect(),
+            items: found.into_documents().map(without_repeated).collect(),
         }));
     }
     Ok(Material {
@@ -70,7 +71,7 @@ fn no_target(question_id: &str) -> MapError {
 }
 
 /// Returns the condition with its placeholders filled in.
-fn filled(condition: &Record, target_id: &str, now: u64) -> Record {
+fn fill_record(condition: &Record, target_id: &str, now: u64) -> Record {
     let fill = |(name, value): (&String, _)| (name.clone(), fill(value, target_id, now));
     condition.iter().map(fill).collect()
 }
@@ -83,7 +84,7 @@ fn fill(value: &Value, target_id: &str, now: u64) -> Value {
             None => value.clone(),
         },
         Value::Array(items) => items.iter().map(|item| fill(item, target_id, now)).collect(),
-        Value::Object(fields) => filled(fields, target_id, now).into(),
+        Value::Object(fields) => fill_record(fields, target_id, now).into(),
         other => other.clone(),
     }
 }
@@ -93,13 +94,13 @@ fn days(text: &str) -> Option<u64> {
 }
 
 /// Returns the organisations that the records mention, each once.
-fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
+fn targets(records: &[Records]) -> Result<Vec<TargetName>, HostError> {
     let mut ids: Vec<&str> =
-        records.iter().flat_map(|record| &record.items).flat_map(spoken_of).collect();
+        records.iter().flat_map(|record| &record.items).flat_map(target_ids).collect();
     ids.sort_unstable();
     ids.dedup();
     let found = TARGETS.get_many(ids)?.into_iter().flatten();
-    let named = |Stored { id, value: Target { properties }, .. }: Stored<Target>| Named {
+    let named = |Stored { id, value: Target { properties }, .. }: Stored<Target>| TargetName {
         id,
         name: properties.name,
         neighbourhood: properties.geo.neighbourhood,
@@ -107,7 +108,7 @@ fn targets(records: &[Records]) -> Result<Vec<Named>, HostError> {
     Ok(found.map(named).collect())
 }
 
-fn spoken_of(record: &Record) -> impl Iterator<Item = &str> {
+fn target_ids(record: &Record) -> impl Iterator<Item = &str> {
     let one = record.get("target_id").and_then(Value::as_str);
     let many = record.get("_map").and_then(|map| map.get("target_ids")?.as_array());
     one.into_iter().chain(many.into_iter().flatten().filter_map(Value::as_str))
@@ -138,7 +139,7 @@ mod tests {
         let record = |value: Value| value.as_object().cloned().unwrap_or_default();
         let role = record(json!({ "target_id": "tgt_1" }));
         let event = record(json!({ "_map": { "target_ids": ["tgt_2", "tgt_3"] } }));
-        assert_eq!(spoken_of(&role).collect::<Vec<_>>(), ["tgt_1"]);
-        assert_eq!(spoken_of(&event).collect::<Vec<_>>(), ["tgt_2", "tgt_3"]);
+        assert_eq!(target_ids(&role).collect::<Vec<_>>(), ["tgt_1"]);
+        assert_eq!(target_ids(&event).collect::<Vec<_>>(), ["tgt_2", "tgt_3"]);
     }
 }

@@ -4,7 +4,7 @@
 mod ask;
 mod search;
 mod types;
-mod whole;
+mod target;
 
 use portolan_sdk::prelude::*;
 use types::*;
@@ -52,8 +52,8 @@ impl MapSearch {
 
     /// Get one organisation with its roles, signals, people and mentions.
     #[action(access = read, idempotent, example = TargetId { target_id: TARGET_ID.into() })]
-    fn get(_call: &Call, input: TargetId) -> Result<Whole, MapError> {
-        whole::whole(&input.target_id)
+    fn get(_call: &Call, input: TargetId) -> Result<TargetView, MapError> {
+        target::get(&input.target_id)
     }
 
     /// List the organisations around another one, the nearest first.

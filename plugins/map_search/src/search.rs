@@ -13,7 +13,7 @@ const NEIGHBOURHOOD: &str = "properties.geo.neighbourhood";
 const LEADS: [&str; 2] = ["lead", "corroborated"];
 
 /// Returns one page of what the query finds.
-fn found(query: Query, facets: Option<Facets>) -> Result<Found> {
+fn find_page(query: Query, facets: Option<Facets>) -> Result<Found> {
     let page = TARGETS.find(query)?;
     let url = platform::about().public_url;
     let items = page.hits.into_iter().map(|hit| card(hit, &url)).collect();
@@ -36,7 +36,7 @@ pub(crate) fn search(input: &Search) -> Result<Found> {
         Sort::OpenRoles => query.last("properties.open_roles_count"),
         Sort::Relevance | Sort::Distance | Sort::Name => query.first(NAME),
     };
-    found(query.page(input.page.clone()), facets)
+    find_page(query.page(input.page.clone()), facets)
 }
 
 pub(crate) fn facets(filters: &Filters) -> Result<Facets> {
@@ -51,7 +51,7 @@ pub(crate) fn nearby(input: Nearby) -> Result<Found> {
     let near = Near { lat, lng, radius_km: input.radius_km };
     let filters = Filters { kind: input.kind, near: Some(near), ..Filters::default() };
     let others = filter(&filters).and(not(field("id").eq(&input.target_id)));
-    found(query(&filters).filter(others).first("distance").page(input.page), None)
+    find_page(query(&filters).filter(others).first("distance").page(input.page), None)
 }
 
 fn query(filters: &Filters) -> Query {
@@ -70,7 +70,7 @@ fn query(filters: &Filters) -> Query {
 fn filter(filters: &Filters) -> Filter {
     const ASK: &str = "properties.ask[].type";
     const MATURITY: &str = "properties.ask[].maturity";
-    fn is<T: Serialize>(path: &str, value: Option<&T>) -> Option<Filter> {
+    fn equals<T: Serialize>(path: &str, value: Option<&T>) -> Option<Filter> {
         value.map(|value| field(path).eq(value))
     }
     let hiring = |hiring| match hiring {
@@ -79,13 +79,13 @@ fn filter(filters: &Filters) -> Filter {
         HiringFilter::Lead => field(MATURITY).one_of(LEADS),
     };
     let all = [
-        is("properties.kind", filters.kind.as_ref()),
-        is(ASK, filters.ask.as_ref()),
-        is("properties.stage", filters.stage.as_ref()),
-        is(MATURITY, filters.maturity.as_ref()),
+        equals("properties.kind", filters.kind.as_ref()),
+        equals(ASK, filters.ask.as_ref()),
+        equals("properties.stage", filters.stage.as_ref()),
+        equals(MATURITY, filters.maturity.as_ref()),
         filters.hiring.map(hiring),
-        is("properties.industries[]", filters.industry.as_ref()),
-        is(NEIGHBOURHOOD, filters.neighbourhood.as_ref()),
+        equals("properties.industries[]", filters.industry.as_ref()),
+        equals(NEIGHBOURHOOD, filters.neighbourhood.as_ref()),
     ];
     all_of(all.into_iter().flatten())
 }

@@ -10,11 +10,11 @@ pub(crate) const CAPABILITY: &str = "map_search";
 pub(crate) type Record = Map<String, Value>;
 
 pub(crate) const TARGETS: Feed<Target> = Feed::new("targets");
-pub(crate) const WHOLE: Feed<Record> = Feed::new("targets");
+pub(crate) const TARGET_RECORDS: Feed<Record> = Feed::new("targets");
 pub(crate) const QUESTIONS: Feed<Question> = Feed::new("questions");
 /// The feeds with records that a question can be about.
 pub(crate) const FEEDS: [Feed<Record>; 6] = [
-    WHOLE,
+    TARGET_RECORDS,
     Feed::new("signals"),
     Feed::new("events"),
     Feed::new("roles"),
@@ -305,7 +305,7 @@ pub(crate) struct Facets {
 
 /// Everything about a target. Records are as in the feeds; the feeds name their schemas.
 #[output]
-pub(crate) struct Whole {
+pub(crate) struct TargetView {
     pub(crate) target: Record,
     /// The open roles, newest first, without fields that repeat others, such as `description_html`.
     pub(crate) roles: Vec<Record>,
@@ -356,7 +356,7 @@ pub(crate) struct Material {
     pub(crate) output_schema: Value,
     pub(crate) records: Vec<Records>,
     /// The organisations that the records mention, by id.
-    pub(crate) targets: Vec<Named>,
+    pub(crate) targets: Vec<TargetName>,
     pub(crate) handoffs: Vec<HandoffView>,
     pub(crate) trust: &'static str,
 }
@@ -373,7 +373,7 @@ pub(crate) struct Records {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Named {
+pub(crate) struct TargetName {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) neighbourhood: Option<String>,

@@ -1,7 +1,7 @@
 //! Updates sessions when listings are published or changed, and notifies their owners.
 
-use crate::queue::{self, Search, cooling, in_cooldown};
-use crate::{batch, departures, kept::*, life::*, pool, score::*, session, types::*};
+use crate::queue::{self, Search, cooling, is_in_cooldown};
+use crate::{batch, departures, documents::*, pool, score::*, session, states::*, types::*};
 use people_kit::listings::{self, Profile};
 use people_kit::relations;
 use portolan_sdk::prelude::*;
@@ -35,7 +35,7 @@ const COMPARED: [&str; 6] =
 
 /// The part of a listing's event that is read.
 #[input]
-pub(crate) struct OfListing {
+pub(crate) struct ListingChange {
     pub(crate) listing_id: String,
     /// The names of the fields that an update has changed.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub(crate) struct OfListing {
 
 impl News {
     /// Returns the news of an event; `None` if it is irrelevant for matching.
-    pub(crate) fn of(event: &Happened<OfListing>) -> Option<Self> {
+    pub(crate) fn of(event: &Happened<ListingChange>) -> Option<Self> {
         match event.event_type.as_str() {
             "listing.published" => Some(Self::Published),
             "listing.resumed" => Some(Self::Resumed),
@@ -57,18 +57,18 @@ impl News {
 }
 
 /// Adds a listing that is new or was changed to the sessions that may want it.
-pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Result<()> {
-    let other = listings::matched([arrival.listing_id.as_str()])?.pop();
+pub(crate) fn match_listing(call: &Call, arrival: Arrival, action: &'static str) -> Result<()> {
+    let other = listings::profiles_for_matching([arrival.listing_id.as_str()])?.pop();
     let Some(other) = other.filter(Profile::is_active) else { return Ok(()) };
     if arrival.cursor.is_none() {
-        look_again(call, &other)?;
+        recheck(call, &other)?;
     }
-    let looking = field("state").one_of(LOOKING);
-    let filter = field("watch[]").one_of(pool::watched(&other)).and(looking);
+    let searching = field("state").one_of(SEARCHING);
+    let filter = field("watch[]").one_of(pool::keys_of(&other)).and(searching);
     let query = Query::new().filter(filter).limit(SESSIONS_AT_ONCE);
     let page = SESSIONS.find(query.cursor(arrival.cursor.clone()))?;
     let (sessions, next) = page.into_parts();
-    bring(call, &other, sessions, arrival.news, action)?;
+    add_to_sessions(call, &other, sessions, arrival.news, action)?;
     if next.is_some() {
         let more = Arrival { cursor: next, ..arrival };
         timers::set(&format!("arrive/{}", more.listing_id), call.now(), "arrive", &more)?;
@@ -78,7 +78,7 @@ pub(crate) fn arrive(call: &Call, arrival: Arrival, action: &'static str) -> Res
 
 /// Scores a listing again in the batches that contain it. Where it no longer fits, it is removed if
 /// it is undecided.
-fn look_again(call: &Call, other: &Profile) -> Result<()> {
+fn recheck(call: &Call, other: &Profile) -> Result<()> {
     let states = [Candidacy::New, Candidacy::Interested, Candidacy::Later];
     let shown = field("listing_id").eq(&other.listing_id).and(field("state").one_of(states));
     let page = CANDIDATES.find(Query::new().filter(shown).limit(SESSIONS_AT_ONCE))?;
@@ -86,9 +86,9 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
     let sessions =
         SESSIONS.get_many(shown.iter().map(|candidate| candidate.value.session_id.as_str()))?;
     let open = sessions.into_iter().flatten().filter(|session| session.value.state.is_open());
-    let judged = judged(call, other, open.collect())?.into_iter();
-    let mut fits: BTreeMap<String, Judged> =
-        judged.map(|judged| (judged.0.id.clone(), judged)).collect();
+    let assessed = assess(call, other, open.collect())?.into_iter();
+    let mut fits: BTreeMap<String, Assessment> =
+        assessed.map(|assessment| (assessment.0.id.clone(), assessment)).collect();
     for mut candidate in shown {
         match fits.remove(&candidate.value.session_id) {
             Some((_, Some(fit))) => {
@@ -96,8 +96,8 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
                 CANDIDATES.save(&mut candidate)?;
             }
             Some((session, None)) if candidate.value.state == Candidacy::New => {
-                departures::leave(call, &mut candidate)?;
-                go_on(call, &session)?;
+                departures::make_unavailable(call, &mut candidate)?;
+                schedule_next_batch(call, &session)?;
             }
             _ => {}
         }
@@ -106,7 +106,7 @@ fn look_again(call: &Call, other: &Profile) -> Result<()> {
 }
 
 /// Adds a listing to those of the sessions that it fits.
-fn bring(
+fn add_to_sessions(
     call: &Call,
     other: &Profile,
     sessions: Vec<Stored<Session>>,
@@ -122,33 +122,33 @@ fn bring(
     let known = known.into_documents();
     let mut known: BTreeMap<String, Stored<Candidate>> =
         known.map(|candidate| (candidate.value.session_id.clone(), candidate)).collect();
-    let waits: BTreeSet<String> = match news {
+    let queued_in: BTreeSet<String> = match news {
         News::Published => BTreeSet::new(),
         News::Resumed | News::Edited => {
             let queues = QUEUES.get_many(ids.iter().copied())?.into_iter().flatten();
-            let waits = queues.filter(|queue| queue.value.waiting.contains_key(&other.listing_id));
-            waits.map(|queue| queue.id).collect()
+            let queued = queues.filter(|queue| queue.value.waiting.contains_key(&other.listing_id));
+            queued.map(|queue| queue.id).collect()
         }
     };
     let passed = passed(call, other, &sessions)?;
-    for (mut session, fit) in judged(call, other, sessions)? {
+    for (mut session, fit) in assess(call, other, sessions)? {
         let Some(fit) = fit else { continue };
         let before = known.remove(&session.id);
-        let gone = |candidate: &Stored<Candidate>| {
+        let can_return = |candidate: &Stored<Candidate>| {
             matches!(candidate.value.state, Candidacy::Passed | Candidacy::Unavailable)
         };
-        let in_cooldown = passed.contains(&session.value.listing_id);
-        if !before.as_ref().is_none_or(gone) || (in_cooldown && news != News::Edited) {
+        let is_in_cooldown = passed.contains(&session.value.listing_id);
+        if !before.as_ref().is_none_or(can_return) || (is_in_cooldown && news != News::Edited) {
             continue;
         }
-        if in_cooldown {
+        if is_in_cooldown {
             OPINIONS.delete(&opinion(&session.value.listing_id, &other.listing_id), Expect::Any)?;
         }
-        if waits.contains(&session.id) {
+        if queued_in.contains(&session.id) {
             session.value.come.insert(other.listing_id.clone(), fit.score);
             session.save()?;
         } else if before.is_some() || session.value.found < MOST_CANDIDATES {
-            settle(call, &mut session, (before, other, fit), action)?;
+            add_candidate(call, &mut session, (before, other, fit), action)?;
         }
     }
     Ok(())
@@ -161,36 +161,36 @@ fn passed(call: &Call, other: &Profile, sessions: &[Stored<Session>]) -> Result<
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let ids = listing_ids.iter().map(|mine| opinion(mine, &other.listing_id));
     let opinions = OPINIONS.get_many(ids)?.into_iter().zip(listing_ids);
-    let passed = opinions.filter(|(opinion, _)| in_cooldown(call, opinion.as_ref()));
+    let passed = opinions.filter(|(opinion, _)| is_in_cooldown(call, opinion.as_ref()));
     Ok(passed.map(|(_, mine)| mine.to_owned()).collect())
 }
 
 /// A session, and how well a listing fits it; `None` if it does not fit or may not be shown.
-type Judged = (Stored<Session>, Option<Fit>);
+type Assessment = (Stored<Session>, Option<Fit>);
 
 /// Computes how well a listing fits each of these sessions.
-fn judged(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Result<Vec<Judged>> {
+fn assess(call: &Call, other: &Profile, sessions: Vec<Stored<Session>>) -> Result<Vec<Assessment>> {
     let listing_ids: BTreeSet<&str> =
         sessions.iter().map(|session| session.value.listing_id.as_str()).collect();
     let cooling = cooling(&other.listing_id, listing_ids.iter().copied())?;
-    let mine = session::by_id(listings::matched(listing_ids)?);
+    let mine = session::by_id(listings::profiles_for_matching(listing_ids)?);
     let owners = sessions.iter().map(|session| session.value.owner_id.as_str());
     let hidden = relations::hidden(Some(&other.owner_id), owners)?;
-    let judged = sessions.into_iter().map(|session| {
+    let assessed = sessions.into_iter().map(|session| {
         let mine = mine.get(&session.value.listing_id);
-        let may = queue::is_shown(other)
+        let is_eligible = queue::is_shown(other)
             && !hidden.contains(&session.value.owner_id)
             && !cooling.contains(&session.value.listing_id);
-        let fit = mine
-            .filter(|_| may)
-            .and_then(|mine| fit(mine, session::asks(&session.value, mine), other, call.now()));
+        let fit = mine.filter(|_| is_eligible).and_then(|mine| {
+            fit(mine, session::criteria_of(&session.value, mine), other, call.now())
+        });
         (session, fit)
     });
-    Ok(judged.collect())
+    Ok(assessed.collect())
 }
 
 /// Queues a new candidate while others are undecided; otherwise shows it at once.
-fn settle(
+fn add_candidate(
     call: &Call,
     session: &mut Stored<Session>,
     (before, other, fit): (Option<Stored<Candidate>>, &Profile, Fit),
@@ -210,28 +210,29 @@ fn settle(
             value.watch.clear();
         }
     }
-    tell(call, session)
+    notify(call, session)
 }
 
 /// Notifies the person of new candidates, or sets a timer for it if they were notified a short time
 /// ago. Saves the session.
-pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
+pub(crate) fn notify(call: &Call, session: &mut Stored<Session>) -> Result<()> {
     let told_at = session.value.news.told_at;
-    let untold = session.value.news.new + session.value.news.removed;
-    if untold > 0 && told_at + NEWS_INTERVAL > call.now() {
+    let pending = session.value.news.new + session.value.news.removed;
+    if pending > 0 && told_at + NEWS_INTERVAL > call.now() {
         session::set_timer("tell", &session.id, told_at + NEWS_INTERVAL, "tell")?;
         return Ok(session.save()?);
     }
     if session.value.come.len() >= MOST_ARRIVED
-        && let Some(mine) = listings::matched([session.value.listing_id.as_str()])?.pop()
+        && let Some(mine) =
+            listings::profiles_for_matching([session.value.listing_id.as_str()])?.pop()
     {
         Search::open(call, session, &mine)?.close()?;
     }
-    let Untold { new, removed, top, .. } = session.value.news;
+    let PendingNews { new, removed, top, .. } = session.value.news;
     if (new, removed) == (0, 0) {
         return Ok(session.save()?);
     }
-    session.value.news = Untold { told_at: call.now(), ..Untold::default() };
+    session.value.news = PendingNews { told_at: call.now(), ..PendingNews::default() };
     session.save()?;
     let facts = Facts {
         new_count: Some(new),
@@ -240,14 +241,14 @@ pub(crate) fn tell(call: &Call, session: &mut Stored<Session>) -> Result<()> {
         ..Facts::default()
     };
     let next = read("candidates", &session.id);
-    session::tell(session, UPDATED, "There are new candidates in your search.", next, facts)
+    session::notify(session, UPDATED, "There are new candidates in your search.", next, facts)
 }
 
 /// Continues the search of a session whose first search found nobody, or whose batch has no
 /// candidates left.
-pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
-    let Some(mut session) = session::looking(&input.session_id)? else { return Ok(()) };
-    let mine = listings::matched([session.value.listing_id.as_str()])?.pop();
+pub(crate) fn continue_search(call: &Call, input: &SessionId) -> Result<()> {
+    let Some(mut session) = session::find_searching(&input.session_id)? else { return Ok(()) };
+    let mine = listings::profiles_for_matching([session.value.listing_id.as_str()])?.pop();
     let Some(mine) = mine else { return Ok(()) };
     let (had_any, before) = (batch::is_undecided(&session.id)?, session.value.state);
     batch::advance(call, &mut session, &mine)?;
@@ -258,11 +259,11 @@ pub(crate) fn look(call: &Call, input: &SessionId) -> Result<()> {
         news.new = if before == State::Ready { news.new.max(count) } else { news.new + count };
         news.top = new.first().map_or(news.top, |best| news.top.max(best.value.fit.score));
     }
-    tell(call, &mut session)
+    notify(call, &mut session)
 }
 
 /// Sets a timer for the next batch if no candidates of the current one are left.
-pub(crate) fn go_on(call: &Call, session: &Stored<Session>) -> Result<()> {
+pub(crate) fn schedule_next_batch(call: &Call, session: &Stored<Session>) -> Result<()> {
     if session.value.state == State::Ready && !batch::is_undecided(&session.id)? {
         session::set_timer("look", &session.id, call.now(), "look")?;
     }
@@ -281,7 +282,7 @@ mod tests {
                 id: None,
                 event_type: event_type.into(),
                 subject: String::new(),
-                data: OfListing { listing_id: String::new(), changed },
+                data: ListingChange { listing_id: String::new(), changed },
             })
         };
         assert_eq!(news("listing.published", &[]), Some(News::Published));

@@ -1,6 +1,6 @@
 //! Batches: the best queued candidates are shown when all earlier ones are decided on.
 
-use crate::{kept::*, life::*, queue::Search, score::*, session, types::*};
+use crate::{documents::*, queue::Search, score::*, session, states::*, types::*};
 use people_kit::listings::Profile;
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ pub(crate) fn advance(call: &Call, session: &mut Stored<Session>, mine: &Profile
     if !is_any {
         let mut search = Search::open(call, session, mine)?;
         let batch = search.batch()?;
-        let looked = search.close()?;
+        let is_complete = search.close()?;
         is_any = !batch.is_empty();
         show(call, session, batch)?;
-        if !is_any && !looked {
+        if !is_any && !is_complete {
             session::set_timer("look", &session.id, call.now(), "look")?;
         }
     }
@@ -96,7 +96,7 @@ pub(crate) fn show_one(
 ) -> Result<()> {
     if let Some(mut candidate) = before {
         candidate.value.fit = fit;
-        return turn(call, &mut candidate, "on_listing_active", Candidacy::New);
+        return transition(call, &mut candidate, "on_listing_active", Candidacy::New);
     }
     let candidate = Candidate {
         session_id: session.id.clone(),
@@ -114,7 +114,7 @@ pub(crate) fn show_one(
     Ok(())
 }
 
-pub(crate) fn turn(
+pub(crate) fn transition(
     call: &Call,
     candidate: &mut Stored<Candidate>,
     action: &str,

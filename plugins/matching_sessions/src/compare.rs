@@ -1,7 +1,7 @@
 //! Computes whether, and how far, a listing meets the criteria of another one.
 
 pub(crate) use listing_answers::distance_km;
-use listing_answers::{same, value_of};
+use listing_answers::{are_equal, value_of};
 use people_kit::{
     listings::Profile,
     taxonomy::{Criterion, DISTANCE, Operator},
@@ -18,7 +18,7 @@ pub(crate) fn met(mine: &Profile, criterion: &Criterion, other: &Profile) -> Opt
     let stated = |share: Option<f64>| share.map(|share| (share, false));
     match criterion.field.as_str() {
         DISTANCE => stated(distance(mine, criterion, other)),
-        "remote" => stated(Some(share(same(&other.remote.into(), &criterion.value)))),
+        "remote" => stated(Some(share(are_equal(&other.remote.into(), &criterion.value)))),
         "compensation" => stated(pay(mine, criterion, other)),
         field => value_of(other, field)
             .map(|(value, from_text)| (attribute(criterion, &value), from_text)),
@@ -56,10 +56,10 @@ fn attribute(criterion: &Criterion, value: &Value) -> f64 {
     let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
     let asked = &criterion.value;
     match criterion.op {
-        Operator::Eq => share(values.iter().any(|value| same(value, asked))),
+        Operator::Eq => share(values.iter().any(|value| are_equal(value, asked))),
         Operator::In => {
             let one_of = asked.as_array().map_or(std::slice::from_ref(asked), Vec::as_slice);
-            let is_among = |value: &Value| one_of.iter().any(|asked| same(value, asked));
+            let is_among = |value: &Value| one_of.iter().any(|asked| are_equal(value, asked));
             share(values.iter().any(is_among))
         }
         Operator::Gte | Operator::Lte => match (value.as_f64(), asked.as_f64()) {

@@ -1,6 +1,6 @@
 //! The confirmation of a round's result by both sides.
 
-use crate::{decide, kept::*, life::*, rounds::candidate_id, session, types::*, views::*};
+use crate::{decide, documents::*, rounds::candidate_id, session, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
 use people_kit::pairings::{Opened, Origin};
 use people_kit::relations;
@@ -13,25 +13,25 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
     let mut mine = Session::load_own(call, &input.session_id)?;
     SESSION.step_to(&mine.id, mine.value.state, "confirm", State::Proposed)?;
     session::listing(&mine.value)?;
-    let partner = chosen(&mine, input.candidate_id.as_deref())?;
+    let partner = chosen_partner(&mine, input.candidate_id.as_deref())?;
     let theirs = SESSIONS.get(&partner.session_id)?;
-    let Some(mut theirs) = theirs.filter(|theirs| waits_for(theirs, &mine.id)) else {
-        turn(&mut mine, &partner.session_id, Candidacy::Unavailable, None);
-        settle(call, &mut mine, "confirm")?;
+    let Some(mut theirs) = theirs.filter(|theirs| is_waiting_for(theirs, &mine.id)) else {
+        set_partner_state(&mut mine, &partner.session_id, Candidacy::Unavailable, None);
+        conclude(call, &mut mine, "confirm")?;
         return shown(call, &mine);
     };
     if !input.accept {
-        turn(&mut mine, &theirs.id, Candidacy::Passed, None);
-        settle(call, &mut mine, "confirm")?;
-        lose(call, &mut theirs, &mine.id, "confirm")?;
+        set_partner_state(&mut mine, &theirs.id, Candidacy::Passed, None);
+        conclude(call, &mut mine, "confirm")?;
+        remove_partner(call, &mut theirs, &mine.id, "confirm")?;
         return shown(call, &mine);
     }
-    let speaks = |listing: &Profile| listing.owner_id == theirs.value.owner_id;
-    if !visible(call, &partner)?.as_ref().is_some_and(speaks) {
+    let is_theirs = |listing: &Profile| listing.owner_id == theirs.value.owner_id;
+    if !visible(call, &partner)?.as_ref().is_some_and(is_theirs) {
         return Err(MatchingError::RecipientNotAccepting { session_id: mine.id });
     }
-    turn(&mut mine, &theirs.id, Candidacy::Interested, None);
-    if let Some(opened) = meet(call, &mut mine, &mut theirs)? {
+    set_partner_state(&mut mine, &theirs.id, Candidacy::Interested, None);
+    if let Some(opened) = connect_if_mutual(call, &mut mine, &mut theirs)? {
         return Ok(shown(call, &mine)?.next(decide::messages(&opened)));
     }
     session::save(call, &mut mine)?;
@@ -39,18 +39,18 @@ pub(crate) fn confirm(call: &Call, input: Confirm) -> Result<Answer<ResultView>>
 }
 
 /// Returns the partner that is meant; by default the only one for whom an answer is still missing.
-fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner> {
+fn chosen_partner(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner> {
     let mut partners = partners(session).iter();
     if let Some(candidate) = candidate {
         let partner = partners.find(|partner| candidate_id(&partner.session_id) == candidate);
         let session_id = session.id.clone();
         return match partner {
             None => Err(MatchingError::CandidateNotFound { session_id }),
-            Some(partner) if partner.waits() => Ok(partner.clone()),
+            Some(partner) if partner.is_waiting() => Ok(partner.clone()),
             Some(_) => Err(MatchingError::RecipientNotAccepting { session_id }),
         };
     }
-    let waiting: Vec<&Partner> = partners.filter(|partner| partner.waits()).collect();
+    let waiting: Vec<&Partner> = partners.filter(|partner| partner.is_waiting()).collect();
     match waiting.as_slice() {
         [one] => Ok((*one).clone()),
         _ => {
@@ -62,14 +62,14 @@ fn chosen(session: &Stored<Session>, candidate: Option<&str>) -> Result<Partner>
 
 /// Connects the two people if the other one has already accepted; returns `None` if they are not
 /// connected.
-fn meet(
+fn connect_if_mutual(
     call: &Call,
     mine: &mut Stored<Session>,
     theirs: &mut Stored<Session>,
 ) -> Result<Option<Opened>> {
-    let wants =
+    let has_accepted =
         |partner: &Partner| partner.session_id == mine.id && partner.state == Candidacy::Interested;
-    if !partners(theirs).iter().any(wants) {
+    if !partners(theirs).iter().any(has_accepted) {
         return Ok(None);
     }
     let (my_listing, their_listing) = (&mine.value.listing_id, &theirs.value.listing_id);
@@ -78,35 +78,40 @@ fn meet(
     };
     let ids = [mine.id.clone(), theirs.id.clone()];
     for (session, other) in [mine, theirs].into_iter().zip(ids.iter().rev()) {
-        turn(session, other, Candidacy::Mutual, Some(&opened.pairing_id));
-        settle(call, session, "confirm")?;
-        decide::tell(session, &candidate_id(other), &opened)?;
+        set_partner_state(session, other, Candidacy::Mutual, Some(&opened.pairing_id));
+        conclude(call, session, "confirm")?;
+        decide::notify(session, &candidate_id(other), &opened)?;
     }
     Ok(Some(opened))
 }
 
 pub(crate) fn end(call: &Call, input: &SessionId) -> Result<()> {
-    let waits = |session: &Stored<Session>| session.value.state == State::Proposed;
-    if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(waits) {
+    let is_proposed = |session: &Stored<Session>| session.value.state == State::Proposed;
+    if let Some(mut session) = SESSIONS.get(&input.session_id)?.filter(is_proposed) {
         let partners = session.value.outcome.iter_mut().flat_map(|outcome| &mut outcome.partners);
         partners
-            .filter(|partner| partner.waits())
+            .filter(|partner| partner.is_waiting())
             .for_each(|partner| partner.state = Candidacy::Unavailable);
-        settle(call, &mut session, "end_round")?;
+        conclude(call, &mut session, "end_round")?;
     }
     Ok(())
 }
 
 /// Removes a session that is about to end from the sessions that wait for its confirmation.
-pub(crate) fn part(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
-    let waiting = partners(session).iter().filter(|partner| partner.waits());
+pub(crate) fn leave_partners(
+    call: &Call,
+    session: &mut Stored<Session>,
+    action: &str,
+) -> Result<()> {
+    let waiting = partners(session).iter().filter(|partner| partner.is_waiting());
     let waiting: Vec<String> = waiting.map(|partner| partner.session_id.clone()).collect();
     for id in waiting {
-        if let Some(mut theirs) = SESSIONS.get(&id)?.filter(|theirs| waits_for(theirs, &session.id))
+        if let Some(mut theirs) =
+            SESSIONS.get(&id)?.filter(|theirs| is_waiting_for(theirs, &session.id))
         {
-            lose(call, &mut theirs, &session.id, action)?;
+            remove_partner(call, &mut theirs, &session.id, action)?;
         }
-        turn(session, &id, Candidacy::Unavailable, None);
+        set_partner_state(session, &id, Candidacy::Unavailable, None);
     }
     Ok(())
 }
@@ -115,12 +120,19 @@ fn partners(session: &Stored<Session>) -> &[Partner] {
     session.value.outcome.as_ref().map_or(&[], |outcome| &outcome.partners)
 }
 
-fn waits_for(session: &Stored<Session>, other: &str) -> bool {
+fn is_waiting_for(session: &Stored<Session>, other: &str) -> bool {
     session.value.state == State::Proposed
-        && partners(session).iter().any(|partner| partner.session_id == other && partner.waits())
+        && partners(session)
+            .iter()
+            .any(|partner| partner.session_id == other && partner.is_waiting())
 }
 
-fn turn(session: &mut Stored<Session>, other: &str, to: Candidacy, pairing_id: Option<&str>) {
+fn set_partner_state(
+    session: &mut Stored<Session>,
+    other: &str,
+    to: Candidacy,
+    pairing_id: Option<&str>,
+) {
     let partners = session.value.outcome.iter_mut().flat_map(|outcome| &mut outcome.partners);
     for partner in partners.filter(|partner| partner.session_id == other) {
         partner.state = to;
@@ -129,20 +141,25 @@ fn turn(session: &mut Stored<Session>, other: &str, to: Candidacy, pairing_id: O
 }
 
 /// Removes a partner from a session that waits for their confirmation, and notifies its person.
-fn lose(call: &Call, session: &mut Stored<Session>, other: &str, action: &str) -> Result<()> {
-    turn(session, other, Candidacy::Unavailable, None);
-    settle(call, session, action)?;
+fn remove_partner(
+    call: &Call,
+    session: &mut Stored<Session>,
+    other: &str,
+    action: &str,
+) -> Result<()> {
+    set_partner_state(session, other, Candidacy::Unavailable, None);
+    conclude(call, session, action)?;
     if session.value.state == State::Unpaired {
         return Ok(());
     }
     let summary = "Somebody whom the round has found cannot be reached any more.";
     let facts = Facts { new_count: Some(0), removed_count: Some(1), ..Facts::default() };
-    session::tell(session, UPDATED, summary, read("result", &session.id), facts)
+    session::notify(session, UPDATED, summary, read("result", &session.id), facts)
 }
 
 /// Ends a session if it waits for no confirmation any more, and saves it.
-fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
-    let to = if partners(session).iter().any(Partner::waits) {
+fn conclude(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()> {
+    let to = if partners(session).iter().any(Partner::is_waiting) {
         State::Proposed
     } else if partners(session).iter().any(|partner| partner.state == Candidacy::Mutual) {
         State::Paired
@@ -152,7 +169,7 @@ fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()
     session.step_to(&SESSION, action, to)?;
     if to != State::Proposed {
         session.value.reason = Some(Reason::Round);
-        BOOKS.leave(&session.value.listing_id, &session.id)?;
+        OPEN_SESSIONS.leave(&session.value.listing_id, &session.id)?;
         timers::cancel(&format!("end/{}", session.id))?;
     }
     session::save(call, session)?;
@@ -160,7 +177,13 @@ fn settle(call: &Call, session: &mut Stored<Session>, action: &str) -> Result<()
         return Ok(());
     }
     let facts = Facts { reason: Some(Reason::Round), ..Facts::default() };
-    session::tell(session, SESSION_CLOSED, session::OVER, read("result", &session.id), facts)
+    session::notify(
+        session,
+        SESSION_CLOSED,
+        session::CLOSED_SUMMARY,
+        read("result", &session.id),
+        facts,
+    )
 }
 
 pub(crate) fn result(call: &Call, input: &SessionId) -> Result<Answer<ResultView>> {
@@ -176,27 +199,27 @@ fn shown(call: &Call, session: &Stored<Session>) -> Result<Answer<ResultView>> {
         let id = candidate_id(&partner.session_id);
         let view = visible(call, partner)?.map(|shown| {
             let view = CandidateView::of_round(id, &session.id, shown, &partner.fit);
-            view.said(partner.state, partner.pairing_id.clone())
+            view.with_answer(partner.state, partner.pairing_id.clone())
         });
         Ok(PartnerView { partner: view, rank_achieved: partner.rank })
     };
     let views = partners(session).iter().map(view).collect::<Result<Vec<PartnerView>>>()?;
     let outcome = session.value.outcome.as_ref();
-    let dearest = views.first();
+    let preferred = views.first();
     let view = ResultView {
         session_id: session.id.clone(),
         state: session.value.state,
-        partner: dearest.and_then(|view| view.partner.clone()),
-        rank_achieved: dearest.map(|view| view.rank_achieved),
+        partner: preferred.and_then(|view| view.partner.clone()),
+        rank_achieved: preferred.map(|view| view.rank_achieved),
         partners: views,
         stable: outcome.is_none_or(|outcome| outcome.stable),
         blocking_pairs: outcome.map_or(0, |outcome| outcome.blocking_pairs),
         participants: outcome.map_or(0, |outcome| outcome.participants),
     };
-    Ok(Answer::new(view).next(step(session)))
+    Ok(Answer::new(view).next(next_step(session)))
 }
 
-fn step(session: &Stored<Session>) -> Next {
+fn next_step(session: &Stored<Session>) -> Next {
     let asked = partners(session).iter().find(|partner| partner.state == Candidacy::New);
     match (session.value.state, asked) {
         (State::Proposed, Some(partner)) => read("confirm", &session.id)

@@ -1,7 +1,7 @@
 //! The person's decisions on candidates, and the connection when both are interested.
 
 use crate::session::{self, listing};
-use crate::{batch, kept::*, life::*, types::*, views::*};
+use crate::{batch, documents::*, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
 use people_kit::pairings::{self, Opened, Origin};
 use people_kit::relations;
@@ -17,7 +17,7 @@ pub(crate) fn list(call: &Call, input: Candidates) -> Result<Items<CandidateView
     let query = batch::ordered(&session.id, &states);
     let page = CANDIDATES.find(query.page(input.page))?;
     let shown = shown(call, page.hits.iter().map(|hit| &hit.document.value))?;
-    let open = LOOKING.contains(&session.value.state);
+    let open = SEARCHING.contains(&session.value.state);
     Ok(Items::of(page, |candidate| {
         let listing = shown.get(&candidate.value.listing_id).cloned();
         CandidateView::of(&candidate, open, listing)
@@ -32,8 +32,8 @@ fn shown<'a>(
     let owners = candidates.clone().map(|candidate| candidate.owner_id.as_str());
     let profiles = listings::profiles(candidates.map(|candidate| candidate.listing_id.as_str()))?;
     let hidden = relations::hidden(call.owner_id(), owners)?;
-    let is_there = |profile: &Profile| profile.is_active() && !hidden.contains(&profile.owner_id);
-    Ok(session::by_id(profiles.into_iter().filter(is_there)))
+    let is_visible = |profile: &Profile| profile.is_active() && !hidden.contains(&profile.owner_id);
+    Ok(session::by_id(profiles.into_iter().filter(is_visible)))
 }
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>> {
@@ -54,10 +54,10 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
         Decision::Pass => Candidacy::Passed,
         Decision::Later => Candidacy::Later,
     };
-    batch::turn(call, &mut candidate, "decide", to)?;
-    note(call, &session, &candidate, to)?;
+    batch::transition(call, &mut candidate, "decide", to)?;
+    store_opinion(call, &session, &candidate, to)?;
     let opened = match to {
-        Candidacy::Interested => meet(call, &session, &mut candidate)?,
+        Candidacy::Interested => connect_if_mutual(call, &session, &mut candidate)?,
         _ => None,
     };
     batch::advance(call, &mut session, &mine)?;
@@ -76,7 +76,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Answer<CandidateView>
 
 /// Stores the person's opinion of the other listing, for this and for later sessions; `Later`
 /// deletes it.
-fn note(
+fn store_opinion(
     call: &Call,
     session: &Stored<Session>,
     candidate: &Stored<Candidate>,
@@ -98,30 +98,34 @@ fn note(
 
 /// Connects the two people if the other one is interested too, in a session that is looking for
 /// candidates. Otherwise it returns `None`, and nobody is notified.
-fn meet(
+fn connect_if_mutual(
     call: &Call,
     session: &Stored<Session>,
     candidate: &mut Stored<Candidate>,
 ) -> Result<Option<Opened>> {
     let (mine, theirs) = (&session.value.listing_id, &candidate.value.listing_id);
-    let back = OPINIONS.get(&opinion(theirs, mine))?.filter(|back| back.value.interested);
-    let Some(back) = back else { return Ok(None) };
-    let speaks = |session: &Stored<Session>| session.value.owner_id == candidate.value.owner_id;
-    let their_session = session::looking(&back.value.session_id)?.filter(speaks);
-    let them = CANDIDATES.get(&back.value.candidate_id)?;
-    let them = them.filter(|them| them.value.state == Candidacy::Interested);
-    let (Some(their_session), Some(mut them)) = (their_session, them) else { return Ok(None) };
+    let their_opinion =
+        OPINIONS.get(&opinion(theirs, mine))?.filter(|opinion| opinion.value.interested);
+    let Some(their_opinion) = their_opinion else { return Ok(None) };
+    let is_theirs = |session: &Stored<Session>| session.value.owner_id == candidate.value.owner_id;
+    let their_session = session::find_searching(&their_opinion.value.session_id)?.filter(is_theirs);
+    let their_candidate = CANDIDATES.get(&their_opinion.value.candidate_id)?;
+    let their_candidate =
+        their_candidate.filter(|candidate| candidate.value.state == Candidacy::Interested);
+    let (Some(their_session), Some(mut their_candidate)) = (their_session, their_candidate) else {
+        return Ok(None);
+    };
     let Some(opened) = connect(mine, theirs, Origin::MutualInterest)? else { return Ok(None) };
-    for (session, candidate) in [(session, candidate), (&their_session, &mut them)] {
+    for (session, candidate) in [(session, candidate), (&their_session, &mut their_candidate)] {
         candidate.value.pairing_id = Some(opened.pairing_id.clone());
-        batch::turn(call, candidate, "decide", Candidacy::Mutual)?;
-        tell(session, &candidate.id, &opened)?;
+        batch::transition(call, candidate, "decide", Candidacy::Mutual)?;
+        notify(session, &candidate.id, &opened)?;
     }
     Ok(Some(opened))
 }
 
 /// The refusals that neither person may learn of: a block, or a recent decline.
-const UNSAID: [&str; 2] = ["recipient_not_accepting", "cooldown_active"];
+const CONFIDENTIAL: [&str; 2] = ["recipient_not_accepting", "cooldown_active"];
 
 /// Connects the people of two listings; returns `None` if there is an obstacle that neither may
 /// learn of.
@@ -130,19 +134,19 @@ pub(crate) fn connect(one: &str, other: &str, origin: Origin) -> Result<Option<O
     let listings = pairings::Mutual { from_listing_id, to_listing_id, origin };
     match pairings::open_mutual(&listings) {
         Ok(opened) => Ok(Some(opened)),
-        Err(refusal) if UNSAID.contains(&refusal.code.as_str()) => Ok(None),
+        Err(refusal) if CONFIDENTIAL.contains(&refusal.code.as_str()) => Ok(None),
         Err(refusal) => Err(refusal.into()),
     }
 }
 
-pub(crate) fn tell(session: &Stored<Session>, candidate_id: &str, opened: &Opened) -> Result<()> {
+pub(crate) fn notify(session: &Stored<Session>, candidate_id: &str, opened: &Opened) -> Result<()> {
     let facts = Facts {
         candidate_id: Some(candidate_id.to_owned()),
         pairing_id: Some(opened.pairing_id.clone()),
         thread_id: Some(opened.thread_id.clone()),
         ..Facts::default()
     };
-    session::tell(session, MUTUAL, "Both of you want to meet.", messages(opened), facts)
+    session::notify(session, MUTUAL, "Both of you want to meet.", messages(opened), facts)
 }
 
 /// Returns the next step that reads their conversation.

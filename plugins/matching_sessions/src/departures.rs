@@ -1,6 +1,6 @@
 //! Updates sessions when listings end, and when one person blocks another.
 
-use crate::{arrivals, batch, kept::*, life::*, session, types::*};
+use crate::{arrivals, batch, documents::*, session, states::*, types::*};
 use people_kit::listings;
 use portolan_sdk::prelude::*;
 
@@ -22,13 +22,13 @@ pub(crate) struct Blocked {
 }
 
 /// Ends the sessions of a listing, and its candidacies in the sessions of others.
-pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
+pub(crate) fn end_listing(call: &Call, listing_id: &str) -> Result<()> {
     // The event may be delivered after the listing was published again.
     if listings::profile(listing_id)?.is_some_and(|listing| listing.is_active()) {
         return Ok(());
     }
     let is_open = |session: &Stored<Session>| session.value.state.is_open();
-    for session_id in BOOKS.of(listing_id)? {
+    for session_id in OPEN_SESSIONS.of(listing_id)? {
         if let Some(mut session) = SESSIONS.get(&session_id)?.filter(is_open) {
             session::end(call, &mut session, "on_listing_ended", Reason::ListingInactive)?;
         }
@@ -37,11 +37,11 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
     let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
     let (candidates, next) = page.into_parts();
     for mut candidate in candidates {
-        leave(call, &mut candidate)?;
-        if let Some(mut session) = session::looking(&candidate.value.session_id)? {
+        make_unavailable(call, &mut candidate)?;
+        if let Some(mut session) = session::find_searching(&candidate.value.session_id)? {
             session.value.news.removed += 1;
-            arrivals::tell(call, &mut session)?;
-            arrivals::go_on(call, &session)?;
+            arrivals::notify(call, &mut session)?;
+            arrivals::schedule_next_batch(call, &session)?;
         }
     }
     if next.is_some() {
@@ -52,21 +52,21 @@ pub(crate) fn over(call: &Call, listing_id: &str) -> Result<()> {
 }
 
 /// Makes two people unavailable as each other's candidates, without notifying either.
-pub(crate) fn part(call: &Call, blocked: &Blocked) -> Result<()> {
+pub(crate) fn block_candidates(call: &Call, blocked: &Blocked) -> Result<()> {
     let pair = |one: &str, other: &str| field("for_owner").eq(one).and(field("owner_id").eq(other));
     let (one, other) = (&blocked.blocker_id, &blocked.blocked_id);
     let both = any_of([pair(one, other), pair(other, one)]);
     let filter = both.and(field("state").one_of(REACHABLE));
     let page = CANDIDATES.find(Query::new().filter(filter).limit(CANDIDATES_AT_ONCE))?;
     for mut candidate in page.into_documents() {
-        leave(call, &mut candidate)?;
+        make_unavailable(call, &mut candidate)?;
         if let Some(session) = SESSIONS.get(&candidate.value.session_id)? {
-            arrivals::go_on(call, &session)?;
+            arrivals::schedule_next_batch(call, &session)?;
         }
     }
     Ok(())
 }
 
-pub(crate) fn leave(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {
-    batch::turn(call, candidate, "on_listing_ended", Candidacy::Unavailable)
+pub(crate) fn make_unavailable(call: &Call, candidate: &mut Stored<Candidate>) -> Result<()> {
+    batch::transition(call, candidate, "on_listing_ended", Candidacy::Unavailable)
 }

@@ -10,8 +10,8 @@ mod compare;
 mod confirm;
 mod decide;
 mod departures;
-mod kept;
-mod life;
+mod documents;
+mod states;
 mod pool;
 mod preview;
 mod queue;
@@ -23,13 +23,13 @@ mod stable;
 mod types;
 mod views;
 
-use arrivals::{Arrival, News, OfListing};
+use arrivals::{Arrival, ListingChange, News};
 use departures::{Blocked, ListingId};
-use kept::{BOOKS, CANDIDATES, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
-use life::{CANDIDATE, ROUND, SESSION};
+use documents::{CANDIDATES, OPEN_SESSIONS, OPINIONS, QUEUES, ROUNDS, SESSIONS, Session};
 use portolan_sdk::prelude::*;
+use states::{CANDIDATE, ROUND, SESSION};
 use types::*;
-use views::{CandidateView, Glimpses, ResultView, RoundView, SessionView};
+use views::{CandidateView, PreviewList, ResultView, RoundView, SessionView};
 
 struct MatchingSessions;
 
@@ -59,7 +59,7 @@ struct MatchingSessions;
         people_kit::taxonomy::CHECK,
         people_kit::taxonomy::NARROW,
     ],
-    collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, BOOKS, ROUNDS],
+    collections = [SESSIONS, CANDIDATES, QUEUES, OPINIONS, OPEN_SESSIONS, ROUNDS],
     state_machines = [SESSION, CANDIDATE, ROUND]
 )]
 impl MatchingSessions {
@@ -83,7 +83,7 @@ impl MatchingSessions {
             },
             "limit": 5,
         }))]
-    fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>, MatchingError> {
+    fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>, MatchingError> {
         preview::preview(call, input)
     }
 
@@ -211,7 +211,7 @@ impl MatchingSessions {
     /// Continue the search for candidates.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn look(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        arrivals::look(call, &input)
+        arrivals::continue_search(call, &input)
     }
 
     /// Let a session expire.
@@ -223,8 +223,8 @@ impl MatchingSessions {
     /// Notify the person of the news that have been collected.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn tell(call: &Call, input: SessionId) -> Result<(), MatchingError> {
-        let session = session::looking(&input.session_id)?;
-        session.map_or(Ok(()), |mut session| arrivals::tell(call, &mut session))
+        let session = session::find_searching(&input.session_id)?;
+        session.map_or(Ok(()), |mut session| arrivals::notify(call, &mut session))
     }
 
     /// Add a listing to the sessions that it fits.
@@ -233,10 +233,10 @@ impl MatchingSessions {
         on = "listing.published", on = "listing.resumed", on = "listing.updated",
         emits = [UPDATED]
     )]
-    fn on_listing_active(call: &Call, event: Happened<OfListing>) -> Result<(), MatchingError> {
+    fn on_listing_active(call: &Call, event: Happened<ListingChange>) -> Result<(), MatchingError> {
         if let Some(news) = News::of(&event) {
             let arrival = Arrival { listing_id: event.data.listing_id, news, cursor: None };
-            arrivals::arrive(call, arrival, "on_listing_active")?;
+            arrivals::match_listing(call, arrival, "on_listing_active")?;
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl MatchingSessions {
     /// Continue to add a listing to sessions.
     #[action(access = internal, idempotent, emits = [UPDATED])]
     fn arrive(call: &Call, input: Arrival) -> Result<(), MatchingError> {
-        arrivals::arrive(call, input, "arrive")
+        arrivals::match_listing(call, input, "arrive")
     }
 
     /// Remove a listing that has ended from every session.
@@ -254,20 +254,20 @@ impl MatchingSessions {
         on = "listing.expired", on = "listing.removed", on = "listing.in_review",
         emits = [UPDATED, SESSION_CLOSED]
     )]
-    fn on_listing_ended(call: &Call, event: Happened<OfListing>) -> Result<(), MatchingError> {
-        departures::over(call, &event.data.listing_id)
+    fn on_listing_ended(call: &Call, event: Happened<ListingChange>) -> Result<(), MatchingError> {
+        departures::end_listing(call, &event.data.listing_id)
     }
 
     /// Continue to remove a listing from sessions.
     #[action(access = internal, idempotent, emits = [UPDATED, SESSION_CLOSED])]
     fn over(call: &Call, input: ListingId) -> Result<(), MatchingError> {
-        departures::over(call, &input.listing_id)
+        departures::end_listing(call, &input.listing_id)
     }
 
     /// Remove two people from each other's sessions after a block.
     #[action(access = internal, idempotent, on = "relationship.blocked")]
     fn on_blocked(call: &Call, event: Happened<Blocked>) -> Result<(), MatchingError> {
-        departures::part(call, &event.data)
+        departures::block_candidates(call, &event.data)
     }
 }
 

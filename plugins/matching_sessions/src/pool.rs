@@ -2,9 +2,9 @@
 //! selective criteria. Each match is then compared exactly.
 
 use crate::{score::*, types::*};
-use listing_answers::{banded, required_facts};
+use listing_answers::{required_facts, round_values};
 use people_kit::{
-    listings::{Fits, Fitting, Profile, fitting},
+    listings::{FittingPage, FittingQuery, Profile, fitting},
     taxonomy::{self, Criteria, Criterion, DISTANCE, Filters, NarrowInput, Narrowed, Operator},
 };
 use portolan_sdk::documents::Circle;
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 /// The size of a page of the newest listings. Each listing is read, compared and stored.
 const PAGE: u32 = 50;
 /// The size of a page of the nearest listings, or of those that meet a wish.
-const SOME: u32 = 25;
+const SMALL_PAGE: u32 = 25;
 /// If fewer of the newest listings fit, the newest ones with the required facts are searched too.
-const FEW: usize = 10;
+const FEW_FITS: usize = 10;
 /// The maximum number of lists of facts in one search.
 const MOST_FACTS: usize = 20;
 /// The maximum number of wishes that are searched with an index of their own.
@@ -23,12 +23,12 @@ const MOST_WISHES: usize = 2;
 /// The maximum number of ranges that the index compares. The others are still compared exactly.
 const MOST_RANGES: usize = 2;
 /// The radius within which the nearest listings are searched if the criteria have no distance.
-const AROUND_KM: f64 = 50.0;
+const DEFAULT_RADIUS_KM: f64 = 50.0;
 /// The input of a search for candidates.
-pub(crate) struct Look<'a> {
+pub(crate) struct CandidateSearch<'a> {
     pub(crate) mine: &'a Profile,
     /// The criteria: the listing's own, or the session's.
-    pub(crate) asks: &'a Criteria,
+    pub(crate) criteria: &'a Criteria,
     pub(crate) viewer_id: Option<&'a str>,
     pub(crate) now: u64,
     /// Whether numbers are compared exactly. For a preview they are rounded, because an agent can
@@ -45,31 +45,31 @@ pub(crate) struct Found {
     pub(crate) cursor: Option<String>,
 }
 
-impl Look<'_> {
+impl CandidateSearch<'_> {
     /// Returns the matches among the newest listings that meet the required criteria. If there are
     /// more pages of these, the nearest listings and those that meet the most important wishes are
     /// searched too and, if only a few fit, those with the required facts.
-    pub(crate) fn first(&self) -> Result<Found> {
-        let what = self.what(self.narrowed(&self.asks.must)?);
-        let mut found = self.page(&what)?;
+    pub(crate) fn initial(&self) -> Result<Found> {
+        let query = self.query(self.narrowed(&self.criteria.must)?);
+        let mut found = self.page(&query)?;
         if found.cursor.is_none() {
             return Ok(found);
         }
         let mut others = Vec::new();
-        if found.fits.len() < FEW {
-            let mut facts = what.facts.clone();
+        if found.fits.len() < FEW_FITS {
+            let mut facts = query.facts.clone();
             facts.extend(required_facts(self.mine, &self.mine.counterpart));
             facts.truncate(MOST_FACTS);
-            others.push(Fitting { facts, ..what.clone() });
+            others.push(FittingQuery { facts, ..query.clone() });
         }
         if let Some(near) = self.near() {
-            others.push(Fitting { near: Some(near), limit: SOME, ..what.clone() });
+            others.push(FittingQuery { near: Some(near), limit: SMALL_PAGE, ..query.clone() });
         }
         for wish in self.wishes() {
             let narrowed = self.narrowed(std::slice::from_ref(wish))?;
-            let mut facts = what.facts.clone();
+            let mut facts = query.facts.clone();
             facts.extend(narrowed.facts);
-            others.push(Fitting { facts, limit: SOME, ..what.clone() });
+            others.push(FittingQuery { facts, limit: SMALL_PAGE, ..query.clone() });
         }
         for other in others {
             found.fits.extend(self.page(&other)?.fits);
@@ -78,24 +78,24 @@ impl Look<'_> {
     }
 
     /// Returns the matches in the page of the newest listings that begins at a cursor.
-    pub(crate) fn on(&self, cursor: Option<String>) -> Result<Found> {
-        let what = self.what(self.narrowed(&self.asks.must)?);
-        self.page(&Fitting { cursor, ..what })
+    pub(crate) fn next_page(&self, cursor: Option<String>) -> Result<Found> {
+        let query = self.query(self.narrowed(&self.criteria.must)?);
+        self.page(&FittingQuery { cursor, ..query })
     }
 
-    fn page(&self, what: &Fitting) -> Result<Found> {
-        let Fits { profiles, next_cursor } = fitting(what)?;
-        let judged = profiles.into_iter().filter_map(|other| {
-            let other = if self.exact { other } else { banded(other) };
-            let fit = fit(self.mine, self.asks, &other, self.now)?;
+    fn page(&self, query: &FittingQuery) -> Result<Found> {
+        let FittingPage { profiles, next_cursor } = fitting(query)?;
+        let matches = profiles.into_iter().filter_map(|other| {
+            let other = if self.exact { other } else { round_values(other) };
+            let fit = fit(self.mine, self.criteria, &other, self.now)?;
             Some((other.listing_id.clone(), (other, fit)))
         });
-        Ok(Found { fits: judged.collect(), cursor: next_cursor })
+        Ok(Found { fits: matches.collect(), cursor: next_cursor })
     }
 
-    fn what(&self, narrowed: Narrowed) -> Fitting {
+    fn query(&self, narrowed: Narrowed) -> FittingQuery {
         let ranks = narrowed.ranks.into_iter().take(MOST_RANGES).collect();
-        Fitting {
+        FittingQuery {
             viewer_id: self.viewer_id.map(str::to_owned),
             category: self.mine.counterpart.clone(),
             side: self.mine.counterpart_side,
@@ -110,7 +110,7 @@ impl Look<'_> {
     /// Translates criteria into comparisons of the index: those about attributes, each field once.
     pub(crate) fn narrowed(&self, criteria: &[Criterion]) -> Result<Narrowed> {
         let mut filters = Filters::new();
-        for criterion in criteria.iter().filter(|criterion| of_attributes(criterion)) {
+        for criterion in criteria.iter().filter(|criterion| is_about_attribute(criterion)) {
             let comparison = filters.entry(criterion.field.clone()).or_default();
             let value = criterion.value.clone();
             match criterion.op {
@@ -130,8 +130,10 @@ impl Look<'_> {
 
     /// Returns those wishes for equal values that have the highest weights.
     fn wishes(&self) -> Vec<&Criterion> {
-        let equal = |criterion: &&Criterion| matches!(criterion.op, Operator::Eq | Operator::In);
-        let wishes = self.asks.want.iter().filter(|wish| of_attributes(wish)).filter(equal);
+        let is_equality =
+            |criterion: &&Criterion| matches!(criterion.op, Operator::Eq | Operator::In);
+        let wishes =
+            self.criteria.want.iter().filter(|wish| is_about_attribute(wish)).filter(is_equality);
         let mut wishes: Vec<&Criterion> = wishes.collect();
         let weight = |criterion: &Criterion| criterion.weight.unwrap_or(1.0);
         wishes.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
@@ -141,24 +143,24 @@ impl Look<'_> {
 
     fn near(&self) -> Option<Circle> {
         let place = self.mine.place.as_ref().filter(|_| !self.mine.remote)?;
-        let mut asked = self.asks.must.iter().chain(&self.asks.want);
+        let mut asked = self.criteria.must.iter().chain(&self.criteria.want);
         let asked = asked
             .find(|criterion| criterion.field == DISTANCE)
             .and_then(|criterion| criterion.value.as_f64());
-        let radius_m = asked.unwrap_or(AROUND_KM) * 1000.0;
+        let radius_m = asked.unwrap_or(DEFAULT_RADIUS_KM) * 1000.0;
         Some(Circle { latitude: place.lat, longitude: place.lng, radius_m })
     }
 }
 
 /// Whether the criterion is about an attribute. The index has no facts for the other fields of a
 /// listing.
-fn of_attributes(criterion: &Criterion) -> bool {
+fn is_about_attribute(criterion: &Criterion) -> bool {
     !["remote", "compensation", DISTANCE].contains(&criterion.field.as_str())
 }
 
 /// Returns the keys by which new listings find the session, each with the side: the facts of the
 /// required criterion that has the fewest or, if no criterion has facts, the category.
-pub(crate) fn watch(mine: &Profile, narrowed: &Narrowed) -> Vec<String> {
+pub(crate) fn watch_keys(mine: &Profile, narrowed: &Narrowed) -> Vec<String> {
     let side = mine.counterpart_side;
     if let Some(facts) = narrowed.facts.iter().min_by_key(|facts| facts.len()) {
         return facts.iter().map(|fact| format!("{side:?}|{fact}")).collect();
@@ -170,7 +172,7 @@ pub(crate) fn watch(mine: &Profile, narrowed: &Narrowed) -> Vec<String> {
 }
 
 /// Returns the keys of all sessions that may want a listing.
-pub(crate) fn watched(listing: &Profile) -> Vec<String> {
+pub(crate) fn keys_of(listing: &Profile) -> Vec<String> {
     let (code, side) = (listing.category.as_str(), listing.side);
     let ends = code.match_indices('.').map(|(end, _)| end).chain([code.len()]);
     let within = ends.filter_map(|end| code.get(..end)).map(|code| format!("{side:?}|in:{code}"));
@@ -191,21 +193,21 @@ mod tests {
             facts: vec![vec!["city=oslo".into(), "city=rome".into()], vec!["pets=true".into()]],
             ..Narrowed::default()
         };
-        let keys = watch(&mine, &narrowed);
+        let keys = watch_keys(&mine, &narrowed);
         let finds = |category: &str, facts: &[&str]| {
             let mut other = profile("b");
             other.category = category.into();
             other.facts = facts.iter().map(|fact| (*fact).to_owned()).collect();
-            watched(&other).iter().any(|key| keys.contains(key))
+            keys_of(&other).iter().any(|key| keys.contains(key))
         };
         assert!(finds("work.job.software", &["pets=true"]));
         assert!(finds("work.job.software.backend", &["x=1", "pets=true"]));
         assert!(!finds("work.job.software", &["pets=false"]));
-        let open = watch(&mine, &Narrowed::default());
+        let open = watch_keys(&mine, &Narrowed::default());
         let mut other = profile("b");
         other.category = "work".into();
-        assert!(watched(&other).iter().any(|key| open.contains(key)));
+        assert!(keys_of(&other).iter().any(|key| open.contains(key)));
         other.category = "work.jobs".into();
-        assert!(!watched(&other).iter().any(|key| open.contains(key)));
+        assert!(!keys_of(&other).iter().any(|key| open.contains(key)));
     }
 }

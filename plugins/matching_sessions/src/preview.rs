@@ -1,52 +1,53 @@
 //! Previews of the listings that would fit, without their owners. Nothing is stored.
 
-use crate::{compare::distance_km, pool::Look, session, types::*, views::*};
+use crate::{compare::distance_km, pool::CandidateSearch, session, types::*, views::*};
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::relations;
 use people_kit::taxonomy::{self, CheckInput};
 use portolan_sdk::prelude::*;
 
-pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<Glimpses>> {
+pub(crate) fn preview(call: &Call, input: Preview) -> Result<Answer<PreviewList>> {
     let (viewer_id, now) = (call.owner_id(), call.now());
     let mine = match (input.listing_draft, input.listing_id) {
-        (Some(draft), None) => drafted(call, draft)?,
-        (None, Some(id)) => known(viewer_id, &id)?,
+        (Some(draft), None) => draft_profile(call, draft)?,
+        (None, Some(id)) => known_listing(viewer_id, &id)?,
         _ => {
             let expected = "exactly one of listing_draft and listing_id";
             return Err(Refusal::validation("/listing_draft", "required", expected).into());
         }
     };
-    let look = Look { mine: &mine, asks: &mine.criteria, viewer_id, now, exact: false };
-    let mut fits: Vec<_> = look.first()?.fits.into_values().collect();
+    let search =
+        CandidateSearch { mine: &mine, criteria: &mine.criteria, viewer_id, now, exact: false };
+    let mut fits: Vec<_> = search.initial()?.fits.into_values().collect();
     fits.sort_by(|(one, fit), (other, better)| {
         better.score.total_cmp(&fit.score).then_with(|| one.listing_id.cmp(&other.listing_id))
     });
     fits.truncate(input.limit as usize);
     let items = fits.into_iter().map(|(other, fit)| {
         let distance = distance_km(&mine, &other);
-        Glimpse::new(other, fit, distance)
+        PreviewItem::new(other, fit, distance)
     });
     let is_own = !mine.listing_id.is_empty() && viewer_id == Some(&mine.owner_id);
     let next = match is_own {
         false => Next::action("agent_listings", "list_mine"),
         true => Next::action(CAPABILITY, "create").field("listing_id", mine.listing_id.as_str()),
     };
-    Ok(Answer::new(Glimpses { items: items.collect() }).next(next))
+    Ok(Answer::new(PreviewList { items: items.collect() }).next(next))
 }
 
 /// Returns the person's own listing, one that they may change, or a public one.
-fn known(viewer: Option<&str>, id: &str) -> Result<Profile> {
-    if let Some(listing) = listings::matched([id])?.pop().filter(Profile::is_active) {
+fn known_listing(viewer: Option<&str>, id: &str) -> Result<Profile> {
+    if let Some(listing) = listings::profiles_for_matching([id])?.pop().filter(Profile::is_active) {
         let is_public = listing.visibility == Visibility::Public && listing.min_age == 0;
-        let edits = |viewer| relations::may(format!("listing:{id}"), "editor", viewer);
-        if is_public || viewer.map_or(Ok(false), edits)? {
+        let is_editor = |viewer| relations::has_relation(format!("listing:{id}"), "editor", viewer);
+        if is_public || viewer.map_or(Ok(false), is_editor)? {
             return Ok(listing);
         }
     }
     session::own_listing(viewer.ok_or(MatchingError::ListingNotFound)?, id)
 }
 
-fn drafted(call: &Call, draft: Draft) -> Result<Profile> {
+fn draft_profile(call: &Call, draft: Draft) -> Result<Profile> {
     let input = CheckInput {
         code: draft.category.clone(),
         side: draft.side,

@@ -2,9 +2,9 @@
 //! they are shown.
 
 use crate::batch::{self, overexposed};
-use crate::pool::{Found, Look};
-use crate::session::{self, asks};
-use crate::{kept::*, life::*, score::*, types::*};
+use crate::pool::{CandidateSearch, Found};
+use crate::session::{self, criteria_of};
+use crate::{documents::*, score::*, states::*, types::*};
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::{pairings, relations};
 use portolan_sdk::prelude::*;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The maximum number of pages of the index that one call reads.
 const MOST_PAGES: usize = 3;
 /// How many candidates are considered for a batch, as a multiple of its size.
-const CHOICE: usize = 3;
+const CHOICE_FACTOR: usize = 3;
 /// The maximum number of ids in one query.
 const CHUNK: usize = 100;
 
@@ -38,7 +38,7 @@ impl<'a> Search<'a> {
             _ => QUEUES.get_or_default(&session.id)?,
         };
         let mut search = Self { call, session, mine, queue, seen: BTreeMap::new() };
-        search.take_in()?;
+        search.enqueue_arrivals()?;
         Ok(search)
     }
 
@@ -51,13 +51,13 @@ impl<'a> Search<'a> {
     /// Takes the next batch from the queue. Overexposed listings come after the others.
     pub(crate) fn batch(&mut self) -> Result<Vec<(Profile, Fit)>> {
         let size = self.session.value.batch_size as usize;
-        let mut best = self.best(size * CHOICE)?;
+        let mut best = self.best(size * CHOICE_FACTOR)?;
         for _ in 0..MOST_PAGES {
             if best.len() >= size || self.queue.value.looked {
                 break;
             }
-            self.look()?;
-            best = self.best(size * CHOICE)?;
+            self.search_page()?;
+            best = self.best(size * CHOICE_FACTOR)?;
         }
         let overexposed = overexposed(self.call, &best)?;
         // The sort keeps the order of scores within each half.
@@ -72,13 +72,13 @@ impl<'a> Search<'a> {
 
     /// Adds the listings that arrived while candidates were undecided to the queue. If they were so
     /// many that the session stopped watching, it searches the newest listings.
-    fn take_in(&mut self) -> Result<()> {
-        let come = std::mem::take(&mut self.session.value.come);
-        let many = come.len() >= MOST_ARRIVED;
-        self.queue.value.waiting.extend(come);
-        if many {
+    fn enqueue_arrivals(&mut self) -> Result<()> {
+        let arrived = std::mem::take(&mut self.session.value.come);
+        let has_stopped_watching = arrived.len() >= MOST_ARRIVED;
+        self.queue.value.waiting.extend(arrived);
+        if has_stopped_watching {
             (self.queue.value.cursor, self.queue.value.looked) = (None, false);
-            let (new, top) = self.look()?;
+            let (new, top) = self.search_page()?;
             let news = &mut self.session.value.news;
             (news.new, news.top) = (news.new + new, news.top.max(top));
             self.session.value.watch = session::watch(self.call, &self.session.value, self.mine)?;
@@ -88,14 +88,19 @@ impl<'a> Search<'a> {
 
     /// Searches one more page of listings; returns how many were added to the queue, and their
     /// highest score.
-    fn look(&mut self) -> Result<(u32, f64)> {
-        let asks = asks(&self.session.value, self.mine).clone();
+    fn search_page(&mut self) -> Result<(u32, f64)> {
+        let criteria = criteria_of(&self.session.value, self.mine).clone();
         let viewer_id = Some(self.session.value.owner_id.as_str());
-        let look =
-            Look { mine: self.mine, asks: &asks, viewer_id, now: self.call.now(), exact: true };
+        let search = CandidateSearch {
+            mine: self.mine,
+            criteria: &criteria,
+            viewer_id,
+            now: self.call.now(),
+            exact: true,
+        };
         let Found { mut fits, cursor } = match self.queue.value.cursor.take() {
-            None => look.first()?,
-            cursor => look.on(cursor)?,
+            None => search.initial()?,
+            cursor => search.next_page(cursor)?,
         };
         (self.queue.value.looked, self.queue.value.cursor) = (cursor.is_none(), cursor);
         fits.retain(|listing_id, _| !self.queue.value.waiting.contains_key(listing_id));
@@ -103,14 +108,16 @@ impl<'a> Search<'a> {
             let ids: Vec<&str> = fits.keys().map(String::as_str).collect();
             let mut known = BTreeSet::new();
             for ids in ids.chunks(CHUNK) {
-                let there = batch::of_listings(&self.session.id, ids.iter().copied())?.into_iter();
+                let existing =
+                    batch::of_listings(&self.session.id, ids.iter().copied())?.into_iter();
                 // A candidate that was unavailable may be available again.
-                let there = there.filter(|(_, known)| known.value.state != Candidacy::Unavailable);
-                known.extend(there.map(|(listing_id, _)| listing_id));
+                let existing =
+                    existing.filter(|(_, known)| known.value.state != Candidacy::Unavailable);
+                known.extend(existing.map(|(listing_id, _)| listing_id));
             }
             fits.retain(|listing_id, _| !known.contains(listing_id));
         }
-        self.keep_eligible(&mut fits)?;
+        self.retain_eligible(&mut fits)?;
         let (mut new, mut top) = (0, 0.0_f64);
         for (listing_id, (other, fit)) in fits {
             if self.session.value.found >= MOST_CANDIDATES {
@@ -137,14 +144,14 @@ impl<'a> Search<'a> {
             });
             waiting.truncate(most);
             let best: Vec<String> = waiting.into_iter().map(|(id, _)| id.clone()).collect();
-            let unsure: Vec<&str> =
+            let unchecked: Vec<&str> =
                 best.iter().filter(|id| !self.seen.contains_key(*id)).map(String::as_str).collect();
-            if unsure.is_empty() {
+            if unchecked.is_empty() {
                 return Ok(best);
             }
-            let mut sure = self.still_fitting(&unsure)?;
-            for listing_id in unsure {
-                match sure.remove(listing_id) {
+            let mut checked = self.recheck(&unchecked)?;
+            for listing_id in unchecked {
+                match checked.remove(listing_id) {
                     None => drop(self.queue.value.waiting.remove(listing_id)),
                     Some((other, fit)) => {
                         self.queue.value.waiting.insert(listing_id.to_owned(), fit.score);
@@ -156,30 +163,30 @@ impl<'a> Search<'a> {
     }
 
     /// Returns those of the listings that still fit.
-    fn still_fitting(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
-        let profiles = listings::matched(listing_ids.iter().copied())?;
+    fn recheck(&self, listing_ids: &[&str]) -> Result<BTreeMap<String, (Profile, Fit)>> {
+        let profiles = listings::profiles_for_matching(listing_ids.iter().copied())?;
         let owners = profiles.iter().map(|profile| profile.owner_id.as_str());
         let hidden = relations::hidden(Some(&self.session.value.owner_id), owners)?;
-        let asks = asks(&self.session.value, self.mine);
+        let criteria = criteria_of(&self.session.value, self.mine);
         let fits = profiles.into_iter().filter_map(|other| {
-            let may = is_shown(&other) && !hidden.contains(&other.owner_id);
-            let fit = may.then(|| fit(self.mine, asks, &other, self.call.now()))??;
+            let is_eligible = is_shown(&other) && !hidden.contains(&other.owner_id);
+            let fit = is_eligible.then(|| fit(self.mine, criteria, &other, self.call.now()))??;
             Some((other.listing_id.clone(), (other, fit)))
         });
         let mut fits = fits.collect();
-        self.keep_eligible(&mut fits)?;
+        self.retain_eligible(&mut fits)?;
         Ok(fits)
     }
 
     /// Removes listings with which there is an open pairing or was a recent decline, and those on
     /// which the person has recently passed.
-    fn keep_eligible(&self, fits: &mut BTreeMap<String, (Profile, Fit)>) -> Result<()> {
+    fn retain_eligible(&self, fits: &mut BTreeMap<String, (Profile, Fit)>) -> Result<()> {
         let mine = self.mine.listing_id.as_str();
         let cooling = cooling(mine, fits.keys().map(String::as_str))?;
         fits.retain(|listing_id, _| !cooling.contains(listing_id));
         let opinions = OPINIONS.get_many(fits.keys().map(|id| opinion(mine, id)))?;
         let mut opinions = opinions.iter();
-        fits.retain(|_, _| !in_cooldown(self.call, opinions.next().and_then(Option::as_ref)));
+        fits.retain(|_, _| !is_in_cooldown(self.call, opinions.next().and_then(Option::as_ref)));
         Ok(())
     }
 }
@@ -196,7 +203,7 @@ pub(crate) fn is_shown(other: &Profile) -> bool {
 }
 
 /// Whether the person passed on the listing recently.
-pub(crate) fn in_cooldown(call: &Call, opinion: Option<&Stored<Opinion>>) -> bool {
+pub(crate) fn is_in_cooldown(call: &Call, opinion: Option<&Stored<Opinion>>) -> bool {
     let passed = opinion.filter(|opinion| !opinion.value.interested);
     passed.is_some_and(|opinion| opinion.value.at + PASSED_FOR > call.now())
 }

@@ -1,7 +1,7 @@
 //! The participants of a round, and their matching.
 
 use crate::stable::{self, Preferences, blocking_pairs};
-use crate::{kept::*, life::*, queue::cooling, score::*, session, types::*};
+use crate::{documents::*, queue::cooling, score::*, session, states::*, types::*};
 use people_kit::listings::{self, Profile};
 use people_kit::{relations, taxonomy::Side};
 use portolan_sdk::prelude::*;
@@ -15,7 +15,7 @@ pub(crate) fn participants(round_id: &str) -> Result<Vec<Stored<Session>>> {
 }
 
 /// A possible partner, with its index in the room.
-pub(crate) type Fitting<'a> = (usize, &'a Stored<Session>, Fit);
+pub(crate) type PossiblePartner<'a> = (usize, &'a Stored<Session>, Fit);
 
 /// The participants, with their listings.
 pub(crate) struct Room {
@@ -28,10 +28,10 @@ pub(crate) struct Room {
 impl Room {
     pub(crate) fn new(call: &Call, sessions: Vec<Stored<Session>>) -> Result<Self> {
         let ids = sessions.iter().map(|session| session.value.listing_id.as_str());
-        let mut profiles = session::by_id(listings::matched(ids)?);
+        let mut profiles = session::by_id(listings::profiles_for_matching(ids)?);
         for session in &sessions {
             if let Some(profile) = profiles.get_mut(&session.value.listing_id) {
-                profile.criteria = session::asks(&session.value, profile).clone();
+                profile.criteria = session::criteria_of(&session.value, profile).clone();
             }
         }
         Ok(Self { sessions, profiles, now: call.now() })
@@ -42,27 +42,27 @@ impl Room {
     }
 
     /// Returns the possible partners of a participant, best first, each with its index in the room.
-    pub(crate) fn fits(&self, who: &Stored<Session>) -> Result<Vec<Fitting<'_>>> {
+    pub(crate) fn fits(&self, participant: &Stored<Session>) -> Result<Vec<PossiblePartner<'_>>> {
         let others = self.sessions.iter().enumerate();
-        let mut fits: Vec<Fitting<'_>> = others
-            .filter_map(|(place, other)| Some((place, other, self.fit(who, other)?)))
+        let mut fits: Vec<PossiblePartner<'_>> = others
+            .filter_map(|(index, other)| Some((index, other, self.fit(participant, other)?)))
             .collect();
         let owners = fits.iter().map(|(_, other, _)| other.value.owner_id.as_str());
-        let hidden = relations::hidden(Some(&who.value.owner_id), owners)?;
+        let hidden = relations::hidden(Some(&participant.value.owner_id), owners)?;
         let listings = fits.iter().map(|(_, other, _)| other.value.listing_id.as_str());
-        let cooling = cooling(&who.value.listing_id, listings)?;
+        let cooling = cooling(&participant.value.listing_id, listings)?;
         fits.retain(|(_, Stored { value, .. }, _)| {
             !hidden.contains(&value.owner_id) && !cooling.contains(&value.listing_id)
         });
         fits.sort_by(|(_, one, fit), (_, other, better)| {
-            let tie = |session: &Stored<Session>| tie(&who.id, &session.id);
+            let tie = |session: &Stored<Session>| tie(&participant.id, &session.id);
             better.score.total_cmp(&fit.score).then_with(|| tie(one).cmp(&tie(other)))
         });
         Ok(fits)
     }
 
-    fn fit(&self, who: &Stored<Session>, other: &Stored<Session>) -> Option<Fit> {
-        let (mine, theirs) = (self.profile(who)?, self.profile(other)?);
+    fn fit(&self, participant: &Stored<Session>, other: &Stored<Session>) -> Option<Fit> {
+        let (mine, theirs) = (self.profile(participant)?, self.profile(other)?);
         fit(mine, &mine.criteria, theirs, self.now)
     }
 
@@ -78,26 +78,26 @@ impl Room {
 }
 
 /// The result of a round.
-pub(crate) struct Matched {
+pub(crate) struct Matching {
     /// For each index in the room, the indexes of the partners, the most preferred first.
-    got: Vec<Vec<usize>>,
+    assigned: Vec<Vec<usize>>,
     lists: Preferences,
     pub(crate) blocking_pairs: usize,
 }
 
-impl Matched {
+impl Matching {
     /// Returns the result if too few took part: nobody has a partner.
-    pub(crate) fn nobody() -> Self {
-        Self { got: Vec::new(), lists: Preferences::new(), blocking_pairs: 0 }
+    pub(crate) fn empty() -> Self {
+        Self { assigned: Vec::new(), lists: Preferences::new(), blocking_pairs: 0 }
     }
 
     /// Returns the partners of the session with this index in the room.
-    pub(crate) fn partners(&self, room: &Room, place: usize) -> Vec<Partner> {
-        let (Some(got), Some(list)) = (self.got.get(place), self.lists.get(place)) else {
+    pub(crate) fn partners(&self, room: &Room, index: usize) -> Vec<Partner> {
+        let (Some(assigned), Some(list)) = (self.assigned.get(index), self.lists.get(index)) else {
             return Vec::new();
         };
         let partner = |other: &usize| {
-            let (session, partner) = (room.sessions.get(place)?, room.sessions.get(*other)?);
+            let (session, partner) = (room.sessions.get(index)?, room.sessions.get(*other)?);
             Some(Partner {
                 session_id: partner.id.clone(),
                 listing_id: partner.value.listing_id.clone(),
@@ -107,85 +107,85 @@ impl Matched {
                 pairing_id: None,
             })
         };
-        got.iter().filter_map(partner).collect()
+        assigned.iter().filter_map(partner).collect()
     }
 }
 
 /// Computes the matching; returns `None` if too few took part.
-pub(crate) fn matched(room: &Room) -> Result<Option<Matched>> {
+pub(crate) fn compute_matching(room: &Room) -> Result<Option<Matching>> {
     let (mut lists, mut scored) = (Preferences::new(), Vec::new());
-    for (place, session) in room.sessions.iter().enumerate() {
+    for (index, session) in room.sessions.iter().enumerate() {
         let fits = room.fits(session)?;
-        scored.extend(fits.iter().map(|(other, _, fit)| (fit.score, place, *other)));
+        scored.extend(fits.iter().map(|(other, _, fit)| (fit.score, index, *other)));
         lists.push(preferences(room, session, &fits));
     }
     Ok(match room.has_two_sides() {
-        true => across(room, lists),
-        false => among(scored, lists),
+        true => match_two_sides(room, lists),
+        false => match_one_side(scored, lists),
     })
 }
 
 /// Makes pairs of participants of the same side.
-fn among(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Matched> {
+fn match_one_side(mut scored: Vec<(f64, usize, usize)>, lists: Preferences) -> Option<Matching> {
     if lists.len() < 2 {
         return None;
     }
     let listed =
         |one: usize, other: usize| lists.get(one).is_some_and(|list| list.contains(&other));
     scored.retain(|(_, one, other)| one < other && listed(*one, *other) && listed(*other, *one));
-    let got = stable::greedy(scored, lists.len());
-    let all = stable::Side { lists: &lists, got: &got, seats: &[] };
+    let assigned = stable::greedy(scored, lists.len());
+    let all = stable::Side { lists: &lists, assigned: &assigned, seats: &[] };
     // Each pair was found from both sides.
     let blocking_pairs = blocking_pairs(&all, &all) / 2;
-    Some(Matched { got, lists, blocking_pairs })
+    Some(Matching { assigned, lists, blocking_pairs })
 }
 
 /// Matches each demand with at most one offer; an offer may accept several demands.
-fn across(room: &Room, lists: Preferences) -> Option<Matched> {
-    let demands = |place: &usize| {
-        room.sessions.get(*place).is_some_and(|session| room.is_of(Side::Demand, session))
+fn match_two_sides(room: &Room, lists: Preferences) -> Option<Matching> {
+    let demands = |index: &usize| {
+        room.sessions.get(*index).is_some_and(|session| room.is_of(Side::Demand, session))
     };
     let (ones, others): (Vec<usize>, Vec<usize>) = (0..lists.len()).partition(demands);
     if ones.len() < 2 || others.len() < 2 {
         return None;
     }
     let of_side = |side: &[usize], across: &[usize]| -> Preferences {
-        let place = |other: &usize| across.iter().position(|place| place == other);
-        let list = |who: &usize| lists.get(*who).into_iter().flatten().filter_map(place).collect();
+        let index = |other: &usize| across.iter().position(|index| index == other);
+        let list = |who: &usize| lists.get(*who).into_iter().flatten().filter_map(index).collect();
         side.iter().map(list).collect()
     };
     let (proposers, receivers) = (of_side(&ones, &others), of_side(&others, &ones));
-    let seats = |place: &usize| {
-        room.sessions.get(*place).map_or(1, |session| session.value.capacity as usize)
+    let seats = |index: &usize| {
+        room.sessions.get(*index).map_or(1, |session| session.value.capacity as usize)
     };
     let seats: Vec<usize> = others.iter().map(seats).collect();
     let holds = stable::deferred_acceptance(&proposers, &receivers, &seats);
     let found = stable::inverse(&holds, ones.len());
     let blocking_pairs = blocking_pairs(
-        &stable::Side { lists: &proposers, got: &found, seats: &[] },
-        &stable::Side { lists: &receivers, got: &holds, seats: &seats },
+        &stable::Side { lists: &proposers, assigned: &found, seats: &[] },
+        &stable::Side { lists: &receivers, assigned: &holds, seats: &seats },
     );
-    let mut got = vec![Vec::new(); lists.len()];
+    let mut assigned = vec![Vec::new(); lists.len()];
     for (side, across, found) in [(&ones, &others, &found), (&others, &ones, &holds)] {
         for (who, whom) in side.iter().zip(found) {
-            if let Some(got) = got.get_mut(*who) {
-                *got = whom.iter().filter_map(|place| across.get(*place).copied()).collect();
+            if let Some(assigned) = assigned.get_mut(*who) {
+                *assigned = whom.iter().filter_map(|index| across.get(*index).copied()).collect();
             }
         }
     }
-    Some(Matched { got, lists, blocking_pairs })
+    Some(Matching { assigned, lists, blocking_pairs })
 }
 
 /// Returns the preferences: first those that the person has ranked; then the others by score,
 /// unless the person wants only the ranked ones.
-fn preferences(room: &Room, session: &Stored<Session>, fits: &[Fitting<'_>]) -> Vec<usize> {
-    let place = |id: &String| room.sessions.iter().position(|session| session.id == *id);
-    let fitting: Vec<usize> = fits.iter().map(|(place, ..)| *place).collect();
-    let mut list: Vec<usize> = session.value.ranking.iter().filter_map(place).collect();
-    list.retain(|place| fitting.contains(place));
+fn preferences(room: &Room, session: &Stored<Session>, fits: &[PossiblePartner<'_>]) -> Vec<usize> {
+    let index = |id: &String| room.sessions.iter().position(|session| session.id == *id);
+    let fitting: Vec<usize> = fits.iter().map(|(index, ..)| *index).collect();
+    let mut list: Vec<usize> = session.value.ranking.iter().filter_map(index).collect();
+    list.retain(|index| fitting.contains(index));
     if !session.value.only_ranked {
         let ranked = list.clone();
-        list.extend(fitting.into_iter().filter(|place| !ranked.contains(place)));
+        list.extend(fitting.into_iter().filter(|index| !ranked.contains(index)));
     }
     list
 }

@@ -1,8 +1,8 @@
 //! Rounds: many listings at once, each of which is matched with at most one other, or with as many
 //! as an offer accepts.
 
-use crate::room::{Matched, Room, matched, participants};
-use crate::{confirm, kept::*, life::*, session, types::*, views::*};
+use crate::room::{Matching, Room, compute_matching, participants};
+use crate::{confirm, documents::*, session, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
 use people_kit::taxonomy::{self, Filters, NarrowInput};
 use portolan_sdk::prelude::*;
@@ -49,15 +49,15 @@ pub(crate) fn join(
         let refusal = Refusal::validation("/round_id", "required", "the id of a round");
         return Err(refusal.next(Next::action(CAPABILITY, "rounds")).into());
     };
-    let takes = |round: &Stored<Round>| {
+    let can_join = |round: &Stored<Round>| {
         let near = |category: &str| listings::is_near(&round.value.category, category);
         round.value.participants < MOST_IN_ROUND
             && (near(&mine.category) || near(&mine.counterpart))
     };
-    let round = collecting(call, &round_id)?.filter(takes);
+    let round = find_collecting(call, &round_id)?.filter(can_join);
     let mut round = round.ok_or(MatchingError::RoundClosed)?;
-    let own = |other: &Stored<Session>| other.value.owner_id == session.value.owner_id;
-    if participants(&round_id)?.iter().any(own) {
+    let is_same_owner = |other: &Stored<Session>| other.value.owner_id == session.value.owner_id;
+    if participants(&round_id)?.iter().any(is_same_owner) {
         return Err(MatchingError::RoundClosed);
     }
     round.value.participants += 1;
@@ -69,11 +69,11 @@ pub(crate) fn join(
 }
 
 /// Returns a round whose deadline has not passed.
-fn collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>> {
-    let collects = |round: &Stored<Round>| {
+fn find_collecting(call: &Call, round_id: &str) -> Result<Option<Stored<Round>>> {
+    let is_collecting = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline > call.now()
     };
-    Ok(ROUNDS.get(round_id)?.filter(collects))
+    Ok(ROUNDS.get(round_id)?.filter(is_collecting))
 }
 
 /// Removes a session from its round. The calling function saves the session.
@@ -85,7 +85,7 @@ pub(crate) fn leave(call: &Call, session: &mut Stored<Session>) -> Result<()> {
         round.value.participants = round.value.participants.saturating_sub(1);
         ROUNDS.save(&mut round)?;
     }
-    confirm::part(call, session, "on_listing_ended")
+    confirm::leave_partners(call, session, "on_listing_ended")
 }
 
 /// Returns the id by which others rank a session of the same round.
@@ -116,7 +116,7 @@ pub(crate) fn candidates(call: &Call, session: &Stored<Session>) -> Result<Items
 pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     let mut session = Session::load_own(call, &input.session_id)?;
     if let Some(round_id) = &session.value.round_id
-        && collecting(call, round_id)?.is_none()
+        && find_collecting(call, round_id)?.is_none()
     {
         return Err(MatchingError::RoundClosed);
     }
@@ -125,10 +125,10 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
     let round_id = session.value.round_id.clone().unwrap_or_default();
     let room = Room::new(call, participants(&round_id)?)?;
     let fits = room.fits(&session)?;
-    let there: Vec<&String> = fits.iter().map(|(_, other, _)| &other.id).collect();
+    let possible: Vec<&String> = fits.iter().map(|(_, other, _)| &other.id).collect();
     let ranking: Vec<String> =
         input.ordered_candidate_ids.iter().map(|id| session_of(id)).collect();
-    if ranking.iter().any(|id| !there.contains(&id)) {
+    if ranking.iter().any(|id| !possible.contains(&id)) {
         return Err(MatchingError::CandidateNotFound { session_id: session.id });
     }
     session.value.ranking = ranking;
@@ -139,22 +139,22 @@ pub(crate) fn rank(call: &Call, input: Rank) -> Result<Answer<SessionView>> {
 }
 
 pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
-    let due = |round: &Stored<Round>| {
+    let is_due = |round: &Stored<Round>| {
         round.value.state == RoundState::Open && round.value.deadline <= call.now()
     };
-    let Some(mut round) = ROUNDS.get(&input.round_id)?.filter(due) else { return Ok(()) };
+    let Some(mut round) = ROUNDS.get(&input.round_id)?.filter(is_due) else { return Ok(()) };
     let room = Room::new(call, participants(&round.id)?)?;
-    let matched = matched(&room)?;
-    let to = if matched.is_some() { RoundState::Done } else { RoundState::Cancelled };
+    let matching = compute_matching(&room)?;
+    let to = if matching.is_some() { RoundState::Done } else { RoundState::Cancelled };
     round.value.state = ROUND.step_to(&round.id, RoundState::Open, "run_round", to)?;
     ROUNDS.save(&mut round)?;
     let participants = room.sessions.len();
-    let ran = matched.is_some();
-    let matched = matched.unwrap_or_else(Matched::nobody);
-    let (stable, blocking_pairs) = (matched.blocking_pairs == 0, matched.blocking_pairs);
-    for (place, mut session) in room.sessions.iter().cloned().enumerate() {
-        let partners = matched.partners(&room, place);
-        let state = match (ran, partners.is_empty()) {
+    let has_run = matching.is_some();
+    let matching = matching.unwrap_or_else(Matching::empty);
+    let (stable, blocking_pairs) = (matching.blocking_pairs == 0, matching.blocking_pairs);
+    for (index, mut session) in room.sessions.iter().cloned().enumerate() {
+        let partners = matching.partners(&room, index);
+        let state = match (has_run, partners.is_empty()) {
             (false, _) => State::Cancelled,
             (true, true) => State::Unpaired,
             (true, false) => State::Proposed,
@@ -165,13 +165,13 @@ pub(crate) fn run(call: &Call, input: &RoundId) -> Result<()> {
             session::set_timer("end", &session.id, call.now() + CONFIRM_FOR, "end_round")?;
         } else {
             session.value.reason = Some(Reason::Round);
-            BOOKS.leave(&session.value.listing_id, &session.id)?;
+            OPEN_SESSIONS.leave(&session.value.listing_id, &session.id)?;
         }
         session::save(call, &mut session)?;
         let (round_id, paired) = (Some(round.id.clone()), Some(state == State::Proposed));
         let facts = Facts { round_id, paired, ..Facts::default() };
         let next = read("result", &session.id);
-        session::tell(&session, ROUND_COMPLETED, "The round is over.", next, facts)?;
+        session::notify(&session, ROUND_COMPLETED, "The round is over.", next, facts)?;
     }
     Ok(())
 }

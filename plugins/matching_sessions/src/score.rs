@@ -90,7 +90,7 @@ pub(crate) struct Fit {
 /// contradict each other, or one does not meet a required criterion.
 pub(crate) fn fit(mine: &Profile, asks: &Criteria, other: &Profile, now: u64) -> Option<Fit> {
     let excluded = mine.owner_id == other.owner_id || !mine.is_active() || !other.is_active();
-    if excluded || other.unreachable || !mine.meets(other) {
+    if excluded || other.unreachable || !mine.is_counterpart_of(other) {
         return None;
     }
     let holds = |one: &Profile, asks: &Criteria, other: &Profile| {

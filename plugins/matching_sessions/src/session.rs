@@ -1,7 +1,7 @@
 //! Sessions, from `create` to their end.
 
-use crate::pool::{self, Look};
-use crate::{batch, kept::*, life::*, rounds, types::*, views::*};
+use crate::pool::{self, CandidateSearch};
+use crate::{batch, documents::*, rounds, states::*, types::*, views::*};
 use people_kit::listings::{self, Profile};
 use people_kit::taxonomy::{self, CheckInput, Criteria, Side};
 use portolan_sdk::prelude::*;
@@ -9,14 +9,17 @@ use std::collections::BTreeMap;
 
 /// Returns a listing of the person; a listing of another owner is not found. Matching connects the
 /// owner of a listing, so nobody else may act here, even if they may change the listing.
-fn of_owner(owner_id: &str, listing_id: &str) -> Result<Profile> {
+fn load_owned_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
     let is_theirs = |listing: &Profile| listing.owner_id == owner_id;
-    listings::matched([listing_id])?.pop().filter(is_theirs).ok_or(MatchingError::ListingNotFound)
+    listings::profiles_for_matching([listing_id])?
+        .pop()
+        .filter(is_theirs)
+        .ok_or(MatchingError::ListingNotFound)
 }
 
 /// Returns the person's own listing, if it is active.
 pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
-    let listing = of_owner(owner_id, listing_id)?;
+    let listing = load_owned_listing(owner_id, listing_id)?;
     if !listing.is_active() {
         return Err(MatchingError::ListingNotActive { listing_id: listing.listing_id });
     }
@@ -25,21 +28,21 @@ pub(crate) fn own_listing(owner_id: &str, listing_id: &str) -> Result<Profile> {
 
 /// Returns the listing of a session, which belongs to its owner.
 pub(crate) fn listing(session: &Session) -> Result<Profile> {
-    of_owner(&session.owner_id, &session.listing_id)
+    load_owned_listing(&session.owner_id, &session.listing_id)
 }
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<Answer<SessionView>> {
     let owner_id = call.require_owner()?.to_owned();
     let mine = own_listing(&owner_id, &input.listing_id)?;
-    let criteria = checked(&mine, input.criteria_override, "/criteria_override")?;
-    let several =
+    let criteria = checked_criteria(&mine, input.criteria_override, "/criteria_override")?;
+    let can_have_several =
         input.mode == Mode::Round && mine.side == Side::Offer && mine.counterpart_side != mine.side;
-    if input.capacity > 1 && !several {
+    if input.capacity > 1 && !can_have_several {
         let expected = "1; more only for an offer in a round between two sides";
         return Err(Refusal::validation("/capacity", "maximum", expected).into());
     }
     let id = call.new_id("mse");
-    if BOOKS.enter(&mine.listing_id, &id)? > MOST_SESSIONS {
+    if OPEN_SESSIONS.enter(&mine.listing_id, &id)? > MOST_SESSIONS {
         return Err(MatchingError::SessionLimitReached);
     }
     let expires_at = call.now() + u64::from(input.ttl_hours) * HOUR;
@@ -89,7 +92,11 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<SessionView>
 }
 
 /// Returns a session of the caller; refuses if it does not have the expected version.
-fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<Stored<Session>> {
+fn load_for_change(
+    call: &Call,
+    session_id: &str,
+    expected: Option<Version>,
+) -> Result<Stored<Session>> {
     let session = Session::load_own(call, session_id)?;
     let current = || SessionView::of(&session).ok();
     session.ensure_version(expected, current, read("get", session_id))?;
@@ -97,23 +104,23 @@ fn changing(call: &Call, session_id: &str, expected: Option<Version>) -> Result<
 }
 
 pub(crate) fn refine(call: &Call, input: Refine) -> Result<Answer<SessionView>> {
-    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    let mut session = load_for_change(call, &input.session_id, input.expected_version)?;
     session.step_to(&SESSION, "refine", session.value.state)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     if let Some(size) = input.patch.batch_size {
         session.value.batch_size = size;
     }
     if let Some(criteria) = input.patch.criteria {
-        session.value.criteria = checked(&mine, Some(criteria), "/patch/criteria")?;
+        session.value.criteria = checked_criteria(&mine, Some(criteria), "/patch/criteria")?;
     }
     for undecided in batch::in_states(&session.id, &[Candidacy::New])? {
         CANDIDATES.delete(&undecided.id, Expect::Revision(undecided.revision))?;
     }
-    begin_anew(call, session, &mine)
+    restart(call, session, &mine)
 }
 
 /// Empties the queue, so that the search begins with the newest listings, and shows the first batch.
-fn begin_anew(
+fn restart(
     call: &Call,
     mut session: Stored<Session>,
     mine: &Profile,
@@ -128,7 +135,7 @@ fn begin_anew(
 }
 
 pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>> {
-    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    let mut session = load_for_change(call, &input.session_id, input.expected_version)?;
     session.step(&SESSION, "pause")?;
     session.value.watch.clear();
     save(call, &mut session)?;
@@ -136,23 +143,24 @@ pub(crate) fn pause(call: &Call, input: Step) -> Result<Answer<SessionView>> {
 }
 
 pub(crate) fn resume(call: &Call, input: Step) -> Result<Answer<SessionView>> {
-    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    let mut session = load_for_change(call, &input.session_id, input.expected_version)?;
     session.step_to(&SESSION, "resume", State::Exhausted)?;
     let mine = own_listing(&session.value.owner_id, &session.value.listing_id)?;
     // Listings that were published in the meantime are among the newest.
-    begin_anew(call, session, &mine)
+    restart(call, session, &mine)
 }
 
 pub(crate) fn close(call: &Call, input: Step) -> Result<Answer<SessionView>> {
-    let mut session = changing(call, &input.session_id, input.expected_version)?;
+    let mut session = load_for_change(call, &input.session_id, input.expected_version)?;
     end(call, &mut session, "close", Reason::Closed)?;
     shown(&session)
 }
 
 pub(crate) fn expire(call: &Call, input: &SessionId) -> Result<()> {
     let Some(mut session) = SESSIONS.get(&input.session_id)? else { return Ok(()) };
-    let runs = session.value.state == State::Paused || LOOKING.contains(&session.value.state);
-    if runs && session.value.expires_at <= call.now() {
+    let is_running =
+        session.value.state == State::Paused || SEARCHING.contains(&session.value.state);
+    if is_running && session.value.expires_at <= call.now() {
         end(call, &mut session, "expire", Reason::Expired)?;
     }
     Ok(())
@@ -173,20 +181,20 @@ pub(crate) fn end(
     session.value.reason = Some(reason);
     session.value.watch.clear();
     session.value.come.clear();
-    BOOKS.leave(&session.value.listing_id, &session.id)?;
+    OPEN_SESSIONS.leave(&session.value.listing_id, &session.id)?;
     QUEUES.delete(&session.id, Expect::Any)?;
     timers::cancel(&format!("expire/{}", session.id))?;
     save(call, session)?;
     let facts = Facts { session_id: session.id.clone(), reason: Some(reason), ..Facts::default() };
-    let data = Data::new(call, session.resource(), OVER, facts);
-    Ok(session.tell_owner(SESSION_CLOSED, &data)?)
+    let data = Data::new(call, session.resource(), CLOSED_SUMMARY, facts);
+    Ok(session.notify_owner(SESSION_CLOSED, &data)?)
 }
 
 /// The summary of the end of a session.
-pub(crate) const OVER: &str = "The matching session is over.";
+pub(crate) const CLOSED_SUMMARY: &str = "The matching session is over.";
 
 /// Publishes an event for the owner of a session, with the action that reads what it is about.
-pub(crate) fn tell(
+pub(crate) fn notify(
     session: &Stored<Session>,
     event: SessionEvent,
     summary: &'static str,
@@ -195,7 +203,7 @@ pub(crate) fn tell(
 ) -> Result<()> {
     let facts = Facts { session_id: session.id.clone(), ..facts };
     let data = Data::by_system(session.resource(), summary, facts).next(next);
-    Ok(session.tell_owner(event, &data)?)
+    Ok(session.notify_owner(event, &data)?)
 }
 
 pub(crate) fn save(call: &Call, session: &mut Stored<Session>) -> Result<()> {
@@ -209,9 +217,9 @@ pub(crate) fn set_timer(name: &str, session_id: &str, at: u64, action: &str) -> 
 }
 
 /// Returns a session, if it searches for candidates.
-pub(crate) fn looking(session_id: &str) -> Result<Option<Stored<Session>>> {
-    let looks = |session: &Stored<Session>| LOOKING.contains(&session.value.state);
-    Ok(SESSIONS.get(session_id)?.filter(looks))
+pub(crate) fn find_searching(session_id: &str) -> Result<Option<Stored<Session>>> {
+    let is_searching = |session: &Stored<Session>| SEARCHING.contains(&session.value.state);
+    Ok(SESSIONS.get(session_id)?.filter(is_searching))
 }
 
 pub(crate) fn by_id(profiles: impl IntoIterator<Item = Profile>) -> BTreeMap<String, Profile> {
@@ -219,19 +227,23 @@ pub(crate) fn by_id(profiles: impl IntoIterator<Item = Profile>) -> BTreeMap<Str
 }
 
 /// Returns the criteria: the session's own, or else the listing's.
-pub(crate) fn asks<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria {
+pub(crate) fn criteria_of<'a>(session: &'a Session, mine: &'a Profile) -> &'a Criteria {
     session.criteria.as_ref().unwrap_or(&mine.criteria)
 }
 
 pub(crate) fn watch(call: &Call, session: &Session, mine: &Profile) -> Result<Vec<String>> {
-    let asks = asks(session, mine);
+    let criteria = criteria_of(session, mine);
     let viewer_id = Some(session.owner_id.as_str());
-    let look = Look { mine, asks, viewer_id, now: call.now(), exact: true };
-    Ok(pool::watch(mine, &look.narrowed(&asks.must)?))
+    let search = CandidateSearch { mine, criteria, viewer_id, now: call.now(), exact: true };
+    Ok(pool::watch_keys(mine, &search.narrowed(&criteria.must)?))
 }
 
 /// Checks the criteria against the listing's category; `at` is their JSON Pointer in the body.
-fn checked(mine: &Profile, criteria: Option<Criteria>, at: &str) -> Result<Option<Criteria>> {
+fn checked_criteria(
+    mine: &Profile,
+    criteria: Option<Criteria>,
+    at: &str,
+) -> Result<Option<Criteria>> {
     let Some(criteria) = criteria else { return Ok(None) };
     let input = CheckInput {
         code: mine.category.clone(),

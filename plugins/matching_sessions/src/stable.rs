@@ -21,35 +21,36 @@ pub(crate) fn deferred_acceptance(
 ) -> Vec<Vec<usize>> {
     let ranks: Vec<BTreeMap<usize, usize>> = receivers.iter().map(|list| ranks(list)).collect();
     let mut next = vec![0; proposers.len()];
-    let mut got: Vec<Vec<usize>> = vec![Vec::new(); receivers.len()];
+    let mut assigned: Vec<Vec<usize>> = vec![Vec::new(); receivers.len()];
     let mut free: VecDeque<usize> = (0..proposers.len()).collect();
     while let Some(proposer) = free.pop_front() {
-        let Some(place) = next.get_mut(proposer) else { continue };
-        let Some(&receiver) = proposers.get(proposer).and_then(|list| list.get(*place)) else {
+        let Some(position) = next.get_mut(proposer) else { continue };
+        let Some(&receiver) = proposers.get(proposer).and_then(|list| list.get(*position)) else {
             continue;
         };
-        *place += 1;
-        let (Some(ranks), Some(got)) = (ranks.get(receiver), got.get_mut(receiver)) else {
+        *position += 1;
+        let (Some(ranks), Some(assigned)) = (ranks.get(receiver), assigned.get_mut(receiver))
+        else {
             continue;
         };
         if !ranks.contains_key(&proposer) {
             free.push_back(proposer);
             continue;
         }
-        got.push(proposer);
-        got.sort_by_key(|proposer| ranks.get(proposer).copied());
-        if got.len() > seats.get(receiver).copied().unwrap_or(1) {
-            free.extend(got.pop());
+        assigned.push(proposer);
+        assigned.sort_by_key(|proposer| ranks.get(proposer).copied());
+        if assigned.len() > seats.get(receiver).copied().unwrap_or(1) {
+            free.extend(assigned.pop());
         }
     }
-    got
+    assigned
 }
 
 /// Returns the same matching from the other side.
-pub(crate) fn inverse(got: &[Vec<usize>], others: usize) -> Vec<Vec<usize>> {
+pub(crate) fn inverse(assigned: &[Vec<usize>], others: usize) -> Vec<Vec<usize>> {
     let mut inverse = vec![Vec::new(); others];
-    for (one, got) in got.iter().enumerate() {
-        for other in got {
+    for (one, assigned) in assigned.iter().enumerate() {
+        for other in assigned {
             if let Some(inverse) = inverse.get_mut(*other) {
                 inverse.push(one);
             }
@@ -63,24 +64,24 @@ pub(crate) fn greedy(mut pairs: Vec<(f64, usize, usize)>, people: usize) -> Vec<
     pairs.sort_by(|one, other| {
         other.0.total_cmp(&one.0).then_with(|| (one.1, one.2).cmp(&(other.1, other.2)))
     });
-    let mut got: Vec<Vec<usize>> = vec![Vec::new(); people];
+    let mut assigned: Vec<Vec<usize>> = vec![Vec::new(); people];
     for (_, one, other) in pairs {
-        let is_free = |who: usize| got.get(who).is_some_and(Vec::is_empty);
+        let is_free = |who: usize| assigned.get(who).is_some_and(Vec::is_empty);
         if is_free(one) && is_free(other) && one != other {
             for (who, whom) in [(one, other), (other, one)] {
-                if let Some(got) = got.get_mut(who) {
-                    got.push(whom);
+                if let Some(assigned) = assigned.get_mut(who) {
+                    assigned.push(whom);
                 }
             }
         }
     }
-    got
+    assigned
 }
 
 /// One side of a matching.
 pub(crate) struct Side<'a> {
     pub(crate) lists: &'a Preferences,
-    pub(crate) got: &'a [Vec<usize>],
+    pub(crate) assigned: &'a [Vec<usize>],
     /// The maximum number of partners of each participant; it is one for a participant without an
     /// entry.
     pub(crate) seats: &'a [usize],
@@ -88,15 +89,15 @@ pub(crate) struct Side<'a> {
 
 impl Side<'_> {
     /// Whether a participant prefers this one to one of their partners, or to a free seat.
-    fn would_rather(&self, who: usize, whom: usize) -> bool {
-        let (Some(list), Some(got)) = (self.lists.get(who), self.got.get(who)) else {
+    fn prefers(&self, who: usize, whom: usize) -> bool {
+        let (Some(list), Some(assigned)) = (self.lists.get(who), self.assigned.get(who)) else {
             return false;
         };
-        let place = |whom: usize| list.iter().position(|listed| *listed == whom);
-        let is_free = got.len() < self.seats.get(who).copied().unwrap_or(1);
-        let least = got.iter().filter_map(|has| place(*has)).max();
-        let wanted = place(whom).filter(|_| !got.contains(&whom));
-        wanted.is_some_and(|wanted| is_free || least.is_some_and(|least| wanted < least))
+        let position = |whom: usize| list.iter().position(|listed| *listed == whom);
+        let is_free = assigned.len() < self.seats.get(who).copied().unwrap_or(1);
+        let worst = assigned.iter().filter_map(|has| position(*has)).max();
+        let position = position(whom).filter(|_| !assigned.contains(&whom));
+        position.is_some_and(|position| is_free || worst.is_some_and(|worst| position < worst))
     }
 }
 
@@ -104,7 +105,7 @@ impl Side<'_> {
 /// given twice, and each pair is found twice.
 pub(crate) fn blocking_pairs(ones: &Side<'_>, others: &Side<'_>) -> usize {
     let rivals = |(one, list): (usize, &Vec<usize>)| {
-        let both = |other: usize| ones.would_rather(one, other) && others.would_rather(other, one);
+        let both = |other: usize| ones.prefers(one, other) && others.prefers(other, one);
         list.iter().filter(|other| both(**other)).count()
     };
     ones.lists.iter().enumerate().map(rivals).sum()
@@ -144,13 +145,13 @@ mod tests {
         ones: &Preferences,
         others: &Preferences,
         seats: &[usize],
-        got: &[Vec<usize>],
+        assigned: &[Vec<usize>],
     ) -> usize {
         let one_each = vec![1; ones.len()];
-        let ones_got = inverse(got, ones.len());
+        let ones_assigned = inverse(assigned, ones.len());
         blocking_pairs(
-            &Side { lists: ones, got: &ones_got, seats: &one_each },
-            &Side { lists: others, got, seats },
+            &Side { lists: ones, assigned: &ones_assigned, seats: &one_each },
+            &Side { lists: others, assigned, seats },
         )
     }
 
@@ -158,54 +159,54 @@ mod tests {
     fn stable(ones: &Preferences, others: &Preferences, seats: &[usize]) -> Vec<Vec<Vec<usize>>> {
         let mut all = vec![vec![Vec::new(); others.len()]];
         for (one, list) in ones.iter().enumerate() {
-            let with = |got: &Vec<Vec<usize>>| {
-                let may = |other: &&usize| {
-                    others[**other].contains(&one) && got[**other].len() < seats[**other]
+            let with = |assigned: &Vec<Vec<usize>>| {
+                let is_acceptable = |other: &&usize| {
+                    others[**other].contains(&one) && assigned[**other].len() < seats[**other]
                 };
-                let mut all = vec![got.clone()];
-                for other in list.iter().filter(may) {
-                    let mut got = got.clone();
-                    got[*other].push(one);
-                    all.push(got);
+                let mut all = vec![assigned.clone()];
+                for other in list.iter().filter(is_acceptable) {
+                    let mut assigned = assigned.clone();
+                    assigned[*other].push(one);
+                    all.push(assigned);
                 }
                 all
             };
             all = all.iter().flat_map(with).collect();
         }
-        all.retain(|got| blocking(ones, others, seats, got) == 0);
+        all.retain(|assigned| blocking(ones, others, seats, assigned) == 0);
         all
     }
 
     proptest! {
         #[test]
-        fn it_is_stable_and_the_best_for_those_who_propose(
+        fn deferred_acceptance_is_stable_and_optimal_for_proposers(
             (ones, others, seats) in rooms(1..5)
         ) {
-            let got = deferred_acceptance(&ones, &others, &seats);
-            prop_assert_eq!(blocking(&ones, &others, &seats, &got), 0);
-            for (other, got) in got.iter().enumerate() {
-                prop_assert!(got.len() <= seats[other]);
-                for one in got {
+            let assigned = deferred_acceptance(&ones, &others, &seats);
+            prop_assert_eq!(blocking(&ones, &others, &seats, &assigned), 0);
+            for (other, assigned) in assigned.iter().enumerate() {
+                prop_assert!(assigned.len() <= seats[other]);
+                for one in assigned {
                     prop_assert!(ones[*one].contains(&other) && others[other].contains(one));
                 }
             }
-            let mine = inverse(&got, ones.len());
-            prop_assert!(mine.iter().all(|got| got.len() <= 1));
-            let place = |one: usize, got: &[usize]| got.first()
+            let mine = inverse(&assigned, ones.len());
+            prop_assert!(mine.iter().all(|assigned| assigned.len() <= 1));
+            let position = |one: usize, assigned: &[usize]| assigned.first()
                 .map_or(usize::MAX, |other| ones[one].iter().position(|listed| listed == other).unwrap());
             let all = stable(&ones, &others, &seats);
             prop_assert!(!all.is_empty());
             for matching in all {
                 for (one, other) in inverse(&matching, ones.len()).iter().enumerate() {
-                    prop_assert!(place(one, &mine[one]) <= place(one, other));
+                    prop_assert!(position(one, &mine[one]) <= position(one, other));
                 }
             }
         }
 
         #[test]
         fn large_rounds_have_no_blocking_pair((ones, others, seats) in rooms(20..40)) {
-            let got = deferred_acceptance(&ones, &others, &seats);
-            prop_assert_eq!(blocking(&ones, &others, &seats, &got), 0);
+            let assigned = deferred_acceptance(&ones, &others, &seats);
+            prop_assert_eq!(blocking(&ones, &others, &seats, &assigned), 0);
         }
     }
 
@@ -220,8 +221,8 @@ mod tests {
         // Roommates without a stable matching: whoever is paired with the last one is the first
         // choice of another one.
         let lists = vec![vec![1, 2, 3], vec![2, 0, 3], vec![0, 1, 3], vec![0, 1, 2]];
-        let got = [vec![1], vec![0], vec![3], vec![2]];
-        let all = Side { lists: &lists, got: &got, seats: &[1; 4] };
+        let assigned = [vec![1], vec![0], vec![3], vec![2]];
+        let all = Side { lists: &lists, assigned: &assigned, seats: &[1; 4] };
         assert_eq!(blocking_pairs(&all, &all), 2);
     }
 }

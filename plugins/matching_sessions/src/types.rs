@@ -1,6 +1,6 @@
 //! Inputs, limits, refusals and events.
 
-use crate::life::*;
+use crate::states::*;
 use people_kit::listings::{Compensation, Place};
 use people_kit::taxonomy::{Criteria, Side, TaxonomyError};
 use portolan_sdk::prelude::*;

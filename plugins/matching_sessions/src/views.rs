@@ -1,6 +1,6 @@
 //! Outputs.
 
-use crate::{kept::*, life::*, score::*, types::*};
+use crate::{documents::*, score::*, states::*, types::*};
 use people_kit::listings::{Card, Profile, Visibility};
 use people_kit::taxonomy::Criteria;
 use portolan_sdk::prelude::*;
@@ -245,14 +245,14 @@ impl CandidateView {
     }
 
     /// Adds the person's answer, and the pairing once both have accepted.
-    pub(crate) fn said(self, state: Candidacy, pairing_id: Option<String>) -> Self {
+    pub(crate) fn with_answer(self, state: Candidacy, pairing_id: Option<String>) -> Self {
         Self { state, mutual: state == Candidacy::Mutual, pairing_id, ..self }
     }
 }
 
 /// A listing that would fit, without its owner.
 #[output]
-pub(crate) struct Glimpse {
+pub(crate) struct PreviewItem {
     category: String,
     category_label: String,
     /// When it was published (RFC 3339).
@@ -262,7 +262,7 @@ pub(crate) struct Glimpse {
     scores: Scores,
 }
 
-impl Glimpse {
+impl PreviewItem {
     pub(crate) fn new(other: Profile, fit: Fit, distance_km: Option<f64>) -> Self {
         Self {
             category: other.category,
@@ -275,9 +275,9 @@ impl Glimpse {
 }
 
 #[output]
-pub(crate) struct Glimpses {
+pub(crate) struct PreviewList {
     /// The listings, best first.
-    pub(crate) items: Vec<Glimpse>,
+    pub(crate) items: Vec<PreviewItem>,
 }
 
 #[output]

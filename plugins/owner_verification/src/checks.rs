@@ -1,60 +1,64 @@
 //! Checks: requested, answered, and repeated after some time.
 
-use crate::{life::*, limits::*, proof, refusals::*, types::*, verifications::*, views::*};
+use crate::{limits::*, proof, refusals::*, states::*, types::*, verifications::*, views::*};
 use portolan_sdk::{lookups::Answered, prelude::*};
 
-const NOT_THERE: &str = "The text was not found there.";
+const NOT_FOUND: &str = "The text was not found there.";
 const OTHER_DOMAIN: &str = "The record has another domain by now, or none.";
-const GONE: &str = "The text was gone for too long.";
+const MISSING_TOO_LONG: &str = "The text was gone for too long.";
 
-pub(crate) fn check(call: &Call, input: &Own) -> Result<VerificationView> {
-    let mut stored = own(call, input)?;
-    let it = &stored.value;
-    VERIFICATION.step(&stored.id, it.state, "check")?;
-    let since = it.checked_at.map(|at| call.now().saturating_sub(at));
-    if it.lookup_id.is_some() && since.is_some_and(|since| since < ANSWERED_WITHIN) {
+pub(crate) fn check(call: &Call, input: &OwnInput) -> Result<VerificationView> {
+    let mut stored = load_own(call, input)?;
+    let verification = &stored.value;
+    VERIFICATION.step(&stored.id, verification.state, "check")?;
+    let since = verification.checked_at.map(|at| call.now().saturating_sub(at));
+    if verification.lookup_id.is_some() && since.is_some_and(|since| since < ANSWERED_WITHIN) {
         return Ok(view(&stored)?);
     }
     if let Some(since) = since.filter(|since| *since < CHECKS.within) {
         return Err(too_soon(&stored.id, CHECKS.within - since).into());
     }
     CHECKS_A_DAY.count(call, DAYS, &stored.value.owner_id, status())?;
-    look(call, &mut stored)?;
+    request_lookup(call, &mut stored)?;
     stored.save()?;
     Ok(view(&stored)?)
 }
 
-fn look(call: &Call, stored: &mut Stored<Verification>) -> Result<()> {
-    let it = &mut stored.value;
-    if it.of.domain_now()?.as_ref() != Some(&it.domain) {
-        it.lookup_id = None;
-        it.reason = Some(OTHER_DOMAIN.to_owned());
+fn request_lookup(call: &Call, stored: &mut Stored<Verification>) -> Result<()> {
+    let verification = &mut stored.value;
+    if verification.of.domain_now()?.as_ref() != Some(&verification.domain) {
+        verification.lookup_id = None;
+        verification.reason = Some(OTHER_DOMAIN.to_owned());
     } else {
-        it.lookup_id = Some(proof::look(&stored.id, it).map_err(not_asked)?);
+        verification.lookup_id =
+            Some(proof::request_lookup(&stored.id, verification).map_err(not_asked)?);
     }
-    it.checked_at = Some(call.now());
+    verification.checked_at = Some(call.now());
     Ok(())
 }
 
 /// Handles the result of a look-up. Of what was found, only whether the challenge text is there is
 /// used.
 pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
-    let awaited = |value: &Verification| value.lookup_id.as_ref() == Some(&answer.lookup_id);
-    let Some(mut stored) = current(&answer.about, awaited)? else { return Ok(()) };
-    let it = &mut stored.value;
-    it.lookup_id = None;
-    let is_there = answer.error.is_none() && proof::is_among(&answer.found, &stored.id, it)?;
+    let is_awaited = |value: &Verification| value.lookup_id.as_ref() == Some(&answer.lookup_id);
+    let Some(mut stored) = find_current(&answer.about, is_awaited)? else { return Ok(()) };
+    let verification = &mut stored.value;
+    verification.lookup_id = None;
+    let is_found =
+        answer.error.is_none() && proof::is_among(&answer.found, &stored.id, verification)?;
     // The record's domain may have changed since the look-up was requested.
-    if is_there && it.of.domain_now()?.as_ref() == Some(&it.domain) {
-        (it.in_vain, it.verified_at, it.stale_since) = (0, Some(call.now()), None);
+    if is_found && verification.of.domain_now()?.as_ref() == Some(&verification.domain) {
+        (verification.in_vain, verification.verified_at, verification.stale_since) =
+            (0, Some(call.now()), None);
         enter(call, &mut stored, "on_answer", State::Verified, None)?;
         timers::cancel(&timer("expire", &stored))?;
         return Ok(set_timer(&stored, "recheck", call.now() + RECHECK_AFTER)?);
     }
-    it.in_vain += 1;
-    let is_last = it.state == State::ChallengeIssued && it.in_vain >= MOST_IN_VAIN;
-    let to = if is_last { State::Failed } else { it.state };
-    let missing = if is_there { OTHER_DOMAIN } else { NOT_THERE };
+    verification.in_vain += 1;
+    let is_last =
+        verification.state == State::ChallengeIssued && verification.in_vain >= MOST_FAILED_CHECKS;
+    let to = if is_last { State::Failed } else { verification.state };
+    let missing = if is_found { OTHER_DOMAIN } else { NOT_FOUND };
     let reason = answer.error.unwrap_or_else(|| missing.to_owned());
     enter(call, &mut stored, "on_answer", to, Some(reason))
 }
@@ -62,12 +66,14 @@ pub(crate) fn on_answer(call: &Call, answer: Answered<About>) -> Result<()> {
 /// Requests another look-up of the text. Until the text is found the verification is stale: it
 /// still counts, and the text is looked for each day. After [`STALE_FOR`] the verification ends.
 pub(crate) fn recheck(call: &Call, input: &About) -> Result<()> {
-    let Some(mut stored) = current(input, |value| value.state.speaks())? else { return Ok(()) };
+    let Some(mut stored) = find_current(input, |value| value.state.is_proved())? else {
+        return Ok(());
+    };
     let since = *stored.value.stale_since.get_or_insert(call.now());
     if call.now() >= since + STALE_FOR {
-        return end(call, &mut stored, "recheck", GONE.to_owned());
+        return end(call, &mut stored, "recheck", MISSING_TOO_LONG.to_owned());
     }
-    look(call, &mut stored)?;
+    request_lookup(call, &mut stored)?;
     let reason = stored.value.reason.take();
     enter(call, &mut stored, "recheck", State::Stale, reason)?;
     Ok(set_timer(&stored, "recheck", call.now() + RECHECK_STALE_EVERY)?)

@@ -7,7 +7,7 @@
 
 mod checks;
 mod domain;
-mod life;
+mod states;
 mod limits;
 mod proof;
 mod refusals;
@@ -16,9 +16,9 @@ mod types;
 mod verifications;
 mod views;
 
-use life::VERIFICATION;
 use portolan_sdk::{lookups::Answered, prelude::*};
 use refusals::{VerificationError, check, status_of};
+use states::VERIFICATION;
 use types::*;
 use views::VerificationView;
 
@@ -76,16 +76,16 @@ impl OwnerVerification {
     /// Check whether the text is published. `status` returns the result.
     ///
     /// At most one check is made every 30 seconds; the challenge ends after 20 failed checks.
-    #[action(access = write, example = Own { verification_id: VERIFICATION_ID.into(), expected_version: None })]
-    fn check(call: &Call, input: Own) -> Result<Answer<VerificationView>, VerificationError> {
+    #[action(access = write, example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None })]
+    fn check(call: &Call, input: OwnInput) -> Result<Answer<VerificationView>, VerificationError> {
         let view = checks::check(call, &input)?;
         let next = status_of(&view.verification_id).after_s(5);
         Ok(Answer::new(view).next(next))
     }
 
     /// Revoke one's own verification: the person no longer speaks for the company.
-    #[action(access = write, destructive, emits = [UPDATED], example = Own { verification_id: VERIFICATION_ID.into(), expected_version: None })]
-    fn revoke(call: &Call, input: Own) -> Result<VerificationView, VerificationError> {
+    #[action(access = write, destructive, emits = [UPDATED], example = OwnInput { verification_id: VERIFICATION_ID.into(), expected_version: None })]
+    fn revoke(call: &Call, input: OwnInput) -> Result<VerificationView, VerificationError> {
         verifications::revoke(call, &input)
     }
 

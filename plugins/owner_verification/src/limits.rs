@@ -15,7 +15,7 @@ pub(crate) const CHECKS: Window = Window { most: 1, within: 30 * SECOND };
 /// The time after which an unanswered look-up is replaced by another one.
 pub(crate) const ANSWERED_WITHIN: u64 = 120 * SECOND;
 /// The maximum number of failed checks of one challenge.
-pub(crate) const MOST_IN_VAIN: u32 = 20;
+pub(crate) const MOST_FAILED_CHECKS: u32 = 20;
 
 /// The daily limit of new challenges of one person.
 pub(crate) const CHALLENGES_A_DAY: DailyLimit =

@@ -11,21 +11,28 @@ const TOKEN_BYTES: usize = 20;
 
 /// Returns the text, which nobody else can make: it is bound to the person, the record, its domain
 /// and this challenge.
-pub(crate) fn text(id: &str, it: &Verification) -> Result<String, HostError> {
-    Ok(challenge_text(&secrets::mac(bound(id, it).as_bytes())?))
+pub(crate) fn text(id: &str, verification: &Verification) -> Result<String, HostError> {
+    Ok(challenge_text(&secrets::mac(mac_input(id, verification).as_bytes())?))
 }
 
 /// Returns whether the challenge text is among the texts that were found. The text is computed with
 /// every key of the host, because the operator may have changed the key since the text was issued.
-pub(crate) fn is_among(found: &[String], id: &str, it: &Verification) -> Result<bool, HostError> {
-    let macs = secrets::macs(bound(id, it).as_bytes())?;
+pub(crate) fn is_among(
+    found: &[String],
+    id: &str,
+    verification: &Verification,
+) -> Result<bool, HostError> {
+    let macs = secrets::macs(mac_input(id, verification).as_bytes())?;
     let texts: Vec<String> = macs.iter().map(|mac| challenge_text(mac)).collect();
-    let mut said = found.iter().flat_map(|text| said(it.method, text));
-    Ok(said.any(|line| texts.iter().any(|text| text == line)))
+    let mut candidates = found.iter().flat_map(|text| candidates(verification.method, text));
+    Ok(candidates.any(|line| texts.iter().any(|text| text == line)))
 }
 
-fn bound(id: &str, it: &Verification) -> String {
-    format!("{id}\n{}\n{}\n{}\n{}", it.owner_id, it.subject_id, it.domain, it.challenge)
+fn mac_input(id: &str, verification: &Verification) -> String {
+    format!(
+        "{id}\n{}\n{}\n{}\n{}",
+        verification.owner_id, verification.subject_id, verification.domain, verification.challenge
+    )
 }
 
 fn challenge_text(mac: &[u8]) -> String {
@@ -33,7 +40,7 @@ fn challenge_text(mac: &[u8]) -> String {
 }
 
 /// Returns the texts of an answer: a TXT record is one text, a file has one on each line.
-fn said(method: Method, text: &str) -> Vec<&str> {
+fn candidates(method: Method, text: &str) -> Vec<&str> {
     match method {
         Method::DnsTxt => vec![text.trim()],
         Method::WellKnownFile => text.lines().map(str::trim).collect(),
@@ -41,19 +48,19 @@ fn said(method: Method, text: &str) -> Vec<&str> {
 }
 
 /// Returns where the text is looked for.
-pub(crate) fn place(it: &Verification) -> String {
-    match it.method {
-        Method::DnsTxt => format!("{NAME}.{}", it.domain),
-        Method::WellKnownFile => format!("https://{}/{PATH}", it.domain),
+pub(crate) fn place(verification: &Verification) -> String {
+    match verification.method {
+        Method::DnsTxt => format!("{NAME}.{}", verification.domain),
+        Method::WellKnownFile => format!("https://{}/{PATH}", verification.domain),
     }
 }
 
 /// Requests the look-up; its answer is delivered to `on_answer`.
-pub(crate) fn look(id: &str, it: &Verification) -> Result<String, HostError> {
-    let about = About::of(id, it);
-    match it.method {
-        Method::DnsTxt => lookups::txt(&place(it), "on_answer", &about),
-        Method::WellKnownFile => lookups::page(&place(it), "on_answer", &about),
+pub(crate) fn request_lookup(id: &str, verification: &Verification) -> Result<String, HostError> {
+    let about = About::of(id, verification);
+    match verification.method {
+        Method::DnsTxt => lookups::txt(&place(verification), "on_answer", &about),
+        Method::WellKnownFile => lookups::page(&place(verification), "on_answer", &about),
     }
 }
 
@@ -63,8 +70,8 @@ mod tests {
 
     #[test]
     fn the_text_is_a_record_of_its_own_or_a_line() {
-        assert_eq!(said(Method::DnsTxt, " a\nb "), ["a\nb"]);
-        assert_eq!(said(Method::WellKnownFile, "# ours\r\n a \nb"), ["# ours", "a", "b"]);
+        assert_eq!(candidates(Method::DnsTxt, " a\nb "), ["a\nb"]);
+        assert_eq!(candidates(Method::WellKnownFile, "# ours\r\n a \nb"), ["# ours", "a", "b"]);
         let text = format!("portolan-verification={}", "ab".repeat(20));
         assert_eq!(challenge_text(&[0xab; 32]), text);
     }

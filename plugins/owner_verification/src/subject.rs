@@ -30,10 +30,13 @@ struct Membership {
     state: String,
 }
 
-impl Of {
+impl SubjectRef {
     /// Returns the record that the input names, and its id. Refuses unless exactly one of the two
     /// ids is given.
-    pub(crate) fn one(target_id: Option<String>, org_id: Option<String>) -> Result<(Self, String)> {
+    pub(crate) fn parse(
+        target_id: Option<String>,
+        org_id: Option<String>,
+    ) -> Result<(Self, String)> {
         let ((Some(id), None) | (None, Some(id))) = (&target_id, &org_id) else {
             let expected = "either a target of the map or an organisation";
             return Err(Refusal::validation("/target_id", "one_of", expected).into());

@@ -1,6 +1,6 @@
 //! Inputs, stored documents and events.
 
-use crate::{life::State, refusals::VerificationError};
+use crate::{refusals::VerificationError, states::State};
 use portolan_sdk::{documents::Person, prelude::*};
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("verification.update
 pub(crate) struct Updated {
     pub(crate) owner_id: String,
     #[serde(flatten)]
-    pub(crate) of: Of,
+    pub(crate) of: SubjectRef,
     pub(crate) domain: String,
     /// Whether this person or another one has proved this domain of the record, and the proof is
     /// still valid.
@@ -36,7 +36,7 @@ pub(crate) struct Updated {
 
 /// The record of a company: a target of the map, or an organisation.
 #[input(Clone, PartialEq, Eq)]
-pub(crate) struct Of {
+pub(crate) struct SubjectRef {
     /// The id of a target of the map.
     pub(crate) target_id: Option<String>,
     /// The id of an organisation of `social_org`.
@@ -63,7 +63,7 @@ pub(crate) struct Verification {
     /// The id of the record.
     pub(crate) subject_id: String,
     #[serde(flatten)]
-    pub(crate) of: Of,
+    pub(crate) of: SubjectRef,
     /// The domain that the record had when the challenge was issued.
     pub(crate) domain: String,
     pub(crate) method: Method,
@@ -103,7 +103,7 @@ pub(crate) struct Start {
 }
 
 #[input]
-pub(crate) struct Own {
+pub(crate) struct OwnInput {
     /// The id of one's own verification: `ver_` and a ULID.
     pub(crate) verification_id: Id,
     pub(crate) expected_version: Option<Version>,

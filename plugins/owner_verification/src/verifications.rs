@@ -1,11 +1,12 @@
 //! Verifications: started, read, revoked.
 
-use crate::{life::*, limits::*, refusals::*, types::*, views::*};
+use crate::{limits::*, refusals::*, states::*, types::*, views::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
     let me = call.require_owner()?.to_owned();
-    let (of, subject_id) = Of::one(input.target_id.map(Into::into), input.org_id.map(Into::into))?;
+    let (of, subject_id) =
+        SubjectRef::parse(input.target_id.map(Into::into), input.org_id.map(Into::into))?;
     let domain = of.domain_to_prove()?;
     let mine = field("owner_id").eq(&me).and(field("subject_id").eq(&subject_id));
     let before = VERIFICATIONS.find(Query::new().filter(mine).limit(1))?.into_documents().next();
@@ -28,27 +29,33 @@ pub(crate) fn start(call: &Call, input: Start) -> Result<VerificationView> {
             verified_at: None,
             stale_since: None,
         };
-        let begun = VERIFICATIONS.add(call.new_id("ver"), verification, call.now())?;
-        await_proof(call, &begun)?;
-        return Ok(view(&begun)?);
+        let started = VERIFICATIONS.add(call.new_id("ver"), verification, call.now())?;
+        await_proof(call, &started)?;
+        return Ok(view(&started)?);
     };
-    let same = before.value.domain == domain;
-    let waits = before.value.state == State::ChallengeIssued && before.value.method == input.method;
-    if same && waits {
+    let is_same_domain = before.value.domain == domain;
+    let is_pending =
+        before.value.state == State::ChallengeIssued && before.value.method == input.method;
+    if is_same_domain && is_pending {
         return Ok(view(&before)?);
     }
-    if same && before.value.state.speaks() {
+    if is_same_domain && before.value.state.is_proved() {
         // A subscriber may have discarded the verification while the record had another domain.
-        tell(&before, note_proof(&before)?)?;
+        notify(&before, record_proof(&before)?)?;
         return Ok(view(&before)?);
     }
     CHALLENGES_A_DAY.count(call, DAYS, &me, status())?;
-    let it = &mut before.value;
-    it.domain = domain;
-    it.method = input.method;
-    it.challenge += 1;
-    it.issued_at = call.now();
-    (it.in_vain, it.lookup_id, it.verified_at, it.stale_since) = (0, None, None, None);
+    let verification = &mut before.value;
+    verification.domain = domain;
+    verification.method = input.method;
+    verification.challenge += 1;
+    verification.issued_at = call.now();
+    (
+        verification.in_vain,
+        verification.lookup_id,
+        verification.verified_at,
+        verification.stale_since,
+    ) = (0, None, None, None);
     enter(call, &mut before, "start", State::ChallengeIssued, None)?;
     await_proof(call, &before)?;
     Ok(view(&before)?)
@@ -74,7 +81,7 @@ pub(crate) fn set_timer(
 
 /// Returns the verification if `about` names its current challenge and `is_expected` returns true;
 /// otherwise `None`.
-pub(crate) fn current(
+pub(crate) fn find_current(
     about: &About,
     is_expected: impl Fn(&Verification) -> bool,
 ) -> Result<Option<Stored<Verification>>, HostError> {
@@ -92,27 +99,36 @@ pub(crate) fn enter(
 ) -> Result<()> {
     let before = stored.value.state;
     stored.step_to(&VERIFICATION, action, to)?;
-    let it = &mut stored.value;
-    it.reason = reason;
+    let verification = &mut stored.value;
+    verification.reason = reason;
     if before != to {
-        it.changed_at = call.now();
+        verification.changed_at = call.now();
     }
     stored.save()?;
-    let anybody = note_proof(stored)?;
+    let anybody_verified = record_proof(stored)?;
     if before != to {
-        tell(stored, anybody)?;
+        notify(stored, anybody_verified)?;
     }
     Ok(())
 }
 
 /// Publishes the event. Events about one record are ordered, so that several people's changes are
 /// not mixed up.
-fn tell(stored: &Stored<Verification>, anybody_verified: bool) -> Result<(), HostError> {
-    let it = &stored.value;
-    let more = view!(it => Updated { owner_id, of, domain; anybody_verified });
-    let data = Data::by_owner(&it.owner_id, stored.resource(), summary(it.state), more);
+fn notify(stored: &Stored<Verification>, anybody_verified: bool) -> Result<(), HostError> {
+    let verification = &stored.value;
+    let more = view!(verification => Updated { owner_id, of, domain; anybody_verified });
+    let data = Data::by_owner(
+        &verification.owner_id,
+        stored.resource(),
+        summary(verification.state),
+        more,
+    );
     let data = data.next(status_of(&stored.id));
-    UPDATED.publish(Audience::Owner(it.owner_id.clone()), it.of.subject(), &data)
+    UPDATED.publish(
+        Audience::Owner(verification.owner_id.clone()),
+        verification.of.subject(),
+        &data,
+    )
 }
 
 fn summary(state: State) -> &'static str {
@@ -128,29 +144,29 @@ fn summary(state: State) -> &'static str {
 
 /// Records in one document who has proved the record's domain, so that two concurrent changes
 /// conflict. Returns whether anybody has proved this domain.
-fn note_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
-    let it = &stored.value;
-    let mut subject = SUBJECTS.get_or_default(&it.subject_id)?;
-    let before = match it.state.speaks() {
-        true => subject.value.proved.insert(stored.id.clone(), it.domain.clone()),
+fn record_proof(stored: &Stored<Verification>) -> Result<bool, HostError> {
+    let verification = &stored.value;
+    let mut subject = SUBJECTS.get_or_default(&verification.subject_id)?;
+    let before = match verification.state.is_proved() {
+        true => subject.value.proved.insert(stored.id.clone(), verification.domain.clone()),
         false => subject.value.proved.remove(&stored.id),
     };
-    if before.is_some() != it.state.speaks() {
+    if before.is_some() != verification.state.is_proved() {
         SUBJECTS.save(&mut subject)?;
     }
-    Ok(subject.value.proved.values().any(|domain| *domain == it.domain))
+    Ok(subject.value.proved.values().any(|domain| *domain == verification.domain))
 }
 
 /// Returns one of the caller's own verifications. Refuses if the caller expects another version.
-pub(crate) fn own(call: &Call, input: &Own) -> Result<Stored<Verification>> {
+pub(crate) fn load_own(call: &Call, input: &OwnInput) -> Result<Stored<Verification>> {
     let stored = Verification::load_own(call, &input.verification_id)?;
     let current = view(&stored)?;
     stored.ensure_version(input.expected_version, || current, status_of(&stored.id))?;
     Ok(stored)
 }
 
-pub(crate) fn revoke(call: &Call, input: &Own) -> Result<VerificationView> {
-    let mut stored = own(call, input)?;
+pub(crate) fn revoke(call: &Call, input: &OwnInput) -> Result<VerificationView> {
+    let mut stored = load_own(call, input)?;
     end(call, &mut stored, "revoke", "The person has given it up.".to_owned())?;
     Ok(view(&stored)?)
 }
@@ -175,8 +191,8 @@ pub(crate) fn end(
 }
 
 pub(crate) fn expire(call: &Call, input: &About) -> Result<()> {
-    let waits = |value: &Verification| value.state == State::ChallengeIssued;
-    let Some(mut stored) = current(input, waits)? else { return Ok(()) };
+    let is_pending = |value: &Verification| value.state == State::ChallengeIssued;
+    let Some(mut stored) = find_current(input, is_pending)? else { return Ok(()) };
     stored.value.lookup_id = None;
     let reason = "The text was not found in time.".to_owned();
     enter(call, &mut stored, "expire", State::Expired, Some(reason))

@@ -1,13 +1,13 @@
 //! How a verification is shown to its owner.
 
-use crate::{life::*, limits::*, proof, types::*};
+use crate::{limits::*, proof, states::*, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct VerificationView {
     pub(crate) verification_id: String,
     #[serde(flatten)]
-    of: Of,
+    of: SubjectRef,
     /// The domain to be proved, from the record.
     domain: String,
     method: Method,
@@ -41,26 +41,26 @@ struct Challenge {
 }
 
 pub(crate) fn view(stored: &Stored<Verification>) -> Result<VerificationView, HostError> {
-    let it = &stored.value;
-    let waits = it.state == State::ChallengeIssued;
+    let verification = &stored.value;
+    let is_pending = verification.state == State::ChallengeIssued;
     let challenge = |text| Challenge {
-        place: proof::place(it),
+        place: proof::place(verification),
         text,
-        expires_at: waits.then(|| rfc3339(it.issued_at + CHALLENGE_FOR)),
+        expires_at: is_pending.then(|| rfc3339(verification.issued_at + CHALLENGE_FOR)),
     };
-    let is_valid = waits || it.state.speaks();
-    let text = is_valid.then(|| proof::text(&stored.id, it)).transpose()?;
-    let next = it.verified_at.filter(|_| it.state == State::Verified);
-    Ok(view!(it => VerificationView {
+    let is_valid = is_pending || verification.state.is_proved();
+    let text = is_valid.then(|| proof::text(&stored.id, verification)).transpose()?;
+    let next = verification.verified_at.filter(|_| verification.state == State::Verified);
+    Ok(view!(verification => VerificationView {
         of, domain, method, state, reason;
         verification_id: stored.id.clone(),
         version: stored.revision,
-        allowed_actions: VERIFICATION.allowed(it.state),
+        allowed_actions: VERIFICATION.allowed(verification.state),
         challenge: text.map(challenge),
-        checking: it.lookup_id.is_some(),
-        checked_at: it.checked_at.map(rfc3339),
-        verified_at: it.verified_at.map(rfc3339),
+        checking: verification.lookup_id.is_some(),
+        checked_at: verification.checked_at.map(rfc3339),
+        verified_at: verification.verified_at.map(rfc3339),
         recheck_at: next.map(|at| rfc3339(at + RECHECK_AFTER)),
-        changed_at: rfc3339(it.changed_at),
+        changed_at: rfc3339(verification.changed_at),
     }))
 }

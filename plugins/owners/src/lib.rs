@@ -5,15 +5,15 @@
 //! stored with the first change.
 
 mod agents;
-mod life;
+mod states;
 mod people;
 mod profile;
 mod types;
 
-use life::OWNER;
-use people_kit::people::{Contact, People, Who, Whose};
+use people_kit::people::{Contact, ContactQuery, People, PeopleQuery};
 use people_kit::relations;
 use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
+use states::OWNER;
 use types::*;
 
 /// An agent's id for the examples.
@@ -151,13 +151,13 @@ impl Owners {
     ///
     /// People who do not exist are omitted.
     #[action(access = internal, callers = ["agent_listings", "conversations", "pairings", "reports", "signal_verification", "social_org", "social_permissions", "social_relationships", "thread_meetings"], idempotent)]
-    fn people(call: &Call, input: Who) -> Result<People, Refusal> {
+    fn people(call: &Call, input: PeopleQuery) -> Result<People, Refusal> {
         people::people(call, input)
     }
 
     /// Return to another capability the contact data that a person has disclosed to somebody.
     #[action(access = internal, callers = ["pairings"], idempotent)]
-    fn contact(call: &Call, input: Whose) -> Result<Contact, Refusal> {
+    fn contact(call: &Call, input: ContactQuery) -> Result<Contact, Refusal> {
         people::contact(call, &input.owner_id)
     }
 }
@@ -176,7 +176,7 @@ fn own(owner_id: &str) -> Result<Stored<Record>> {
 /// allow the action, or if the version is no longer the current one.
 fn begin(call: &Call, action: &str, expected: Option<Version>) -> Result<Stored<Record>> {
     let mut owner = own(call.require_owner()?)?;
-    let state = life::step(&owner.id, owner.value.state, action)?;
+    let state = states::step(&owner.id, owner.value.state, action)?;
     let known = known(call, &owner.id)?;
     owner.ensure_version(expected, || Owner::new(&owner, &known), me())?;
     owner.value.state = state;

@@ -1,15 +1,15 @@
 //! What other capabilities may know about people.
 
-use crate::{life::*, profile, types::*};
-use people_kit::people::{Contact, ContactPolicy, People, Person, Who};
+use crate::{profile, states::*, types::*};
+use people_kit::people::{Contact, ContactPolicy, People, PeopleQuery, Person};
 use people_kit::relations::{Tuple, relate};
 use portolan_sdk::{contract::identity, prelude::*};
 
 /// Returns what other capabilities may know about these people. People who do not exist are left
 /// out.
-pub(crate) fn people(call: &Call, who: Who) -> Result<People, Refusal> {
+pub(crate) fn people(call: &Call, query: PeopleQuery) -> Result<People, Refusal> {
     let mut existing = Vec::new();
-    for owner_id in who.owner_ids {
+    for owner_id in query.owner_ids {
         if known(call, &owner_id)?.is_some() {
             existing.push(owner_id);
         }

@@ -1,6 +1,6 @@
 //! Inputs, outputs, refusals and stored documents.
 
-use crate::life::{OWNER, State};
+use crate::states::{OWNER, State};
 use people_kit::text::{Fault, Violations};
 use people_kit::{UNTRUSTED, people::ContactPolicy};
 use portolan_sdk::documents::Person;

@@ -1,6 +1,6 @@
 //! The credits of a proposal: held when it is made, and spent or refunded when it ends.
 
-use crate::{kept::*, life::*, refusals::*, types::*};
+use crate::{documents::*, refusals::*, states::*, types::*};
 use portolan_sdk::prelude::*;
 
 #[derive(Deserialize)]
@@ -9,14 +9,14 @@ pub(crate) struct Quote {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Held {
+pub(crate) struct HoldOutput {
     hold_id: String,
 }
 
 /// `agent_credits quote`
 pub(crate) const QUOTE: Invocation<Value, Quote> = Invocation::new("agent_credits", "quote");
 /// `agent_credits hold`
-pub(crate) const HOLD: Invocation<Value, Held> = Invocation::new("agent_credits", "hold");
+pub(crate) const HOLD: Invocation<Value, HoldOutput> = Invocation::new("agent_credits", "hold");
 /// `agent_credits capture`
 pub(crate) const CAPTURE: Invocation<Value, Value> = Invocation::new("agent_credits", "capture");
 /// `agent_credits release`
@@ -37,8 +37,8 @@ pub(crate) fn hold(pairing_id: &str, pairing: &mut Pairing) -> Result<()> {
     pairing.cost = quote.cost;
     if quote.cost > 0 {
         let reference = format!("pairing:{pairing_id}");
-        let wanted = json!({ "amount": quote.cost, "ref": reference, "ttl_s": LONGEST_HOLD_S });
-        pairing.hold_id = Some(HOLD.call(&wanted)?.hold_id);
+        let input = json!({ "amount": quote.cost, "ref": reference, "ttl_s": LONGEST_HOLD_S });
+        pairing.hold_id = Some(HOLD.call(&input)?.hold_id);
     }
     Ok(())
 }
@@ -66,11 +66,11 @@ enum Ending {
 /// Returns what happens to the credits; `None` while the proposal waits. Credits pay for the
 /// recipient's attention, so they are spent even if the proposer ends a proposal that was read.
 fn ending(state: State, by: By, seen: bool) -> Option<Ending> {
-    let taken_back = by == By::Proposer && seen;
+    let is_taken_back = by == By::Proposer && seen;
     match state {
         State::Proposed | State::Clarifying => None,
         State::Declined => Some(Ending::Spent),
-        State::Withdrawn | State::Cancelled if taken_back => Some(Ending::Spent),
+        State::Withdrawn | State::Cancelled if is_taken_back => Some(Ending::Spent),
         State::Connected | State::Closed => Some(Ending::Refunded("accepted")),
         State::Withdrawn => Some(Ending::Refunded("withdrawn")),
         State::Expired => Some(Ending::Refunded("expired")),

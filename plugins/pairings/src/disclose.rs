@@ -1,7 +1,9 @@
 //! Disclosure of contact data. Data of a kind is exchanged only when both sides have disclosed that
 //! kind.
 
-use crate::{guards, kept::*, life::*, propose, refusals::*, tell, turn, types::*, views::*};
+use crate::{
+    documents::*, guards, notices, propose, refusals::*, states::*, transitions, types::*, views::*,
+};
 use people_kit::relations::{Tuple, relate};
 use people_kit::text::{Fault, Faults, Lines, plain};
 use people_kit::{UNTRUSTED, hex, people};
@@ -10,19 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Discloses exactly these kinds from now on; kinds that were exchanged stay disclosed.
 pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure>> {
-    let (mut pairing, role) = turn::mine(call, &input.pairing_id)?;
+    let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
     if state != State::Connected {
-        let allowed_actions = turn::allowed(role, state);
+        let allowed_actions = transitions::allowed(role, state);
         let pairing_id = pairing.id;
         return Err(PairingError::DisclosureNotAllowed { pairing_id, state, allowed_actions });
     }
-    turn::ensure_may(call, &pairing, role, "disclose", input.expected_version)?;
+    transitions::ensure_allowed(call, &pairing, role, "disclose", input.expected_version)?;
     guards::ensure_not_blocked(&pairing.value, role)?;
     let value = &mut pairing.value;
     let before = value.side(role).disclosed.clone();
     let fields: BTreeSet<Kind> = input.fields.iter().chain(&value.exchanged).copied().collect();
-    let details = checked(input.details, &fields)?;
+    let details = check_details(input.details, &fields)?;
     let disclosed = disclosed(call, &input.pairing_id, &fields, &before, &details)?;
     let theirs = &value.side(role.other()).disclosed;
     let both: BTreeSet<Kind> =
@@ -31,17 +33,17 @@ pub(crate) fn disclose(call: &Call, input: Disclose) -> Result<Answer<Disclosure
     let changed = disclosed != before || !news.is_empty();
     value.side_mut(role).disclosed = disclosed;
     value.exchanged = both;
-    turn::note_agent(call, &mut pairing, role)?;
+    transitions::record_agent(call, &mut pairing, role)?;
     if changed {
-        turn::touch(call, &mut pairing)?;
+        transitions::touch(call, &mut pairing)?;
     }
     if !news.is_empty() {
         exchange(call, &pairing, &news)?;
     }
     let value = &pairing.value;
     let all = value.side(role).disclosed.keys().all(|kind| value.exchanged.contains(kind));
-    let done = all && !value.exchanged.is_empty();
-    let disclosure = if done { Stage::Exchanged } else { Stage::Pending };
+    let is_exchanged = all && !value.exchanged.is_empty();
+    let disclosure = if is_exchanged { Stage::Exchanged } else { Stage::Pending };
     let view = propose::view(call, &pairing)?;
     Ok(Answer::new(Disclosure { disclosure, pairing: view }).next(get(&pairing.id)))
 }
@@ -55,10 +57,10 @@ fn exchange(call: &Call, pairing: &Stored<Pairing>, news: &[Kind]) -> Result<()>
     };
     relate(vec![viewer(from, to), viewer(to, from)], Vec::new())?;
     let facts = Facts { fields: news.to_vec(), ..Facts::default() };
-    tell::EXCHANGE.tell(call, pairing, tell::BOTH, facts)
+    notices::EXCHANGE.notify(call, pairing, notices::BOTH, facts)
 }
 
-fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, String>> {
+fn check_details(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, String>> {
     let mut faults = Faults::default();
     let mut given = BTreeMap::new();
     for (kind, text) in [
@@ -67,7 +69,7 @@ fn checked(details: Details, fields: &BTreeSet<Kind>) -> Result<BTreeMap<Kind, S
         (Kind::ExactAddress, details.exact_address),
     ] {
         let Some(text) = text else { continue };
-        let pointer = &lacks(kind).pointer;
+        let pointer = &missing(kind).pointer;
         if !fields.contains(&kind) {
             faults.add(pointer, "disclosed", "a detail that is among the fields");
         }
@@ -103,7 +105,7 @@ fn disclosed(
     }
     let Some(first) = lacking.first() else { return Ok(disclosed) };
     let next = ask(pairing_id, fields, *first);
-    Err(PairingError::undisclosable(lacking.into_iter().map(lacks).collect(), next))
+    Err(PairingError::undisclosable(lacking.into_iter().map(missing).collect(), next))
 }
 
 /// Returns whether a value of this kind is stored elsewhere: the phone number of the claim, or the
@@ -117,7 +119,7 @@ fn is_known(owner_id: &str, kind: Kind) -> Result<bool> {
 }
 
 /// Returns the fault of a kind without a value.
-fn lacks(kind: Kind) -> Fault {
+fn missing(kind: Kind) -> Fault {
     let (pointer, expected) = match kind {
         Kind::Phone => ("/fields", "fields without phone: no number of the person is known"),
         Kind::Links => ("/fields", "fields without links: the person's profile has none"),
@@ -150,13 +152,13 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> 
         return Ok(None);
     }
     let other = pairing.side(role.other());
-    let exchanged = |kind: Kind| pairing.exchanged.contains(&kind);
+    let is_exchanged = |kind: Kind| pairing.exchanged.contains(&kind);
     Ok(Some(Contact {
-        phone: if exchanged(Kind::Phone) { people::phone(&other.owner_id)? } else { None },
-        email: given(pairing, other, Kind::Email)?,
-        full_name: given(pairing, other, Kind::FullName)?,
-        exact_address: given(pairing, other, Kind::ExactAddress)?,
-        links: match exchanged(Kind::Links) {
+        phone: if is_exchanged(Kind::Phone) { people::phone(&other.owner_id)? } else { None },
+        email: open_detail(pairing, other, Kind::Email)?,
+        full_name: open_detail(pairing, other, Kind::FullName)?,
+        exact_address: open_detail(pairing, other, Kind::ExactAddress)?,
+        links: match is_exchanged(Kind::Links) {
             true => Some(people::links(&other.owner_id)?),
             false => None,
         },
@@ -166,7 +168,7 @@ pub(crate) fn contact(pairing: &Pairing, role: Role) -> Result<Option<Contact>> 
 
 /// Returns the value that this side gave for this kind; `None` if it gave none or the kind was not
 /// exchanged.
-fn given(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>> {
+fn open_detail(pairing: &Pairing, side: &Side, kind: Kind) -> Result<Option<String>> {
     let sealed = side.disclosed.get(&kind).filter(|_| pairing.exchanged.contains(&kind));
     let Some(Some(sealed)) = sealed else { return Ok(None) };
     let opened = secrets::open(&hex::decode(sealed))?;

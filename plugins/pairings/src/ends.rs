@@ -1,7 +1,9 @@
 //! The ends of pairings: by a side, by a timer, and by changes of listings and people.
 
-use crate::tell::{self, BOTH};
-use crate::{credits::By, kept::*, life::*, propose, refusals::*, turn, types::*, views::*};
+use crate::notices::{self, BOTH};
+use crate::{
+    credits::By, documents::*, propose, refusals::*, states::*, transitions, types::*, views::*,
+};
 use people_kit::{listings, relations, threads};
 use portolan_sdk::prelude::*;
 
@@ -10,13 +12,13 @@ const IDLE_REASON: &str = "idle";
 
 pub(crate) fn close(call: &Call, input: &Close) -> Result<View> {
     let (mut pairing, _) =
-        turn::changing(call, &input.pairing_id, "close", input.expected_version)?;
+        transitions::load_for_action(call, &input.pairing_id, "close", input.expected_version)?;
     pairing.value.outcome = Some(input.outcome);
     let outcome = portolan_sdk::to_value(&input.outcome);
     end_thread(&pairing, outcome.as_str().unwrap_or_default())?;
-    turn::enter(call, &mut pairing, "close", State::Closed, By::Another)?;
+    transitions::enter(call, &mut pairing, "close", State::Closed, By::Another)?;
     let facts = Facts { outcome: Some(input.outcome), ..Facts::default() };
-    tell::CLOSING.tell(call, &pairing, BOTH, facts)?;
+    notices::CLOSING.notify(call, &pairing, BOTH, facts)?;
     propose::view(call, &pairing)
 }
 
@@ -29,32 +31,36 @@ fn end_thread(pairing: &Stored<Pairing>, reason: &str) -> Result<()> {
 }
 
 pub(crate) fn expire(call: &Call, pairing_id: &str) -> Result<()> {
-    let waits = |pairing: &Pairing| pairing.state.waits();
-    let Some(mut pairing) = due(call, pairing_id, waits)? else { return Ok(()) };
-    turn::enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
-    tell::EXPIRY.tell(call, &pairing, BOTH, Facts::because("unanswered"))
+    let is_waiting = |pairing: &Pairing| pairing.state.is_waiting();
+    let Some(mut pairing) = load_due(call, pairing_id, is_waiting)? else { return Ok(()) };
+    transitions::enter(call, &mut pairing, "expire", State::Expired, By::Another)?;
+    notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because("unanswered"))
 }
 
 /// Closes a connection without activity. If a message was sent in its conversation since the due
 /// time was set, sets a later one instead.
 pub(crate) fn close_idle(call: &Call, pairing_id: &str) -> Result<()> {
     let is_connected = |pairing: &Pairing| pairing.state == State::Connected;
-    let Some(mut pairing) = due(call, pairing_id, is_connected)? else { return Ok(()) };
+    let Some(mut pairing) = load_due(call, pairing_id, is_connected)? else { return Ok(()) };
     let later = last_written(&pairing.value)? + IDLE;
     if later > call.now() {
         pairing.value.due_at = Some(later);
-        return turn::write(&mut pairing);
+        return transitions::save(&mut pairing);
     }
     end_thread(&pairing, IDLE_REASON)?;
-    turn::enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
-    tell::CLOSING.tell(call, &pairing, BOTH, Facts::because(IDLE_REASON))
+    transitions::enter(call, &mut pairing, "close_idle", State::Closed, By::Another)?;
+    notices::CLOSING.notify(call, &pairing, BOTH, Facts::because(IDLE_REASON))
 }
 
 /// Returns the pairing if its due time has come and it is still in the state for which the timer
 /// was set, as `is_meant` decides; otherwise `None`.
-fn due(call: &Call, id: &str, is_meant: fn(&Pairing) -> bool) -> Result<Option<Stored<Pairing>>> {
+fn load_due(
+    call: &Call,
+    id: &str,
+    is_expected: fn(&Pairing) -> bool,
+) -> Result<Option<Stored<Pairing>>> {
     let is_over = |pairing: &Pairing| pairing.due_at.is_some_and(|due| due <= call.now());
-    let is_due = |pairing: &Stored<Pairing>| is_meant(&pairing.value) && is_over(&pairing.value);
+    let is_due = |pairing: &Stored<Pairing>| is_expected(&pairing.value) && is_over(&pairing.value);
     Ok(PAIRINGS.get(id)?.filter(is_due))
 }
 
@@ -82,7 +88,7 @@ pub(crate) fn blocked(call: &Call, event: &Happened<Blocked>) -> Result<()> {
     let between = field("people").eq(both(blocker_id, blocked_id));
     let between = between.and(field("state").one_of(OPEN));
     let name = format!("blocked/{blocker_id}/{blocked_id}");
-    for mut pairing in some(call, between, &name, "on_blocked", event)? {
+    for mut pairing in find_batch(call, between, &name, "on_blocked", event)? {
         let is_proposer = pairing.value.from.owner_id == *blocker_id;
         let by = if is_proposer { By::Proposer } else { By::Another };
         cancel(call, &mut pairing, "on_blocked", by)?;
@@ -103,31 +109,32 @@ pub(crate) fn listing_left(call: &Call, event: &Happened<ListingLeft>) -> Result
         any_of([field("from.listing_id").eq(listing_id), field("to.listing_id").eq(listing_id)]);
     let concerned = concerned.and(field("state").one_of(WAITING));
     let name = format!("left/{listing_id}");
-    for mut pairing in some(call, concerned, &name, "on_listing_left", event)? {
+    for mut pairing in find_batch(call, concerned, &name, "on_listing_left", event)? {
         if pairing.value.from.listing_id == listing_id {
-            let by = if CHOSEN.contains(&state.as_str()) { By::Proposer } else { By::Another };
+            let by =
+                if CHOSEN_BY_OWNER.contains(&state.as_str()) { By::Proposer } else { By::Another };
             cancel(call, &mut pairing, "on_listing_left", by)?;
         } else if state == "removed" {
             cancel(call, &mut pairing, "on_listing_left", By::Another)?;
         } else {
-            turn::enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
-            tell::EXPIRY.tell(call, &pairing, BOTH, Facts::because("listing_inactive"))?;
+            transitions::enter(call, &mut pairing, "on_listing_left", State::Expired, By::Another)?;
+            notices::EXPIRY.notify(call, &pairing, BOTH, Facts::because("listing_inactive"))?;
         }
     }
     Ok(())
 }
 
 /// The states of a listing whose own proposals count as ended by their proposer.
-const CHOSEN: [&str; 4] = ["paused", "filled", "withdrawn", "removed"];
+const CHOSEN_BY_OWNER: [&str; 4] = ["paused", "filled", "withdrawn", "removed"];
 
 fn cancel(call: &Call, pairing: &mut Stored<Pairing>, action: &str, by: By) -> Result<()> {
-    turn::enter(call, pairing, action, State::Cancelled, by)?;
-    tell::CANCELLATION.tell(call, pairing, BOTH, Facts::default())
+    transitions::enter(call, pairing, action, State::Cancelled, by)?;
+    notices::CANCELLATION.notify(call, pairing, BOTH, Facts::default())
 }
 
 /// Returns at most [`AT_ONCE`] of the affected pairings. If there are more, sets a timer that
 /// handles the same event again at once.
-fn some<T: Serialize>(
+fn find_batch<T: Serialize>(
     call: &Call,
     concerned: Filter,
     name: &str,

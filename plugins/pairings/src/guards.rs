@@ -1,6 +1,6 @@
 //! The checks before two people are connected.
 
-use crate::{kept::*, refusals::*};
+use crate::{documents::*, refusals::*};
 use people_kit::listings::{self, Profile, Visibility};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
@@ -8,8 +8,8 @@ use portolan_sdk::prelude::*;
 /// Returns two listings; `None` for one that does not exist.
 pub(crate) fn profiles(from_id: &str, to_id: &str) -> Result<(Option<Profile>, Option<Profile>)> {
     let found = listings::profiles([from_id, to_id])?;
-    let of = |id: &str| found.iter().find(|listing| listing.listing_id == id).cloned();
-    Ok((of(from_id), of(to_id)))
+    let find = |id: &str| found.iter().find(|listing| listing.listing_id == id).cloned();
+    Ok((find(from_id), find(to_id)))
 }
 
 /// Returns an active listing of the caller, and its counterpart: a listing of another person that
@@ -18,7 +18,7 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
     let (from, to) = profiles(from_id, to_id)?;
     let from = from.ok_or(PairingError::ListingNotFound)?;
     if from.owner_id != me {
-        return Err(match sees(me, &from)? {
+        return Err(match can_view(me, &from)? {
             true => PairingError::not_your_listing(from_id),
             false => PairingError::ListingNotFound,
         });
@@ -30,10 +30,10 @@ pub(crate) fn listings(me: &str, from_id: &str, to_id: &str) -> Result<(Profile,
     if to.owner_id == me {
         return Err(PairingError::SelfPairing { like: counterpart(&from) });
     }
-    if !sees(me, &to)? || relations::are_blocked(me, &to.owner_id)? {
+    if !can_view(me, &to)? || relations::are_blocked(me, &to.owner_id)? {
         return Err(PairingError::ListingNotFound);
     }
-    if !from.meets(&to) {
+    if !from.is_counterpart_of(&to) {
         return Err(PairingError::CategoryMismatch { like: counterpart(&from) });
     }
     Ok((from, to))
@@ -44,11 +44,13 @@ pub(crate) fn counterpart(listing: &Profile) -> Like {
 }
 
 /// Returns whether a listing is visible to a person, without regard to blocks.
-fn sees(me: &str, listing: &Profile) -> Result<bool> {
+fn can_view(me: &str, listing: &Profile) -> Result<bool> {
     match listing.is_active() {
         false => Ok(false),
         true if listing.visibility != Visibility::Network => Ok(true),
-        true => Ok(relations::may(format!("listing:{}", listing.listing_id), "can_view", me)?),
+        true => {
+            Ok(relations::has_relation(format!("listing:{}", listing.listing_id), "can_view", me)?)
+        }
     }
 }
 
@@ -62,12 +64,13 @@ pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
     if age(&from.owner_id) < to.min_age {
         return Err(PairingError::AgeRestricted { min_age: to.min_age });
     }
-    let open = relations::may(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
+    let can_message =
+        relations::has_relation(format!("owner:{}", to.owner_id), "can_message", &from.owner_id)?;
     let recipient = people.get(&to.owner_id);
     let declines = recipient.is_none_or(|recipient| {
         !recipient.active || recipient.declines(&to.category) || recipient.declines(&from.category)
     });
-    if !open || declines || age(&to.owner_id) < from.min_age {
+    if !can_message || declines || age(&to.owner_id) < from.min_age {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });
     }
@@ -76,7 +79,7 @@ pub(crate) fn ensure_accepts(from: &Profile, to: &Profile) -> Result<()> {
 
 /// Refuses a second open pairing of two listings.
 pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
-    match open(pair)? {
+    match load_open(pair)? {
         Some(open) => Err(PairingError::PairingExists {
             existing_state: open.value.state.name(),
             pairing_id: open.id,
@@ -85,7 +88,7 @@ pub(crate) fn ensure_free(pair: &Pair) -> Result<()> {
     }
 }
 
-pub(crate) fn open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
+pub(crate) fn load_open(pair: &Pair) -> Result<Option<Stored<Pairing>>> {
     match &pair.open {
         Some(pairing_id) => Ok(PAIRINGS.get(pairing_id)?),
         None => Ok(None),
@@ -96,7 +99,7 @@ pub(crate) fn ensure_no_cooldown(pair: &Pair, listing_id: &str, now: u64) -> Res
     match pair.cooldown(listing_id, now) {
         Some(declined) => Err(PairingError::CooldownActive {
             pairing_id: declined.pairing_id.clone(),
-            wait: declined.at + crate::kept::COOLDOWN - now,
+            wait: declined.at + crate::documents::COOLDOWN - now,
         }),
         None => Ok(()),
     }

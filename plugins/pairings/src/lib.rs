@@ -9,23 +9,23 @@ mod credits;
 mod disclose;
 mod ends;
 mod guards;
-mod kept;
-mod life;
+mod documents;
+mod states;
 mod mutual;
 mod propose;
 mod read;
 mod refusals;
 mod reply;
-mod tell;
-mod turn;
+mod notices;
+mod transitions;
 mod types;
 mod views;
 
-use kept::{DAYS, OUTBOXES, PAIRINGS, PAIRS};
-use life::PAIRING;
-use people_kit::pairings::{Between, Cooling, Mutual, Opened};
+use documents::{DAYS, OPEN_PROPOSALS, PAIRINGS, PAIRS};
+use people_kit::pairings::{CooldownQuery, Cooldowns, Mutual, Opened};
 use portolan_sdk::prelude::*;
 use refusals::PairingError;
+use states::PAIRING;
 use types::*;
 use views::{Disclosure, Sent, View};
 
@@ -65,7 +65,7 @@ struct Pairings;
         people_kit::threads::POST,
         people_kit::threads::THREAD,
     ],
-    collections = [PAIRINGS, PAIRS, OUTBOXES, DAYS],
+    collections = [PAIRINGS, PAIRS, OPEN_PROPOSALS, DAYS],
     state_machines = [PAIRING]
 )]
 impl Pairings {
@@ -163,7 +163,7 @@ impl Pairings {
     /// It is for other capabilities. The reason is an open pairing, or a decline whose cooldown
     /// lasts.
     #[action(access = internal, callers = ["matching_sessions"], idempotent)]
-    fn cooling(call: &Call, input: Between) -> Result<Cooling, PairingError> {
+    fn cooling(call: &Call, input: CooldownQuery) -> Result<Cooldowns, PairingError> {
         mutual::cooling(call, input)
     }
 

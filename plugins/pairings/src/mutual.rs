@@ -1,7 +1,7 @@
 //! Connects two people who have both agreed elsewhere.
 
-use crate::{guards, kept::*, life::*, refusals::*, reply, tell, turn, types::*};
-use people_kit::pairings::{Between, Cooling, Mutual, Opened, Origin};
+use crate::{documents::*, guards, notices, refusals::*, reply, states::*, transitions, types::*};
+use people_kit::pairings::{CooldownQuery, Cooldowns, Mutual, Opened, Origin};
 use people_kit::people::{self, ContactPolicy, Person};
 use people_kit::{listings::Profile, relations};
 use portolan_sdk::prelude::*;
@@ -15,12 +15,12 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     }
     let (from, to) = listings(&input.from_listing_id, &input.to_listing_id)?;
     let pair = pair(&from, &to)?;
-    let existing = guards::open(&pair)?;
+    let existing = guards::load_open(&pair)?;
     let is_connected = |pairing: &&Stored<Pairing>| pairing.value.state == State::Connected;
     if let Some(open) = existing.as_ref().filter(is_connected) {
         return opened(open);
     }
-    ensure_taking_part(&from, &to)?;
+    ensure_reachable(&from, &to)?;
     for listing_id in [&from.listing_id, &to.listing_id] {
         guards::ensure_no_cooldown(&pair, listing_id, call.now())?;
     }
@@ -28,18 +28,19 @@ pub(crate) fn open(call: &Call, input: &Mutual) -> Result<Opened> {
     let new = || Stored::new(call.new_id("pair"), Pairing::new(&from, &to, origin, now), now);
     let mut pairing = existing.unwrap_or_else(new);
     if let Some(role) = call.owner_id().and_then(|owner_id| pairing.value.role(owner_id)) {
-        turn::note_agent(call, &mut pairing, role)?;
+        transitions::record_agent(call, &mut pairing, role)?;
     }
     pairing.value.origin = input.origin;
     reply::connect(call, &mut pairing, "open_mutual")?;
     let facts = Facts { origin: Some(origin), ..Facts::default() };
-    tell::MUTUAL.tell(call, &pairing, tell::BOTH, facts)?;
+    notices::MUTUAL.notify(call, &pairing, notices::BOTH, facts)?;
     opened(&pairing)
 }
 
 fn opened(pairing: &Stored<Pairing>) -> Result<Opened> {
-    let lost = || Refusal::common(ErrorCode::InternalError, "A connection without a conversation.");
-    let thread_id = pairing.value.thread_id.clone().ok_or_else(lost)?;
+    let no_thread =
+        || Refusal::common(ErrorCode::InternalError, "A connection without a conversation.");
+    let thread_id = pairing.value.thread_id.clone().ok_or_else(no_thread)?;
     Ok(Opened { pairing_id: pairing.id.clone(), thread_id })
 }
 
@@ -58,7 +59,7 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
             return Err(PairingError::ListingNotActive { step: read_listing(&listing.listing_id) });
         }
     }
-    if !from.meets(&to) {
+    if !from.is_counterpart_of(&to) {
         return Err(PairingError::CategoryMismatch { like });
     }
     Ok((from, to))
@@ -66,16 +67,16 @@ fn listings(from_id: &str, to_id: &str) -> Result<(Profile, Profile)> {
 
 /// Ensures that both may be connected: neither is paused, withdrawn, too young or blocked. Because
 /// both have agreed, other contact policies and declined categories do not matter.
-fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
+fn ensure_reachable(from: &Profile, to: &Profile) -> Result<()> {
     let people = people::people([from.owner_id.as_str(), to.owner_id.as_str()])?;
-    let ready = |of: &Profile, with: &Profile| {
-        let open =
+    let is_reachable = |listing: &Profile, other: &Profile| {
+        let accepts =
             |person: &Person| person.active && person.contact_policy != ContactPolicy::Paused;
-        let person = people.get(&of.owner_id).filter(|person| open(person));
-        person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= with.min_age)
+        let person = people.get(&listing.owner_id).filter(|person| accepts(person));
+        person.is_some_and(|person| person.age_at_least.unwrap_or(0) >= other.min_age)
     };
     let blocked = relations::are_blocked(&from.owner_id, &to.owner_id)?;
-    if blocked || !ready(from, to) || !ready(to, from) {
+    if blocked || !is_reachable(from, to) || !is_reachable(to, from) {
         let like = Like { category: to.category.clone(), side: to.side };
         return Err(PairingError::RecipientNotAccepting { step: search(like) });
     }
@@ -84,7 +85,7 @@ fn ensure_taking_part(from: &Profile, to: &Profile) -> Result<()> {
 
 /// Returns the ids of the other listings with which this listing has an open pairing, or a decline
 /// whose cooldown lasts.
-pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
+pub(crate) fn cooling(call: &Call, input: CooldownQuery) -> Result<Cooldowns> {
     let ids = input.other_listing_ids.iter().map(|other| both(&input.listing_id, other));
     let pairs = PAIRS.get_many(ids)?;
     let is_cooling = |pair: &Option<Stored<Pair>>| {
@@ -93,5 +94,5 @@ pub(crate) fn cooling(call: &Call, input: Between) -> Result<Cooling> {
     };
     let found = input.other_listing_ids.into_iter().zip(&pairs);
     let cooling = found.filter(|(_, pair)| is_cooling(pair)).map(|(listing_id, _)| listing_id);
-    Ok(Cooling { listing_ids: cooling.collect() })
+    Ok(Cooldowns { listing_ids: cooling.collect() })
 }

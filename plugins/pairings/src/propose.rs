@@ -1,7 +1,9 @@
 //! Proposals, and the actions of the proposer.
 
 use crate::credits::{self, By};
-use crate::{guards, kept::*, life::*, refusals::*, tell, turn, types::*, views::*};
+use crate::{
+    documents::*, guards, notices, refusals::*, states::*, transitions, types::*, views::*,
+};
 use people_kit::pairings::Origin;
 use people_kit::text::{Faults, Lines, public};
 use people_kit::threads::{self, Intent, Post};
@@ -9,51 +11,56 @@ use portolan_sdk::prelude::*;
 
 pub(crate) fn propose(call: &Call, input: Propose) -> Result<View> {
     let (me, agent_id) = (call.require_owner()?, &call.require_agent()?.agent_id);
-    let text = text(&input.message)?;
+    let text = check_text(&input.message)?;
     let (from, to) = guards::listings(me, &input.from_listing_id, &input.to_listing_id)?;
     let pair = pair(&from, &to)?;
     guards::ensure_free(&pair)?;
     guards::ensure_accepts(&from, &to)?;
     guards::ensure_no_cooldown(&pair, &from.listing_id, call.now())?;
-    turn::count(call, me)?;
+    transitions::count_proposal(call, me)?;
     let (id, now) = (call.new_id("pair"), call.now());
     let mut value = Pairing::new(&from, &to, Origin::Proposal, now);
     value.from.agent_id = Some(agent_id.clone());
-    value.messages.push(Said { by: Role::Sent, kind: Speech::Proposal, text, at: now });
+    value.messages.push(ProposalMessage {
+        by: Role::Sent,
+        kind: MessageKind::Proposal,
+        text,
+        at: now,
+    });
     value.candidate_id = input.candidate_id;
     credits::hold(&id, &mut value)?;
     let mut pairing = Stored::new(id, value, now);
-    turn::enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
-    tell::PROPOSAL.tell(call, &pairing, &[Role::Received], Facts::of_due(&pairing.value))?;
+    transitions::enter(call, &mut pairing, "propose", State::Proposed, By::Proposer)?;
+    notices::PROPOSAL.notify(call, &pairing, &[Role::Received], Facts::of_due(&pairing.value))?;
     view(call, &pairing)
 }
 
 /// Answers a question, or writes in the conversation.
 pub(crate) fn message(call: &Call, input: Write) -> Result<Sent> {
-    let (mut pairing, role) = turn::mine(call, &input.pairing_id)?;
+    let (mut pairing, role) = transitions::load_with_role(call, &input.pairing_id)?;
     let state = pairing.value.state;
-    if state.is_open() && !turn::allowed(role, state).contains(&"message") {
+    if state.is_open() && !transitions::allowed(role, state).contains(&"message") {
         return Err(PairingError::PairingNotConnected { pairing_id: pairing.id });
     }
     if state == State::Clarifying {
-        let text = text(&input.message)?;
-        turn::ensure_may(call, &pairing, role, "message", input.expected_version)?;
+        let text = check_text(&input.message)?;
+        transitions::ensure_allowed(call, &pairing, role, "message", input.expected_version)?;
         guards::ensure_not_blocked(&pairing.value, role)?;
-        let answer = Said { by: role, kind: Speech::Answer, text, at: call.now() };
+        let answer = ProposalMessage { by: role, kind: MessageKind::Answer, text, at: call.now() };
         pairing.value.messages.push(answer);
-        turn::note_agent(call, &mut pairing, role)?;
-        turn::enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
-        tell::ANSWER.tell(call, &pairing, &[role.other()], Facts::of_due(&pairing.value))?;
+        transitions::record_agent(call, &mut pairing, role)?;
+        transitions::enter(call, &mut pairing, "message", State::Proposed, By::Proposer)?;
+        notices::ANSWER.notify(call, &pairing, &[role.other()], Facts::of_due(&pairing.value))?;
         return Ok(Sent { message: None, pairing: view(call, &pairing)? });
     }
-    turn::ensure_may(call, &pairing, role, "message", input.expected_version)?;
+    transitions::ensure_allowed(call, &pairing, role, "message", input.expected_version)?;
     let message = post(call, &pairing, input.message)?;
     Ok(Sent { message: Some(message), pairing: view(call, &pairing)? })
 }
 
 fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted> {
-    let not_there = || PairingError::PairingNotConnected { pairing_id: pairing.id.clone() };
-    let thread_id = pairing.value.thread_id.clone().ok_or_else(not_there)?;
+    let not_connected = || PairingError::PairingNotConnected { pairing_id: pairing.id.clone() };
+    let thread_id = pairing.value.thread_id.clone().ok_or_else(not_connected)?;
     let posted = threads::post(&Post {
         thread_id: thread_id.clone(),
         owner_id: call.require_owner()?.to_owned(),
@@ -67,14 +74,14 @@ fn post(call: &Call, pairing: &Stored<Pairing>, text: String) -> Result<Posted> 
 
 pub(crate) fn withdraw(call: &Call, input: &Step) -> Result<View> {
     let (mut pairing, role) =
-        turn::changing(call, &input.pairing_id, "withdraw", input.expected_version)?;
-    turn::enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
-    tell::WITHDRAWAL.tell(call, &pairing, &[role.other()], Facts::default())?;
+        transitions::load_for_action(call, &input.pairing_id, "withdraw", input.expected_version)?;
+    transitions::enter(call, &mut pairing, "withdraw", State::Withdrawn, By::Proposer)?;
+    notices::WITHDRAWAL.notify(call, &pairing, &[role.other()], Facts::default())?;
     view(call, &pairing)
 }
 
 /// Checks a message, which must not contain contact data.
-pub(crate) fn text(message: &str) -> Result<String> {
+pub(crate) fn check_text(message: &str) -> Result<String> {
     let mut faults = Faults::default();
     let text = public("/message", message, Lines::Many, &mut faults);
     faults.check()?;
@@ -84,5 +91,5 @@ pub(crate) fn text(message: &str) -> Result<String> {
 /// Returns the pairing as the caller sees it.
 pub(crate) fn view(call: &Call, pairing: &Stored<Pairing>) -> Result<View> {
     let me = call.require_owner()?;
-    Around::of(me, [pairing])?.view(pairing, me)
+    ViewContext::load(me, [pairing])?.view(pairing, me)
 }

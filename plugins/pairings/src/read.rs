@@ -1,18 +1,21 @@
 //! Reads of the person's own pairings.
 
-use crate::{disclose, kept::*, life::*, refusals::*, turn::mine, types::*, views::*};
+use crate::{
+    disclose, documents::*, refusals::*, states::*, transitions::load_with_role, types::*, views::*,
+};
 use portolan_sdk::prelude::*;
 
 /// Returns a pairing with the contact data that was exchanged, unless the two are blocked or the
 /// pairing is cancelled.
 pub(crate) fn get(call: &Call, input: &PairingId) -> Result<Answer<View>> {
-    let (pairing, role) = mine(call, &input.pairing_id)?;
+    let (pairing, role) = load_with_role(call, &input.pairing_id)?;
     let me = call.require_owner()?;
-    let around = Around::of(me, [&pairing])?;
-    let mut view = around.view(&pairing, me)?;
+    let context = ViewContext::load(me, [&pairing])?;
+    let mut view = context.view(&pairing, me)?;
     let value = &pairing.value;
-    let gone = around.hides(&value.side(role.other()).owner_id) || value.state == State::Cancelled;
-    if !gone {
+    let is_unavailable =
+        context.is_hidden(&value.side(role.other()).owner_id) || value.state == State::Cancelled;
+    if !is_unavailable {
         view.contact = disclose::contact(value, role)?;
     }
     let thread_id = value.thread_id.as_deref().filter(|_| value.state == State::Connected);
@@ -30,7 +33,7 @@ pub(crate) fn list(call: &Call, input: List) -> Result<Answer<Items<View>>> {
         };
         let filter = mine.and(input.state.map(|states| field("state").one_of(states)));
         let page = PAIRINGS.find(input.page.last_changed(filter))?;
-        let around = Around::of(me, page.documents())?;
-        Items::try_of(page, |pairing| around.view(&pairing, me))
+        let context = ViewContext::load(me, page.documents())?;
+        Items::try_of(page, |pairing| context.view(&pairing, me))
     })
 }

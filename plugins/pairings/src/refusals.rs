@@ -1,6 +1,6 @@
 //! The refusals, each with the next step that helps.
 
-use crate::{kept::*, life::*, types::*};
+use crate::{documents::*, states::*, types::*};
 use people_kit::text::{Fault, TextError, Violations};
 use people_kit::{taxonomy::Side, threads::ThreadError};
 use portolan_sdk::{entity::Duplicate, prelude::*, states::StateConflict, time::seconds};
@@ -36,7 +36,7 @@ pub(crate) enum PairingError {
         forbidden,
         retryable,
         conflict_detail = TooYoung { kind: "policy", policy: "min_age", min_age },
-        next = tell_age()
+        next = state_age()
     )]
     AgeRestricted { min_age: u8 },
     /// There is no such pairing.
@@ -159,7 +159,7 @@ pub(crate) fn search(like: Like) -> Next {
         .field("side", portolan_sdk::to_value(&like.side))
 }
 
-fn tell_age() -> Next {
+fn state_age() -> Next {
     Next::action("owners", "update_profile")
         .ask("birth_year", "In which year were you born? Others do not see it.")
         .then_retry()

@@ -1,23 +1,25 @@
 //! The recipient's answer to a proposal, and the connection.
 
-use crate::propose::{self, text};
-use crate::tell::{self, BOTH, Notice};
-use crate::{credits::By, guards, kept::*, life::*, refusals::*, turn, types::*, views::*};
+use crate::notices::{self, BOTH, Notice};
+use crate::propose::{self, check_text};
+use crate::{
+    credits::By, documents::*, guards, refusals::*, states::*, transitions, types::*, views::*,
+};
 use people_kit::threads::{self, Open, Participant};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
     let (mut pairing, role) =
-        turn::changing(call, &input.pairing_id, "reply", input.expected_version)?;
-    let text = input.message.as_deref().map(text).transpose()?;
-    let to = decided(&pairing, input.decision, text.is_some())?;
+        transitions::load_for_action(call, &input.pairing_id, "reply", input.expected_version)?;
+    let text = input.message.as_deref().map(check_text).transpose()?;
+    let to = target_state(&pairing, input.decision, text.is_some())?;
     if input.decision != Decision::Decline {
         guards::ensure_not_blocked(&pairing.value, role)?;
     }
-    turn::note_agent(call, &mut pairing, role)?;
+    transitions::record_agent(call, &mut pairing, role)?;
     if let Some(text) = text {
-        let kind = if to == State::Clarifying { Speech::Question } else { Speech::Reply };
-        pairing.value.messages.push(Said { by: role, kind, text, at: call.now() });
+        let kind = if to == State::Clarifying { MessageKind::Question } else { MessageKind::Reply };
+        pairing.value.messages.push(ProposalMessage { by: role, kind, text, at: call.now() });
     }
     match to {
         State::Connected => {
@@ -26,7 +28,7 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
         }
         to => {
             pairing.value.reason_code = input.reason_code;
-            turn::enter(call, &mut pairing, "reply", to, By::Another)?;
+            transitions::enter(call, &mut pairing, "reply", to, By::Another)?;
         }
     }
     let summary = match input.decision {
@@ -39,17 +41,17 @@ pub(crate) fn reply(call: &Call, input: Reply) -> Result<Answer<View>> {
         reason_code: pairing.value.reason_code,
         ..Facts::default()
     };
-    Notice::new(REPLIED, summary).in_thread().tell(call, &pairing, &[Role::Sent], facts)?;
+    Notice::new(REPLIED, summary).in_thread().notify(call, &pairing, &[Role::Sent], facts)?;
     if to == State::Connected {
         let facts = Facts { origin: Some(pairing.value.origin), ..Facts::default() };
-        tell::CONNECTION.tell(call, &pairing, BOTH, facts)?;
+        notices::CONNECTION.notify(call, &pairing, BOTH, facts)?;
     }
     let next = pairing.value.thread_id.as_deref().map(read_thread);
     Ok(Answer::with(propose::view(call, &pairing)?, next))
 }
 
 /// Returns the state that a decision leads to.
-fn decided(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Result<State> {
+fn target_state(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Result<State> {
     let state = pairing.value.state;
     let was_last = state == State::Proposed && pairing.value.questions() >= QUESTIONS;
     match decision {
@@ -63,7 +65,7 @@ fn decided(pairing: &Stored<Pairing>, decision: Decision, has_text: bool) -> Res
         }
         Decision::Ask => {
             let asked = PAIRING.step_to(&pairing.id, state, "reply", State::Clarifying);
-            Ok(asked.map_err(|refusal| turn::for_role(refusal, Role::Received, state))?)
+            Ok(asked.map_err(|refusal| transitions::for_role(refusal, Role::Received, state))?)
         }
     }
 }
@@ -82,5 +84,5 @@ pub(crate) fn connect(call: &Call, pairing: &mut Stored<Pairing>, action: &str) 
     });
     let opened = opened.map_err(|error| PairingError::of_thread(error, &pairing.id))?;
     pairing.value.thread_id = Some(opened.thread_id);
-    turn::enter(call, pairing, action, State::Connected, By::Another)
+    transitions::enter(call, pairing, action, State::Connected, By::Another)
 }

@@ -1,6 +1,6 @@
 //! Inputs and events.
 
-use crate::{kept::*, life::*};
+use crate::{documents::*, states::*};
 use people_kit::pairings::Origin;
 use portolan_sdk::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Outputs: a pairing as one of its sides sees it.
 
-use crate::{kept::*, life::*, refusals::*, turn};
+use crate::{documents::*, refusals::*, states::*, transitions};
 use people_kit::listings::{self, Card, Profile};
 use people_kit::people::{self, Person};
 use people_kit::{UNTRUSTED, pairings::Origin, relations};
@@ -22,7 +22,7 @@ pub(crate) struct Other {
 #[output]
 pub(crate) struct Message {
     owner_id: String,
-    kind: Speech,
+    kind: MessageKind,
     text: String,
     /// Always `untrusted_user_content`: a person wrote the text.
     trust: &'static str,
@@ -96,15 +96,15 @@ pub(crate) struct View {
 }
 
 /// The data about other people that views of pairings need.
-pub(crate) struct Around {
+pub(crate) struct ViewContext {
     hidden: BTreeSet<String>,
     people: BTreeMap<String, Person>,
     listings: BTreeMap<String, Profile>,
 }
 
-impl Around {
+impl ViewContext {
     /// Loads the data for the views of at most 100 pairings of this person.
-    pub(crate) fn of<'a>(
+    pub(crate) fn load<'a>(
         me: &str,
         pairings: impl IntoIterator<Item = &'a Stored<Pairing>>,
     ) -> Result<Self> {
@@ -125,7 +125,7 @@ impl Around {
     }
 
     /// Returns whether this person and the viewer are blocked.
-    pub(crate) fn hides(&self, owner_id: &str) -> bool {
+    pub(crate) fn is_hidden(&self, owner_id: &str) -> bool {
         self.hidden.contains(owner_id)
     }
 
@@ -139,12 +139,12 @@ impl Around {
             state, origin, reason_code, outcome, thread_id;
             pairing_id: pairing.id.clone(),
             version: pairing.revision,
-            allowed_actions: turn::allowed(role, value.state),
+            allowed_actions: transitions::allowed(role, value.state),
             role,
             from_listing_id: value.from.listing_id.clone(),
             to_listing_id: value.to.listing_id.clone(),
             other: self.other(value, role),
-            messages: value.messages.iter().map(|said| message(value, said)).collect(),
+            messages: value.messages.iter().map(|sent| message(value, sent)).collect(),
             questions_left: QUESTIONS.saturating_sub(value.questions()),
             contact_exchanged: !value.exchanged.is_empty(),
             disclosed: Disclosed {
@@ -165,27 +165,27 @@ impl Around {
     /// the id.
     fn other(&self, pairing: &Pairing, role: Role) -> Other {
         let side = pairing.side(role.other());
-        let shown = !self.hides(&side.owner_id) && pairing.state != State::Cancelled;
-        let person = self.people.get(&side.owner_id).filter(|_| shown);
-        let listing = self.listings.get(&side.listing_id).filter(|_| shown);
-        let stands = |listing: &&Profile| listing.is_active() || pairing.state.is_open();
+        let is_visible = !self.is_hidden(&side.owner_id) && pairing.state != State::Cancelled;
+        let person = self.people.get(&side.owner_id).filter(|_| is_visible);
+        let listing = self.listings.get(&side.listing_id).filter(|_| is_visible);
+        let is_shown = |listing: &&Profile| listing.is_active() || pairing.state.is_open();
         Other {
             owner_id: side.owner_id.clone(),
             display_name: person.and_then(|person| person.display_name.clone()),
-            listing: listing.filter(stands).map(Card::from),
+            listing: listing.filter(is_shown).map(Card::from),
             trust: UNTRUSTED,
         }
     }
 }
 
-fn message(pairing: &Pairing, said: &Said) -> Message {
+fn message(pairing: &Pairing, message: &ProposalMessage) -> Message {
     Message {
-        owner_id: pairing.side(said.by).owner_id.clone(),
-        kind: said.kind,
-        text: said.text.clone(),
+        owner_id: pairing.side(message.by).owner_id.clone(),
+        kind: message.kind,
+        text: message.text.clone(),
         trust: UNTRUSTED,
         via: "agent",
-        sent_at: rfc3339(said.at),
+        sent_at: rfc3339(message.at),
     }
 }
 

@@ -81,7 +81,7 @@ pub struct Release {
 
 /// The input of `calendar free`.
 #[message]
-pub struct WhoIsFree {
+pub struct FreeQuery {
     #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
     #[schemars(length(min = 1, max = MOST_SLOTS))]
@@ -100,7 +100,7 @@ pub struct Free {
 
 /// The input of `calendar alternatives`.
 #[message]
-pub struct Wanted {
+pub struct AlternativesQuery {
     #[schemars(length(min = 1, max = MOST_OWNERS), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
     #[schemars(range(min = 5, max = 1440))]
@@ -128,8 +128,9 @@ pub fn uid(id: &str) -> String {
 
 pub const RESERVE: Invocation<Reserve, ()> = Invocation::new("calendar", "reserve");
 pub const RELEASE: Invocation<Release, ()> = Invocation::new("calendar", "release");
-pub const FREE: Invocation<WhoIsFree, Free> = Invocation::new("calendar", "free");
-pub const ALTERNATIVES: Invocation<Wanted, Slots> = Invocation::new("calendar", "alternatives");
+pub const FREE: Invocation<FreeQuery, Free> = Invocation::new("calendar", "free");
+pub const ALTERNATIVES: Invocation<AlternativesQuery, Slots> =
+    Invocation::new("calendar", "alternatives");
 
 /// Reserves the slot in the calendars of all people of the reservation, or refuses with
 /// `slot_taken`.
@@ -144,11 +145,11 @@ pub fn release(reference: &str) -> Result<(), Refusal> {
 
 /// Returns for each slot whether all the people are free in it. A slot must also be within the
 /// availability of each person except the caller.
-pub fn free(question: &WhoIsFree) -> Result<Vec<bool>, Refusal> {
-    Ok(FREE.call(question)?.free)
+pub fn free(query: &FreeQuery) -> Result<Vec<bool>, Refusal> {
+    Ok(FREE.call(query)?.free)
 }
 
 /// Returns the earliest slots in which all the people are free, within everybody's availability.
-pub fn alternatives(wanted: &Wanted) -> Result<Vec<Slot>, Refusal> {
-    Ok(ALTERNATIVES.call(wanted)?.slots)
+pub fn alternatives(query: &AlternativesQuery) -> Result<Vec<Slot>, Refusal> {
+    Ok(ALTERNATIVES.call(query)?.slots)
 }

@@ -183,7 +183,7 @@ impl Profile {
 
     /// Returns whether the two listings are each other's counterpart: on the counterpart's side,
     /// and in the counterpart's category or one above or below it.
-    pub fn meets(&self, other: &Self) -> bool {
+    pub fn is_counterpart_of(&self, other: &Self) -> bool {
         let fits = |one: &Self, other: &Self| {
             one.counterpart_side == other.side && is_near(&one.counterpart, &other.category)
         };
@@ -198,7 +198,7 @@ pub fn is_near(one: &str, other: &str) -> bool {
 
 /// The input of `agent_listings profiles`.
 #[message]
-pub struct Which {
+pub struct ProfilesQuery {
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub listing_ids: Vec<String>,
     /// Whether to set `age_at_least` and `unreachable`, which depend on the owners.
@@ -214,7 +214,7 @@ pub struct Profiles {
 
 /// The input of `agent_listings fitting`: the criteria of a search for counterparts.
 #[message]
-pub struct Fitting {
+pub struct FittingQuery {
     /// The person who would see them; without one, only public listings are returned.
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: Option<String>,
@@ -239,13 +239,15 @@ pub struct Fitting {
 
 /// The output of `agent_listings fitting`.
 #[message]
-pub struct Fits {
+pub struct FittingPage {
     pub profiles: Vec<Profile>,
     pub next_cursor: Option<String>,
 }
 
-pub const PROFILES: Invocation<Which, Profiles> = Invocation::new("agent_listings", "profiles");
-pub const FITTING: Invocation<Fitting, Fits> = Invocation::new("agent_listings", "fitting");
+pub const PROFILES: Invocation<ProfilesQuery, Profiles> =
+    Invocation::new("agent_listings", "profiles");
+pub const FITTING: Invocation<FittingQuery, FittingPage> =
+    Invocation::new("agent_listings", "fitting");
 
 /// Returns a listing in any state; `None` if it does not exist.
 pub fn profile(listing_id: &str) -> Result<Option<Profile>, Refusal> {
@@ -259,7 +261,9 @@ pub fn profiles<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profil
 
 /// Returns the listings of at most 100 ids, without those that do not exist, with the facts about
 /// their owners that matching needs.
-pub fn matched<'a>(ids: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, Refusal> {
+pub fn profiles_for_matching<'a>(
+    ids: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<Profile>, Refusal> {
     of_ids(ids.into_iter().map(str::to_owned).collect(), true)
 }
 
@@ -267,12 +271,12 @@ fn of_ids(listing_ids: Vec<String>, with_people: bool) -> Result<Vec<Profile>, R
     if listing_ids.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(PROFILES.call(&Which { listing_ids, with_people })?.profiles)
+    Ok(PROFILES.call(&ProfilesQuery { listing_ids, with_people })?.profiles)
 }
 
 /// Returns a page of the listings that satisfy the criteria.
-pub fn fitting(what: &Fitting) -> Result<Fits, Refusal> {
-    FITTING.call(what)
+pub fn fitting(query: &FittingQuery) -> Result<FittingPage, Refusal> {
+    FITTING.call(query)
 }
 
 #[cfg(test)]

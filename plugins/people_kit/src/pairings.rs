@@ -33,7 +33,7 @@ pub struct Opened {
 
 /// The input of `pairings cooling`.
 #[message]
-pub struct Between {
+pub struct CooldownQuery {
     #[schemars(length(min = 1, max = 40))]
     pub listing_id: String,
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
@@ -42,12 +42,12 @@ pub struct Between {
 
 /// The output of `pairings cooling`.
 #[message]
-pub struct Cooling {
+pub struct Cooldowns {
     pub listing_ids: Vec<String>,
 }
 
 pub const OPEN_MUTUAL: Invocation<Mutual, Opened> = Invocation::new("pairings", "open_mutual");
-pub const COOLING: Invocation<Between, Cooling> = Invocation::new("pairings", "cooling");
+pub const COOLING: Invocation<CooldownQuery, Cooldowns> = Invocation::new("pairings", "cooling");
 
 /// Connects two listings whose people have both agreed. An open proposal between them becomes the
 /// connection; if they are already connected, that pairing is returned.
@@ -65,6 +65,6 @@ pub fn cooling<'a>(
     if other_listing_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let between = Between { listing_id: listing_id.to_owned(), other_listing_ids };
-    Ok(COOLING.call(&between)?.listing_ids)
+    let query = CooldownQuery { listing_id: listing_id.to_owned(), other_listing_ids };
+    Ok(COOLING.call(&query)?.listing_ids)
 }

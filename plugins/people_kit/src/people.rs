@@ -41,7 +41,7 @@ impl Person {
 
 /// The input of `owners people`.
 #[message]
-pub struct Who {
+pub struct PeopleQuery {
     /// The ids of the people.
     #[schemars(length(max = 100), inner(length(min = 1, max = 40)))]
     pub owner_ids: Vec<String>,
@@ -55,7 +55,7 @@ pub struct People {
 
 /// The input of `owners contact` and of `svc.phone-binding number`.
 #[message]
-pub struct Whose {
+pub struct ContactQuery {
     #[schemars(length(min = 1, max = 40))]
     pub owner_id: String,
 }
@@ -74,9 +74,9 @@ pub struct Number {
     pub number: Option<String>,
 }
 
-pub const PEOPLE: Invocation<Who, People> = Invocation::new("owners", "people");
-pub const CONTACT: Invocation<Whose, Contact> = Invocation::new("owners", "contact");
-pub const NUMBER: Invocation<Whose, Number> = Invocation::new("svc.phone-binding", "number");
+pub const PEOPLE: Invocation<PeopleQuery, People> = Invocation::new("owners", "people");
+pub const CONTACT: Invocation<ContactQuery, Contact> = Invocation::new("owners", "contact");
+pub const NUMBER: Invocation<ContactQuery, Number> = Invocation::new("svc.phone-binding", "number");
 
 /// Returns a person; `None` if there is no such person.
 pub fn person(owner_id: &str) -> Result<Option<Person>, Refusal> {
@@ -87,25 +87,25 @@ pub fn person(owner_id: &str) -> Result<Option<Person>, Refusal> {
 pub fn people<'a>(
     owner_ids: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, Person>, Refusal> {
-    let who = Who { owner_ids: owner_ids.into_iter().map(str::to_owned).collect() };
-    if who.owner_ids.is_empty() {
+    let query = PeopleQuery { owner_ids: owner_ids.into_iter().map(str::to_owned).collect() };
+    if query.owner_ids.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let people = PEOPLE.call(&who)?.people;
+    let people = PEOPLE.call(&query)?.people;
     Ok(people.into_iter().map(|person| (person.owner_id.clone(), person)).collect())
 }
 
 /// Returns the person's own links, for somebody to whom they have disclosed them.
 pub fn links(owner_id: &str) -> Result<Vec<String>, Refusal> {
-    let whose = Whose { owner_id: owner_id.to_owned() };
-    Ok(CONTACT.call(&whose)?.links)
+    let query = ContactQuery { owner_id: owner_id.to_owned() };
+    Ok(CONTACT.call(&query)?.links)
 }
 
 /// Returns the number with which the person claimed their agents, for somebody to whom they have
 /// disclosed it; `None` if it is not known.
 pub fn phone(owner_id: &str) -> Result<Option<String>, Refusal> {
-    let whose = Whose { owner_id: owner_id.to_owned() };
-    Ok(NUMBER.call(&whose)?.number)
+    let query = ContactQuery { owner_id: owner_id.to_owned() };
+    Ok(NUMBER.call(&query)?.number)
 }
 
 #[cfg(test)]

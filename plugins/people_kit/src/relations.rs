@@ -30,7 +30,7 @@ impl Tuple {
 
 /// The input of `social_permissions relate`.
 #[message(Default)]
-pub struct Relate {
+pub struct RelationChanges {
     /// Tuples that hold from now on; it is no error if one holds already.
     #[serde(default)]
     #[schemars(length(max = 100))]
@@ -43,7 +43,7 @@ pub struct Relate {
 
 /// The input of `social_permissions allowed`.
 #[message]
-pub struct Question {
+pub struct RelationCheck {
     #[serde(flatten)]
     pub tuple: Tuple,
 }
@@ -56,7 +56,7 @@ pub struct Verdict {
 
 /// The input of `social_relationships hidden`.
 #[message]
-pub struct Whom {
+pub struct HiddenQuery {
     /// The person who looks.
     #[schemars(length(min = 1, max = 40))]
     pub viewer_id: String,
@@ -71,23 +71,29 @@ pub struct Hidden {
     pub owner_ids: Vec<String>,
 }
 
-pub const RELATE: Invocation<Relate, ()> = Invocation::new("social_permissions", "relate");
-pub const ALLOWED: Invocation<Question, Verdict> = Invocation::new("social_permissions", "allowed");
-pub const HIDDEN: Invocation<Whom, Hidden> = Invocation::new("social_relationships", "hidden");
+pub const RELATE: Invocation<RelationChanges, ()> = Invocation::new("social_permissions", "relate");
+pub const ALLOWED: Invocation<RelationCheck, Verdict> =
+    Invocation::new("social_permissions", "allowed");
+pub const HIDDEN: Invocation<HiddenQuery, Hidden> =
+    Invocation::new("social_relationships", "hidden");
 
 /// Adds and removes relations in the unit of work of this call.
 pub fn relate(write: Vec<Tuple>, delete: Vec<Tuple>) -> Result<(), Refusal> {
-    RELATE.call(&Relate { write, delete })
+    RELATE.call(&RelationChanges { write, delete })
 }
 
 /// Returns whether the subject has the relation, by a stored tuple or by the rules of the model;
 /// false if the subject is blocked.
 pub fn allowed(tuple: Tuple) -> Result<bool, Refusal> {
-    Ok(ALLOWED.call(&Question { tuple })?.allowed)
+    Ok(ALLOWED.call(&RelationCheck { tuple })?.allowed)
 }
 
 /// Returns whether a person has a relation to an object, such as `editor` to `listing:lst_1`.
-pub fn may(object: impl Into<String>, relation: &str, owner_id: &str) -> Result<bool, Refusal> {
+pub fn has_relation(
+    object: impl Into<String>,
+    relation: &str,
+    owner_id: &str,
+) -> Result<bool, Refusal> {
     allowed(Tuple::new(object, relation, format!("owner:{owner_id}")))
 }
 
@@ -108,6 +114,6 @@ pub fn hidden<'a>(
         return Ok(BTreeSet::new());
     };
     let owner_ids = others.into_iter().map(str::to_owned).collect();
-    let hidden = HIDDEN.call(&Whom { viewer_id: viewer_id.to_owned(), owner_ids })?;
+    let hidden = HIDDEN.call(&HiddenQuery { viewer_id: viewer_id.to_owned(), owner_ids })?;
     Ok(hidden.owner_ids.into_iter().collect())
 }

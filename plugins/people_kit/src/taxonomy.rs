@@ -180,7 +180,7 @@ pub struct Narrowed {
 
 /// One fault of attributes or criteria.
 #[document(PartialEq)]
-pub struct Misfit {
+pub struct Violation {
     /// A JSON Pointer (RFC 6901) into the body.
     pub pointer: String,
     pub rule: String,
@@ -225,7 +225,7 @@ pub enum TaxonomyError {
         conflict_detail = json!({ "kind": "validation", "errors": errors }),
         next = fields(code, side)
     )]
-    AttributesInvalid { code: String, side: Side, errors: Vec<Misfit> },
+    AttributesInvalid { code: String, side: Side, errors: Vec<Violation> },
     /// Listings in this category must not select people by this. The category's policy says what is
     /// prohibited.
     #[refusal(

@@ -84,7 +84,7 @@ pub struct Posted {
 
 /// The input of `conversations thread`.
 #[message]
-pub struct Whose {
+pub struct ThreadQuery {
     #[schemars(regex(pattern = patterns::THREAD_ID))]
     pub thread_id: String,
     /// The participant whose view is returned.
@@ -147,7 +147,7 @@ fn get(thread_id: String) -> Next {
 
 pub const OPEN: Invocation<Open, Opened> = Invocation::new("conversations", "open");
 pub const POST: Invocation<Post, Posted> = Invocation::new("conversations", "post");
-pub const THREAD: Invocation<Whose, Thread> = Invocation::new("conversations", "thread");
+pub const THREAD: Invocation<ThreadQuery, Thread> = Invocation::new("conversations", "thread");
 pub const END: Invocation<End, ()> = Invocation::new("conversations", "end");
 
 /// Opens a conversation, or returns the existing one of this pairing.
@@ -163,8 +163,8 @@ pub fn post(input: &Post) -> Result<Posted, ThreadError> {
 /// Returns a conversation as one of its participants sees it; refuses everybody else with
 /// `thread_not_found`.
 pub fn thread(thread_id: &str, owner_id: &str) -> Result<Thread, ThreadError> {
-    let whose = Whose { thread_id: thread_id.to_owned(), owner_id: owner_id.to_owned() };
-    THREAD.call(&whose).map_err(ThreadError::Common)
+    let query = ThreadQuery { thread_id: thread_id.to_owned(), owner_id: owner_id.to_owned() };
+    THREAD.call(&query).map_err(ThreadError::Common)
 }
 
 /// Closes a conversation; it has no effect if it is closed already.

@@ -1,22 +1,22 @@
 //! The capability `reports`: reports about content here or on the map. A person reviews each one
 //! and decides it with reasons; the decision can be appealed.
 
-mod kept;
-mod life;
+mod documents;
+mod states;
 mod own;
 mod reasons;
 mod refusals;
 mod review;
 mod subjects;
-mod tell;
+mod notices;
 mod types;
 mod views;
 
-use kept::{REPORTERS, REPORTS, Report};
-use life::{REPORT, State};
+use documents::{REPORTERS, REPORTS, Report};
 use portolan_sdk::prelude::*;
 use reasons::Reason;
 use refusals::ReportError;
+use states::{REPORT, State};
 use types::*;
 use views::{Case, ReportView};
 
@@ -65,7 +65,7 @@ impl Reports {
     /// Get a report that the person made, or because of which a measure was taken against them.
     #[action(access = read, idempotent, example = ReportId { report_id: REPORT_ID.into() })]
     fn get(call: &Call, input: ReportId) -> Result<ReportView, ReportError> {
-        let (report, role) = own::mine(call, &input.report_id)?;
+        let (report, role) = own::load_with_role(call, &input.report_id)?;
         Ok(views::report(&report, role, call.now()))
     }
 

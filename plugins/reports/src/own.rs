@@ -2,14 +2,14 @@
 
 use crate::reasons::{self, REASONS, ReasonView};
 use crate::views::{self, *};
-use crate::{kept::*, life::*, refusals::*, subjects, tell, types::*};
+use crate::{documents::*, notices, refusals::*, states::*, subjects, types::*};
 use people_kit::text::{Faults, Lines, plain};
 use portolan_sdk::prelude::*;
 
 /// The maximum number of undecided reports of one person.
 const MOST_OPEN: u64 = 20;
 /// The daily limit of new reports of one person.
-const A_DAY: Window = Window { most: 40, within: DAY };
+const REPORTS_A_DAY: Window = Window { most: 40, within: DAY };
 
 /// The alphabet of ids (Crockford's base 32): 32 characters, so that each byte gives one.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -26,14 +26,14 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     let Create { subject_id, reason, text } = input;
     let me = call.require_owner()?.to_owned();
     let subject = subjects::kind(&subject_id).ok_or(ReportError::SubjectNotFound)?;
-    let row = reasons::fitting(reason, subject);
+    let row = reasons::find_reason(reason, subject);
     let row = row.ok_or_else(|| ReportError::ReasonUnfit { subject_id: subject_id.clone() })?;
-    let text = written(text.as_deref(), row.text_required)?;
-    let found = subjects::seen(call, &subject_id)?.ok_or(ReportError::SubjectNotFound)?;
+    let text = check_text(text.as_deref(), row.text_required)?;
+    let found = subjects::find_visible(call, &subject_id)?.ok_or(ReportError::SubjectNotFound)?;
     if found.owner_id.as_deref() == Some(me.as_str()) {
         return Err(ReportError::SelfReport);
     }
-    count(call, &me)?;
+    count_report(call, &me)?;
     let (report_id, now) = (new_id(call), call.now());
     let value = Report {
         open_key: format!("{me}/{subject_id}/{reason:?}"),
@@ -59,11 +59,11 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<ReportView> {
     Ok(views::report(&report, Role::Reporter, now))
 }
 
-fn count(call: &Call, owner_id: &str) -> Result<()> {
+fn count_report(call: &Call, owner_id: &str) -> Result<()> {
     let mut reporter = REPORTERS.get_or_default(owner_id)?;
     let (made, message) =
         (&mut reporter.value.made, "The limit of reports for one day is reached.");
-    A_DAY.count(made, call.now(), "reports_per_day", message, list_mine())?;
+    REPORTS_A_DAY.count(made, call.now(), "reports_per_day", message, list_mine())?;
     let undecided = field("state").one_of([State::Open, State::Triaged]);
     if REPORTS.count(field("owner_id").eq(owner_id).and(undecided))? >= MOST_OPEN {
         let message = "The limit of undecided reports is reached. Wait for a decision first.";
@@ -81,7 +81,7 @@ fn new_id(call: &Call) -> String {
 }
 
 /// Checks a text that only the operator reads; it may contain contact data.
-fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
+fn check_text(text: Option<&str>, required: bool) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| plain("/text", text, Lines::Many, &mut faults));
     if required && text.is_none() {
@@ -92,7 +92,7 @@ fn written(text: Option<&str>, required: bool) -> Result<Option<String>> {
 }
 
 /// Returns a report that the caller may see, and their role.
-pub(crate) fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
+pub(crate) fn load_with_role(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role)> {
     let me = call.owner_id().ok_or(ReportError::ReportNotFound)?;
     let report = Report::load(report_id)?;
     let role = report.value.role(me).ok_or(ReportError::ReportNotFound)?;
@@ -100,27 +100,27 @@ pub(crate) fn mine(call: &Call, report_id: &str) -> Result<(Stored<Report>, Role
 }
 
 pub(crate) fn list_mine_of(call: &Call, me: &str, input: ListMine) -> Result<Items<ReportView>> {
-    let whose = match input.role {
+    let owner_field = match input.role {
         Role::Reporter => "owner_id",
         Role::Affected => "affected_id",
     };
     let states = (!input.state.is_empty()).then(|| field("state").one_of(input.state));
-    let page = REPORTS.find(input.page.last_changed(field(whose).eq(me).and(states)))?;
+    let page = REPORTS.find(input.page.last_changed(field(owner_field).eq(me).and(states)))?;
     Ok(Items::of(page, |report| views::report(&report, input.role, call.now())))
 }
 
 pub(crate) fn appeal(call: &Call, input: AppealInput) -> Result<ReportView> {
-    let (mut report, role) = mine(call, &input.report_id)?;
+    let (mut report, role) = load_with_role(call, &input.report_id)?;
     let now = call.now();
     let current = || views::report(&report, role, now);
     report.ensure_version(input.expected_version, current, get(&report.id))?;
     let to = step(&report, role, now)?;
-    let text = written(Some(&input.text), true)?.unwrap_or_default();
+    let text = check_text(Some(&input.text), true)?.unwrap_or_default();
     let owner_id = call.owner_id().map(str::to_owned);
     report.value.appeal = Some(Appeal { by: role, owner_id, text, at: now });
     (report.value.state, report.value.changed_at) = (to, now);
     report.save()?;
-    tell::updated(&report)?;
+    notices::updated(&report)?;
     Ok(views::report(&report, role, now))
 }
 

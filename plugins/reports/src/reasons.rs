@@ -17,7 +17,8 @@ pub(crate) struct ReasonView {
 }
 
 const RECORDS: &[Kind] = &[Target, Signal, Role, Person, Event, Mention, Question];
-const PEOPLES: &[Kind] = &[Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation];
+const CONTENT_OF_PEOPLE: &[Kind] =
+    &[Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation];
 const EVERYTHING: &[Kind] = Kind::ALL;
 
 /// Makes the reasons and their table. A row is the reason, its title, the kinds of subjects,
@@ -43,19 +44,19 @@ const REQUIRED: bool = true;
 const OPTIONAL: bool = false;
 
 reasons! {
-    Abuse "Abuse", PEOPLES, OPTIONAL:
+    Abuse "Abuse", CONTENT_OF_PEOPLE, OPTIONAL:
         "Somebody insults, threatens, stalks or harasses. In danger, call the emergency services first; block the person as well.";
-    Scam "Scam", PEOPLES, OPTIONAL:
+    Scam "Scam", CONTENT_OF_PEOPLE, OPTIONAL:
         "Somebody wants money, papers or codes under a pretext, or promises what they do not have.";
     FakeListing "Fake listing", &[Listing], OPTIONAL:
         "What it offers or seeks does not exist, or is not the lister's to offer.";
     Discrimination "Discrimination", &[Role, Listing, Message, Conversation, Pairing, Meeting, Owner, Organisation], OPTIONAL:
         "It selects or excludes people by what the law protects, such as race, religion, sex, disability, family or age.";
-    Impersonation "Impersonation", PEOPLES, REQUIRED:
+    Impersonation "Impersonation", CONTENT_OF_PEOPLE, REQUIRED:
         "Somebody pretends to be a person or an organisation that they are not.";
-    Underage "Under age", PEOPLES, OPTIONAL:
+    Underage "Under age", CONTENT_OF_PEOPLE, OPTIONAL:
         "Somebody seems to be under 18 where only adults may be, such as in dating.";
-    Spam "Spam", PEOPLES, OPTIONAL:
+    Spam "Spam", CONTENT_OF_PEOPLE, OPTIONAL:
         "The same again and again, or advertising that nobody has asked for.";
     SteersAgents "Text that steers agents", EVERYTHING, OPTIONAL:
         "The text gives orders to agents that read it, such as to send on a code or to ignore their person.";
@@ -72,7 +73,7 @@ reasons! {
 }
 
 /// Returns the row of a reason, if subjects of this kind may be reported for it.
-pub(crate) fn fitting(reason: Reason, subject: Kind) -> Option<&'static ReasonView> {
+pub(crate) fn find_reason(reason: Reason, subject: Kind) -> Option<&'static ReasonView> {
     REASONS.iter().find(|found| found.reason == reason && found.subjects.contains(&subject))
 }
 
@@ -83,10 +84,10 @@ mod tests {
     #[test]
     fn every_kind_has_a_reason() {
         for subject in EVERYTHING {
-            let other = fitting(Reason::Other, *subject);
+            let other = find_reason(Reason::Other, *subject);
             assert!(other.is_some_and(|other| other.text_required), "{subject:?}");
         }
-        assert_eq!(RECORDS.len() + PEOPLES.len(), EVERYTHING.len());
+        assert_eq!(RECORDS.len() + CONTENT_OF_PEOPLE.len(), EVERYTHING.len());
         for row in REASONS {
             assert!(row.explanation.ends_with('.') && !row.subjects.is_empty(), "{}", row.title);
         }
@@ -97,7 +98,7 @@ mod tests {
         for (reason, fits, other) in
             [(Reason::FakeListing, Listing, Target), (Reason::IncorrectData, Target, Owner)]
         {
-            assert!(fitting(reason, fits).is_some() && fitting(reason, other).is_none());
+            assert!(find_reason(reason, fits).is_some() && find_reason(reason, other).is_none());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The refusals, each with the next step that helps.
 
-use crate::{kept::APPEAL_TIME, types::*};
+use crate::{documents::APPEAL_TIME, types::*};
 use people_kit::text::{Fault, TextError, Violations};
 use portolan_sdk::prelude::*;
 

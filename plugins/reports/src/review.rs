@@ -1,6 +1,6 @@
 //! The actions of the operator: read, review, decide.
 
-use crate::{kept::*, life::*, refusals::*, tell, types::*, views::*};
+use crate::{documents::*, notices, refusals::*, states::*, types::*, views::*};
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 
@@ -15,7 +15,7 @@ pub(crate) fn waiting(input: Waiting) -> Result<Items<Case>> {
 }
 
 pub(crate) fn triage(call: &Call, input: Triage) -> Result<Case> {
-    let mut report = expected(&input.report_id, input.expected_version)?;
+    let mut report = load_expected(&input.report_id, input.expected_version)?;
     report.step(&REPORT, "triage")?;
     let mut faults = Faults::default();
     let note = input.note.map(|note| plain("/note", &note, Lines::Many, &mut faults));
@@ -25,43 +25,47 @@ pub(crate) fn triage(call: &Call, input: Triage) -> Result<Case> {
 }
 
 pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case> {
-    let mut report = expected(&input.report_id, input.expected_version)?;
-    let acts = input.outcome == Outcome::Actioned;
-    report.step_to(&REPORT, "decide", if acts { State::Actioned } else { State::Dismissed })?;
-    report.value.decision = Some(decision(call, input.reasons, acts)?);
+    let mut report = load_expected(&input.report_id, input.expected_version)?;
+    let is_actioned = input.outcome == Outcome::Actioned;
+    report.step_to(
+        &REPORT,
+        "decide",
+        if is_actioned { State::Actioned } else { State::Dismissed },
+    )?;
+    report.value.decision = Some(decision(call, input.reasons, is_actioned)?);
     // The same subject may be reported again after the decision.
     report.value.open_key.clone_from(&report.id);
-    concern(&mut report.value, acts);
+    set_affected(&mut report.value, is_actioned);
     save(call, report)
 }
 
 pub(crate) fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case> {
-    let mut report = expected(&input.report_id, input.expected_version)?;
+    let mut report = load_expected(&input.report_id, input.expected_version)?;
     let overturned = input.outcome == Ruling::Overturned;
     let to = if overturned { State::Overturned } else { State::Upheld };
     report.step_to(&REPORT, "decide_appeal", to)?;
     let decided = report.value.decision.as_ref();
-    let acts = overturned && decided.is_some_and(|decision| decision.measure.is_none());
-    report.value.ruling = Some(decision(call, input.reasons, acts)?);
-    concern(&mut report.value, acts);
+    let is_actioned = overturned && decided.is_some_and(|decision| decision.measure.is_none());
+    report.value.ruling = Some(decision(call, input.reasons, is_actioned)?);
+    set_affected(&mut report.value, is_actioned);
     save(call, report)
 }
 
 /// Makes the report visible to the affected person if there is a measure.
-fn concern(report: &mut Report, acts: bool) {
-    if acts {
+fn set_affected(report: &mut Report, is_actioned: bool) {
+    if is_actioned {
         report.affected_id.clone_from(&report.subject_owner_id);
     }
 }
 
 /// Checks the decision: a measure needs a ground and its basis; without a measure, neither is
 /// given.
-fn decision(call: &Call, grounds: Grounds, acts: bool) -> Result<Decision> {
+fn decision(call: &Call, grounds: Grounds, is_actioned: bool) -> Result<Decision> {
     let mut faults = Faults::default();
     let Grounds { explanation, measure, ground, basis } = grounds;
     let given = [measure.is_some(), ground.is_some(), basis.is_some()];
     for (pointer, given) in ["/measure", "/ground", "/basis"].into_iter().zip(given) {
-        match (acts, given) {
+        match (is_actioned, given) {
             (true, false) => faults.add(pointer, "required", "what is done, and on which ground"),
             (false, true) => faults.add(pointer, "left_out", "nothing: nothing is done"),
             _ => {}
@@ -77,12 +81,12 @@ fn decision(call: &Call, grounds: Grounds, acts: bool) -> Result<Decision> {
 fn save(call: &Call, mut report: Stored<Report>) -> Result<Case> {
     report.value.changed_at = call.now();
     report.save()?;
-    tell::updated(&report)?;
+    notices::updated(&report)?;
     Ok(case(&report)?)
 }
 
 /// Returns a report. Refuses if the operator expects another version.
-fn expected(report_id: &str, expected: Option<Version>) -> Result<Stored<Report>> {
+fn load_expected(report_id: &str, expected: Option<Version>) -> Result<Stored<Report>> {
     let report = Report::load(report_id)?;
     report.ensure_version(expected, || case(&report).ok(), get(&report.id))?;
     Ok(report)

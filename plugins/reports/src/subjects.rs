@@ -57,11 +57,11 @@ pub(crate) const RELATIONSHIP: Get = Get::new("social_relationships", "get");
 enum Place {
     Feed(&'static str),
     /// A call, and the field for the id.
-    Capability(Get, &'static str, Whose),
+    Capability(Get, &'static str, Ownership),
 }
 
 /// The person of a subject, with the JSON Pointer (RFC 6901) to their id in the answer.
-enum Whose {
+enum Ownership {
     Nobody,
     /// The owner, who wrote the texts.
     Owner(&'static str),
@@ -73,8 +73,8 @@ use Kind::{
     Conversation, Event, Listing, Meeting, Mention, Message, Organisation, Pairing, Person,
 };
 use Kind::{Question, Role, Signal, Target};
+use Ownership::{Author, Nobody, Owner};
 use Place::{Capability, Feed};
-use Whose::{Author, Nobody, Owner};
 
 /// A prefix of ids, the kind of its subjects, their place, and the JSON Pointers of their texts in
 /// the answer.
@@ -105,7 +105,7 @@ const OWNER_WORDS: &[&str] = &["/display_name", "/headline", "/bio_md"];
 const LONGEST: usize = 2_000;
 
 /// The codes with which a capability says that a subject is not visible to the caller.
-const UNSEEN: [&str; 5] =
+const INVISIBLE_CODES: [&str; 5] =
     ["unknown_capability", "validation_failed", "age_restricted", "not_participant", "not_found"];
 
 fn row(subject_id: &str) -> Option<&'static Row> {
@@ -117,28 +117,28 @@ pub(crate) fn kind(subject_id: &str) -> Option<Kind> {
     row(subject_id).map(|row| row.1)
 }
 
-pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Refusal> {
+pub(crate) fn find_visible(call: &Call, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     let Some((_, kind, place, words)) = row(subject_id) else { return Ok(None) };
     match place {
         Feed(id) => {
             let record = feeds::Feed::<Value>::new(id).get(subject_id)?;
             let subject = |record: Stored<Value>| Subject {
                 owner_id: None,
-                said: said(&record.value, words),
+                said: stored_text(&record.value, words),
                 said_by: None,
             };
             Ok(record.map(subject))
         }
-        Capability(get, field, whose) => match get.call(&json!({ *field: subject_id })) {
+        Capability(get, field, ownership) => match get.call(&json!({ *field: subject_id })) {
             Ok(answer) => Ok(Some(Subject {
-                owner_id: match whose {
+                owner_id: match ownership {
                     Owner(pointer) => text(&answer, pointer),
                     Author(_) | Nobody => None,
                 },
-                said: said(&answer, words),
-                said_by: author(call, whose, &answer),
+                said: stored_text(&answer, words),
+                said_by: author(call, ownership, &answer),
             })),
-            Err(refusal) if is_unseen(&refusal) => behind_own_block(call, *kind, subject_id),
+            Err(refusal) if is_invisible(&refusal) => behind_own_block(call, *kind, subject_id),
             Err(refusal) => Err(refusal),
         },
     }
@@ -146,16 +146,16 @@ pub(crate) fn seen(call: &Call, subject_id: &str) -> Result<Option<Subject>, Ref
 
 /// Returns the person who wrote a subject's texts, if it was one person. The text of a pairing is
 /// its first message, by the proposer: the caller, if the caller's role in the pairing is `sent`.
-fn author(call: &Call, whose: &Whose, answer: &Value) -> Option<String> {
-    match (text(answer, "/role").as_deref(), whose) {
+fn author(call: &Call, ownership: &Ownership, answer: &Value) -> Option<String> {
+    match (text(answer, "/role").as_deref(), ownership) {
         (Some("sent"), _) => call.owner_id().map(str::to_owned),
         (_, Owner(pointer) | Author(pointer)) => text(answer, pointer),
         (_, Nobody) => None,
     }
 }
 
-fn is_unseen(refusal: &Refusal) -> bool {
-    refusal.code.ends_with("_not_found") || UNSEEN.contains(&refusal.code.as_str())
+fn is_invisible(refusal: &Refusal) -> bool {
+    refusal.code.ends_with("_not_found") || INVISIBLE_CODES.contains(&refusal.code.as_str())
 }
 
 /// Returns a subject that is hidden only because the caller has blocked its owner; otherwise
@@ -163,14 +163,16 @@ fn is_unseen(refusal: &Refusal) -> bool {
 fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<Subject>, Refusal> {
     match kind {
         Kind::Owner => {
-            let person = people::person(subject_id).or_else(nobody)?.filter(|person| person.active);
+            let person = people::person(subject_id)
+                .or_else(none_if_invisible)?
+                .filter(|person| person.active);
             blocked_by(call, person.map(|person| (person.owner_id, person.display_name)))
         }
         Kind::Listing => {
             let is_public = |listing: &Profile| {
                 listing.visibility != Visibility::Network && listing.min_age == 0
             };
-            let listing = listings::profile(subject_id).or_else(nobody)?;
+            let listing = listings::profile(subject_id).or_else(none_if_invisible)?;
             let listing = listing.filter(|listing| listing.is_active() && is_public(listing));
             blocked_by(call, listing.map(|listing| (listing.owner_id, Some(listing.title))))
         }
@@ -180,8 +182,8 @@ fn behind_own_block(call: &Call, kind: Kind, subject_id: &str) -> Result<Option<
 
 /// Returns `None` for a refusal that means that the subject is not visible, or that its capability
 /// is missing. Returns any other refusal.
-fn nobody<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
-    if is_unseen(&refusal) { Ok(None) } else { Err(refusal) }
+fn none_if_invisible<T>(refusal: Refusal) -> Result<Option<T>, Refusal> {
+    if is_invisible(&refusal) { Ok(None) } else { Err(refusal) }
 }
 
 /// Returns a person, or a subject that belongs to them, if the caller has blocked the person;
@@ -193,13 +195,13 @@ fn blocked_by(
     let me = call.require_owner()?;
     let found = found.filter(|(owner_id, _)| owner_id != me);
     let Some((owner_id, said)) = found else { return Ok(None) };
-    let bond = RELATIONSHIP
+    let relationship = RELATIONSHIP
         .call(&json!({ "owner_id": owner_id }))
         .map(Some)
-        .or_else(nobody)?
+        .or_else(none_if_invisible)?
         .unwrap_or_default();
-    let ties = bond.pointer("/relationships").and_then(Value::as_array);
-    let blocks = ties.into_iter().flatten().any(|entry| {
+    let relationships = relationship.pointer("/relationships").and_then(Value::as_array);
+    let blocks = relationships.into_iter().flatten().any(|entry| {
         text(entry, "/kind").as_deref() == Some("block")
             && text(entry, "/subject_id").as_deref() == Some(me)
     });
@@ -212,7 +214,7 @@ fn text(answer: &Value, pointer: &str) -> Option<String> {
 }
 
 /// Returns the subject's text, shortened to [`LONGEST`]; `None` if it has none.
-fn said(answer: &Value, words: &[&str]) -> Option<String> {
+fn stored_text(answer: &Value, words: &[&str]) -> Option<String> {
     let words = words.iter().filter_map(|pointer| text(answer, pointer));
     let words = words.collect::<Vec<_>>().join("\n");
     (!words.is_empty()).then(|| words.chars().take(LONGEST).collect())
@@ -234,9 +236,9 @@ mod tests {
     #[test]
     fn the_stored_text_is_shortened() {
         let listing = json!({ "title": "A room", "description_md": "x".repeat(9_000), "n": 1 });
-        let kept = said(&listing, &["/title", "/description_md", "/n", "/nothing"]);
+        let kept = stored_text(&listing, &["/title", "/description_md", "/n", "/nothing"]);
         assert_eq!(kept.as_deref().map(|words| words.chars().count()), Some(LONGEST));
         assert!(kept.is_some_and(|words| words.starts_with("A room\nxx")));
-        assert_eq!(said(&listing, &["/n"]), None);
+        assert_eq!(stored_text(&listing, &["/n"]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Inputs, events, and the enums that they share with stored documents.
 
-use crate::{life::State, reasons::Reason, reasons::ReasonView, subjects::SUBJECT_ID};
+use crate::{reasons::Reason, reasons::ReasonView, states::State, subjects::SUBJECT_ID};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "reports";

@@ -1,6 +1,6 @@
 //! How a report is shown to the reporter, to the affected person and to the operator.
 
-use crate::{kept::*, life::*, reasons::Reason, subjects::Kind, types::*};
+use crate::{documents::*, reasons::Reason, states::*, subjects::Kind, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 

@@ -2,33 +2,34 @@
 //! review.
 
 use crate::{
-    evidence::said,
-    kept::*,
-    life::*,
+    documents::*,
+    evidence::check_text,
     limits::DISPUTES_A_DAY,
+    notices,
     refusals::*,
-    speakers, tell,
+    speakers,
+    states::*,
     types::*,
     views::{self, DisputeView},
 };
 use portolan_sdk::prelude::*;
 
-pub(crate) fn dispute(call: &Call, input: Say) -> Result<DisputeView> {
+pub(crate) fn dispute(call: &Call, input: StatementInput) -> Result<DisputeView> {
     let (owner_id, signal_id) = (call.require_owner()?.to_owned(), String::from(input.signal_id));
-    let signal = speakers::own(call, &signal_id)?;
+    let signal = speakers::load_as_speaker(call, &signal_id)?;
     speakers::ensure_allowed(&signal_id, &signal, "dispute")?;
-    let reason = said("/reason", input.reason.as_deref())?;
+    let reason = check_text("/reason", input.reason.as_deref())?;
     DISPUTES_A_DAY.count(call, DAYS, &owner_id, list_mine())?;
     let (kind, publisher) = (StatementKind::OwnerObjects, speakers::publisher(&signal.target_id)?);
-    let url = speakers::here();
+    let url = speakers::schema_url();
     let statement = Statement::new(call, kind, &signal_id, &signal.target_id, publisher, url);
     let statement = Statement { speaker: Some(owner_id.clone()), ..statement };
-    let by = Opening { cause: Cause::OwnerObjects, owner_id, reason, evidence_id: None };
+    let by = DisputeOpening { cause: Cause::OwnerObjects, owner_id, reason, evidence_id: None };
     Ok(views::dispute(&open(call, by, statement)?))
 }
 
 /// Why a dispute is opened, and by whom.
-pub(crate) struct Opening {
+pub(crate) struct DisputeOpening {
     pub(crate) cause: Cause,
     pub(crate) owner_id: String,
     pub(crate) reason: Option<String>,
@@ -36,7 +37,11 @@ pub(crate) struct Opening {
 }
 
 /// Opens a dispute of a signal that has no open one, with its statement for the feeds.
-pub(crate) fn open(call: &Call, by: Opening, statement: Statement) -> Result<Stored<Dispute>> {
+pub(crate) fn open(
+    call: &Call,
+    by: DisputeOpening,
+    statement: Statement,
+) -> Result<Stored<Dispute>> {
     let (id, now) = (call.new_id("dsp"), call.now());
     STATEMENTS.put(&id, &statement, Expect::Absent)?;
     let value = Dispute {
@@ -53,7 +58,7 @@ pub(crate) fn open(call: &Call, by: Opening, statement: Statement) -> Result<Sto
         decision: None,
     };
     let dispute = DISPUTES.add(id, value, now)?;
-    tell::disputed(call, &dispute)?;
+    notices::disputed(call, &dispute)?;
     Ok(dispute)
 }
 
@@ -75,14 +80,14 @@ pub(crate) fn decide(
     dispute.ensure_version(input.expected_version, || views::dispute(&dispute), read)?;
     let value = &mut dispute.value;
     value.state = DISPUTE.step(&value.signal_id, value.state, action)?;
-    value.decision = said("/reason", Some(&input.reason))?;
+    value.decision = check_text("/reason", Some(&input.reason))?;
     value.changed_at = call.now();
     value.open_key.clone_from(&dispute.id);
-    let (publisher, url) = ("Review by the operator".to_owned(), speakers::here());
+    let (publisher, url) = ("Review by the operator".to_owned(), speakers::schema_url());
     let statement = Statement::new(call, kind, &value.signal_id, &value.target_id, publisher, url);
     let statement = Statement { answers: Some(dispute.id.clone()), ..statement };
     STATEMENTS.put(&format!("{}/review", dispute.id), &statement, Expect::Absent)?;
     dispute.save()?;
-    tell::dispute_decided(&dispute)?;
+    notices::dispute_decided(&dispute)?;
     Ok(views::dispute(&dispute))
 }

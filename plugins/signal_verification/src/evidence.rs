@@ -2,14 +2,14 @@
 
 use crate::{
     address::address,
-    disputes::{self, Opening},
+    disputes::{self, DisputeOpening},
+    documents::*,
     feed,
-    kept::*,
-    life::*,
     limits::{EVIDENCE_A_DAY, ensure_few_waiting},
+    notices,
     refusals::*,
     speakers::ensure_allowed,
-    tell,
+    states::*,
     types::*,
     views::{self, EvidenceView},
 };
@@ -19,7 +19,7 @@ use portolan_sdk::prelude::*;
 pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView> {
     let (owner_id, signal_id) = (call.require_owner()?.to_owned(), String::from(input.signal_id));
     let signal = feed::signal(&signal_id)?;
-    let note = said("/note", input.note.as_deref())?;
+    let note = check_text("/note", input.note.as_deref())?;
     let refused = || SignalError::UrlNotAllowed { signal_id: signal_id.clone() };
     let address = address(&input.url).ok_or_else(refused)?;
     ensure_allowed(&signal_id, &signal, "submit_evidence")?;
@@ -46,7 +46,7 @@ pub(crate) fn submit(call: &Call, input: Submit) -> Result<EvidenceView> {
 }
 
 /// Checks an optional text.
-pub(crate) fn said(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
+pub(crate) fn check_text(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;
@@ -70,10 +70,10 @@ pub(crate) fn waiting(page: PageInput) -> Result<Items<EvidenceView>> {
 }
 
 pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView> {
-    let mut evidence = known(&input.evidence_id)?;
+    let mut evidence = load_evidence(&input.evidence_id)?;
     enter(call, &mut evidence, "accept", input.expected_version)?;
-    let publisher = said("/publisher", input.publisher.as_deref())?;
-    evidence.value.decision = said("/reason", input.reason.as_deref())?;
+    let publisher = check_text("/publisher", input.publisher.as_deref())?;
+    evidence.value.decision = check_text("/reason", input.reason.as_deref())?;
     evidence.save()?;
     let Evidence { signal_id, target_id, url, kind, .. } = &evidence.value;
     let host = || address(url).map_or_else(|| url.clone(), |address| address.host);
@@ -89,26 +89,26 @@ pub(crate) fn accept(call: &Call, input: Accept) -> Result<EvidenceView> {
         EvidenceKind::Retracted => {
             let (cause, owner_id) = (Cause::SourceRetracted, evidence.value.owner_id.clone());
             let evidence_id = Some(evidence.id.clone());
-            let by = Opening { cause, owner_id, reason: None, evidence_id };
+            let by = DisputeOpening { cause, owner_id, reason: None, evidence_id };
             disputes::open(call, by, statement(StatementKind::SourceRetracted))?;
         }
     }
-    tell::evidence_decided(call, &evidence, "Evidence that you submitted was accepted.")?;
+    notices::evidence_decided(call, &evidence, "Evidence that you submitted was accepted.")?;
     Ok(views::evidence(&evidence))
 }
 
 pub(crate) fn reject(call: &Call, input: Reject) -> Result<EvidenceView> {
-    let mut evidence = known(&input.evidence_id)?;
+    let mut evidence = load_evidence(&input.evidence_id)?;
     enter(call, &mut evidence, "reject", input.expected_version)?;
-    evidence.value.decision = said("/reason", Some(&input.reason))?;
+    evidence.value.decision = check_text("/reason", Some(&input.reason))?;
     evidence.save()?;
-    tell::evidence_decided(call, &evidence, "Evidence that you submitted was not accepted.")?;
+    notices::evidence_decided(call, &evidence, "Evidence that you submitted was not accepted.")?;
     Ok(views::evidence(&evidence))
 }
 
 /// Returns evidence of any person, for the operator.
-fn known(evidence_id: &str) -> Result<Stored<Evidence>> {
-    EVIDENCE.get(evidence_id)?.ok_or_else(|| SignalError::nothing("evidence"))
+fn load_evidence(evidence_id: &str) -> Result<Stored<Evidence>> {
+    EVIDENCE.get(evidence_id)?.ok_or_else(|| SignalError::not_found("evidence"))
 }
 
 /// Changes the state of evidence by an action, without saving it. Refuses if the caller expects

@@ -1,6 +1,6 @@
 //! The part of the feeds that is read.
 
-use crate::{kept::is_kept, life::Maturity, refusals::*};
+use crate::{documents::has_records, refusals::*, states::Maturity};
 use portolan_sdk::{feeds::Feed, prelude::*};
 
 pub(crate) const SIGNALS: Feed<Signal> = Feed::new("signals");
@@ -64,7 +64,7 @@ impl Step {
 pub(crate) fn signal(signal_id: &str) -> Result<Signal> {
     match SIGNALS.get(signal_id)? {
         Some(signal) => Ok(signal.value),
-        None if is_kept(signal_id)? => Err(gone(signal_id).into()),
+        None if has_records(signal_id)? => Err(gone(signal_id).into()),
         None => Err(unknown().into()),
     }
 }

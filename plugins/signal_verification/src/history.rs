@@ -1,6 +1,6 @@
 //! The history of a signal: its changes in the feed and all statements about it, in one order.
 
-use crate::{feed::*, kept::*, life::*, read::Case};
+use crate::{documents::*, feed::*, read::Case, states::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 use std::collections::BTreeMap;
@@ -69,13 +69,18 @@ fn of_dispute(Stored { id, value, .. }: &Stored<Dispute>) -> Vec<Entry> {
 }
 
 /// A state, when it was reached, and why.
-type Reached<S> = (u64, S, Option<String>);
+type StateChange<S> = (u64, S, Option<String>);
 
 /// Returns how a review began and, if it has another state by now, how it ended.
-fn of_review<S: States>(about: About, id: &str, first: Reached<S>, last: Reached<S>) -> Vec<Entry> {
-    let begun = first.1;
-    let ended = (last.1 != begun).then_some((last, Some(begun)));
-    let entry = |((at, to, reason), from): (Reached<S>, Option<S>)| Entry {
+fn of_review<S: States>(
+    about: About,
+    id: &str,
+    first: StateChange<S>,
+    last: StateChange<S>,
+) -> Vec<Entry> {
+    let first_state = first.1;
+    let ended = (last.1 != first_state).then_some((last, Some(first_state)));
+    let entry = |((at, to, reason), from): (StateChange<S>, Option<S>)| Entry {
         id: Some(id.to_owned()),
         from: from.map(States::name),
         reason,
@@ -94,12 +99,12 @@ fn of_confirmation(confirmation: &Confirmation) -> Entry {
 
 fn of_signal(signal: &Signal) -> Vec<Entry> {
     let entry = |step: &Step| {
-        let is_its = |source: &&Source| step.source_id.as_ref() == Some(&source.id);
+        let is_of_step = |source: &&Source| step.source_id.as_ref() == Some(&source.id);
         Entry {
             id: step.source_id.clone(),
             from: step.from.map(States::name),
             reason: Some(step.reason.clone()),
-            url: signal.sources.iter().find(is_its).map(|source| source.url.clone()),
+            url: signal.sources.iter().find(is_of_step).map(|source| source.url.clone()),
             ..Entry::new(step.at_ms(), About::Maturity, step.to.name())
         }
     };

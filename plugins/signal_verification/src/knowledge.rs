@@ -1,6 +1,6 @@
 //! The output for the build of the feeds: all valid statements, page by page.
 
-use crate::{kept::*, refusals::Result, types::*};
+use crate::{documents::*, refusals::Result, types::*};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 

@@ -10,25 +10,25 @@ mod disputes;
 mod evidence;
 mod feed;
 mod history;
-mod kept;
+mod documents;
 mod knowledge;
-mod life;
+mod states;
 mod limits;
 mod mine;
 mod read;
 mod refusals;
 mod speakers;
-mod tell;
+mod notices;
 mod types;
 mod views;
-mod ways;
+mod requirements;
 
-use kept::*;
-use life::*;
+use documents::*;
 use mine::Mine;
 use portolan_sdk::prelude::*;
 use read::{HistoryView, SignalView};
 use refusals::*;
+use states::*;
 use types::*;
 use views::*;
 
@@ -96,8 +96,8 @@ impl SignalVerification {
     ///
     /// With the next build of the feeds, the confirmation makes a lead verified, and source-backed
     /// funding confirmed.
-    #[action(access = write, idempotent, example = Say { signal_id: SIGNAL_ID.into(), reason: None })]
-    fn confirm(call: &Call, input: Say) -> Result<ConfirmationView, SignalError> {
+    #[action(access = write, idempotent, example = StatementInput { signal_id: SIGNAL_ID.into(), reason: None })]
+    fn confirm(call: &Call, input: StatementInput) -> Result<ConfirmationView, SignalError> {
         speakers::confirm(call, input)
     }
 
@@ -105,8 +105,8 @@ impl SignalVerification {
     ///
     /// The signal is shown as disputed until a reviewer has decided: then it is retracted, or has
     /// its former maturity again.
-    #[action(access = write, emits = [DISPUTED], example = Say { signal_id: SIGNAL_ID.into(), reason: Some("We have closed this search.".into()) })]
-    fn dispute(call: &Call, input: Say) -> Result<DisputeView, SignalError> {
+    #[action(access = write, emits = [DISPUTED], example = StatementInput { signal_id: SIGNAL_ID.into(), reason: Some("We have closed this search.".into()) })]
+    fn dispute(call: &Call, input: StatementInput) -> Result<DisputeView, SignalError> {
         disputes::dispute(call, input)
     }
 
@@ -127,7 +127,7 @@ impl SignalVerification {
     /// Appoint a person who has proved a company's domain, as long as the proof is valid.
     #[action(access = internal, idempotent, on = "verification.updated")]
     fn on_verification(call: &Call, event: Happened<Verification>) -> Result<(), SignalError> {
-        speakers::follow(call, event.data)
+        speakers::apply_verification(call, event.data)
     }
 
     /// List the people who speak for companies.
@@ -186,7 +186,7 @@ impl SignalVerification {
     /// Notify the people involved of signals whose maturity has changed.
     #[action(access = internal, emits = [MATURITY_CHANGED])]
     fn announce(_call: &Call, input: Announce) -> Result<(), SignalError> {
-        Ok(tell::announce(input)?)
+        Ok(notices::announce(input)?)
     }
 }
 

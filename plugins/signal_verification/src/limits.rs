@@ -1,6 +1,6 @@
 //! Every limit of this capability, and its counters.
 
-use crate::{kept::*, life::*, refusals::*};
+use crate::{documents::*, refusals::*, states::*};
 use portolan_sdk::prelude::*;
 
 /// The daily limit of new evidence of one person.
@@ -21,11 +21,11 @@ const MOST_SPEAKERS: u64 = 20;
 /// The maximum number of people who speak for all companies together.
 const MOST_APPOINTED: u64 = 5_000;
 /// The maximum number of people who are notified that a signal's maturity has changed.
-pub(crate) const MOST_TOLD: u32 = 20;
+pub(crate) const MOST_NOTIFIED: u32 = 20;
 /// The maximum number of signals that one call of `announce` takes, so that all events fit into the
 /// call.
 pub(crate) const MOVES: usize = 5;
-const _: () = assert!(MOVES * MOST_TOLD as usize <= 100);
+const _: () = assert!(MOVES * MOST_NOTIFIED as usize <= 100);
 
 /// Refuses more evidence for a signal while [`MOST_WAITING`] pieces wait for a review.
 pub(crate) fn ensure_few_waiting(signal_id: &str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The person's own evidence, confirmations and disputes in one list.
 
-use crate::{kept::*, refusals::Result, types::ListMine, views::*};
+use crate::{documents::*, refusals::Result, types::ListMine, views::*};
 use portolan_sdk::prelude::*;
 use serde::de::DeserializeOwned;
 use std::cmp::Reverse;
@@ -17,15 +17,15 @@ pub(crate) enum Mine {
 
 /// A reader of one kind, last changed first: takes a maximum number of items and a cursor, and
 /// returns the items with their times and the next cursor.
-type Kind =
+type PageSource =
     Box<dyn Fn(u32, Option<String>) -> Result<(Vec<(u64, Mine)>, Option<String>), HostError>>;
 
-fn kind<D: DeserializeOwned + 'static>(
+fn page_source<D: DeserializeOwned + 'static>(
     collection: Collection<D>,
     me: &str,
     changed_at: &str,
     view: fn(&Stored<D>) -> (u64, Mine),
-) -> Kind {
+) -> PageSource {
     let mine = Query::new().filter(field("owner_id").eq(me)).last(changed_at);
     Box::new(move |limit, cursor| {
         let page = collection.find(mine.clone().limit(limit).cursor(cursor))?;
@@ -33,15 +33,15 @@ fn kind<D: DeserializeOwned + 'static>(
     })
 }
 
-fn kinds(me: &str) -> [Kind; 3] {
+fn page_sources(me: &str) -> [PageSource; 3] {
     [
-        kind(EVIDENCE, me, "changed_at", |found| {
+        page_source(EVIDENCE, me, "changed_at", |found| {
             (found.value.changed_at, Mine::Evidence(evidence(found)))
         }),
-        kind(CONFIRMATIONS, me, "confirmed_at", |Stored { value, .. }| {
+        page_source(CONFIRMATIONS, me, "confirmed_at", |Stored { value, .. }| {
             (value.confirmed_at, Mine::Confirmation(confirmation(value)))
         }),
-        kind(DISPUTES, me, "changed_at", |found| {
+        page_source(DISPUTES, me, "changed_at", |found| {
             (found.value.changed_at, Mine::Dispute(dispute(found)))
         }),
     ]
@@ -49,7 +49,7 @@ fn kinds(me: &str) -> [Kind; 3] {
 
 pub(crate) fn list(me: &str, input: ListMine) -> Result<Items<Mine>> {
     if input.state.is_empty() {
-        return Ok(merged(&kinds(me), input.page)?);
+        return Ok(merged(&page_sources(me), input.page)?);
     }
     let mine = field("owner_id").eq(me).and(field("state").one_of(input.state));
     let page = EVIDENCE.find(input.page.last_changed(mine))?;
@@ -61,30 +61,30 @@ const END: &str = "end";
 
 /// Returns one page of all kinds. Its cursor is the cursors of the kinds joined by dots, which
 /// these cursors never contain.
-fn merged(kinds: &[Kind; 3], page: PageInput) -> Result<Items<Mine>, HostError> {
+fn merged(page_sources: &[PageSource; 3], page: PageInput) -> Result<Items<Mine>, HostError> {
     let cursor = page.cursor.unwrap_or_else(|| "..".to_owned());
     let cursors: Vec<&str> = cursor.split('.').collect();
-    if cursors.len() != kinds.len() {
+    if cursors.len() != page_sources.len() {
         return Err(HostError::BadCursor);
     }
     let after = |cursor: &str| Some(cursor.to_owned()).filter(|cursor| !cursor.is_empty());
     let mut found = Vec::new();
-    for (number, (kind, cursor)) in kinds.iter().zip(&cursors).enumerate() {
+    for (number, (page_source, cursor)) in page_sources.iter().zip(&cursors).enumerate() {
         if *cursor != END {
-            let (items, _) = kind(page.limit, after(cursor))?;
+            let (items, _) = page_source(page.limit, after(cursor))?;
             found.extend(items.into_iter().map(|(at, item)| (at, number, item)));
         }
     }
     found.sort_by_key(|(at, ..)| Reverse(*at));
     let more = found.split_off(found.len().min(page.limit as usize));
     let mut next = Vec::new();
-    for (number, (kind, cursor)) in kinds.iter().zip(&cursors).enumerate() {
-        let of_it = |item: &&(u64, usize, Mine)| item.1 == number;
-        next.push(match found.iter().filter(of_it).count() {
-            0 if more.iter().any(|item| of_it(&item)) => (*cursor).to_owned(),
+    for (number, (page_source, cursor)) in page_sources.iter().zip(&cursors).enumerate() {
+        let is_of_source = |item: &&(u64, usize, Mine)| item.1 == number;
+        next.push(match found.iter().filter(is_of_source).count() {
+            0 if more.iter().any(|item| is_of_source(&item)) => (*cursor).to_owned(),
             0 => END.to_owned(),
             // Reads the cursor of a page that ends where this one does.
-            shown => kind(shown as u32, after(cursor))?.1.unwrap_or_else(|| END.to_owned()),
+            shown => page_source(shown as u32, after(cursor))?.1.unwrap_or_else(|| END.to_owned()),
         });
     }
     let next_cursor = Some(next.join(".")).filter(|_| next.iter().any(|cursor| cursor != END));

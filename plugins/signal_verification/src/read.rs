@@ -1,15 +1,15 @@
 //! A signal with all statements about it.
 
 use crate::{
+    documents::*,
     feed::*,
     history::{Entry, history},
-    kept::*,
-    life::*,
     limits::MOST_SHOWN,
     refusals::*,
-    speakers::speaks,
+    requirements::{Requirement, missing},
+    speakers::is_speaker,
+    states::*,
     views::{self, DisputeView, EvidenceView, PublicEvidence},
-    ways::{Way, missing},
 };
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) struct SignalView {
     /// The signal from the feed; null if it has left the feed. The statements about it stay.
     signal: Option<Shown>,
     /// The ways to a higher maturity; one of them is enough.
-    missing: Vec<Way>,
+    missing: Vec<Requirement>,
     /// The counts of evidence.
     evidence_counts: Counts,
     /// The accepted evidence, newest first.
@@ -112,20 +112,20 @@ impl Case {
         Ok(Self { signal_id, target_id, signal, accepted, own, disputes, confirmations })
     }
 
-    fn allowed(&self, call: &Call, speaks: bool) -> Vec<&'static str> {
+    fn allowed(&self, call: &Call, is_speaker: bool) -> Vec<&'static str> {
         let Some(signal) = self.signal.as_ref().filter(|_| call.owner_id().is_some()) else {
             return Vec::new();
         };
         let open = self.disputes.iter().any(|dispute| dispute.value.state == DisputeState::Open);
         let maturity = if open { Maturity::Disputed } else { signal.maturity };
-        SIGNAL.allowed_as(if speaks { SPEAKER } else { ANYBODY }, maturity)
+        SIGNAL.allowed_as(if is_speaker { SPEAKER } else { ANYBODY }, maturity)
     }
 }
 
 pub(crate) fn get(call: &Call, signal_id: String) -> Result<SignalView> {
     let case = Case::read(call, signal_id)?;
     let speaks_for_target = match call.owner_id() {
-        Some(me) => speaks(me, &case.target_id)?,
+        Some(me) => is_speaker(me, &case.target_id)?,
         None => false,
     };
     let missing = case.signal.as_ref().map(|signal| missing(signal.kind, signal.maturity));
@@ -161,12 +161,12 @@ fn shown(signal: &Signal) -> Shown {
 /// Counts the evidence; withdrawn evidence is not counted.
 fn counts(signal_id: &str) -> Result<Counts, HostError> {
     let [states] = EVIDENCE.count_by(["state"], Query::new().filter(about(signal_id)))?;
-    let of = |state: EvidenceState| {
+    let count = |state: EvidenceState| {
         states.iter().find(|found| found.value == state.name()).map_or(0, |found| found.count)
     };
     Ok(Counts {
-        submitted: of(EvidenceState::Submitted),
-        accepted: of(EvidenceState::Accepted),
-        rejected: of(EvidenceState::Rejected),
+        submitted: count(EvidenceState::Submitted),
+        accepted: count(EvidenceState::Accepted),
+        rejected: count(EvidenceState::Rejected),
     })
 }

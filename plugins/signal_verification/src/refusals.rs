@@ -92,7 +92,7 @@ impl SignalError {
     }
 
     /// Makes the refusal of an unknown record, for the operator.
-    pub(crate) fn nothing(what: &str) -> Self {
+    pub(crate) fn not_found(what: &str) -> Self {
         Refusal::common(ErrorCode::NotFound, format!("There is no such {what}.")).into()
     }
 }

@@ -1,6 +1,6 @@
 //! Inputs, events, and the enums that they share with stored documents.
 
-use crate::{kept::StatementKind, life::*, limits::MOVES};
+use crate::{documents::StatementKind, limits::MOVES, states::*};
 use portolan_sdk::prelude::*;
 
 pub(crate) const CAPABILITY: &str = "signal_verification";
@@ -72,7 +72,7 @@ pub(crate) struct Withdraw {
 }
 
 #[input]
-pub(crate) struct Say {
+pub(crate) struct StatementInput {
     /// A signal about a company that the person speaks for.
     pub(crate) signal_id: Id,
     /// The reason, which everybody reads.
@@ -162,12 +162,12 @@ pub(crate) struct Review {
 #[input]
 pub(crate) struct Announce {
     #[schemars(length(max = MOVES))]
-    pub(crate) moves: Vec<Move>,
+    pub(crate) moves: Vec<MaturityChange>,
 }
 
 #[input]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Move {
+pub(crate) struct MaturityChange {
     pub(crate) signal_id: Id,
     pub(crate) from: Option<Maturity>,
     pub(crate) to: Maturity,

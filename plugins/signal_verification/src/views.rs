@@ -1,6 +1,6 @@
 //! How evidence, disputes and confirmations are shown.
 
-use crate::{kept::*, life::*, types::*};
+use crate::{documents::*, states::*, types::*};
 use people_kit::UNTRUSTED;
 use portolan_sdk::prelude::*;
 

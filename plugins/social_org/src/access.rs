@@ -1,8 +1,8 @@
 //! Access to organisations: whether the caller's role permits an action.
 
 use crate::{
-    life::*,
     refusal::*,
+    states::*,
     types::{MEMBERS, Member, ORGS, Org},
     view,
 };
@@ -10,7 +10,7 @@ use people_kit::relations;
 use portolan_sdk::prelude::*;
 
 /// An organisation, and the caller's membership in it.
-pub(crate) struct Standing {
+pub(crate) struct Access {
     pub(crate) org: Stored<Org>,
     pub(crate) me: String,
     pub(crate) own: Stored<Member>,
@@ -26,28 +26,29 @@ pub(crate) fn member_id(org_id: &str, owner_id: &str) -> String {
 }
 
 /// Returns the caller's membership, if there ever was one.
-pub(crate) fn own(call: &Call, org_id: &str) -> Result<Option<Member>> {
+pub(crate) fn own_membership(call: &Call, org_id: &str) -> Result<Option<Member>> {
     let Some(owner_id) = call.owner_id() else { return Ok(None) };
     Ok(membership(org_id, owner_id)?.map(|member| member.value))
 }
 
 /// Returns the organisation and the caller's membership, for an action. Refuses if the caller's
 /// role or the state does not allow the action, or if the caller expects another version.
-pub(crate) fn enter(
+pub(crate) fn authorize(
     call: &Call,
     org_id: &str,
     action: &str,
     expected_version: Option<Version>,
-) -> Result<Standing> {
+) -> Result<Access> {
     let (mut org, me) = (Org::load(org_id)?, call.require_owner()?.to_owned());
     let own = membership(org_id, &me)?;
     let role = view::role(own.as_ref().map(|own| &own.value));
-    let (Some(own), Some(role)) = (own, role.filter(|role| may(Some(*role), action))) else {
+    let (Some(own), Some(role)) = (own, role.filter(|role| is_permitted(Some(*role), action)))
+    else {
         return Err(not_permitted(org_id).into());
     };
     org.ensure_version(expected_version, || view::org(&org, Some(&own.value)), get(org_id))?;
     org.value.state = ORG.step(org_id, org.value.state, action)?;
-    Ok(Standing { org, me, own, role })
+    Ok(Access { org, me, own, role })
 }
 
 pub(crate) fn not_permitted(org_id: &str) -> Refusal {
@@ -55,15 +56,15 @@ pub(crate) fn not_permitted(org_id: &str) -> Refusal {
         .next(get(org_id))
 }
 
-impl Standing {
+impl Access {
     /// Returns another person's membership, for an action. Refuses if there is none, if its role is
     /// above the caller's, or if its state does not allow the action.
-    pub(crate) fn member(&self, owner_id: &str, action: &str) -> Result<Stored<Member>> {
+    pub(crate) fn member_for_action(&self, owner_id: &str, action: &str) -> Result<Stored<Member>> {
         let org_id = &self.org.id;
-        let is_in = |found: &Stored<Member>| {
+        let is_present = |found: &Stored<Member>| {
             matches!(found.value.state, MemberState::Member | MemberState::Invited)
         };
-        let member = membership(org_id, owner_id)?.filter(is_in);
+        let member = membership(org_id, owner_id)?.filter(is_present);
         let member = member.ok_or_else(|| OrgError::MemberNotFound { org_id: org_id.clone() })?;
         if member.value.role > self.role {
             return Err(not_permitted(org_id).into());
@@ -90,7 +91,11 @@ pub(crate) fn save(org: &mut Stored<Org>) -> Result<()> {
 
 /// Sets the role of a member; without a role, removes the member. Refuses if no owner would be
 /// left.
-pub(crate) fn enroll(org: &mut Stored<Org>, owner_id: &str, role: Option<Role>) -> Result<()> {
+pub(crate) fn set_member_role(
+    org: &mut Stored<Org>,
+    owner_id: &str,
+    role: Option<Role>,
+) -> Result<()> {
     let roles = &mut org.value.roles;
     let before = match role {
         Some(role) => roles.insert(owner_id.to_owned(), role),
@@ -109,22 +114,22 @@ fn tuple(org_id: &str, owner_id: &str, role: Role) -> relations::Tuple {
 }
 
 /// Writes a person's new role into `social_permissions`, and removes the old one there.
-pub(crate) fn state_role(
+pub(crate) fn write_role_relation(
     org_id: &str,
     owner_id: &str,
     before: Option<Role>,
     now: Option<Role>,
 ) -> Result<()> {
-    let of = |role: Option<Role>| role.map(|role| tuple(org_id, owner_id, role));
-    relations::relate(of(now).into_iter().collect(), of(before).into_iter().collect())?;
+    let tuples = |role: Option<Role>| role.map(|role| tuple(org_id, owner_id, role));
+    relations::relate(tuples(now).into_iter().collect(), tuples(before).into_iter().collect())?;
     Ok(())
 }
 
 /// Removes the roles of many people from `social_permissions`.
-pub(crate) fn end_roles(org_id: &str, members: &[(String, Role)]) -> Result<()> {
-    for some in members.chunks(100) {
-        let ended = some.iter().map(|(owner_id, role)| tuple(org_id, owner_id, *role));
-        relations::relate(Vec::new(), ended.collect())?;
+pub(crate) fn delete_role_relations(org_id: &str, members: &[(String, Role)]) -> Result<()> {
+    for chunk in members.chunks(100) {
+        let tuples = chunk.iter().map(|(owner_id, role)| tuple(org_id, owner_id, *role));
+        relations::relate(Vec::new(), tuples.collect())?;
     }
     Ok(())
 }

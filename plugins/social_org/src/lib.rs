@@ -1,10 +1,10 @@
 //! The capability `social_org`: organisations, and the roles of their members.
 //!
-//! The tables of `life.rs` say what each role permits. Every role is also a relation in
+//! The tables of `states.rs` say what each role permits. Every role is also a relation in
 //! `social_permissions`, which other capabilities ask who may change the data of an organisation.
 
 mod access;
-mod life;
+mod states;
 mod map;
 mod members;
 mod names;
@@ -13,9 +13,9 @@ mod refusal;
 mod types;
 mod view;
 
-use life::*;
 use portolan_sdk::prelude::*;
 use refusal::OrgError;
+use states::*;
 use types::*;
 use view::{MemberView, OrgView};
 
@@ -107,20 +107,20 @@ impl SocialOrg {
     }
 
     /// Remove a member, or withdraw an invitation.
-    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = OfMember { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None })]
-    fn remove_member(call: &Call, input: OfMember) -> Result<MemberView, OrgError> {
+    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None })]
+    fn remove_member(call: &Call, input: MemberInput) -> Result<MemberView, OrgError> {
         members::remove(call, input)
     }
 
     /// Leave an organisation.
-    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = Whole { org_id: ORG_ID.into(), expected_version: None })]
-    fn leave(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
+    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    fn leave(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         members::leave(call, input)
     }
 
     /// Make another member the owner, and become an admin.
-    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = OfMember { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None })]
-    fn transfer_ownership(call: &Call, input: OfMember) -> Result<OrgView, OrgError> {
+    #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = MemberInput { org_id: ORG_ID.into(), owner_id: OWNER_ID.into(), expected_version: None })]
+    fn transfer_ownership(call: &Call, input: MemberInput) -> Result<OrgView, OrgError> {
         members::transfer(call, input)
     }
 
@@ -132,8 +132,8 @@ impl SocialOrg {
     }
 
     /// Archive an organisation for good: all its roles end, and its name can be used again.
-    #[action(access = write, destructive, emits = [ARCHIVED], example = Whole { org_id: ORG_ID.into(), expected_version: None })]
-    fn archive(call: &Call, input: Whole) -> Result<OrgView, OrgError> {
+    #[action(access = write, destructive, emits = [ARCHIVED], example = OrgVersion { org_id: ORG_ID.into(), expected_version: None })]
+    fn archive(call: &Call, input: OrgVersion) -> Result<OrgView, OrgError> {
         orgs::archive(call, input)
     }
 
@@ -146,12 +146,12 @@ impl SocialOrg {
     /// Record that the domain of an organisation was proved, or that the proof has ended.
     #[action(access = internal, idempotent, emits = [VERIFIED], on = "verification.updated")]
     fn on_verification(call: &Call, event: Happened<Verification>) -> Result<(), OrgError> {
-        orgs::follow(call, event.data)
+        orgs::apply_verification(call, event.data)
     }
 
     /// Let an invitation expire that was not answered.
     #[action(access = internal, idempotent)]
-    fn expire_invite(call: &Call, input: InviteEnds) -> Result<(), OrgError> {
+    fn expire_invite(call: &Call, input: InviteExpiry) -> Result<(), OrgError> {
         members::expire(call, &input)
     }
 }

@@ -1,10 +1,13 @@
 //! Organisations: created, changed, verified, archived.
 
 use crate::{
-    access::{Standing, end_roles, enter, member_id, own, save, state_role},
-    life::*,
+    access::{
+        Access, authorize, delete_role_relations, member_id, own_membership, save,
+        write_role_relation,
+    },
     map, names, refusal,
     refusal::{OrgError, Result, another_domain},
+    states::*,
     types::*,
     view::{self, OrgView},
 };
@@ -32,7 +35,7 @@ pub(crate) fn search(call: &Call, input: Search) -> Result<Items<OrgView>> {
 }
 
 pub(crate) fn get(call: &Call, org_id: &str) -> Result<OrgView> {
-    Ok(view::org(&Org::load(org_id)?, own(call, org_id)?.as_ref()))
+    Ok(view::org(&Org::load(org_id)?, own_membership(call, org_id)?.as_ref()))
 }
 
 pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
@@ -50,8 +53,8 @@ pub(crate) fn list_mine(me: &str, input: ListMine) -> Result<Items<OrgView>> {
 
 pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
     let (me, org_id) = (call.require_owner()?.to_owned(), call.new_id("org"));
-    let (name, name_key) = named(&input.name)?;
-    found(&me, 1)?;
+    let (name, name_key) = check_name(&input.name)?;
+    count_founded(&me, 1)?;
     let org = Org {
         name,
         name_key,
@@ -77,85 +80,85 @@ pub(crate) fn create(call: &Call, input: Create) -> Result<OrgView> {
         expires_at: None,
     };
     MEMBERS.put(&member_id(&org_id, &me), &member, Expect::Absent)?;
-    state_role(&org_id, &me, None, Some(Role::Owner))?;
+    write_role_relation(&org_id, &me, None, Some(Role::Owner))?;
     Ok(view::org(&org, Some(&member)))
 }
 
 pub(crate) fn update(call: &Call, input: Update) -> Result<OrgView> {
-    let mut standing = enter(call, &input.org_id, "update", input.expected_version)?;
-    let mut org = standing.org.value.clone();
+    let mut access = authorize(call, &input.org_id, "update", input.expected_version)?;
+    let mut org = access.org.value.clone();
     if let Some(name) = &input.name {
-        (org.name, org.name_key) = named(name)?;
+        (org.name, org.name_key) = check_name(name)?;
     }
     org.kind = input.kind.unwrap_or(org.kind);
     org.domain = input.domain.unwrap_or(org.domain);
-    let before = &standing.org.value;
+    let before = &access.org.value;
     // A verification is only about the domain that was proved.
-    let is_elsewhere = org.domain != before.domain;
-    if is_elsewhere || (&org.name, org.kind) != (&before.name, before.kind) {
-        org.verified &= !is_elsewhere;
-        standing.org.value = org;
-        if is_elsewhere {
-            unlink(&mut standing)?;
+    let has_new_domain = org.domain != before.domain;
+    if has_new_domain || (&org.name, org.kind) != (&before.name, before.kind) {
+        org.verified &= !has_new_domain;
+        access.org.value = org;
+        if has_new_domain {
+            unlink(&mut access)?;
         }
-        standing.save()?;
+        access.save()?;
     }
-    standing.view()
+    access.view()
 }
 
 pub(crate) fn link_target(call: &Call, input: LinkTarget) -> Result<OrgView> {
-    let mut standing = enter(call, &input.org_id, "link_target", input.expected_version)?;
-    if standing.org.value.target_id == input.target_id {
-        return standing.view();
+    let mut access = authorize(call, &input.org_id, "link_target", input.expected_version)?;
+    if access.org.value.target_id == input.target_id {
+        return access.view();
     }
-    if input.target_id.is_some() && !standing.org.value.verified {
+    if input.target_id.is_some() && !access.org.value.verified {
         return Err(OrgError::VerificationRequired { org_id: input.org_id.into() });
     }
     if let Some(target_id) = &input.target_id
-        && !map::has_domain(target_id, standing.org.value.domain.as_deref())?
+        && !map::has_domain(target_id, access.org.value.domain.as_deref())?
     {
         return Err(another_domain(target_id).into());
     }
-    unlink(&mut standing)?;
+    unlink(&mut access)?;
     if let Some(target_id) = input.target_id {
         // The organisation that is linked to it may have been erased with its only member.
-        if let Some(taken) = TARGETS.get(&target_id)?
-            && ORGS.get(&taken.value.org_id)?.is_some()
+        if let Some(existing) = TARGETS.get(&target_id)?
+            && ORGS.get(&existing.value.org_id)?.is_some()
         {
-            return Err(OrgError::TargetTaken { existing_id: taken.value.org_id });
+            return Err(OrgError::TargetTaken { existing_id: existing.value.org_id });
         }
         TARGETS.put(&target_id, &Target { org_id: input.org_id.into() }, Expect::Any)?;
-        standing.org.value.target_id = Some(target_id);
+        access.org.value.target_id = Some(target_id);
     }
-    standing.save()?;
-    standing.view()
+    access.save()?;
+    access.view()
 }
 
-fn unlink(standing: &mut Standing) -> Result<()> {
-    if let Some(target_id) = standing.org.value.target_id.take() {
+fn unlink(access: &mut Access) -> Result<()> {
+    if let Some(target_id) = access.org.value.target_id.take() {
         TARGETS.delete(&target_id, Expect::Any)?;
     }
     Ok(())
 }
 
-pub(crate) fn archive(call: &Call, input: Whole) -> Result<OrgView> {
-    let mut standing = enter(call, &input.org_id, "archive", input.expected_version)?;
-    unlink(&mut standing)?;
-    found(&standing.org.value.founder.clone(), -1)?;
-    standing.org.value.name_key.clone_from(&standing.org.id);
+pub(crate) fn archive(call: &Call, input: OrgVersion) -> Result<OrgView> {
+    let mut access = authorize(call, &input.org_id, "archive", input.expected_version)?;
+    unlink(&mut access)?;
+    count_founded(&access.org.value.founder.clone(), -1)?;
+    access.org.value.name_key.clone_from(&access.org.id);
     let member = field("org_id").eq(&input.org_id).and(field("state").eq(MemberState::Member));
     let mut roles = Vec::new();
     for hit in MEMBERS.all(Query::new().filter(member)) {
         let member = hit?.document.value;
         roles.push((member.owner_id, member.role));
     }
-    end_roles(&input.org_id, &roles)?;
-    standing.save()?;
+    delete_role_relations(&input.org_id, &roles)?;
+    access.save()?;
     let facts = Facts { org_id: Some(input.org_id.into()), ..Facts::default() };
     let summary = "An organisation was archived.";
-    let data = Data::new(call, standing.org.resource(), summary, facts);
-    standing.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
-    standing.view()
+    let data = Data::new(call, access.org.resource(), summary, facts);
+    access.org.publish(ARCHIVED, Audience::Capabilities, &data)?;
+    access.view()
 }
 
 pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
@@ -183,7 +186,7 @@ pub(crate) fn set_verified(call: &Call, input: SetVerified) -> Result<()> {
 
 /// Applies the result of a verification. It is ignored if the organisation is archived or has
 /// another domain.
-pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
+pub(crate) fn apply_verification(call: &Call, verification: Verification) -> Result<()> {
     let Some(org_id) = verification.org_id else { return Ok(()) };
     if ORGS.get(&org_id)?.is_none_or(|known| known.value.state != OrgState::Active) {
         return Ok(());
@@ -193,7 +196,7 @@ pub(crate) fn follow(call: &Call, verification: Verification) -> Result<()> {
 }
 
 /// Checks a name, and returns it with its key.
-fn named(name: &str) -> Result<(String, String)> {
+fn check_name(name: &str) -> Result<(String, String)> {
     let mut faults = Faults::default();
     let name = public("/name", name, Lines::One, &mut faults);
     let key = names::key(&name);
@@ -206,7 +209,7 @@ fn named(name: &str) -> Result<(String, String)> {
 
 /// Adds `more` to the number of organisations that a person has created and not archived. Refuses
 /// if that exceeds the limit.
-fn found(owner_id: &str, more: i64) -> Result<()> {
+fn count_founded(owner_id: &str, more: i64) -> Result<()> {
     let mut founder = FOUNDERS.get_or_default(owner_id)?;
     founder.value.founded = founder.value.founded.saturating_add_signed(more);
     if founder.value.founded > MOST_FOUNDED && more > 0 {

@@ -1,6 +1,6 @@
 //! Inputs, stored documents and events.
 
-use crate::{life::*, refusal::OrgError};
+use crate::{refusal::OrgError, states::*};
 use portolan_sdk::{documents::Person, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -231,7 +231,7 @@ pub(crate) struct SetRole {
 }
 
 #[input]
-pub(crate) struct OfMember {
+pub(crate) struct MemberInput {
     pub(crate) org_id: Id,
     /// A person in the organisation, from `members`.
     pub(crate) owner_id: Text<1, 40>,
@@ -240,7 +240,7 @@ pub(crate) struct OfMember {
 }
 
 #[input]
-pub(crate) struct Whole {
+pub(crate) struct OrgVersion {
     pub(crate) org_id: Id,
     /// The organisation's version that was read. If it has changed since then, the call is refused.
     pub(crate) expected_version: Option<Version>,
@@ -277,7 +277,7 @@ pub(crate) struct Verification {
 }
 
 #[input]
-pub(crate) struct InviteEnds {
+pub(crate) struct InviteExpiry {
     pub(crate) org_id: String,
     pub(crate) owner_id: String,
 }

@@ -1,7 +1,7 @@
 //! How organisations and memberships are shown.
 
 use crate::{
-    life::*,
+    states::*,
     types::{Kind, Member, Org},
 };
 use people_kit::{UNTRUSTED, people::Person};
@@ -51,7 +51,7 @@ pub(crate) fn role(member: Option<&Member>) -> Option<Role> {
 pub(crate) fn org(org: &Stored<Org>, own: Option<&Member>) -> OrgView {
     let allowed_actions = match own {
         Some(own) if own.state == MemberState::Invited => ORG.allowed_as(INVITEE, org.value.state),
-        _ => open(role(own), org.value.state),
+        _ => allowed(role(own), org.value.state),
     };
     let value = &org.value;
     view!(value => OrgView {
@@ -100,7 +100,7 @@ pub(crate) fn member(
     let value = &member.value;
     let is_own = caller_id == Some(value.owner_id.as_str());
     let allowed_actions = match state {
-        OrgState::Active => open_on(caller, is_own, value.state, value.role),
+        OrgState::Active => allowed_on_member(caller, is_own, value.state, value.role),
         OrgState::Archived => Vec::new(),
     };
     let shown = person.filter(|person| person.active);

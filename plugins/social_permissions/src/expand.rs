@@ -1,10 +1,10 @@
 //! The derivation of a relation, as a tree.
 
 use crate::{
-    ask::{governed, known},
-    judge::{Shape, Tuples as _},
+    check::{ensure_governs, parse_relation},
+    evaluate::{Shape, Tuples as _},
     model::{BLOCKED, MODEL, Relation, Rule},
-    name::{Object, set},
+    name::{Object, parse_set},
     tuples::{Store, of_object},
     types::*,
 };
@@ -13,11 +13,11 @@ use crate::{
 pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Vec<Branch>> {
     const MOST_BRANCHES: usize = 200;
     const MOST_SUBJECTS: usize = 100;
-    let (object, relation) = known(object, relation)?;
-    governed(store, &object)?;
+    let (object, relation) = parse_relation(object, relation)?;
+    ensure_governs(store, &object)?;
     let mut branches = Vec::new();
-    let mut open = vec![(0, Part::Relation(object, relation))];
-    while let Some((depth, part)) = open.pop() {
+    let mut pending = vec![(0, Part::Relation(object, relation))];
+    while let Some((depth, part)) = pending.pop() {
         if branches.len() == MOST_BRANCHES {
             break;
         }
@@ -33,7 +33,7 @@ pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Ve
                     continue;
                 }
                 branch("relation", &at, relation, Vec::new());
-                open.push((depth + 1, Part::Rule(at, relation, &relation.rule)));
+                pending.push((depth + 1, Part::Rule(at, relation, &relation.rule)));
             }
             Part::Rule(at, relation, rule) => match rule {
                 Rule::Everybody => branch("everybody", &at, relation, Vec::new()),
@@ -42,25 +42,26 @@ pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Ve
                 Rule::Stated => {
                     let found = store.find(of_object(&at.text, relation.name))?.into_iter();
                     let subjects: Vec<String> =
-                        found.map(|kept| kept.subject).take(MOST_SUBJECTS).collect();
-                    let sets = subjects.iter().rev().filter_map(|subject| set(MODEL, subject));
+                        found.map(|stored| stored.subject).take(MOST_SUBJECTS).collect();
+                    let sets =
+                        subjects.iter().rev().filter_map(|subject| parse_set(MODEL, subject));
                     let parts = sets.map(|(other, inner)| Part::Relation(other, inner));
-                    open.extend(parts.map(|part| (depth + 1, part)));
+                    pending.extend(parts.map(|part| (depth + 1, part)));
                     branch("stated", &at, relation, subjects);
                 }
-                Rule::Of(name) => {
-                    open.extend(part_of(at, name).map(|part| (depth, part)));
+                Rule::Computed(name) => {
+                    pending.extend(part_of(at, name).map(|part| (depth, part)));
                 }
-                Rule::Twin(kind, name) => {
-                    let twin = Object::parse(MODEL, &format!("{kind}:{}", at.id()));
-                    let part = twin.and_then(|twin| part_of(twin, name));
-                    open.extend(part.map(|part| (depth, part)));
+                Rule::SameId(kind, name) => {
+                    let same_id = Object::parse(MODEL, &format!("{kind}:{}", at.id()));
+                    let part = same_id.and_then(|same_id| part_of(same_id, name));
+                    pending.extend(part.map(|part| (depth, part)));
                 }
-                Rule::Through(way, name) => {
-                    for other in store.subjects(&at.text, way, Shape::One)?.iter().rev() {
+                Rule::FromObject(link, name) => {
+                    for other in store.subjects(&at.text, link, Shape::One)?.iter().rev() {
                         let other = Object::parse(MODEL, other);
                         let part = other.and_then(|other| part_of(other, name));
-                        open.extend(part.map(|part| (depth, part)));
+                        pending.extend(part.map(|part| (depth, part)));
                     }
                 }
                 Rule::Any(rules) | Rule::All(rules) => {
@@ -68,12 +69,12 @@ pub(crate) fn tree(store: &mut Store, object: &str, relation: &str) -> Result<Ve
                     branch(operation, &at, relation, Vec::new());
                     let parts = rules.iter().rev();
                     let parts = parts.map(|rule| Part::Rule(at.clone(), relation, rule));
-                    open.extend(parts.map(|part| (depth + 1, part)));
+                    pending.extend(parts.map(|part| (depth + 1, part)));
                 }
-                Rule::But(rule, excluded) => {
+                Rule::Except(rule, excluded) => {
                     branch("but_not", &at, relation, Vec::new());
-                    open.push((depth + 1, Part::Rule(at.clone(), relation, excluded)));
-                    open.push((depth + 1, Part::Rule(at, relation, rule)));
+                    pending.push((depth + 1, Part::Rule(at.clone(), relation, excluded)));
+                    pending.push((depth + 1, Part::Rule(at, relation, rule)));
                 }
             },
         }

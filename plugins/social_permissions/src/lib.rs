@@ -4,18 +4,18 @@
 //! grant, and evaluates what follows from them by one model (Zanzibar, OpenFGA). Its actions
 //! `relate` and `allowed` make no nested calls, so every capability can call them.
 
-mod ask;
+mod check;
 mod expand;
 mod grants;
-mod judge;
+mod evaluate;
 mod lists;
 mod model;
 mod name;
 mod tuples;
 mod types;
 
-use model::{Askers, MODEL, Who};
-use people_kit::relations::{Question, Relate, Verdict};
+use model::{Askers, MODEL, SubjectKind};
+use people_kit::relations::{RelationChanges, RelationCheck, Verdict};
 use portolan_sdk::{NoInput, prelude::*};
 use tuples::Store;
 use types::*;
@@ -47,10 +47,10 @@ impl SocialPermissions {
     /// The answer for a relation that does not hold has no reasons: it may never have been granted,
     /// may have ended, or may be excluded by a block.
     #[action(access = read, idempotent, example = json!({ "relation": "can_message", "object": PERSON }))]
-    fn check(call: &Call, input: Ask) -> Result<Judged, PermissionsError> {
-        let found = ask::answer(&mut Store::new(call), &input)?;
+    fn check(call: &Call, input: CheckInput) -> Result<CheckOutput, PermissionsError> {
+        let found = check::answer(&mut Store::new(call), &input)?;
         let (allowed, reason_path) = (found.is_some(), found.unwrap_or_default());
-        Ok(Judged { allowed, reason_path, consistency_token: rfc3339(call.now()) })
+        Ok(CheckOutput { allowed, reason_path, consistency_token: rfc3339(call.now()) })
     }
 
     /// Check up to 50 relations at once.
@@ -60,11 +60,14 @@ impl SocialPermissions {
         { "relation": "can_message", "object": PERSON },
         { "relation": "can_view", "object": "listing:lst_01JZX8Q4M2N6P7R8S9T0V1W2X3" },
     ] }))]
-    fn batch_check(call: &Call, input: AskMany) -> Result<JudgedMany, PermissionsError> {
+    fn batch_check(
+        call: &Call,
+        input: BatchCheckInput,
+    ) -> Result<BatchCheckOutput, PermissionsError> {
         let mut store = Store::new(call);
         let items =
-            input.questions.iter().map(|question| ask::answer_or_code(&mut store, question));
-        Ok(JudgedMany {
+            input.questions.iter().map(|question| check::answer_or_code(&mut store, question));
+        Ok(BatchCheckOutput {
             items: items.collect::<Result<_>>()?,
             consistency_token: rfc3339(call.now()),
         })
@@ -154,14 +157,14 @@ impl SocialPermissions {
 
     /// State and remove relations, for a capability that stores the data behind them.
     #[action(access = internal, callers = ["agent_listings", "conversations", "owners", "pairings", "social_org", "social_relationships", "thread_meetings"], idempotent)]
-    fn relate(_call: &Call, input: Relate) -> Result<(), PermissionsError> {
+    fn relate(_call: &Call, input: RelationChanges) -> Result<(), PermissionsError> {
         grants::relate(input)
     }
 
     /// Evaluate one relation for another capability, without hiding blocks.
     #[action(access = internal, callers = ["agent_listings", "calendar", "conversations", "matching_sessions", "pairings", "social_org", "thread_meetings"], idempotent)]
-    fn allowed(call: &Call, input: Question) -> Result<Verdict, PermissionsError> {
-        Ok(Verdict { allowed: ask::verdict(call, &input.tuple)? })
+    fn allowed(call: &Call, input: RelationCheck) -> Result<Verdict, PermissionsError> {
+        Ok(Verdict { allowed: check::verdict(call, &input.tuple)? })
     }
 
     /// End a grant that has expired.
@@ -189,7 +192,7 @@ fn claimed(store: &Store, object: &str) -> Result<Option<String>, PermissionsErr
     if store.person().is_none() && object.ends_with(":me") {
         return Ok(None);
     }
-    ask::object_text(store, object).map(Some)
+    check::object_text(store, object).map(Some)
 }
 
 fn model_view() -> ModelView {
@@ -197,7 +200,7 @@ fn model_view() -> ModelView {
         relation: relation.name,
         meaning: relation.meaning,
         define: relation.rule.text(relation),
-        grantable_to: relation.granted_to.iter().copied().map(Who::text).collect(),
+        grantable_to: relation.granted_to.iter().copied().map(SubjectKind::text).collect(),
         subject_may_ask: relation.askers != Askers::Governor,
     };
     let kind = |kind: &'static model::Kind| KindView {

@@ -1,11 +1,11 @@
 //! Lists of objects and of subjects: candidates are found with the model, and evaluated one by one.
 
 use crate::{
-    ask::{governed, known, stranger},
-    judge::{Principal, Shape, Tuples as _, judge},
-    model::{Askers, Kind, MODEL, Relation, Rule, Who, kind},
-    name::{EVERYBODY, Object, set},
-    tuples::{Known, Store, of_object, of_subject},
+    check::{ensure_governs, parse_relation, principal_by_name},
+    evaluate::{Principal, Shape, Tuples as _, evaluate},
+    model::{Askers, Kind, MODEL, Relation, Rule, SubjectKind, kind},
+    name::{EVERYBODY, Object, parse_set},
+    tuples::{Store, VisibleTuples, of_object, of_subject},
     types::*,
 };
 use portolan_sdk::pages::{close_cursor, open_cursor};
@@ -29,37 +29,37 @@ pub(crate) fn objects(
         return Err(PermissionsError::RelationUnknown);
     }
     let me = store.me();
-    let found = reached(store, &me, &needed(wanted, relation))?.into_iter();
+    let found = reachable(store, &me, &needed(wanted, relation))?.into_iter();
     let found = found.filter(|(object, name)| *name == relation.name && is_of(wanted, object));
     let found = found.map(|(object, _)| object).collect();
     let query = format!("objects {} {} {}", me.names.join(" "), wanted.name, relation.name);
     paged(found, page, &query, |text| {
         let Some(object) = Object::parse(MODEL, text) else { return Ok(false) };
-        if relation.askers == Askers::Named && store.is_hidden(&object)? {
+        if relation.askers == Askers::Unblocked && store.is_hidden(&object)? {
             return Ok(false);
         }
-        Ok(judge(MODEL, store, &object, relation, &me)?.is_some())
+        Ok(evaluate(MODEL, store, &object, relation, &me)?.is_some())
     })
 }
 
 /// Returns those of the needed relations that may follow from tuples of the subject.
-fn reached(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTreeSet<Node>> {
-    let (mut seen, mut open) = (BTreeSet::new(), Vec::new());
+fn reachable(store: &mut Store, me: &Principal, needed: &[Needed]) -> Result<BTreeSet<Node>> {
+    let (mut seen, mut pending) = (BTreeSet::new(), Vec::new());
     let names: BTreeSet<&str> = needed.iter().map(|(_, relation)| relation.name).collect();
     for name in &me.names {
         for (_, relation) in needed.iter().filter(|(kind, _)| is_of(kind, name)) {
             if relation.rule.grounds().iter().any(|rule| matches!(rule, Rule::Itself)) {
-                open.push((name.clone(), relation.name));
+                pending.push((name.clone(), relation.name));
             }
         }
         let stated = field("subject").eq(name).and(field("relation").one_of(&names));
-        open.extend(store.find(stated)?.iter().filter_map(node));
+        pending.extend(store.find(stated)?.iter().filter_map(node));
     }
-    while let Some((text, name)) = open.pop() {
+    while let Some((text, name)) = pending.pop() {
         let Some(object) = Object::parse(MODEL, &text) else { continue };
         if is_among(needed, object.kind, name) && seen.insert((text, name)) {
             for (kind, relation) in needed {
-                next(store, &object, name, kind, relation, &mut open)?;
+                next(store, &object, name, kind, relation, &mut pending)?;
             }
         }
     }
@@ -70,33 +70,37 @@ fn is_among(needed: &[Needed], kind: &Kind, name: &str) -> bool {
     needed.iter().any(|(found, relation)| found.name == kind.name && relation.name == name)
 }
 
-/// Adds to `open` the objects to which `relation` may follow from the relation `name` to `object`.
+/// Adds to `pending` the objects to which `relation` may follow from the relation `name` to
+/// `object`.
 fn next(
     store: &mut Store,
     object: &Object,
     name: &'static str,
     kind: &'static Kind,
     relation: &'static Relation,
-    open: &mut Vec<Node>,
+    pending: &mut Vec<Node>,
 ) -> Result<()> {
     for rule in relation.rule.grounds() {
         match rule {
-            Rule::Of(of) if *of == name && kind.name == object.kind.name => {
-                open.push((object.text.clone(), relation.name));
+            Rule::Computed(of) if *of == name && kind.name == object.kind.name => {
+                pending.push((object.text.clone(), relation.name));
             }
-            Rule::Twin(twin, of) if *of == name && *twin == object.kind.name => {
-                open.push((format!("{}:{}", kind.name, object.id()), relation.name));
+            Rule::SameId(same_id, of) if *of == name && *same_id == object.kind.name => {
+                pending.push((format!("{}:{}", kind.name, object.id()), relation.name));
             }
-            Rule::Through(way, of) if *of == name => {
-                let found = store.find(of_subject(&object.text, way))?.into_iter();
-                let of_kind = found.filter(|kept| is_of(kind, &kept.object));
-                open.extend(of_kind.map(|kept| (kept.object, relation.name)));
+            Rule::FromObject(link, of) if *of == name => {
+                let found = store.find(of_subject(&object.text, link))?.into_iter();
+                let of_kind = found.filter(|stored| is_of(kind, &stored.object));
+                pending.extend(of_kind.map(|stored| (stored.object, relation.name)));
             }
             Rule::Stated
-                if relation.subjects().any(|who| who == Who::Set(object.kind.name, name)) =>
+                if relation
+                    .subjects()
+                    .any(|who| who == SubjectKind::Set(object.kind.name, name)) =>
             {
                 let set = format!("{}#{name}", object.text);
-                open.extend(store.find(of_subject(&set, relation.name))?.iter().filter_map(node));
+                pending
+                    .extend(store.find(of_subject(&set, relation.name))?.iter().filter_map(node));
             }
             _ => {}
         }
@@ -116,12 +120,12 @@ pub(crate) fn subjects(
     relation: &str,
     page: &PageInput,
 ) -> Result<Items<String>> {
-    let (object, relation) = known(object, relation)?;
-    governed(store, &object)?;
+    let (object, relation) = parse_relation(object, relation)?;
+    ensure_governs(store, &object)?;
     let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::<Node>::new());
-    let mut open = vec![(object.text.clone(), relation.name)];
-    while let Some((text, name)) = open.pop() {
-        let Ok((at, stated)) = known(&text, name) else { continue };
+    let mut pending = vec![(object.text.clone(), relation.name)];
+    while let Some((text, name)) = pending.pop() {
+        let Ok((at, stated)) = parse_relation(&text, name) else { continue };
         if !seen.insert((text.clone(), name)) {
             continue;
         }
@@ -133,21 +137,21 @@ pub(crate) fn subjects(
             match rule {
                 Rule::Everybody => _ = found.insert(EVERYBODY.into()),
                 Rule::Itself => _ = found.insert(text.clone()),
-                Rule::Of(of) => open.push((text.clone(), of)),
-                Rule::Twin(kind, of) => open.push((format!("{kind}:{}", at.id()), of)),
-                Rule::Through(way, of) => {
-                    let leads = store.subjects(&text, way, Shape::One)?;
-                    open.extend(leads.into_iter().map(|other| (other, *of)));
+                Rule::Computed(of) => pending.push((text.clone(), of)),
+                Rule::SameId(kind, of) => pending.push((format!("{kind}:{}", at.id()), of)),
+                Rule::FromObject(link, of) => {
+                    let linked = store.subjects(&text, link, Shape::One)?;
+                    pending.extend(linked.into_iter().map(|other| (other, *of)));
                 }
                 Rule::Stated => {
-                    for kept in store.find(of_object(&text, name))? {
-                        match set(MODEL, &kept.subject) {
-                            Some((other, inner)) => open.push((other.text, inner.name)),
-                            None => _ = found.insert(kept.subject),
+                    for stored in store.find(of_object(&text, name))? {
+                        match parse_set(MODEL, &stored.subject) {
+                            Some((other, inner)) => pending.push((other.text, inner.name)),
+                            None => _ = found.insert(stored.subject),
                         }
                     }
                 }
-                Rule::Reverse(_) | Rule::Any(_) | Rule::All(_) | Rule::But(..) => {}
+                Rule::Reverse(_) | Rule::Any(_) | Rule::All(_) | Rule::Except(..) => {}
             }
         }
     }
@@ -157,8 +161,8 @@ pub(crate) fn subjects(
         if subject.contains('#') {
             return Ok(true);
         }
-        let who = stranger(subject)?;
-        Ok(judge(MODEL, &mut Known(store), &object, relation, &who)?.is_some())
+        let who = principal_by_name(subject)?;
+        Ok(evaluate(MODEL, &mut VisibleTuples(store), &object, relation, &who)?.is_some())
     })
 }
 
@@ -184,8 +188,8 @@ fn paged(
     Ok(Items { items, next_cursor: None })
 }
 
-fn node(kept: &Kept) -> Option<Node> {
-    let (object, relation) = known(&kept.object, &kept.relation).ok()?;
+fn node(stored: &StoredTuple) -> Option<Node> {
+    let (object, relation) = parse_relation(&stored.object, &stored.relation).ok()?;
     Some((object.text, relation.name))
 }
 
@@ -198,18 +202,18 @@ fn needed(kind: &'static Kind, relation: &'static Relation) -> Vec<Needed> {
         let mut grounds: Vec<(&'static str, &'static str)> = Vec::new();
         for rule in relation.rule.grounds() {
             match rule {
-                Rule::Of(name) => grounds.push((kind.name, name)),
-                Rule::Twin(other, name) => grounds.push((other, name)),
-                Rule::Through(way, name) => {
-                    let leads = kind.relation(way).into_iter().flat_map(Relation::subjects);
-                    grounds.extend(leads.filter_map(|who| match who {
-                        Who::Object(other) => Some((other, *name)),
-                        Who::Person => Some(("owner", *name)),
+                Rule::Computed(name) => grounds.push((kind.name, name)),
+                Rule::SameId(other, name) => grounds.push((other, name)),
+                Rule::FromObject(link, name) => {
+                    let linked = kind.relation(link).into_iter().flat_map(Relation::subjects);
+                    grounds.extend(linked.filter_map(|who| match who {
+                        SubjectKind::Object(other) => Some((other, *name)),
+                        SubjectKind::Person => Some(("owner", *name)),
                         _ => None,
                     }));
                 }
                 Rule::Stated => grounds.extend(relation.subjects().filter_map(|who| match who {
-                    Who::Set(other, name) => Some((other, name)),
+                    SubjectKind::Set(other, name) => Some((other, name)),
                     _ => None,
                 })),
                 _ => {}

@@ -1,9 +1,9 @@
 //! The model: the relations of each type of object, their possible subjects, and which relations
 //! follow from which. Evaluating, listing, granting and the action `model` all read this table.
 
-use Askers::{Governor, Named, Subject};
-use Rule::{All, Any, But, Everybody, Itself, Of, Reverse, Stated, Through, Twin};
-use Who::{Agent, All as Public, Object, Person, Set};
+use Askers::{Governor, Subject, Unblocked};
+use Rule::{All, Any, Computed, Everybody, Except, FromObject, Itself, Reverse, SameId, Stated};
+use SubjectKind::{Agent, All as Public, Object, Person, Set};
 
 pub(crate) type Model = &'static [Kind];
 
@@ -26,16 +26,16 @@ pub(crate) struct Relation {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
     /// The kinds of subjects for which other capabilities may state it.
-    pub(crate) stated_of: &'static [Who],
+    pub(crate) stated_of: &'static [SubjectKind],
     /// The kinds of subjects to which people may grant it.
-    pub(crate) granted_to: &'static [Who],
+    pub(crate) granted_to: &'static [SubjectKind],
     pub(crate) rule: Rule,
     pub(crate) askers: Askers,
 }
 
 /// A kind of subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum SubjectKind {
     /// `owner:…`
     Person,
     /// `agent:…`
@@ -57,17 +57,17 @@ pub(crate) enum Rule {
     /// The subject is the object.
     Itself,
     /// Another relation to the object holds.
-    Of(&'static str),
+    Computed(&'static str),
     /// A relation holds to an object to which the first relation leads.
-    Through(&'static str, &'static str),
+    FromObject(&'static str, &'static str),
     /// A relation holds to the object of another type with the same id.
-    Twin(&'static str, &'static str),
+    SameId(&'static str, &'static str),
     /// The relation is stated the other way round: of the object to the subject's person.
     Reverse(&'static str),
     Any(&'static [Rule]),
     All(&'static [Rule]),
     /// The first rule holds and the second does not.
-    But(&'static Rule, &'static Rule),
+    Except(&'static Rule, &'static Rule),
 }
 
 /// The principals that may query a relation, in addition to the governors of the object.
@@ -75,7 +75,7 @@ pub(crate) enum Rule {
 pub(crate) enum Askers {
     Subject,
     /// The subject, unless one of the two has blocked the other.
-    Named,
+    Unblocked,
     /// Only the governors.
     Governor,
 }
@@ -85,14 +85,14 @@ pub(crate) const BLOCKED: &str = "blocked";
 /// The relation that follows from the claim of an agent.
 pub(crate) const DELEGATE: &str = "delegate";
 
-const MEMBERS: Who = Set("org", "member");
-const RECRUITERS: Who = Set("org", "recruiter");
-const ADMINS: Who = Set("org", "admin");
+const MEMBERS: SubjectKind = Set("org", "member");
+const RECRUITERS: SubjectKind = Set("org", "recruiter");
+const ADMINS: SubjectKind = Set("org", "admin");
 
 const fn stored(
     name: &'static str,
     meaning: &'static str,
-    stated_of: &'static [Who],
+    stated_of: &'static [SubjectKind],
     askers: Askers,
 ) -> Relation {
     Relation { name, meaning, stated_of, granted_to: &[], rule: Stated, askers }
@@ -114,20 +114,27 @@ const fn role(name: &'static str, meaning: &'static str, rule: Rule) -> Relation
 
 /// Makes the relation `apart` to an object: its owner has blocked the subject, or the subject the
 /// owner.
-const fn apart(rule: Rule) -> Relation {
+const fn blocked_either_way(rule: Rule) -> Relation {
     computed("apart", "Was blocked by its owner, or has blocked them.", rule, Governor)
 }
 
-const CAN_MESSAGE: Rule = But(
-    &Any(&[But(&Everybody, &Of("network_only")), Of("connected")]),
-    &Any(&[Of("closed"), Of("apart")]),
+const CAN_MESSAGE: Rule = Except(
+    &Any(&[Except(&Everybody, &Computed("network_only")), Computed("connected")]),
+    &Any(&[Computed("closed"), Computed("apart")]),
 );
 const CAN_SEE_FREEBUSY: Rule = Any(&[
-    Of("self"),
-    But(&Any(&[Of("freebusy_viewer"), All(&[Of("connected"), Of("open_meeting")])]), &Of("apart")),
+    Computed("self"),
+    Except(
+        &Any(&[
+            Computed("freebusy_viewer"),
+            All(&[Computed("connected"), Computed("open_meeting")]),
+        ]),
+        &Computed("apart"),
+    ),
 ]);
-const CAN_SEE_CONTACT: Rule = Any(&[Of("self"), But(&Of("contact_viewer"), &Of("apart"))]);
-const APART: Rule = Any(&[Of(BLOCKED), Reverse(BLOCKED)]);
+const CAN_SEE_CONTACT: Rule =
+    Any(&[Computed("self"), Except(&Computed("contact_viewer"), &Computed("apart"))]);
+const BLOCKED_EITHER_WAY: Rule = Any(&[Computed(BLOCKED), Reverse(BLOCKED)]);
 
 const OWNER: &[Relation] = &[
     computed("self", "Is this person, or an agent of theirs.", Itself, Subject),
@@ -143,11 +150,16 @@ const OWNER: &[Relation] = &[
             "freebusy_viewer",
             "Was granted to see when this person is busy.",
             &[Person],
-            Named,
+            Unblocked,
         )
     },
-    stored("contact_viewer", "Was disclosed this person's contact data.", &[Person], Named),
-    computed("apart", "Was blocked by this person, or has blocked them.", APART, Governor),
+    stored("contact_viewer", "Was disclosed this person's contact data.", &[Person], Unblocked),
+    computed(
+        "apart",
+        "Was blocked by this person, or has blocked them.",
+        BLOCKED_EITHER_WAY,
+        Governor,
+    ),
     computed("can_message", "May write to this person.", CAN_MESSAGE, Subject),
     computed("can_see_freebusy", "May see when this person is busy.", CAN_SEE_FREEBUSY, Subject),
     computed("can_see_contact", "May see this person's contact data.", CAN_SEE_CONTACT, Subject),
@@ -155,13 +167,13 @@ const OWNER: &[Relation] = &[
 
 const ORG: &[Relation] = &[
     role("owner", "Owns the organisation.", Stated),
-    role("admin", "Manages its members.", Any(&[Stated, Of("owner")])),
-    role("recruiter", "Edits its listings.", Any(&[Stated, Of("admin")])),
-    role("member", "Belongs to it.", Any(&[Stated, Of("recruiter")])),
+    role("admin", "Manages its members.", Any(&[Stated, Computed("owner")])),
+    role("recruiter", "Edits its listings.", Any(&[Stated, Computed("admin")])),
+    role("member", "Belongs to it.", Any(&[Stated, Computed("recruiter")])),
 ];
 
-const CAN_VIEW: Rule = Any(&[Of("editor"), But(&Of("viewer"), &Of("apart"))]);
-const MANAGER: Rule = Any(&[Of("owner"), Through("org", "admin")]);
+const CAN_VIEW: Rule = Any(&[Computed("editor"), Except(&Computed("viewer"), &Computed("apart"))]);
+const MANAGER: Rule = Any(&[Computed("owner"), FromObject("org", "admin")]);
 
 const LISTING: &[Relation] = &[
     stored("owner", "Owns the listing.", &[Person], Subject),
@@ -171,7 +183,11 @@ const LISTING: &[Relation] = &[
         meaning: "May change it. A block ends a grant, but not a role in its organisation.",
         stated_of: &[],
         granted_to: &[Person, Agent, MEMBERS, RECRUITERS, ADMINS],
-        rule: Any(&[Of("owner"), Through("org", "recruiter"), But(&Stated, &Of("apart"))]),
+        rule: Any(&[
+            Computed("owner"),
+            FromObject("org", "recruiter"),
+            Except(&Stated, &Computed("apart")),
+        ]),
         askers: Subject,
     },
     Relation {
@@ -180,14 +196,14 @@ const LISTING: &[Relation] = &[
         stated_of: &[Person, Public, Set("owner", "connected"), MEMBERS, RECRUITERS, ADMINS],
         granted_to: &[Person, MEMBERS, RECRUITERS, ADMINS],
         rule: Stated,
-        askers: Named,
+        askers: Unblocked,
     },
     computed("can_view", "May see it.", CAN_VIEW, Subject),
     computed("manager", "Decides who else may change it or see it.", MANAGER, Subject),
-    apart(Through("owner", "apart")),
+    blocked_either_way(FromObject("owner", "apart")),
 ];
 
-const CAN_SEND: Rule = But(&Of("participant"), &Of("frozen"));
+const CAN_SEND: Rule = Except(&Computed("participant"), &Computed("frozen"));
 
 const THREAD: &[Relation] = &[
     stored("participant", "Takes part in it.", &[Person], Subject),
@@ -196,16 +212,20 @@ const THREAD: &[Relation] = &[
 ];
 
 const CALENDAR: &[Relation] = &[
-    role("owner", "Owns the calendar.", Any(&[Twin("owner", "self"), Stated])),
+    role("owner", "Owns the calendar.", Any(&[SameId("owner", "self"), Stated])),
     Relation {
         name: "scheduler",
         meaning: "May make appointments in it.",
         stated_of: &[Person, Agent],
         granted_to: &[Person, Agent],
-        rule: Any(&[Of("owner"), Twin("owner", DELEGATE), But(&Stated, &Of("apart"))]),
+        rule: Any(&[
+            Computed("owner"),
+            SameId("owner", DELEGATE),
+            Except(&Stated, &Computed("apart")),
+        ]),
         askers: Subject,
     },
-    apart(Twin("owner", "apart")),
+    blocked_either_way(SameId("owner", "apart")),
 ];
 
 const fn kind_of(
@@ -240,12 +260,12 @@ pub(crate) fn kind(model: Model, name: &str) -> Option<&'static Kind> {
 
 impl Relation {
     /// Returns the kinds of subjects for which it can be stored.
-    pub(crate) fn subjects(&self) -> impl Iterator<Item = Who> {
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = SubjectKind> {
         self.stated_of.iter().chain(self.granted_to).copied()
     }
 }
 
-impl Who {
+impl SubjectKind {
     /// Formats the kind of subject in the language of OpenFGA.
     pub(crate) fn text(self) -> String {
         match self {
@@ -262,7 +282,7 @@ impl Rule {
     /// Formats the rule in the manner of OpenFGA's language.
     pub(crate) fn text(&self, relation: &Relation) -> String {
         let part = |rule: &Rule| match rule {
-            Any(_) | All(_) | But(..) => format!("({})", rule.text(relation)),
+            Any(_) | All(_) | Except(..) => format!("({})", rule.text(relation)),
             _ => rule.text(relation),
         };
         let joined =
@@ -276,13 +296,13 @@ impl Rule {
             }
             Everybody => "everybody".into(),
             Itself => "itself".into(),
-            Of(name) => (*name).into(),
-            Through(way, name) => format!("{name} from {way}"),
-            Twin(kind, name) => format!("{name} from {kind} of the same id"),
+            Computed(name) => (*name).into(),
+            FromObject(link, name) => format!("{name} from {link}"),
+            SameId(kind, name) => format!("{name} from {kind} of the same id"),
             Reverse(name) => format!("has stated {name} of it"),
             Any(rules) => joined(rules, " or "),
             All(rules) => joined(rules, " and "),
-            But(rule, excluded) => format!("{} but not {}", part(rule), part(excluded)),
+            Except(rule, excluded) => format!("{} but not {}", part(rule), part(excluded)),
         }
     }
 
@@ -291,7 +311,7 @@ impl Rule {
     pub(crate) fn grounds(&self) -> Vec<&Rule> {
         match self {
             Any(rules) | All(rules) => rules.iter().flat_map(Rule::grounds).collect(),
-            But(rule, _) => rule.grounds(),
+            Except(rule, _) => rule.grounds(),
             rule => vec![rule],
         }
     }

@@ -1,6 +1,6 @@
 //! The texts of objects and subjects: `listing:lst_…`, `org:org_…#member`, `*`.
 
-use crate::model::{Kind, Model, Relation, Who, kind};
+use crate::model::{Kind, Model, Relation, SubjectKind, kind};
 
 /// The maximum number of bytes of an id, so that a tuple's text fits the id of a document.
 const ID_BYTES: usize = 40;
@@ -26,7 +26,7 @@ impl Object {
 }
 
 /// Parses a set: all subjects with the relation to the object. Returns `None` for other texts.
-pub(crate) fn set(model: Model, text: &str) -> Option<(Object, &'static Relation)> {
+pub(crate) fn parse_set(model: Model, text: &str) -> Option<(Object, &'static Relation)> {
     let (object, name) = text.split_once('#')?;
     let object = Object::parse(model, object)?;
     let relation = object.kind.relation(name)?;
@@ -34,17 +34,17 @@ pub(crate) fn set(model: Model, text: &str) -> Option<(Object, &'static Relation
 }
 
 /// Returns the kind of subject of a text; `None` if it cannot be parsed.
-pub(crate) fn sort(model: Model, text: &str) -> Option<Who> {
+pub(crate) fn subject_kind(model: Model, text: &str) -> Option<SubjectKind> {
     if text == EVERYBODY {
-        return Some(Who::All);
+        return Some(SubjectKind::All);
     }
-    if let Some((object, relation)) = set(model, text) {
-        return Some(Who::Set(object.kind.name, relation.name));
+    if let Some((object, relation)) = parse_set(model, text) {
+        return Some(SubjectKind::Set(object.kind.name, relation.name));
     }
     match text.split_once(':').filter(|(_, id)| is_id(id))? {
-        ("owner", _) => Some(Who::Person),
-        ("agent", _) => Some(Who::Agent),
-        (name, _) => kind(model, name).map(|kind| Who::Object(kind.name)),
+        ("owner", _) => Some(SubjectKind::Person),
+        ("agent", _) => Some(SubjectKind::Agent),
+        (name, _) => kind(model, name).map(|kind| SubjectKind::Object(kind.name)),
     }
 }
 
@@ -60,12 +60,12 @@ mod tests {
 
     #[test]
     fn subjects_have_their_kinds() {
-        for (text, sort_of_it) in [
-            ("*", Some(Who::All)),
-            ("owner:own_1", Some(Who::Person)),
-            ("agent:agt_1", Some(Who::Agent)),
-            ("org:org_1", Some(Who::Object("org"))),
-            ("org:org_1#member", Some(Who::Set("org", "member"))),
+        for (text, expected) in [
+            ("*", Some(SubjectKind::All)),
+            ("owner:own_1", Some(SubjectKind::Person)),
+            ("agent:agt_1", Some(SubjectKind::Agent)),
+            ("org:org_1", Some(SubjectKind::Object("org"))),
+            ("org:org_1#member", Some(SubjectKind::Set("org", "member"))),
             ("org:org_1#boss", None),
             ("agent:agt_1#member", None),
             ("person:x", None),
@@ -75,9 +75,9 @@ mod tests {
             ("owner", None),
             ("", None),
         ] {
-            assert_eq!(sort(MODEL, text), sort_of_it, "{text}");
+            assert_eq!(subject_kind(MODEL, text), expected, "{text}");
         }
-        assert_eq!(sort(MODEL, &format!("owner:{}", "a".repeat(41))), None);
+        assert_eq!(subject_kind(MODEL, &format!("owner:{}", "a".repeat(41))), None);
     }
 
     #[test]

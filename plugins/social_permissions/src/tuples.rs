@@ -1,9 +1,9 @@
 //! Reads tuples from the store, within the limits and without expired ones.
 
 use crate::{
-    judge::{Principal, Shape, TooManyTries, Tuples, judge},
+    evaluate::{LimitExceeded, Principal, Shape, Tuples, evaluate},
     model::{BLOCKED, DELEGATE, MODEL},
-    name::{Object, set},
+    name::{Object, parse_set},
     types::*,
 };
 use portolan_sdk::prelude::*;
@@ -27,7 +27,7 @@ pub(crate) struct Store {
     pub(crate) now: u64,
     /// The calling agent and its person, by the host: the stored tuples learn of a claim later.
     caller: Option<(String, Option<String>)>,
-    looks_left: u32,
+    reads_left: u32,
 }
 
 impl Store {
@@ -36,7 +36,7 @@ impl Store {
             let person = agent.owner_id.as_ref().map(|owner_id| format!("owner:{owner_id}"));
             (format!("agent:{}", agent.agent_id), person)
         });
-        Self { now: call.now(), caller, looks_left: MOST_LOOKS }
+        Self { now: call.now(), caller, reads_left: MOST_READS }
     }
 
     /// Returns the caller, under both names.
@@ -68,33 +68,33 @@ impl Store {
     fn is_related(&mut self, object: &Object, name: Option<&str>) -> Result<bool> {
         let relation = name.and_then(|name| object.kind.relation(name));
         let (Some(relation), me) = (relation, self.me()) else { return Ok(false) };
-        Ok(judge(MODEL, self, object, relation, &me)?.is_some())
+        Ok(evaluate(MODEL, self, object, relation, &me)?.is_some())
     }
 
     /// Returns the tuples that match a filter, within the limit of the call and without expired
     /// ones.
-    pub(crate) fn find(&mut self, filter: Filter) -> Result<Vec<Kept>> {
-        self.look(1)?;
+    pub(crate) fn find(&mut self, filter: Filter) -> Result<Vec<StoredTuple>> {
+        self.count_reads(1)?;
         let mut found = Vec::new();
         for hit in TUPLES.all(Query::new().filter(filter).limit(PAGE)) {
             let Hit { document, .. } = hit?;
-            self.look(1)?;
-            if !document.value.is_over(self.now) {
+            self.count_reads(1)?;
+            if !document.value.is_expired(self.now) {
                 found.push(document.value);
             }
         }
         Ok(found)
     }
 
-    fn look(&mut self, documents: u32) -> Result<()> {
-        self.looks_left = self.looks_left.checked_sub(documents).ok_or(TooManyTries)?;
+    fn count_reads(&mut self, documents: u32) -> Result<()> {
+        self.reads_left = self.reads_left.checked_sub(documents).ok_or(LimitExceeded)?;
         Ok(())
     }
 }
 
-impl From<TooManyTries> for PermissionsError {
-    fn from(_: TooManyTries) -> Self {
-        let limit = Limit::reached("relations_looked_at", MOST_LOOKS.into());
+impl From<LimitExceeded> for PermissionsError {
+    fn from(_: LimitExceeded) -> Self {
+        let limit = Limit::reached("relations_looked_at", MOST_READS.into());
         Self::TupleLimit { limit: Box::new(limit), next: own_grants() }
     }
 }
@@ -109,30 +109,30 @@ impl Tuples for Store {
         {
             return Ok(person.as_deref() == Some(object));
         }
-        self.look(1)?;
-        let kept = TUPLES.get(&id(object, relation, subject))?;
-        Ok(kept.is_some_and(|kept| !kept.value.is_over(self.now)))
+        self.count_reads(1)?;
+        let stored = TUPLES.get(&id(object, relation, subject))?;
+        Ok(stored.is_some_and(|stored| !stored.value.is_expired(self.now)))
     }
 
     fn subjects(&mut self, object: &str, relation: &str, shape: Shape) -> Result<Vec<String>> {
         let found = self.find(of_object(object, relation).and(field("shape").eq(shape)))?;
-        Ok(found.into_iter().map(|kept| kept.subject).collect())
+        Ok(found.into_iter().map(|stored| stored.subject).collect())
     }
 }
 
 /// The stored tuples as the caller may see them: of blocks only the caller's own, and of sets only those
 /// that contain the caller or that the caller governs.
-pub(crate) struct Known<'a>(pub(crate) &'a mut Store);
+pub(crate) struct VisibleTuples<'a>(pub(crate) &'a mut Store);
 
-impl Known<'_> {
-    fn knows(&mut self, text: &str) -> Result<bool> {
-        let Some((object, relation)) = set(MODEL, text) else { return Ok(false) };
+impl VisibleTuples<'_> {
+    fn can_see(&mut self, text: &str) -> Result<bool> {
+        let Some((object, relation)) = parse_set(MODEL, text) else { return Ok(false) };
         let me = self.0.me();
-        Ok(judge(MODEL, self.0, &object, relation, &me)?.is_some() || self.0.governs(&object)?)
+        Ok(evaluate(MODEL, self.0, &object, relation, &me)?.is_some() || self.0.governs(&object)?)
     }
 }
 
-impl Tuples for Known<'_> {
+impl Tuples for VisibleTuples<'_> {
     type Error = PermissionsError;
 
     fn holds(&mut self, object: &str, relation: &str, subject: &str) -> Result<bool> {
@@ -145,7 +145,7 @@ impl Tuples for Known<'_> {
     fn subjects(&mut self, object: &str, relation: &str, shape: Shape) -> Result<Vec<String>> {
         let mut known = Vec::new();
         for subject in self.0.subjects(object, relation, shape)? {
-            if shape != Shape::Set || self.knows(&subject)? {
+            if shape != Shape::Set || self.can_see(&subject)? {
                 known.push(subject);
             }
         }

@@ -1,6 +1,6 @@
 //! Inputs, outputs, stored documents and refusals.
 
-use crate::judge::{Shape, Step};
+use crate::evaluate::{Shape, Step};
 use portolan_sdk::{documents::Person, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "social_permissions";
@@ -11,10 +11,10 @@ pub(crate) const MOST_GRANTS: u64 = 100;
 pub(crate) const MOST_SETS: u64 = 20;
 /// The maximum number of documents that one call reads. It is less than the host's limit, because
 /// the call may be nested in another one.
-pub(crate) const MOST_LOOKS: u32 = 4000;
+pub(crate) const MOST_READS: u32 = 4000;
 
 /// The tuples, keyed by their text.
-pub(crate) const TUPLES: Collection<Kept> = Collection::new("tuples")
+pub(crate) const TUPLES: Collection<StoredTuple> = Collection::new("tuples")
     .people(&[
         Person::delete("$id"),
         Person::delete("object"),
@@ -31,7 +31,7 @@ pub(crate) const OBJECTS: Collection<Granted> =
     Collection::new("objects").people(&[Person::delete("$id")]);
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct StoredTuple {
     pub(crate) object: String,
     pub(crate) relation: String,
     pub(crate) subject: String,
@@ -45,7 +45,7 @@ pub(crate) struct Kept {
     pub(crate) expires_at: Option<u64>,
 }
 
-impl Kept {
+impl StoredTuple {
     /// Makes a tuple that another capability states.
     pub(crate) fn stated(object: String, relation: String, subject: String) -> Self {
         let (shape, granted_by, expires_at) = (Shape::of(&subject), None, None);
@@ -56,7 +56,7 @@ impl Kept {
         crate::tuples::id(&self.object, &self.relation, &self.subject)
     }
 
-    pub(crate) fn is_over(&self, now: u64) -> bool {
+    pub(crate) fn is_expired(&self, now: u64) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
     }
 }
@@ -70,7 +70,7 @@ pub(crate) struct Granted {
 /// A question: whether a subject has a relation to an object.
 #[input(Clone)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ask {
+pub(crate) struct CheckInput {
     /// The subject: by default `me`, which means your person and you; else `owner:…`, `agent:…`,
     /// `org:…#member`, or `*` for everybody.
     #[serde(default = "me", skip_serializing_if = "is_me")]
@@ -90,14 +90,14 @@ fn is_me(subject: &str) -> bool {
 }
 
 #[input]
-pub(crate) struct AskMany {
+pub(crate) struct BatchCheckInput {
     /// The questions, at most 50.
     #[schemars(length(min = 1, max = 50))]
-    pub(crate) questions: Vec<Ask>,
+    pub(crate) questions: Vec<CheckInput>,
 }
 
 #[output]
-pub(crate) struct Judged {
+pub(crate) struct CheckOutput {
     pub(crate) allowed: bool,
     /// The derivation, from the question down to the stated tuples; empty if the relation does not
     /// hold.
@@ -108,15 +108,15 @@ pub(crate) struct Judged {
 }
 
 #[output]
-pub(crate) struct JudgedMany {
+pub(crate) struct BatchCheckOutput {
     /// The answers, in the order of the questions.
-    pub(crate) items: Vec<JudgedOne>,
+    pub(crate) items: Vec<BatchCheckItem>,
     /// The time of the answer, as in `check`.
     pub(crate) consistency_token: String,
 }
 
 #[output]
-pub(crate) struct JudgedOne {
+pub(crate) struct BatchCheckItem {
     /// Whether the relation holds; false too if the question was refused.
     pub(crate) allowed: bool,
     pub(crate) reason_path: Vec<Step>,
@@ -188,7 +188,7 @@ pub(crate) struct ListGrants {
 }
 
 #[choice(Default)]
-pub(crate) enum Otherwise {
+pub(crate) enum OnConflict {
     #[default]
     Error,
     Ignore,
@@ -208,7 +208,7 @@ pub(crate) struct Grant {
     /// What to do if it exists already: refuse with `tuple_exists`, or return the existing one
     /// unchanged.
     #[serde(default)]
-    pub(crate) on_duplicate: Otherwise,
+    pub(crate) on_duplicate: OnConflict,
 }
 
 #[input]
@@ -221,7 +221,7 @@ pub(crate) struct Revoke {
     pub(crate) object: Text<3, 100>,
     /// What to do if there is no such grant: refuse with `tuple_missing`, or accept it.
     #[serde(default)]
-    pub(crate) on_missing: Otherwise,
+    pub(crate) on_missing: OnConflict,
 }
 
 /// One tuple.
@@ -241,11 +241,11 @@ pub(crate) struct TupleView {
 }
 
 impl TupleView {
-    pub(crate) fn of(kept: &Kept, created_at: u64, governed: bool) -> Self {
-        view!(kept => Self {
+    pub(crate) fn of(stored: &StoredTuple, created_at: u64, governed: bool) -> Self {
+        view!(stored => Self {
             object, relation, subject, granted;
-            allowed_actions: if kept.granted && governed { vec!["revoke"] } else { Vec::new() },
-            expires_at: kept.expires_at.map(rfc3339),
+            allowed_actions: if stored.granted && governed { vec!["revoke"] } else { Vec::new() },
+            expires_at: stored.expires_at.map(rfc3339),
             created_at: rfc3339(created_at),
         })
     }

@@ -1,19 +1,19 @@
 //! Blocks, and the relationships that they end.
 
 use crate::{
-    ask::{connected, sever},
     private::{hold, release},
+    requests::{connection_tuples, end_all},
     types::*,
     view::view,
 };
-use people_kit::relations::{Hidden, Tuple, Whom, relate};
+use people_kit::relations::{Hidden, HiddenQuery, Tuple, relate};
 use portolan_sdk::prelude::*;
 
 pub(crate) fn block(call: &Call, input: Other) -> Result<Relationship> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     let stored = hold(call, me, other, Kind::Block)?;
-    sever(call, me, other)?;
-    relate(vec![blocked(me, other)], connected(me, other).into())?;
+    end_all(call, me, other)?;
+    relate(vec![blocked(me, other)], connection_tuples(me, other).into())?;
     publish(call, BLOCKED, &stored, "Somebody was blocked.")?;
     Ok(view(&stored, me))
 }
@@ -27,20 +27,21 @@ pub(crate) fn unblock(call: &Call, input: Change) -> Result<Relationship> {
 }
 
 /// Returns those of the people who have blocked the viewer, or were blocked by them.
-pub(crate) fn hidden(whom: Whom) -> Result<Hidden, HostError> {
-    let viewer = whom.viewer_id.as_str();
+pub(crate) fn hidden(query: HiddenQuery) -> Result<Hidden, HostError> {
+    let viewer = query.viewer_id.as_str();
     let blocks = |(blocker, blocked)| id(Kind::Block, blocker, blocked);
-    let pairs = whom.owner_ids.iter().flat_map(|other| [(viewer, other.as_str()), (other, viewer)]);
+    let pairs =
+        query.owner_ids.iter().flat_map(|other| [(viewer, other.as_str()), (other, viewer)]);
     let found = RELATIONSHIPS.get_many(pairs.map(blocks))?;
     let either = found.chunks(2).map(|pair| pair.iter().any(Option::is_some));
-    let owner_ids = whom.owner_ids.iter().zip(either).filter(|(_, hidden)| *hidden);
+    let owner_ids = query.owner_ids.iter().zip(either).filter(|(_, hidden)| *hidden);
     Ok(Hidden { owner_ids: owner_ids.map(|(other, _)| other.clone()).collect() })
 }
 
 /// Returns whether one of the two has blocked the other.
 pub(crate) fn is_blocked(viewer: &str, other: &str) -> Result<bool, HostError> {
-    let whom = Whom { viewer_id: viewer.to_owned(), owner_ids: vec![other.to_owned()] };
-    Ok(!hidden(whom)?.owner_ids.is_empty())
+    let query = HiddenQuery { viewer_id: viewer.to_owned(), owner_ids: vec![other.to_owned()] };
+    Ok(!hidden(query)?.owner_ids.is_empty())
 }
 
 fn blocked(blocker: &str, blocked: &str) -> Tuple {

@@ -1,17 +1,17 @@
 //! The capability `social_relationships`: follows, connections, blocks and mutes between people.
 
-mod ask;
+mod requests;
 mod blocks;
-mod life;
+mod states;
 mod limits;
 mod private;
 mod read;
 mod types;
 mod view;
 
-use life::{BLOCK, CONNECT, FOLLOW, MUTE};
-use people_kit::relations::{Hidden, Whom};
+use people_kit::relations::{Hidden, HiddenQuery};
 use portolan_sdk::prelude::*;
+use states::{BLOCK, CONNECT, FOLLOW, MUTE};
 use types::*;
 
 struct SocialRelationships;
@@ -39,13 +39,13 @@ impl SocialRelationships {
     /// mutual relationship, use `connect`.
     #[action(access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }))]
     fn follow(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-        ask::ask(call, input, Request::Follow, "follow")
+        requests::request(call, input, Request::Follow, "follow")
     }
 
     /// Accept a request to follow or to connect.
     #[action(access = write, emits = [ACCEPTED], example = json!({ "owner_id": OTHER_ID, "kind": "connect" }))]
     fn accept(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
-        ask::reply(call, input, "accept")
+        requests::reply(call, input, "accept")
     }
 
     /// Reject a request, or remove a follower.
@@ -53,19 +53,19 @@ impl SocialRelationships {
     /// They are not notified, and cannot ask again for 30 days.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID, "kind": "connect" }))]
     fn reject(call: &Call, input: Reply) -> Result<Relationship, RelationshipError> {
-        ask::reply(call, input, "reject")
+        requests::reply(call, input, "reject")
     }
 
     /// Stop following a person, or withdraw the request.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn unfollow(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-        ask::leave(call, input, Request::Follow, "unfollow")
+        requests::leave(call, input, Request::Follow, "unfollow")
     }
 
     /// Ask a person to connect.
     #[action(access = write, emits = [REQUESTED], example = json!({ "owner_id": OTHER_ID }))]
     fn connect(call: &Call, input: Other) -> Result<Relationship, RelationshipError> {
-        ask::ask(call, input, Request::Connect, "connect")
+        requests::request(call, input, Request::Connect, "connect")
     }
 
     /// End a connection, or withdraw the request for one.
@@ -73,7 +73,7 @@ impl SocialRelationships {
     /// The other side is not notified, and cannot ask again for 30 days.
     #[action(access = write, example = json!({ "owner_id": OTHER_ID }))]
     fn disconnect(call: &Call, input: Change) -> Result<Relationship, RelationshipError> {
-        ask::leave(call, input, Request::Connect, "disconnect")
+        requests::leave(call, input, Request::Connect, "disconnect")
     }
 
     /// Block a person.
@@ -114,7 +114,7 @@ impl SocialRelationships {
     ///
     /// Nobody else reads it. It replaces the note that was there.
     #[action(access = write, idempotent, example = json!({ "owner_id": OTHER_ID, "text": "Met at the Rust evening; looks for a flat share." }))]
-    fn note(call: &Call, input: SetNote) -> Result<Noted, RelationshipError> {
+    fn note(call: &Call, input: SetNote) -> Result<NoteOutput, RelationshipError> {
         private::note(call, input)
     }
 
@@ -122,13 +122,16 @@ impl SocialRelationships {
     ///
     /// For an agent that nobody has claimed there is none, and `next` is the way to a claim.
     #[action(access = read, idempotent, example = json!({ "owner_id": OTHER_ID }))]
-    fn get(call: &Call, input: Other) -> Result<Answer<Bond>, RelationshipError> {
+    fn get(call: &Call, input: Other) -> Result<Answer<RelationshipsWith>, RelationshipError> {
         let Some(me) = call.owner_id() else {
-            let bond = Bond { owner_id: input.owner_id.into(), ..Bond::default() };
+            let bond = RelationshipsWith {
+                owner_id: input.owner_id.into(),
+                ..RelationshipsWith::default()
+            };
             return Ok(Answer::new(bond).next(Next::claim()));
         };
-        ask::ensure_other(me, &input.owner_id)?;
-        Ok(Answer::new(view::bond(me, &input.owner_id)?))
+        requests::ensure_other(me, &input.owner_id)?;
+        Ok(Answer::new(view::relationships_with(me, &input.owner_id)?))
     }
 
     /// List the person's relationships, newest first.
@@ -161,14 +164,14 @@ impl SocialRelationships {
     ///
     /// It is for other capabilities, which do not show the two to each other.
     #[action(access = internal, callers = ["agent_listings", "conversations", "matching_sessions", "owners", "pairings", "social_org", "thread_meetings"], idempotent)]
-    fn hidden(_call: &Call, input: Whom) -> Result<Hidden, Refusal> {
+    fn hidden(_call: &Call, input: HiddenQuery) -> Result<Hidden, Refusal> {
         Ok(blocks::hidden(input)?)
     }
 
     /// Delete a relationship that ended long ago.
     #[action(access = internal, idempotent)]
-    fn forget(call: &Call, input: ask::Ended) -> Result<(), Refusal> {
-        Ok(ask::forget(call, &input)?)
+    fn forget(call: &Call, input: requests::RelationshipId) -> Result<(), Refusal> {
+        Ok(requests::forget(call, &input)?)
     }
 }
 

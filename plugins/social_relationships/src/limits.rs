@@ -5,7 +5,7 @@ use portolan_sdk::prelude::*;
 
 /// The maximum number of relationships of one kind that a person has made or agreed to. Followers
 /// do not count.
-pub(crate) const OF_A_KIND: u64 = 5000;
+pub(crate) const MOST_OF_A_KIND: u64 = 5000;
 /// The daily limit of requests of one person to different people.
 const REQUESTS: Window = Window { most: 100, within: DAY };
 /// The cooldown after the other side has ended a relationship, in which a new request is refused.
@@ -13,21 +13,21 @@ pub(crate) const COOLDOWN: u64 = 30 * DAY;
 
 /// Refuses one more relationship of a kind if the limit is reached. Two concurrent calls may exceed
 /// it by one.
-pub(crate) fn ensure_room(owner_id: &str, kind: Kind) -> Result<()> {
+pub(crate) fn ensure_below_limit(owner_id: &str, kind: Kind) -> Result<()> {
     let own = field("subject").eq(owner_id);
     let own = match kind {
         Kind::Connect => any_of([own, field("object").eq(owner_id)]),
         Kind::Follow | Kind::Block | Kind::Mute => own,
     };
-    let filter = all_of([own, field("kind").eq(kind), standing()]);
-    if RELATIONSHIPS.count(filter)? < OF_A_KIND {
+    let filter = all_of([own, field("kind").eq(kind), active_filter()]);
+    if RELATIONSHIPS.count(filter)? < MOST_OF_A_KIND {
         return Ok(());
     }
     Err(RelationshipError::RelationshipLimitReached)
 }
 
 /// Refuses one more request if the limit of the last 24 hours is reached.
-pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
+pub(crate) fn ensure_request_quota(owner_id: &str, now: u64) -> Result<()> {
     let today = field("asked_at").gt(now.saturating_sub(REQUESTS.within));
     let today = field("subject").eq(owner_id).and(today);
     if RELATIONSHIPS.count(today.clone())? < REQUESTS.most as u64 {
@@ -41,6 +41,6 @@ pub(crate) fn ensure_requests(owner_id: &str, now: u64) -> Result<()> {
 }
 
 /// Returns the filter for relationships that are active or requested.
-pub(crate) fn standing() -> Filter {
+pub(crate) fn active_filter() -> Filter {
     field("state").one_of(["requested", "active"])
 }

@@ -1,9 +1,9 @@
 //! Mutes, blocks and notes: one person's data about another that nobody else reads.
 
 use crate::{
-    ask::{ensure_other, exists, expect},
-    life::*,
-    limits::{OF_A_KIND, ensure_room},
+    limits::{MOST_OF_A_KIND, ensure_below_limit},
+    requests::{already_exists, check_version, ensure_other},
+    states::*,
     types::*,
     view,
 };
@@ -16,9 +16,9 @@ pub(crate) fn hold(call: &Call, me: &str, other: &str, kind: Kind) -> Result<Sto
     ensure_other(me, other)?;
     let (id, now) = (id(kind, me, other), call.now());
     if let Some(existing) = RELATIONSHIPS.get(&id)? {
-        return Err(exists(&existing, me));
+        return Err(already_exists(&existing, me));
     }
-    ensure_room(me, kind)?;
+    ensure_below_limit(me, kind)?;
     Ok(RELATIONSHIPS.add(id, Record::new(kind, me, other, State::Active, now), now)?)
 }
 
@@ -27,14 +27,14 @@ pub(crate) fn release(call: &Call, me: &str, input: Change, kind: Kind) -> Resul
     let other = &*input.owner_id;
     ensure_other(me, other)?;
     let mut stored = Record::load(&id(kind, me, other))?;
-    expect(&stored, me, input.expected_version)?;
+    check_version(&stored, me, input.expected_version)?;
     RELATIONSHIPS.delete(&stored.id, Expect::Revision(stored.revision))?;
     (stored.value.state, stored.value.since) = (State::None, call.now());
     Ok(stored)
 }
 
 /// Stores or deletes a note about a person.
-pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted> {
+pub(crate) fn note(call: &Call, input: SetNote) -> Result<NoteOutput> {
     let (me, other) = (call.require_owner()?, &*input.owner_id);
     ensure_other(me, other)?;
     let id = note_id(me, other);
@@ -44,18 +44,18 @@ pub(crate) fn note(call: &Call, input: SetNote) -> Result<Noted> {
     ensure_version(input.expected_version, revision, current, get(other))?;
     let Some(text) = input.text.filter(|text| !text.trim().is_empty()) else {
         NOTES.delete(&id, Expect::Any)?;
-        return Ok(Noted { owner_id: input.owner_id.into(), note: None });
+        return Ok(NoteOutput { owner_id: input.owner_id.into(), note: None });
     };
     let mut faults = Faults::default();
     let text = plain("/text", &text, Lines::Many, &mut faults);
     faults.check()?;
-    if before.is_none() && NOTES.count(field("subject").eq(me))? >= OF_A_KIND {
+    if before.is_none() && NOTES.count(field("subject").eq(me))? >= MOST_OF_A_KIND {
         return Err(RelationshipError::RelationshipLimitReached);
     }
     let value = NoteRecord { subject: me.to_owned(), text };
     let revision = NOTES.put(&id, &value, Expect::Any)?;
     let stored = Stored { revision, ..Stored::new(id, value, call.now()) };
-    Ok(Noted { owner_id: input.owner_id.into(), note: Some(view::note(stored)) })
+    Ok(NoteOutput { owner_id: input.owner_id.into(), note: Some(view::note(stored)) })
 }
 
 pub(crate) fn note_id(me: &str, other: &str) -> String {

@@ -1,6 +1,8 @@
 //! Reads of the person's own lists, and of mutual connections.
 
-use crate::{ask::ensure_other, blocks, life::*, limits::standing, types::*, view::view};
+use crate::{
+    blocks, limits::active_filter, requests::ensure_other, states::*, types::*, view::view,
+};
 use people_kit::{UNTRUSTED, people};
 use portolan_sdk::prelude::*;
 
@@ -10,8 +12,8 @@ const ROUNDS: usize = 20;
 
 /// Returns the person's relationships, newest first.
 pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>> {
-    let state = input.state.map_or_else(standing, |state| field("state").eq(state));
-    let filter = of(me, input.kind, input.direction).and(state);
+    let state = input.state.map_or_else(active_filter, |state| field("state").eq(state));
+    let filter = filter_of(me, input.kind, input.direction).and(state);
     let page = RELATIONSHIPS.find(newest(filter).page(input.page))?;
     let mut items = Items::of(page, |stored| view(&stored, me));
     // A blocked or muted person may have blocked the caller, and is then not visible.
@@ -30,29 +32,29 @@ pub(crate) fn list(me: &str, input: List) -> Result<Items<Relationship>> {
 pub(crate) fn mutuals(me: &str, input: Mutuals) -> Result<Items<Mutual>> {
     let other = &*input.owner_id;
     ensure_other(me, other)?;
-    let nobody = Items { items: Vec::new(), next_cursor: None };
+    let none = Items { items: Vec::new(), next_cursor: None };
     let active = people::person(other)?.is_some_and(|person| person.active);
     if !active || blocks::is_blocked(me, other)? {
-        return Ok(nobody);
+        return Ok(none);
     }
-    let own = of(me, Some(Kind::Connect), None).and(field("state").eq(State::Active));
+    let own = filter_of(me, Some(Kind::Connect), None).and(field("state").eq(State::Active));
     let query = newest(own).limit(input.page.limit);
     let mut cursor = input.page.cursor;
     for round in 1.. {
         let page = RELATIONSHIPS.find(query.clone().cursor(cursor))?;
         let known = page.hits.iter().map(|hit| hit.document.value.other(me).to_owned());
         let known: Vec<String> = known.filter(|known| known != other).collect();
-        let both = known_to(other, &known)?;
+        let both = mutual_with(other, &known)?;
         if !both.is_empty() || page.next.is_none() || round == ROUNDS {
             return Ok(Items { items: both, next_cursor: page.next });
         }
         cursor = page.next;
     }
-    Ok(nobody)
+    Ok(none)
 }
 
 /// Returns those of `people` with whom the person `other` is connected.
-fn known_to(other: &str, people: &[String]) -> Result<Vec<Mutual>> {
+fn mutual_with(other: &str, people: &[String]) -> Result<Vec<Mutual>> {
     let connections = people.iter().map(|person| id(Kind::Connect, other, person));
     let connections = RELATIONSHIPS.get_many(connections)?;
     let active = |found: &Option<Stored<Record>>| {
@@ -67,7 +69,7 @@ fn known_to(other: &str, people: &[String]) -> Result<Vec<Mutual>> {
 
 /// Returns the filter for the person's own relationships, and for those of others that both sides
 /// see.
-fn of(me: &str, kind: Option<Kind>, direction: Option<Direction>) -> Filter {
+fn filter_of(me: &str, kind: Option<Kind>, direction: Option<Direction>) -> Filter {
     let outgoing = field("subject").eq(me);
     let seen = field("kind").one_of([Kind::Follow, Kind::Connect]);
     let incoming = field("object").eq(me).and(seen);

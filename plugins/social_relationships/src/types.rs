@@ -1,6 +1,6 @@
 //! Inputs, outputs, refusals and stored documents.
 
-use crate::{life::State, limits::OF_A_KIND};
+use crate::{limits::MOST_OF_A_KIND, states::State};
 use people_kit::text::TextError;
 use portolan_sdk::documents::{Person, PersonalField::Personal};
 use portolan_sdk::{entity::Duplicate, prelude::*};
@@ -212,7 +212,7 @@ pub(crate) struct Relationship {
 
 /// All relationships between the person and another one that the person may know of.
 #[output(Default)]
-pub(crate) struct Bond {
+pub(crate) struct RelationshipsWith {
     /// The other person of the two.
     pub(crate) owner_id: String,
     pub(crate) relationships: Vec<Relationship>,
@@ -232,7 +232,7 @@ pub(crate) struct Note {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Noted {
+pub(crate) struct NoteOutput {
     /// The person whom the note is about.
     pub(crate) owner_id: String,
     /// The note; null if it was deleted.
@@ -272,7 +272,7 @@ pub(crate) enum RelationshipError {
     /// The limit of relationships of this kind is reached. End one first.
     #[refusal(
         conflict,
-        conflict_detail = Limit::reached("relationships_of_a_kind", OF_A_KIND),
+        conflict_detail = Limit::reached("relationships_of_a_kind", MOST_OF_A_KIND),
         next = list()
     )]
     RelationshipLimitReached,

@@ -1,6 +1,6 @@
 //! How one side sees a relationship.
 
-use crate::{life::*, types::*};
+use crate::{states::*, types::*};
 use portolan_sdk::prelude::*;
 
 /// Returns a relationship, as one of the two sees it.
@@ -32,7 +32,7 @@ pub(crate) fn note(stored: Stored<NoteRecord>) -> Note {
 
 /// Returns all relationships with another person. Blocks and mutes by the other person are not
 /// read, so that they cannot be noticed.
-pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
+pub(crate) fn relationships_with(me: &str, other: &str) -> Result<RelationshipsWith, HostError> {
     let sides = [
         (Kind::Follow, me, other),
         (Kind::Follow, other, me),
@@ -60,5 +60,5 @@ pub(crate) fn bond(me: &str, other: &str) -> Result<Bond, HostError> {
         }
     }
     let note = NOTES.get(&crate::private::note_id(me, other))?.map(note);
-    Ok(Bond { owner_id: other.to_owned(), relationships, note, allowed_actions })
+    Ok(RelationshipsWith { owner_id: other.to_owned(), relationships, note, allowed_actions })
 }

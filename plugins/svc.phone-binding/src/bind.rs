@@ -1,8 +1,10 @@
 //! Attempts: codes are sent and checked.
 
-use crate::limits::{ADDRESS_PAUSE, CHECKS, LIFETIME, MEMORY, SPACING, check_failures, count_send};
-use crate::phone::{Phone, Scenario, TEST_CODE, Unfit, parse, scenario};
-use crate::{life::*, types::*};
+use crate::limits::{
+    ADDRESS_PAUSE, CHECKS, FORGET_AFTER, LIFETIME, RESEND_INTERVAL, check_failures, count_send,
+};
+use crate::phone::{Phone, PhoneError, Scenario, TEST_CODE, parse, scenario};
+use crate::{states::*, types::*};
 use people_kit::hex;
 use portolan_sdk::contract::{AgentCaller, HostError, sms};
 use portolan_sdk::{prelude::*, secrets, time::seconds};
@@ -12,8 +14,8 @@ use portolan_sdk::{prelude::*, secrets, time::seconds};
 pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> {
     let caller = call.require_agent()?;
     let phone = parse(number).map_err(|unfit| match unfit {
-        Unfit::Invalid => BindError::PhoneInvalid { purpose },
-        Unfit::NotAllowed => BindError::PhoneNotAllowed { purpose },
+        PhoneError::Invalid => BindError::PhoneInvalid { purpose },
+        PhoneError::NotAllowed => BindError::PhoneNotAllowed { purpose },
     })?;
     let scenario = scenario(&phone.e164);
     match (caller.test_mode, scenario) {
@@ -21,7 +23,7 @@ pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> 
             return Err(BindError::SmsUndeliverable { purpose });
         }
         (true, Some(Scenario::RateLimited)) => {
-            return Err(BindError::SmsRateLimited { wait_s: seconds(SPACING) });
+            return Err(BindError::SmsRateLimited { wait_s: seconds(RESEND_INTERVAL) });
         }
         (true, Some(Scenario::NotAllowed) | None) | (false, Some(_)) => {
             return Err(BindError::PhoneNotAllowed { purpose });
@@ -36,14 +38,14 @@ pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> 
         None => None,
     };
     if let Some(mut last) = last {
-        let same = last.value.number == number_id && last.value.purpose == purpose;
-        if same && last.value.sent_at + SPACING > now {
+        let is_same = last.value.number == number_id && last.value.purpose == purpose;
+        if is_same && last.value.sent_at + RESEND_INTERVAL > now {
             return Ok(sent(&last.id, &last.value, caller));
         }
         last.value.stage = BIND.step(&last.id, last.value.stage(now), purpose.action())?;
         BINDS.save(&mut last)?;
     }
-    let locks = caller.test_mode && scenario == Some(Scenario::LocksAtOnce);
+    let locks_at_once = caller.test_mode && scenario == Some(Scenario::LocksAtOnce);
     let mut bind = Bind {
         agent_id: caller.agent_id.clone(),
         purpose,
@@ -54,7 +56,7 @@ pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> 
         code_mac: String::new(),
         sent_at: now,
         expires_at: now + LIFETIME,
-        checks_left: if locks { 1 } else { CHECKS },
+        checks_left: if locks_at_once { 1 } else { CHECKS },
         message_id: None,
     };
     let id = call.new_id("bnd");
@@ -70,7 +72,7 @@ pub(crate) fn resend(call: &Call, bind_id: Option<String>) -> Result<Sent> {
     let caller = call.require_agent()?;
     let mut bind = pending(caller, bind_id)?;
     let mut agent = AGENTS.get_or_default(&caller.agent_id)?;
-    let phone = parse(&number(&bind.value.sealed)?).map_err(|_unfit| lost())?;
+    let phone = parse(&number(&bind.value.sealed)?).map_err(|_unfit| no_pending_bind())?;
     let id = bind.id.clone();
     bind.value.stage = BIND.step(&id, bind.value.stage(call.now()), "resend")?;
     dispatch(call, caller, &id, &mut bind.value, &phone, &mut agent.value)?;
@@ -116,7 +118,7 @@ pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<
     let verified = |stage| BIND.step_to(&bind.id, bind.value.stage, "verify", stage);
     let (right, wrong) = (verified(Stage::Verified)?, verified(Stage::Locked)?);
     let mac = hex::decode(&bind.value.code_mac);
-    if secrets::is_mac(subject(&bind.id, code).as_bytes(), &mac)? {
+    if secrets::is_mac(mac_input(&bind.id, code).as_bytes(), &mac)? {
         bind.value.stage = right;
         BINDS.save(&mut bind)?;
         return Ok(bind);
@@ -151,21 +153,21 @@ pub(crate) fn pending(caller: &AgentCaller, bind_id: Option<String>) -> Result<S
 }
 
 fn locked(purpose: Purpose) -> BindError {
-    BindError::TooManyAttempts { purpose, wait_s: seconds(SPACING) }
+    BindError::TooManyAttempts { purpose, wait_s: seconds(RESEND_INTERVAL) }
 }
 
 /// Makes the error for a stored number that is missing, or sealed with a key that no longer exists.
-fn lost() -> BindError {
+fn no_pending_bind() -> BindError {
     BindError::NoPendingBind { claimed: false }
 }
 
 /// Returns the key by which the host identifies the person with the attempt's number.
 pub(crate) fn person_key(bind: &Bind) -> Result<String> {
-    Ok(NUMBERS.get(&bind.number)?.ok_or_else(lost)?.value.person_key)
+    Ok(NUMBERS.get(&bind.number)?.ok_or_else(no_pending_bind)?.value.person_key)
 }
 
 pub(crate) fn number(sealed: &str) -> Result<String> {
-    let opened = secrets::open(&hex::decode(sealed))?.ok_or_else(lost)?;
+    let opened = secrets::open(&hex::decode(sealed))?.ok_or_else(no_pending_bind)?;
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
 
@@ -179,7 +181,7 @@ fn dispatch(
     agent: &mut Agent,
 ) -> Result<()> {
     let now = call.now();
-    let mut record = NUMBERS.get(&bind.number)?.ok_or_else(lost)?;
+    let mut record = NUMBERS.get(&bind.number)?.ok_or_else(no_pending_bind)?;
     let mut block = BLOCKS.get_or_default(&phone.prefix)?;
     count_send(agent, &mut record.value, &mut block.value, (&bind.number, bind.purpose), now)?;
     let scenario = scenario(&phone.e164).filter(|_| caller.test_mode);
@@ -187,24 +189,25 @@ fn dispatch(
         // No code of six digits matches this one.
         Some(Scenario::NeverMatches) => "never".to_owned(),
         Some(_) => TEST_CODE.to_owned(),
-        None => draw(call),
+        None => random_code(call),
     };
-    bind.code_mac = hex::encode(&secrets::mac(subject(id, &code).as_bytes())?);
+    bind.code_mac = hex::encode(&secrets::mac(mac_input(id, &code).as_bytes())?);
     bind.sent_at = now;
     let expires_at_once = scenario == Some(Scenario::ExpiresAtOnce);
     bind.expires_at = if expires_at_once { now } else { now + LIFETIME };
     NUMBERS.save(&mut record)?;
     let attempt = Attempt { bind_id: id.to_owned() };
-    timers::set(&format!("attempt/{id}"), now + MEMORY, "forget", &attempt)?;
+    timers::set(&format!("attempt/{id}"), now + FORGET_AFTER, "forget", &attempt)?;
     if caller.test_mode {
         return Ok(());
     }
     BLOCKS.save(&mut block)?;
-    let name = caller.agent_name.as_deref().map(shown).filter(|name| !name.is_empty());
-    let who = name.map_or_else(|| "An agent".to_owned(), |name| format!("The agent \"{name}\""));
+    let name = caller.agent_name.as_deref().map(display_name).filter(|name| !name.is_empty());
+    let agent_label =
+        name.map_or_else(|| "An agent".to_owned(), |name| format!("The agent \"{name}\""));
     let purpose = match bind.purpose {
-        Purpose::Claim => format!("It lets {} act for you.", lower(&who)),
-        Purpose::Change => format!("{who} wants to make this your number."),
+        Purpose::Claim => format!("It lets {} act for you.", lower(&agent_label)),
+        Purpose::Change => format!("{agent_label} wants to make this your number."),
     };
     let text = format!(
         "Your Portolan code is {code}. {purpose} Do not share it with anyone who calls you."
@@ -221,25 +224,25 @@ fn dispatch(
     Ok(())
 }
 
-fn lower(who: &str) -> String {
-    let mut letters = who.chars();
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// Shortens a name that somebody else chose, and removes what a phone would show as a link.
-fn shown(name: &str) -> String {
+fn display_name(name: &str) -> String {
     let plain = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
     name.chars().filter(plain).take(30).collect::<String>().trim().to_owned()
 }
 
 /// Returns six random digits, uniformly distributed.
-fn draw(call: &Call) -> String {
+fn random_code(call: &Call) -> String {
     const NUMBERS: u32 = 1_000_000;
     // Greater numbers are drawn again: with them, low codes would be more frequent.
-    const FAIR: u32 = u32::MAX - u32::MAX % NUMBERS;
+    const UNBIASED_BELOW: u32 = u32::MAX - u32::MAX % NUMBERS;
     loop {
         let number = u32::from_le_bytes(call.random(4).try_into().unwrap_or_default());
-        if number < FAIR {
+        if number < UNBIASED_BELOW {
             return format!("{:06}", number % NUMBERS);
         }
     }
@@ -247,7 +250,7 @@ fn draw(call: &Call) -> String {
 
 /// Returns the text whose MAC is stored. It contains the attempt, so that a code is valid only for
 /// its own attempt.
-fn subject(bind_id: &str, code: &str) -> String {
+fn mac_input(bind_id: &str, code: &str) -> String {
     format!("code {bind_id} {code}")
 }
 
@@ -287,7 +290,7 @@ pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {
         allowed_actions: BIND.allowed(bind.stage),
         phone_masked: bind.masked.clone(),
         expires_at: rfc3339(bind.expires_at),
-        resend_after: rfc3339(bind.sent_at + SPACING),
+        resend_after: rfc3339(bind.sent_at + RESEND_INTERVAL),
         attempts_left: bind.checks_left,
         channel: "sms",
         test_code: caller.test_mode.then(|| Secret(TEST_CODE.to_owned())),

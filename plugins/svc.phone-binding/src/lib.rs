@@ -5,17 +5,17 @@
 //! MAC; a code is stored as a MAC and is valid for one attempt of one agent.
 
 mod bind;
-mod life;
+mod states;
 mod limits;
 mod phone;
 mod plans;
 mod types;
 
-use life::BIND;
 use limits::HOLD;
-use people_kit::people::{self, Whose};
+use people_kit::people::{self, ContactQuery};
 use portolan_sdk::contract::{AgentCaller, HostError, identity, sms};
 use portolan_sdk::{prelude::*, time::seconds};
+use states::BIND;
 use types::*;
 
 const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
@@ -51,7 +51,7 @@ impl PhoneBinding {
         let proved = bind::check(call, input.code.0.trim(), input.bind_id)?;
         match proved.value.purpose {
             Purpose::Claim => claim(caller, &proved.value),
-            Purpose::Change => hold(call, caller, &proved.value),
+            Purpose::Change => hold_change(call, caller, &proved.value),
         }
     }
 
@@ -63,7 +63,7 @@ impl PhoneBinding {
 
     /// Get the state of the claim, and the pending attempt.
     #[action(access = open, idempotent)]
-    fn status(call: &Call) -> Result<Standing, BindError> {
+    fn status(call: &Call) -> Result<BindStatus, BindError> {
         let caller = call.require_agent()?;
         let owner = find_owner(caller)?.map(|owner| owner.value);
         let next = owner.as_ref().and_then(|owner| owner.next.clone());
@@ -82,7 +82,7 @@ impl PhoneBinding {
             ) => None,
             Err(error) => return Err(error),
         };
-        Ok(Standing {
+        Ok(BindStatus {
             state: if caller.owner_id.is_some() { "claimed" } else { "anonymous" },
             phone_masked: owner.map(|owner| owner.masked),
             pending,
@@ -122,8 +122,8 @@ impl PhoneBinding {
         let caller = call.require_agent()?;
         if !input.confirm {
             let message = "The agent can write nothing afterwards. Send confirm: true to go on.";
-            let again = Next::action(CAPABILITY, "unbind").field("confirm", true);
-            return Err(Refusal::common(ErrorCode::ConfirmRequired, message).next(again).into());
+            let confirm = Next::action(CAPABILITY, "unbind").field("confirm", true);
+            return Err(Refusal::common(ErrorCode::ConfirmRequired, message).next(confirm).into());
         }
         let owner_id = call.require_owner()?.to_owned();
         identity::unclaim()?;
@@ -136,7 +136,7 @@ impl PhoneBinding {
 
     /// Return to another capability the number of a person who has disclosed it to somebody.
     #[action(access = internal, callers = ["pairings"], idempotent)]
-    fn number(_call: &Call, input: Whose) -> Result<people::Number, BindError> {
+    fn number(_call: &Call, input: ContactQuery) -> Result<people::Number, BindError> {
         let owner = OWNERS.get(&input.owner_id)?;
         let number = owner.map(|owner| bind::number(&owner.value.sealed)).transpose()?;
         Ok(people::Number { number })
@@ -163,7 +163,7 @@ impl PhoneBinding {
     /// number.
     #[action(access = internal, emits = [CLAIMED, LINKED])]
     fn adopted(_call: &Call, input: Adopted) -> Result<(), BindError> {
-        Ok(tell(&input.agent_id, &input.owner_id, input.linked_existing)?)
+        Ok(notify(&input.agent_id, &input.owner_id, input.linked_existing)?)
     }
 
     /// Delete an attempt a day after its last code.
@@ -217,7 +217,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let (agent_id, owner_id) = (caller.agent_id.clone(), claimed.owner_id);
     // A person who only signed in with the number has proved it, but has not claimed the agent.
     if identity::agents(&owner_id)?.iter().any(|agent| agent.agent_id == agent_id) {
-        tell(&agent_id, &owner_id, claimed.linked_existing)?;
+        notify(&agent_id, &owner_id, claimed.linked_existing)?;
     }
     Ok(Verified {
         state: "claimed",
@@ -229,7 +229,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     })
 }
 
-fn tell(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), HostError> {
+fn notify(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), HostError> {
     let data = Claim { agent_id: agent_id.to_owned(), owner_id: owner_id.to_owned() };
     CLAIMED.publish(Audience::Agent(agent_id.to_owned()), subject(agent_id), &data)?;
     if linked_existing {
@@ -239,7 +239,7 @@ fn tell(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), Hos
 }
 
 /// Stores a new number, and notifies the holder of the old one, who has a day to object.
-fn hold(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
+fn hold_change(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let mut owner = owner(caller)?;
     let from = call.now() + HOLD;
     if !caller.test_mode {

@@ -4,13 +4,13 @@ use crate::types::{Agent, BindError, Block, Number, Purpose, Result};
 use portolan_sdk::{prelude::*, time::seconds};
 
 /// The shortest time between two codes for one agent.
-pub(crate) const SPACING: u64 = 30 * SECOND;
+pub(crate) const RESEND_INTERVAL: u64 = 30 * SECOND;
 /// The time after which a code expires (OWASP ASVS 6.5.5).
 pub(crate) const LIFETIME: u64 = 10 * MINUTE;
 /// The number of wrong codes that locks an attempt.
 pub(crate) const CHECKS: u32 = 5;
 /// The retention of an attempt after its last code.
-pub(crate) const MEMORY: u64 = DAY;
+pub(crate) const FORGET_AFTER: u64 = DAY;
 /// The time in which the holder of the old number can object to a new one.
 pub(crate) const HOLD: u64 = DAY;
 
@@ -33,8 +33,8 @@ pub(crate) fn count_send(
     (number_id, purpose): (&str, Purpose),
     now: u64,
 ) -> Result<()> {
-    if let Some(last) = agent.sends.last().filter(|last| *last + SPACING > now) {
-        return Err(BindError::ResendTooSoon { wait_s: seconds(last + SPACING - now) });
+    if let Some(last) = agent.sends.last().filter(|last| *last + RESEND_INTERVAL > now) {
+        return Err(BindError::ResendTooSoon { wait_s: seconds(last + RESEND_INTERVAL - now) });
     }
     let waits = [
         AGENT_SENDS.wait(&mut agent.sends, now),
@@ -74,14 +74,14 @@ mod tests {
     #[test]
     fn codes_are_spaced_and_counted() {
         let (mut agent, mut number, mut block) = Default::default();
-        let of = ("n", Purpose::Claim);
-        let mut send = |now| count_send(&mut agent, &mut number, &mut block, of, now);
+        let target = ("n", Purpose::Claim);
+        let mut send = |now| count_send(&mut agent, &mut number, &mut block, target, now);
         for code in 0..5 {
-            assert!(send(DAY + code * SPACING).is_ok());
+            assert!(send(DAY + code * RESEND_INTERVAL).is_ok());
         }
-        let soon = send(DAY + 4 * SPACING + SECOND);
+        let soon = send(DAY + 4 * RESEND_INTERVAL + SECOND);
         assert!(matches!(soon, Err(BindError::ResendTooSoon { wait_s: 29 })));
-        let sixth = send(DAY + 5 * SPACING);
+        let sixth = send(DAY + 5 * RESEND_INTERVAL);
         assert!(matches!(sixth, Err(BindError::SmsRateLimited { wait_s: 450 })));
         assert!(send(DAY + 10 * MINUTE).is_ok());
     }

@@ -13,7 +13,7 @@ pub(crate) struct Phone {
 
 /// Why a number cannot be used for a claim.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unfit {
+pub(crate) enum PhoneError {
     /// It is not a number in E.164.
     Invalid,
     /// Numbers of this kind do not identify a person.
@@ -40,17 +40,17 @@ pub(crate) const TEST_CODE: &str = "424242";
 /// The number of digits after the country code that identify a block of numbers.
 const PREFIX_DIGITS: usize = 4;
 
-pub(crate) fn parse(text: &str) -> Result<Phone, Unfit> {
-    let written = text.strip_prefix('+').ok_or(Unfit::Invalid)?;
+pub(crate) fn parse(text: &str) -> Result<Phone, PhoneError> {
+    let written = text.strip_prefix('+').ok_or(PhoneError::Invalid)?;
     if !written.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Unfit::Invalid);
+        return Err(PhoneError::Invalid);
     }
-    let (code, national, kind) = split(written).ok_or(Unfit::Invalid)?;
+    let (code, national, kind) = split(written).ok_or(PhoneError::Invalid)?;
     if scenario(text).is_none() {
         match kind {
             Some(Kind::Mobile) => {}
-            Some(Kind::Other) => return Err(Unfit::NotAllowed),
-            None => return Err(Unfit::Invalid),
+            Some(Kind::Other) => return Err(PhoneError::NotAllowed),
+            None => return Err(PhoneError::Invalid),
         }
     }
     let last: String = national.chars().skip(national.len().saturating_sub(4)).collect();
@@ -84,11 +84,11 @@ mod tests {
         assert_eq!(fit.ok(), Some(("+1•••••0123".to_owned(), "1 2015".to_owned())));
         assert!(parse("+447400123456").is_ok());
         for text in ["", "12015550123", "+1 201 555 0123", "+1201", "+1201555012345678", "+x"] {
-            assert_eq!(parse(text).err(), Some(Unfit::Invalid), "{text}");
+            assert_eq!(parse(text).err(), Some(PhoneError::Invalid), "{text}");
         }
         // A freephone number, a premium rate one, a fixed line, and personal numbering.
         for text in ["+18002345678", "+19002345678", "+442083661177", "+447012345678"] {
-            assert_eq!(parse(text).err(), Some(Unfit::NotAllowed), "{text}");
+            assert_eq!(parse(text).err(), Some(PhoneError::NotAllowed), "{text}");
         }
     }
 

@@ -27,8 +27,8 @@ pub(crate) fn split(digits: &str) -> Option<(&str, &str, Option<Kind>)> {
 
 fn kind(start: u16, national: &str) -> Option<Kind> {
     let end = national.bytes().try_fold(start, |state, digit| {
-        let ways = NEXT.get(usize::from(state))?;
-        ways.get(usize::from(digit.checked_sub(b'0')?)).copied()
+        let next_states = NEXT.get(usize::from(state))?;
+        next_states.get(usize::from(digit.checked_sub(b'0')?)).copied()
     })?;
     match KINDS.get(usize::from(end))? {
         1 => Some(Kind::Other),

@@ -1,6 +1,6 @@
 //! Inputs, outputs, refusals and stored documents.
 
-use crate::life::Stage;
+use crate::states::Stage;
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
 use portolan_sdk::prelude::*;
@@ -228,7 +228,7 @@ pub(crate) struct Verified {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Standing {
+pub(crate) struct BindStatus {
     /// The state: `anonymous` or `claimed`.
     pub(crate) state: &'static str,
     pub(crate) phone_masked: Option<String>,

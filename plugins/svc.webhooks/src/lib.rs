@@ -3,7 +3,7 @@
 //! The host stores the addresses and sends to them; this capability checks the requests of agents
 //! and formats the answers.
 
-mod life;
+mod states;
 mod types;
 
 use portolan_sdk::contract::webhooks::{self, Endpoint};
@@ -219,7 +219,7 @@ fn find(webhook_id: &str) -> Result<Endpoint, WebhookError> {
 /// Returns a webhook. Refuses if its state does not allow the action.
 fn allowed(webhook_id: &str, action: &str) -> Result<Endpoint, WebhookError> {
     let endpoint = find(webhook_id)?;
-    life::check(webhook_id, endpoint.state.into(), action)?;
+    states::check(webhook_id, endpoint.state.into(), action)?;
     Ok(endpoint)
 }
 

@@ -1,6 +1,6 @@
 //! Inputs, outputs and refusals.
 
-use crate::life::{State, allowed_actions};
+use crate::states::{State, allowed_actions};
 use portolan_sdk::{contract::webhooks, prelude::*};
 
 pub(crate) const CAPABILITY: &str = "svc.webhooks";

@@ -101,7 +101,7 @@ fn may_call(state: State, scopes: &[String]) -> Vec<Access> {
         (Access::Write, state == State::Claimed && holds(scopes, WRITE)),
         (Access::Events, holds(scopes, EVENTS)),
     ];
-    classes.into_iter().filter_map(|(access, may)| may.then_some(access)).collect()
+    classes.into_iter().filter_map(|(access, is_allowed)| is_allowed.then_some(access)).collect()
 }
 
 fn holds(scopes: &[String], scope: &str) -> bool {

@@ -4,7 +4,7 @@
 //! be reached. A file contains one time. If there are several to choose from, it is the first, and
 //! the others are in `X-PORTOLAN-SLOT`, because a file has no other way to offer them.
 
-use crate::{kept::*, life::*, refusals::*, views::*};
+use crate::{documents::*, refusals::*, states::*, views::*};
 use people_kit::ics::{
     observances,
     write::{Writer, local, quoted, time},

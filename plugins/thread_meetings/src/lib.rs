@@ -1,24 +1,24 @@
 //! The capability `thread_meetings`: people in a conversation agree on a time.
 
 mod answer;
-mod ask;
-mod bonds;
+mod proposals;
+mod open_meetings;
 mod ics;
-mod kept;
-mod life;
+mod documents;
+mod states;
 mod meetings;
-mod over;
+mod ends;
 mod refusals;
-mod tell;
+mod notices;
 mod times;
 mod types;
 mod views;
 
-use kept::{MEETINGS, PAIRS, THREADS};
-use life::MEETING;
+use documents::{MEETINGS, PAIRS, THREADS};
 use people_kit::{people, relations};
 use portolan_sdk::prelude::*;
 use refusals::MeetingError;
+use states::MEETING;
 use types::*;
 use views::{File, MeetingView};
 
@@ -77,7 +77,7 @@ impl ThreadMeetings {
         "respond_by": "2026-11-30T20:00:00Z",
     }))]
     fn propose(call: &Call, input: Propose) -> Result<Answer<MeetingView>, MeetingError> {
-        ask::propose(call, input)
+        proposals::propose(call, input)
     }
 
     /// Accept a slot.
@@ -99,7 +99,7 @@ impl ThreadMeetings {
     #[action(access = write, idempotent, example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
-    fn tentative(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
+    fn tentative(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
         answer::tentative(call, input)
     }
 
@@ -109,7 +109,7 @@ impl ThreadMeetings {
     #[action(access = write, destructive, emits = [DECLINED], example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
-    fn decline(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
+    fn decline(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
         answer::decline(call, input)
     }
 
@@ -122,7 +122,7 @@ impl ThreadMeetings {
         "note": "Thursday suits me better.",
     }))]
     fn counter(call: &Call, input: CounterInput) -> Result<Answer<MeetingView>, MeetingError> {
-        ask::counter(call, input)
+        proposals::counter(call, input)
     }
 
     /// Accept a slot of a counter.
@@ -144,7 +144,10 @@ impl ThreadMeetings {
     #[action(access = write, emits = [DECLINED], example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
-    fn decline_counter(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
+    fn decline_counter(
+        call: &Call,
+        input: AnswerInput,
+    ) -> Result<Answer<MeetingView>, MeetingError> {
         answer::decline_counter(call, input)
     }
 
@@ -157,7 +160,7 @@ impl ThreadMeetings {
         "slots": [{ "start": "2026-12-03T18:00:00Z", "end": "2026-12-03T18:30:00Z" }],
     }))]
     fn reschedule(call: &Call, input: Reschedule) -> Result<Answer<MeetingView>, MeetingError> {
-        ask::reschedule(call, &input)
+        proposals::reschedule(call, &input)
     }
 
     /// Cancel a meeting.
@@ -167,8 +170,8 @@ impl ThreadMeetings {
     #[action(access = write, destructive, emits = [CANCELLED], example = json!({
         "meeting_id": MEETING_ID, "reason": "I am away that week.",
     }))]
-    fn cancel(call: &Call, input: Say) -> Result<Answer<MeetingView>, MeetingError> {
-        over::cancel(call, input)
+    fn cancel(call: &Call, input: AnswerInput) -> Result<Answer<MeetingView>, MeetingError> {
+        ends::cancel(call, input)
     }
 
     /// Report the outcome of a meeting.
@@ -179,13 +182,13 @@ impl ThreadMeetings {
         "meeting_id": MEETING_ID, "outcome": "completed",
     }))]
     fn report_outcome(call: &Call, input: Report) -> Result<Answer<MeetingView>, MeetingError> {
-        over::report(call, &input)
+        ends::report(call, &input)
     }
 
     /// Get a meeting.
     #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn get(call: &Call, input: MeetingId) -> Result<Answer<MeetingView>, MeetingError> {
-        meetings::shown(call, &meetings::own(call, &input.meeting_id)?)
+        meetings::shown(call, &meetings::load_own(call, &input.meeting_id)?)
     }
 
     /// List the person's meetings, last changed first.
@@ -205,25 +208,25 @@ impl ThreadMeetings {
     /// `X-PORTOLAN-SLOT`. A time that the clock shows twice is written in UTC.
     #[action(access = read, idempotent, example = json!({ "meeting_id": MEETING_ID }))]
     fn ics(call: &Call, input: MeetingId) -> Result<File, MeetingError> {
-        ics::file(call, &meetings::own(call, &input.meeting_id)?)
+        ics::file(call, &meetings::load_own(call, &input.meeting_id)?)
     }
 
     /// Let a meeting expire on which the participants have not agreed in time.
     #[action(access = internal, idempotent, emits = [EXPIRED])]
     fn expire(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
-        over::expire(call, &input.meeting_id)
+        ends::expire(call, &input.meeting_id)
     }
 
     /// Complete a meeting that has ended.
     #[action(access = internal, idempotent, emits = [COMPLETED])]
     fn finish(call: &Call, input: MeetingId) -> Result<(), MeetingError> {
-        over::finish(call, &input.meeting_id)
+        ends::finish(call, &input.meeting_id)
     }
 
     /// Remind people of a meeting.
     #[action(access = internal, emits = [REMINDER])]
     fn remind(call: &Call, input: Due) -> Result<(), MeetingError> {
-        over::remind(call, &input)
+        ends::remind(call, &input)
     }
 
     /// Cancel the meetings of two people after a block, without telling either why.
@@ -232,7 +235,7 @@ impl ThreadMeetings {
         let Blocked { blocker_id, blocked_id } = event.data;
         // The event may be delivered after the block has ended.
         if relations::are_blocked(&blocker_id, &blocked_id)? {
-            over::part(call, &CannotMeet { owner_ids: vec![blocker_id, blocked_id] })?;
+            ends::cancel_meetings(call, &CannotMeet { owner_ids: vec![blocker_id, blocked_id] })?;
         }
         Ok(())
     }
@@ -243,7 +246,7 @@ impl ThreadMeetings {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();
         // The event may be delivered after the person has returned.
         if people::person(&owner_id)?.is_none_or(|person| !person.active) {
-            over::part(call, &CannotMeet { owner_ids: vec![owner_id] })?;
+            ends::cancel_meetings(call, &CannotMeet { owner_ids: vec![owner_id] })?;
         }
         Ok(())
     }
@@ -251,7 +254,7 @@ impl ThreadMeetings {
     /// Continue to cancel meetings.
     #[action(access = internal, idempotent, emits = [CANCELLED])]
     fn part(call: &Call, input: CannotMeet) -> Result<(), MeetingError> {
-        over::part(call, &input)
+        ends::cancel_meetings(call, &input)
     }
 }
 

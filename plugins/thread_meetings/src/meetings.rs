@@ -1,35 +1,37 @@
 //! Reads and changes of a meeting.
 
-use crate::{bonds, kept::*, life::*, over, refusals::*, tell::Notice, types::*, views::*};
+use crate::{
+    documents::*, ends, notices::Notice, open_meetings, refusals::*, states::*, types::*, views::*,
+};
 use people_kit::relations;
 use people_kit::text::{Faults, Lines, public};
 use portolan_sdk::prelude::*;
 use std::collections::BTreeSet;
 
 /// The maximum number of people in one query.
-const MANY: usize = 100;
+const CHUNK: usize = 100;
 
 /// Returns a meeting in which the caller takes part, as they may see it.
-pub(crate) fn own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
+pub(crate) fn load_own(call: &Call, meeting_id: &str) -> Result<Stored<Meeting>> {
     let mut meetings = [Meeting::load_own(call, meeting_id)?];
-    part(call.require_owner()?, &mut meetings)?;
+    cancel_blocked(call.require_owner()?, &mut meetings)?;
     let [meeting] = meetings;
     Ok(meeting)
 }
 
 /// Changes open meetings to cancelled, without saving them, if `me` and another participant are
 /// blocked. The event of the block may not have been handled here yet.
-fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
+fn cancel_blocked(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
     let open = meetings.iter().filter(|meeting| meeting.value.state.is_open());
     let others: BTreeSet<&str> = open.flat_map(|meeting| meeting.value.owner_ids()).collect();
     let others: Vec<&str> = others.into_iter().filter(|other| *other != me).collect();
     let mut hidden = BTreeSet::new();
-    for chunk in others.chunks(MANY) {
+    for chunk in others.chunks(CHUNK) {
         hidden.extend(relations::hidden(Some(me), chunk.iter().copied())?);
     }
     for meeting in meetings.iter_mut().filter(|meeting| meeting.value.state.is_open()) {
         if meeting.value.owner_ids().any(|owner_id| hidden.contains(owner_id)) {
-            over::become_impossible(&mut meeting.value);
+            ends::cancel_impossible(&mut meeting.value);
             meeting.revision += 1;
         }
     }
@@ -38,14 +40,14 @@ fn part(me: &str, meetings: &mut [Stored<Meeting>]) -> Result<()> {
 
 /// Returns a meeting. Refuses if the caller may not take this action on it now, or expects another
 /// version.
-pub(crate) fn begin(
+pub(crate) fn load_for_action(
     call: &Call,
     meeting_id: &str,
     expected: Option<Version>,
     action: &str,
 ) -> Result<Stored<Meeting>> {
     let me = call.require_owner()?;
-    let meeting = own(call, meeting_id)?;
+    let meeting = load_own(call, meeting_id)?;
     let view = || MeetingView::of(call.now(), me, &meeting);
     meeting.ensure_version(expected, view, get(&meeting.id))?;
     let state = meeting.value.state;
@@ -72,10 +74,10 @@ pub(crate) fn close(
     notice: &Notice,
     facts: Facts,
 ) -> Result<()> {
-    bonds::close(meeting)?;
+    open_meetings::close(meeting)?;
     save(call, meeting)?;
-    over::settle(call, meeting)?;
-    notice.tell(call, meeting, facts)
+    ends::update_timers(call, meeting)?;
+    notice.notify(call, meeting, facts)
 }
 
 /// Saves an open meeting with its timers, announces what has changed, and shows it to the caller.
@@ -86,8 +88,8 @@ pub(crate) fn announce(
     facts: Facts,
 ) -> Result<Answer<MeetingView>> {
     save(call, meeting)?;
-    over::settle(call, meeting)?;
-    notice.tell(call, meeting, facts)?;
+    ends::update_timers(call, meeting)?;
+    notice.notify(call, meeting, facts)?;
     shown(call, meeting)
 }
 
@@ -105,16 +107,16 @@ pub(crate) fn list(call: &Call, me: &str, input: List) -> Result<Items<MeetingVi
         .and(input.state.as_ref().map(|states| field("state").one_of(states)));
     let page = MEETINGS.find(input.page.last_changed(filter))?;
     let (mut meetings, next_cursor) = page.into_parts();
-    part(me, &mut meetings)?;
+    cancel_blocked(me, &mut meetings)?;
     // A meeting whose state was changed by that may no longer match the filter.
-    let asked = |state| input.state.as_ref().is_none_or(|states| states.contains(&state));
-    meetings.retain(|meeting| asked(meeting.value.state));
+    let is_requested = |state| input.state.as_ref().is_none_or(|states| states.contains(&state));
+    meetings.retain(|meeting| is_requested(meeting.value.state));
     let items = meetings.iter().map(|meeting| MeetingView::of(call.now(), me, meeting)).collect();
     Ok(Items { items, next_cursor })
 }
 
 /// Checks a person's own words that the others read.
-pub(crate) fn words(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
+pub(crate) fn check_text(pointer: &str, text: Option<&str>) -> Result<Option<String>> {
     let mut faults = Faults::default();
     let text = text.map(|text| public(pointer, text, Lines::Many, &mut faults));
     faults.check()?;

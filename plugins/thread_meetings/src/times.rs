@@ -1,7 +1,7 @@
 //! Proposed times: validated, and compared with calendars.
 
-use crate::{kept::*, refusals::*, types::*};
-use people_kit::calendar::{self, Firmness, Reserve, Wanted, WhoIsFree};
+use crate::{documents::*, refusals::*, types::*};
+use people_kit::calendar::{self, AlternativesQuery, Firmness, FreeQuery, Reserve};
 use people_kit::relations;
 use portolan_sdk::{prelude::*, time::parse};
 
@@ -37,13 +37,13 @@ pub(crate) fn slots(call: &Call, given: &[calendar::Slot], duration_min: u32) ->
 
 pub(crate) fn respond_by(call: &Call, given: Option<&str>) -> Result<Option<u64>> {
     let wrong = || Refusal::validation("/respond_by", "in_future", "a time that is to come");
-    let to_come = |given| parse(given).filter(|at| *at > call.now()).ok_or_else(wrong);
-    Ok(given.map(to_come).transpose()?)
+    let parse_future = |given| parse(given).filter(|at| *at > call.now()).ok_or_else(wrong);
+    Ok(given.map(parse_future).transpose()?)
 }
 
 /// Refuses times at which the caller is busy. `others` are the people to meet; the reservation of
 /// the meeting `reference` does not count.
-pub(crate) fn expect_free(
+pub(crate) fn ensure_free(
     me: &str,
     others: &[&str],
     slots: &[Slot],
@@ -51,19 +51,19 @@ pub(crate) fn expect_free(
     reference: Option<&str>,
     now: u64,
 ) -> Result<()> {
-    let question = WhoIsFree {
+    let query = FreeQuery {
         owner_ids: vec![me.to_owned()],
-        slots: slots.iter().map(asked).collect(),
+        slots: slots.iter().map(calendar_slot).collect(),
         reference: reference.map(str::to_owned),
     };
-    let free = calendar::free(&question)?;
+    let free = calendar::free(&query)?;
     let taken = slots.iter().zip(free).filter(|(_, free)| !free).map(|(slot, _)| slot);
-    let busy: Vec<_> = taken.map(asked).collect();
+    let busy: Vec<_> = taken.map(calendar_slot).collect();
     let (Some(first), false) = (slots.first(), busy.is_empty()) else { return Ok(()) };
     // Of the others, only those are checked whose busy times the person may see anyway.
     let mut owner_ids = vec![me.to_owned()];
     for other in others {
-        if relations::may(format!("owner:{other}"), "can_see_freebusy", me)? {
+        if relations::has_relation(format!("owner:{other}"), "can_see_freebusy", me)? {
             owner_ids.push((*other).to_owned());
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Re
     let reservation = Reserve {
         reference: meeting.id.clone(),
         owner_ids: owner_ids.clone(),
-        slot: asked(slot),
+        slot: calendar_slot(slot),
         kind: Firmness::Firm,
         title: Some(value.title.clone()),
         title_by: Some(value.organizer.clone()),
@@ -88,7 +88,7 @@ pub(crate) fn reserve(call: &Call, meeting: &Stored<Meeting>, slot: &Slot) -> Re
         // The refusal does not say who is busy, or in which part of the slot.
         Err(refusal) if refusal.code == "slot_taken" => Err(MeetingError::SlotTaken {
             meeting_id: meeting.id.clone(),
-            busy: vec![asked(slot)],
+            busy: vec![calendar_slot(slot)],
             free_alternatives: alternatives(owner_ids, value.duration_min, slot.start, call.now())?,
         }),
         other => Ok(other?),
@@ -105,10 +105,10 @@ fn alternatives(
 ) -> Result<Vec<calendar::Slot>> {
     let from = now.max(around.saturating_sub(DAY));
     let (from, to) = (rfc3339(from), rfc3339(from + ALTERNATIVES_WITHIN));
-    let wanted = Wanted { owner_ids, duration_min, from, to, limit: ALTERNATIVES };
-    Ok(calendar::alternatives(&wanted)?)
+    let query = AlternativesQuery { owner_ids, duration_min, from, to, limit: ALTERNATIVES };
+    Ok(calendar::alternatives(&query)?)
 }
 
-fn asked(slot: &Slot) -> calendar::Slot {
+fn calendar_slot(slot: &Slot) -> calendar::Slot {
     calendar::Slot::of(slot.start, slot.end)
 }

@@ -1,6 +1,6 @@
 //! Limits, inputs and events.
 
-use crate::{kept::*, life::*, views::*};
+use crate::{documents::*, states::*, views::*};
 use people_kit::calendar::Slot;
 use people_kit::patterns::{OWNER_ID, THREAD_ID};
 use portolan_sdk::prelude::*;
@@ -117,7 +117,7 @@ pub(crate) struct AcceptCounter {
 
 /// An answer or a cancellation, with a reason in the person's own words.
 #[input]
-pub(crate) struct Say {
+pub(crate) struct AnswerInput {
     pub(crate) meeting_id: Id,
     /// The reason in the person's own words; the others read it.
     #[schemars(length(min = 1, max = 500))]

@@ -1,6 +1,6 @@
 //! Outputs: a meeting as one of its participants sees it.
 
-use crate::{kept::*, life::*, types::*};
+use crate::{documents::*, states::*, types::*};
 use people_kit::{UNTRUSTED, calendar::uid};
 use portolan_sdk::prelude::*;
 

@@ -110,7 +110,7 @@ pub trait Owned: Entity {
 
 impl<T: Owned> Stored<T> {
     /// Publishes an event about the entity for its owner.
-    pub fn tell_owner<D: Serialize>(
+    pub fn notify_owner<D: Serialize>(
         &self,
         event: Event<Data<D>>,
         data: &Data<D>,

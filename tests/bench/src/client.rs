@@ -117,8 +117,8 @@ impl Client {
         let (status, body) = loop {
             let read = stream.read_buf(&mut response).await?;
             ensure!(read > 0, "the connection was closed");
-            if let Some(whole) = whole(&response)? {
-                break whole;
+            if let Some(parsed) = parse_response(&response)? {
+                break parsed;
             }
         };
         let took_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -129,7 +129,7 @@ impl Client {
 }
 
 /// Returns the status and the body of a response, if it has arrived in full.
-fn whole(response: &[u8]) -> Result<Option<(u16, &[u8])>> {
+fn parse_response(response: &[u8]) -> Result<Option<(u16, &[u8])>> {
     let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
         return Ok(None);
     };

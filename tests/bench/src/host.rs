@@ -13,7 +13,7 @@ use portolan_command::{
     HostResources, OpenHost,
     config::{Config, Flags},
 };
-use portolan_http::{App, Listening, Refusal, RequestId, accept, dispatcher, read_body};
+use portolan_http::{App, Listeners, Refusal, RequestId, accept, dispatcher, read_body};
 use portolan_identity::{Credentials, IdentityError, Registration};
 use portolan_pipeline::{Answer, Call, Meta, ensure_permitted};
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
@@ -32,7 +32,7 @@ pub(crate) struct Setup<'a> {
     /// The database; `None` means SQLite in a new folder.
     pub(crate) database: Option<DatabaseUrl>,
     /// Whether the host runs due work: timers, and deliveries of events to capabilities.
-    pub(crate) works: bool,
+    pub(crate) runs_due_work: bool,
     /// The folder of the feeds.
     pub(crate) feeds: Option<PathBuf>,
 }
@@ -40,7 +40,14 @@ pub(crate) struct Setup<'a> {
 impl<'a> Setup<'a> {
     pub(crate) fn with(guests: &'a [&'a str]) -> Self {
         let limits = Limits::default();
-        Self { guests, limits, rate_limits: false, database: None, works: false, feeds: None }
+        Self {
+            guests,
+            limits,
+            rate_limits: false,
+            database: None,
+            runs_due_work: false,
+            feeds: None,
+        }
     }
 }
 
@@ -96,7 +103,7 @@ impl BenchHost {
     }
 
     pub(crate) async fn of(setup: Setup<'_>) -> Result<Self> {
-        let Setup { guests, limits, rate_limits, database, works, feeds } = setup;
+        let Setup { guests, limits, rate_limits, database, runs_due_work, feeds } = setup;
         let folder = TempDir::new()?;
         let flags = Flags {
             listen: Some("127.0.0.1:0".to_owned()),
@@ -129,7 +136,7 @@ impl BenchHost {
         config.public_url = Some(format!("http://{address}"));
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let resources = HostResources {
-            listening: Listening::open(config.listen, config.admin_listen).await?,
+            listeners: Listeners::open(config.listen, config.admin_listen).await?,
             clock: Clock::system(),
             sandbox,
             trusted: Vec::new(),
@@ -158,8 +165,10 @@ impl BenchHost {
             .with_state(Arc::clone(&app));
         let service = dispatcher(Arc::clone(&app), app.mcp.service(|server| server), native);
         tokio::spawn(accept(listener, service, limits, std::future::pending()));
-        if works {
-            tokio::spawn(Arc::clone(&app.host).work(stop.subscribe(), Retention::default()));
+        if runs_due_work {
+            tokio::spawn(
+                Arc::clone(&app.host).run_due_work(stop.subscribe(), Retention::default()),
+            );
         }
         Ok(Self { app, address, token, mcp_token, client: credentials, _host: host, folder, stop })
     }

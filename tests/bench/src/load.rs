@@ -25,11 +25,11 @@ pub(crate) async fn slice(
     connections: usize,
     milliseconds: u64,
 ) -> Result<Slice> {
-    slice_of(&["self".to_owned()], address, request, connections, milliseconds).await
+    slice_of_processes(&["self".to_owned()], address, request, connections, milliseconds).await
 }
 
 /// Runs a slice, and measures the processor time of these processes.
-pub(crate) async fn slice_of(
+pub(crate) async fn slice_of_processes(
     serving: &[String],
     address: &str,
     request: &str,
@@ -121,19 +121,19 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
         let sent = Instant::now();
         stream.write_all(request.as_bytes()).await?;
         let mut filled = 0;
-        let whole = loop {
+        let length = loop {
             let read = stream.read(buffer.get_mut(filled..).unwrap_or_default()).await?;
             if read == 0 {
                 bail!("the connection was closed");
             }
             filled += read;
-            if let Some(whole) = whole(buffer.get(..filled).unwrap_or_default())? {
-                break whole;
+            if let Some(length) = response_length(buffer.get(..filled).unwrap_or_default())? {
+                break length;
             }
         };
         // The rest of the body is read and discarded.
-        while filled < whole {
-            let most = buffer.len().min(whole - filled);
+        while filled < length {
+            let most = buffer.len().min(length - filled);
             let read = stream.read(buffer.get_mut(..most).unwrap_or_default()).await?;
             if read == 0 {
                 bail!("the connection was closed");
@@ -146,7 +146,7 @@ async fn keep_busy(address: String, request: String, until: Instant) -> Result<V
 }
 
 /// Returns the length of a response, once its head has arrived. A status other than 200 or 304 is an error.
-fn whole(response: &[u8]) -> Result<Option<usize>> {
+fn response_length(response: &[u8]) -> Result<Option<usize>> {
     let Some(end) = response.windows(4).position(|part| part == b"\r\n\r\n") else {
         return Ok(None);
     };

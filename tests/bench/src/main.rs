@@ -15,9 +15,9 @@ mod market;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod matching;
 mod migration;
-#[path = "../../harness/needed.rs"]
+#[path = "../../harness/component_sets.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests")]
-mod needed;
+mod component_sets;
 #[expect(clippy::indexing_slicing, reason = "the JSON is its own, or an answer that is checked")]
 mod people;
 #[path = "../../harness/postgres.rs"]

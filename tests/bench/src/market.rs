@@ -74,7 +74,7 @@ impl Kind {
 }
 
 /// Returns a criterion for a field.
-pub(crate) fn wish(field: &str, value: &str) -> Value {
+pub(crate) fn criterion(field: &str, value: &str) -> Value {
     json!({ "want": [{ "field": field, "op": "eq", "value": value, "weight": 2 }] })
 }
 
@@ -87,7 +87,7 @@ fn room(number: usize) -> (Value, Value) {
         "flatmates": number % 4, "room_area_m2": 10 + number, "pets": pick(&PETS, number),
         "available_from": "2027-01-01", "household": [household], "smoking": false,
     });
-    (attributes, wish("household", household))
+    (attributes, criterion("household", household))
 }
 
 fn apartment(number: usize) -> (Value, Value) {
@@ -103,7 +103,7 @@ fn room_wanted(number: usize) -> (Value, Value) {
     let attributes = json!({
         "move_in_from": "2027-01-01", "term_months": 6 + number, "household": [household],
     });
-    (attributes, wish("household", household))
+    (attributes, criterion("household", household))
 }
 
 fn candidate(number: usize) -> (Value, Value) {
@@ -112,7 +112,7 @@ fn candidate(number: usize) -> (Value, Value) {
         "employment_types": ["FULL_TIME"], "workplace_types": ["hybrid", "remote"],
         "seniority": "mid", "skills": skills, "years_experience": 2 + number,
     });
-    (attributes, wish("skills", pick(&SKILLS, number)))
+    (attributes, criterion("skills", pick(&SKILLS, number)))
 }
 
 fn job(number: usize) -> (Value, Value) {
@@ -121,7 +121,7 @@ fn job(number: usize) -> (Value, Value) {
         "employment_type": "FULL_TIME", "workplace_type": "hybrid", "seniority": "mid",
         "skills": skills, "years_experience": number,
     });
-    (attributes, wish("skills", pick(&SKILLS, number)))
+    (attributes, criterion("skills", pick(&SKILLS, number)))
 }
 
 fn cofounder(number: usize) -> (Value, Value) {
@@ -129,7 +129,7 @@ fn cofounder(number: usize) -> (Value, Value) {
     let attributes = json!({
         "strengths": [brings], "seeking": [seeks], "progress": "idea", "commitment": "full_time",
     });
-    (attributes, wish("strengths", seeks))
+    (attributes, criterion("strengths", seeks))
 }
 
 /// The stored form of a listing that was created over HTTP.
@@ -181,7 +181,7 @@ impl Market {
     pub(crate) async fn open(host: &BenchHost) -> Result<Self> {
         let mut patterns = Vec::new();
         let collections = collections(host, "agent_listings")?;
-        let kept = |name: &str| collections.get(name).context("nothing is kept of this name");
+        let collection = |name: &str| collections.get(name).context("nothing is kept of this name");
         for kind in KINDS {
             let mut person = Client::claimed(host).await?;
             for number in 0..PATTERNS {
@@ -193,8 +193,8 @@ impl Market {
                 let id = text(&made, "/listing_id");
                 patterns.push(Pattern {
                     category: kind.category,
-                    listing: document(host, kept("listings")?, id).await?,
-                    card: document(host, kept("cards")?, id).await?,
+                    listing: document(host, collection("listings")?, id).await?,
+                    card: document(host, collection("cards")?, id).await?,
                 });
             }
         }
@@ -204,8 +204,9 @@ impl Market {
 
     /// Writes listings until the market has `size`.
     pub(crate) async fn fill(&mut self, host: &BenchHost, size: u64) -> Result<()> {
-        let kept = |name: &str| self.collections.get(name).context("nothing is kept of this name");
-        let (listings, cards) = (kept("listings")?, kept("cards")?);
+        let collection =
+            |name: &str| self.collections.get(name).context("nothing is kept of this name");
+        let (listings, cards) = (collection("listings")?, collection("cards")?);
         while self.filled < size {
             let end = size.min(self.filled + UNIT);
             let mut documents = Vec::new();
@@ -224,7 +225,7 @@ impl Market {
     }
 
     /// Returns the ids of the listings of a category, in the order of their creation.
-    pub(crate) fn of(&self, category: &str) -> impl Iterator<Item = String> {
+    pub(crate) fn ids_of(&self, category: &str) -> impl Iterator<Item = String> {
         let fits = move |number: &u64| {
             self.pattern(&mut Random(*number)).is_ok_and(|pattern| pattern.category == category)
         };

@@ -4,9 +4,9 @@
 use crate::{
     Effort,
     client::{Client, text},
+    component_sets,
     host::{BenchHost, Setup},
-    market::{self, CANDIDATE, COFOUNDER, Kind, Market, STRENGTHS, pick, wish},
-    needed,
+    market::{self, CANDIDATE, COFOUNDER, Kind, Market, STRENGTHS, criterion, pick},
     report::{Report, median, percentile},
 };
 use anyhow::{Context as _, Result, ensure};
@@ -31,7 +31,7 @@ const OTHERS: usize = 10_000;
 /// The number of documents of one unit of work.
 const UNIT: usize = 500;
 const PATIENCE: Duration = Duration::from_secs(120);
-const LOOK: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Makes a draft; the number varies its criteria.
 type Drafts = fn(usize) -> Value;
@@ -54,7 +54,9 @@ const PREVIEWS: [(&str, Drafts); 4] = [
 ];
 
 pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> {
-    let host = BenchHost::of(Setup { works: true, ..Setup::with(&needed::MATCHING) }).await?;
+    let host =
+        BenchHost::of(Setup { runs_due_work: true, ..Setup::with(&component_sets::MATCHING) })
+            .await?;
     let mut market = Market::open(&host).await?;
     let mut people = Vec::new();
     for number in 0..PEOPLE {
@@ -87,7 +89,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
             report.add(format!("{size} listings, {name}: p99"), percentile(times, 99), "ms");
         }
     }
-    arrivals(&host, &market, effort, report).await
+    measure_publications(&host, &market, effort, report).await
 }
 
 fn draft(kind: Kind, number: usize) -> Value {
@@ -109,7 +111,7 @@ impl Seeker {
         let mut client = Client::claimed(host).await?;
         let mut listing_ids = [String::new(), String::new()];
         for (kind, id) in [CANDIDATE, COFOUNDER].iter().zip(&mut listing_ids) {
-            *id = lists(&mut client, kind.listing(number), true).await?;
+            *id = create_listing(&mut client, kind.listing(number), true).await?;
         }
         Ok(Self { client, listing_ids })
     }
@@ -136,7 +138,7 @@ impl Seeker {
 }
 
 /// Creates a listing, published or as a draft, and returns its id.
-async fn lists(client: &mut Client, mut listing: Value, publish: bool) -> Result<String> {
+async fn create_listing(client: &mut Client, mut listing: Value, publish: bool) -> Result<String> {
     listing["action"] = json!("create");
     listing["publish"] = json!(publish);
     let made = client.result(LISTINGS, &listing).await?;
@@ -144,7 +146,7 @@ async fn lists(client: &mut Client, mut listing: Value, publish: bool) -> Result
 }
 
 /// Measures the publication of a listing while sessions are open, and the time until they have the event.
-async fn arrivals(
+async fn measure_publications(
     host: &BenchHost,
     market: &Market,
     effort: &Effort,
@@ -155,11 +157,11 @@ async fn arrivals(
     for _ in 0..WATCHERS {
         watchers.push(Client::claimed(host).await?.owner_id);
     }
-    let kept = market::collections(host, MATCHING)?;
-    let watch = Watch { host, kept, watchers };
+    let collections = market::collections(host, MATCHING)?;
+    let watch = Watch { host, collections, watchers };
     let mut person = Client::claimed(host).await?;
-    let of_cofounders = lists(&mut person, COFOUNDER.listing(0), true).await?;
-    let of_candidate = lists(&mut person, CANDIDATE.listing(0), true).await?;
+    let of_cofounders = create_listing(&mut person, COFOUNDER.listing(0), true).await?;
+    let of_candidate = create_listing(&mut person, CANDIDATE.listing(0), true).await?;
     let session = async |person: &mut Client, listing: &str, must: Option<&str>| {
         let mut body = json!({ "action": "create", "listing_id": listing });
         if let Some(strength) = must {
@@ -167,8 +169,8 @@ async fn arrivals(
             body["criteria_override"] = json!({ "must": [must] });
         }
         let made = person.result(MATCHING, &body).await?;
-        let kept = watch.sessions()?;
-        let pattern = market::document(host, kept, text(&made, "/session_id")).await?;
+        let sessions = watch.sessions()?;
+        let pattern = market::document(host, sessions, text(&made, "/session_id")).await?;
         let close = json!({ "action": "close", "session_id": made["session_id"] });
         person.result(MATCHING, &close).await?;
         anyhow::Ok(pattern)
@@ -177,7 +179,7 @@ async fn arrivals(
     // People who want something else of the same category, and people who want another category.
     let picky = session(&mut person, &of_cofounders, Some("finance")).await?;
     let elsewhere = session(&mut person, &of_candidate, None).await?;
-    let listings: Vec<String> = market.of(COFOUNDER.category).collect();
+    let listings: Vec<String> = market.ids_of(COFOUNDER.category).collect();
     let mut publisher = Client::claimed(host).await?;
     for others in [0, OTHERS] {
         for (half, pattern) in [&picky, &elsewhere].into_iter().enumerate() {
@@ -189,14 +191,14 @@ async fn arrivals(
             eprintln!("matching: a listing comes, {others} others, round {round}");
             watch.fill(0..FITTING, &listings, &any).await?;
             let mut listing = COFOUNDER.listing(3);
-            listing["criteria"] = wish("strengths", "engineering");
-            let id = lists(&mut publisher, listing, false).await?;
+            listing["criteria"] = criterion("strengths", "engineering");
+            let id = create_listing(&mut publisher, listing, false).await?;
             let begun = Instant::now();
             let publish = json!({ "action": "publish", "listing_id": id });
             published.push(publisher.call(LISTINGS, &publish).await?.took_ms);
-            while watch.notified().await? < FITTING {
+            while watch.notified_count().await? < FITTING {
                 ensure!(begun.elapsed() < PATIENCE, "not every session got the event about {id}");
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
             notified.push(begun.elapsed().as_secs_f64() * 1e3);
         }
@@ -210,13 +212,13 @@ async fn arrivals(
 /// The open sessions of many people.
 struct Watch<'a> {
     host: &'a BenchHost,
-    kept: Arc<BTreeMap<String, Collection>>,
+    collections: Arc<BTreeMap<String, Collection>>,
     watchers: Vec<String>,
 }
 
 impl Watch<'_> {
     fn sessions(&self) -> Result<&Collection> {
-        self.kept.get("sessions").context("there are no sessions")
+        self.collections.get("sessions").context("there are no sessions")
     }
 
     /// Writes copies of a session, each for another listing and without delivered candidates.
@@ -226,7 +228,7 @@ impl Watch<'_> {
         listings: &[String],
         pattern: &Value,
     ) -> Result<()> {
-        let kept = self.sessions()?;
+        let sessions = self.sessions()?;
         let numbers: Vec<usize> = numbers.collect();
         for numbers in numbers.chunks(UNIT) {
             let mut documents = Vec::new();
@@ -235,7 +237,7 @@ impl Watch<'_> {
                 session["owner_id"] = json!(self.watchers.get(number % WATCHERS));
                 session["listing_id"] = json!(listings.get(number % listings.len()));
                 session["news"] = json!({ "new": 0, "removed": 0, "top": 0.0, "told_at": 0 });
-                documents.push((kept, session_id(number), session));
+                documents.push((sessions, session_id(number), session));
             }
             market::write(self.host, documents).await?;
         }
@@ -243,14 +245,14 @@ impl Watch<'_> {
     }
 
     /// Returns the number of sessions that have the event about the listing.
-    async fn notified(&self) -> Result<usize> {
-        let kept = self.sessions()?;
+    async fn notified_count(&self) -> Result<usize> {
+        let sessions = self.sessions()?;
         let ids: Vec<String> = (0..FITTING).map(session_id).collect();
         let mut notified = 0;
         for ids in ids.chunks(UNIT) {
             let mut unit = Unit::new(self.host.app.host.store.clone(), Timestamp::now());
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-            for session in unit.get_many(kept, &ids).await?.into_iter().flatten() {
+            for session in unit.get_many(sessions, &ids).await?.into_iter().flatten() {
                 let session: Value = serde_json::from_str(&session.body)?;
                 notified += usize::from(session["news"]["told_at"] != 0);
             }

@@ -65,7 +65,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
             percent => percentile(&calls.latencies, percent),
         };
         report.add(format!("calls while documents are migrated: {name}"), of(&during), "us");
-        report.against("before", of(&during) / of(&before), None);
+        report.compare_with("before", of(&during) / of(&before), None);
     }
     let failures: Vec<_> = [before.failures, during.failures].concat();
     ensure!(failures.is_empty(), "calls failed: {:?}", failures.first());

@@ -22,7 +22,7 @@ const FILLERS: usize = 2;
 const SAMPLES: usize = 25;
 
 /// A measured database.
-struct Asked {
+struct BenchDatabase {
     name: &'static str,
     store: Store,
     listings: Arc<Collection>,
@@ -39,7 +39,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     for (name, store) in open(folder.path()).await? {
         let mut declared = store.declare("bench", &[listings::declaration()]).await?;
         let listings = declared.remove("listings").context("nothing was declared")?;
-        databases.push(Asked {
+        databases.push(BenchDatabase {
             name,
             store,
             listings: Arc::new(listings),
@@ -60,14 +60,14 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
         for round in 0..=effort.rounds {
             eprintln!("queries of {size} documents, round {round} of {}", effort.rounds);
             for database in &mut databases {
-                database.ask(round > 0).await?;
+                database.run_queries(round > 0).await?;
             }
         }
     }
     for round in 0..=effort.rounds {
         eprintln!("reads, round {round} of {}", effort.rounds);
         for database in &mut databases {
-            database.read(Duration::from_millis(effort.slice_ms), round > 0).await?;
+            database.run_reads(Duration::from_millis(effort.slice_ms), round > 0).await?;
         }
     }
     for database in &databases {
@@ -77,7 +77,7 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     Ok(())
 }
 
-impl Asked {
+impl BenchDatabase {
     async fn fill(&mut self, size: u64) -> Result<()> {
         let begun = Instant::now();
         let before = self.count;
@@ -100,12 +100,12 @@ impl Asked {
         Ok(())
     }
 
-    async fn ask(&mut self, counts: bool) -> Result<()> {
+    async fn run_queries(&mut self, counts: bool) -> Result<()> {
         for kind in 0..FINDS.len() + 2 {
             for _ in 0..SAMPLES {
                 let microseconds = match kind.checked_sub(2).and_then(|kind| FINDS.get(kind)) {
-                    Some(find) => self.find(find).await?,
-                    None => self.one(kind == 1).await?,
+                    Some(find) => self.run_query(find).await?,
+                    None => self.run_single(kind == 1).await?,
                 };
                 let last = self.sizes.last_mut().and_then(|size| size.get_mut(kind));
                 if let Some(samples) = last.filter(|_| counts) {
@@ -117,7 +117,7 @@ impl Asked {
     }
 
     /// Reads one document, and replaces it if `replace` is set.
-    async fn one(&mut self, replace: bool) -> Result<f64> {
+    async fn run_single(&mut self, replace: bool) -> Result<f64> {
         let number = self.random.below(self.count);
         let id = listings::id(number);
         let begun = Instant::now();
@@ -132,7 +132,7 @@ impl Asked {
         Ok(begun.elapsed().as_secs_f64() * 1e6)
     }
 
-    async fn find(&mut self, find: &Find) -> Result<f64> {
+    async fn run_query(&mut self, find: &Find) -> Result<f64> {
         let query = find.query(&mut self.random, self.listings.shape())?;
         let mut next = None;
         for _ in 0..find.pages {
@@ -150,7 +150,7 @@ impl Asked {
         Ok(microseconds)
     }
 
-    async fn read(&mut self, time: Duration, counts: bool) -> Result<()> {
+    async fn run_reads(&mut self, time: Duration, counts: bool) -> Result<()> {
         for (callers, reads) in CALLERS.into_iter().zip(&mut self.reads) {
             let (store, listings) = (self.store.clone(), Arc::clone(&self.listings));
             let count = self.count;
@@ -183,7 +183,7 @@ impl Asked {
                 report.add(name.clone(), p50, "us");
                 match first {
                     None => first = Some(p50),
-                    Some(first) => report.against("the fewest documents", p50 / first, None),
+                    Some(first) => report.compare_with("the fewest documents", p50 / first, None),
                 }
                 report.add(format!("{name}: p99"), percentile(samples, 99), "us");
             }

@@ -7,7 +7,7 @@ struct Row {
     name: String,
     value: f64,
     unit: &'static str,
-    against: Option<Comparison>,
+    comparison: Option<Comparison>,
 }
 
 /// The comparison of a figure with another one.
@@ -23,20 +23,20 @@ pub(crate) struct Report(Vec<Row>);
 
 impl Report {
     pub(crate) fn add(&mut self, name: impl Into<String>, value: f64, unit: &'static str) {
-        self.0.push(Row { name: name.into(), value, unit, against: None });
+        self.0.push(Row { name: name.into(), value, unit, comparison: None });
     }
 
     /// Records a comparison of the last figure with the figure of this name.
-    pub(crate) fn against(&mut self, name: &str, ratio: f64, spread: Option<(f64, f64)>) {
+    pub(crate) fn compare_with(&mut self, name: &str, ratio: f64, spread: Option<(f64, f64)>) {
         if let Some(row) = self.0.last_mut() {
-            row.against = Some(Comparison { name: name.to_owned(), ratio, spread });
+            row.comparison = Some(Comparison { name: name.to_owned(), ratio, spread });
         }
     }
 
     pub(crate) fn print(&self) {
         println!("{:<52} {:>12} {:<6} ratio", "", "", "");
         for row in &self.0 {
-            let ratio = row.against.as_ref().map_or_else(
+            let ratio = row.comparison.as_ref().map_or_else(
                 String::new,
                 |Comparison { name, ratio, spread }| {
                     let spread = spread.map_or_else(String::new, |(low, high)| {
@@ -54,14 +54,14 @@ impl Report {
             .0
             .iter()
             .map(|row| {
-                let against = row.against.as_ref();
+                let comparison = row.comparison.as_ref();
                 json!({
                     "name": row.name,
                     "value": row.value,
                     "unit": row.unit,
-                    "against": against.map(|against| &against.name),
-                    "ratio": against.map(|against| against.ratio),
-                    "spread": against.and_then(|against| against.spread),
+                    "against": comparison.map(|comparison| &comparison.name),
+                    "ratio": comparison.map(|comparison| comparison.ratio),
+                    "spread": comparison.and_then(|comparison| comparison.spread),
                 })
             })
             .collect();

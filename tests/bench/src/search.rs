@@ -3,10 +3,11 @@
 use crate::{
     Effort,
     client::Client,
+    component_sets,
     host::{BenchHost, Setup},
     load::{Slice, slice},
     market::{CITY, FREQUENT, Market},
-    needed, postgres,
+    postgres,
     report::{Report, median},
 };
 use anyhow::Result;
@@ -14,7 +15,7 @@ use portolan_store::DatabaseUrl;
 use serde_json::{Value, json};
 
 /// Returns the name and the body of each search.
-fn questions() -> Vec<(&'static str, Value)> {
+fn searches() -> Vec<(&'static str, Value)> {
     let near = json!({ "lat": CITY.0, "lng": CITY.1, "radius_km": 5 });
     let quiet = json!({ "household": { "eq": "quiet" }, "flatmates": { "lte": 1 } });
     let skills = json!({ "skills": { "in": ["rust", "go"] }, "years_experience": { "gte": 3 } });
@@ -56,16 +57,22 @@ pub(crate) async fn measure(effort: &Effort, report: &mut Report) -> Result<()> 
     let postgres: DatabaseUrl =
         postgres::database().await.parse().map_err(|error: String| anyhow::anyhow!(error))?;
     for (name, database) in [("SQLite", None), ("PostgreSQL", Some(postgres))] {
-        let setup = Setup { database, works: true, ..Setup::with(&needed::LISTINGS) };
-        ask(name, &BenchHost::of(setup).await?, effort, report).await?;
+        let setup =
+            Setup { database, runs_due_work: true, ..Setup::with(&component_sets::LISTINGS) };
+        measure_database(name, &BenchHost::of(setup).await?, effort, report).await?;
     }
     Ok(())
 }
 
-async fn ask(name: &str, host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
+async fn measure_database(
+    name: &str,
+    host: &BenchHost,
+    effort: &Effort,
+    report: &mut Report,
+) -> Result<()> {
     let mut market = Market::open(host).await?;
     let asking = Client::anonymous(host).await?;
-    let questions = questions();
+    let questions = searches();
     for &size in effort.listings {
         eprintln!("search on {name}: filling up to {size} listings");
         market.fill(host, size).await?;

@@ -78,7 +78,7 @@ pub(crate) fn for_callers(report: &mut Report, name: &str, slices: &[Vec<(f64, f
         } else {
             let ratios: Vec<f64> =
                 rates.iter().zip(&alone).map(|(rate, alone)| rate / alone).collect();
-            report.against("one caller", median(&ratios), Some(spread(&ratios)));
+            report.compare_with("one caller", median(&ratios), Some(spread(&ratios)));
         }
         report.add(format!("{name}, {callers} callers: p99"), median(&p99), "us");
     }

@@ -128,8 +128,8 @@ async fn compare(
             let (before, _) = contenders.get(index - 1).cloned().unwrap_or_default();
             let ratios: Vec<f64> =
                 rates(index).iter().zip(rates(index - 1)).map(|(rate, base)| rate / base).collect();
-            let against = format!("{before}: requests");
-            report.against(&against, median(&ratios), Some(spread(&ratios)));
+            let baseline = format!("{before}: requests");
+            report.compare_with(&baseline, median(&ratios), Some(spread(&ratios)));
         }
         let cpu = part(|slice| slice.cpu_us);
         report.add(format!("{name}: processor time of the host"), median(&cpu), "us");
@@ -137,8 +137,8 @@ async fn compare(
             let (before, _) = contenders.get(index - 1).cloned().unwrap_or_default();
             let base = slices.get(index - 1).into_iter().flatten().map(|slice| slice.cpu_us);
             let ratios: Vec<f64> = base.zip(&cpu).map(|(base, cpu)| base / cpu).collect();
-            let against = format!("{before}: processor time of the host");
-            report.against(&against, median(&ratios), Some(spread(&ratios)));
+            let baseline = format!("{before}: processor time of the host");
+            report.compare_with(&baseline, median(&ratios), Some(spread(&ratios)));
         }
         report.add(format!("{name}: p50"), median(&part(|slice| slice.p50_us)), "us");
         report.add(format!("{name}: p99"), median(&part(|slice| slice.p99_us)), "us");

@@ -28,16 +28,16 @@ use tokio::{
 };
 
 /// The number of concurrent registrations and connections.
-const AT_ONCE: usize = 64;
+const CONCURRENT_CONNECTIONS: usize = 64;
 /// The pause between two events, so that each is delivered separately.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The wait for the last deliveries.
-const REST: Duration = Duration::from_secs(1);
+const DELIVERY_WAIT: Duration = Duration::from_secs(1);
 const EVENTS: usize = 2_000;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Report) -> Result<()> {
-    let agents = register(host, effort.waiters).await?;
+    let agents = register_agents(host, effort.waiters).await?;
     let request = order(host, "/v1/capabilities/template_000/call");
     let call = || slice(&host.address, &request, CONNECTIONS, effort.slice_ms);
     let before = resident_bytes()?;
@@ -51,10 +51,10 @@ pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Repo
         eprintln!("waiters, round {round} of {}", effort.rounds.min(4));
         for event in 0..EVENTS / 4 {
             let agent = agents.get(event * 7919 % agents.len()).context("no agent")?;
-            tell(host, &agent.id).await?;
+            publish_event(host, &agent.id).await?;
             tokio::time::sleep(PAUSE).await;
         }
-        tokio::time::sleep(REST).await;
+        tokio::time::sleep(DELIVERY_WAIT).await;
         beside.push(call().await?.per_second);
         latencies.extend(waiters.stop(host).await?);
         alone.push(call().await?.per_second);
@@ -67,7 +67,7 @@ pub(crate) async fn measure(host: &BenchHost, effort: &Effort, report: &mut Repo
     report.add("calls with nobody waiting", median(&alone), "/s");
     report.add(format!("calls beside {waiting}"), median(&beside), "/s");
     let ratios: Vec<f64> = beside.iter().zip(&alone).map(|(rate, base)| rate / base).collect();
-    report.against("calls with nobody waiting", median(&ratios), Some(spread(&ratios)));
+    report.compare_with("calls with nobody waiting", median(&ratios), Some(spread(&ratios)));
     Ok(())
 }
 
@@ -76,10 +76,10 @@ struct Waiter {
     token: String,
 }
 
-async fn register(host: &BenchHost, count: usize) -> Result<Vec<Waiter>> {
+async fn register_agents(host: &BenchHost, count: usize) -> Result<Vec<Waiter>> {
     let next = Arc::new(AtomicUsize::new(0));
     let mut tasks = JoinSet::new();
-    for _ in 0..AT_ONCE {
+    for _ in 0..CONCURRENT_CONNECTIONS {
         let (app, next) = (Arc::clone(&host.app), Arc::clone(&next));
         tasks.spawn(async move {
             let mut registered = Vec::new();
@@ -104,7 +104,7 @@ async fn register(host: &BenchHost, count: usize) -> Result<Vec<Waiter>> {
 }
 
 /// Publishes an event with its creation time.
-async fn tell(host: &BenchHost, agent: &str) -> Result<()> {
+async fn publish_event(host: &BenchHost, agent: &str) -> Result<()> {
     let mut unit = Unit::new(host.app.host.store.clone(), Timestamp::now());
     let data = json!({ "sent_us": clock_us()? });
     let audience = Audience::Agent(agent.to_owned());
@@ -148,11 +148,11 @@ impl Waiters {
         }
         input.write_all(b"\n").await?;
         let begun = Instant::now();
-        while host.app.host.events.waiting() < agents.len() {
+        while host.app.host.events.waiting_reader_count() < agents.len() {
             ensure!(begun.elapsed() < PATIENCE, "not all of them wait");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(REST).await;
+        tokio::time::sleep(DELIVERY_WAIT).await;
         Ok(Self { child, input, lines })
     }
 
@@ -161,10 +161,10 @@ impl Waiters {
         drop(self.input);
         let line = self.lines.next_line().await?.context("the waiters ended early")?;
         self.child.wait().await?;
-        while host.app.host.events.waiting() > 0 {
+        while host.app.host.events.waiting_reader_count() > 0 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(REST).await;
+        tokio::time::sleep(DELIVERY_WAIT).await;
         Ok(serde_json::from_str(&line)?)
     }
 }
@@ -177,16 +177,16 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     runtime.block_on(async {
         let mut input = BufReader::new(tokio::io::stdin()).lines();
         let mut tasks: JoinSet<Result<()>> = JoinSet::new();
-        let (taken, mut latencies) = tokio::sync::mpsc::unbounded_channel();
-        let connecting = Arc::new(tokio::sync::Semaphore::new(AT_ONCE));
+        let (latency_sender, mut latencies) = tokio::sync::mpsc::unbounded_channel();
+        let connecting = Arc::new(tokio::sync::Semaphore::new(CONCURRENT_CONNECTIONS));
         while let Some(token) = input.next_line().await?.filter(|token| !token.is_empty()) {
-            let (taken, address) = (taken.clone(), (*address).to_owned());
+            let (latency_sender, address) = (latency_sender.clone(), (*address).to_owned());
             let connecting = Arc::clone(&connecting);
             tasks.spawn(async move {
-                let turn = connecting.acquire().await?;
+                let permit = connecting.acquire().await?;
                 let stream = TcpStream::connect(address).await?;
-                drop(turn);
-                wait(stream, &token, &taken).await
+                drop(permit);
+                wait(stream, &token, &latency_sender).await
             });
         }
         input.next_line().await?;
@@ -203,7 +203,7 @@ pub(crate) fn run(arguments: &[&str]) -> Result<()> {
 async fn wait(
     mut stream: TcpStream,
     token: &str,
-    taken: &tokio::sync::mpsc::UnboundedSender<u64>,
+    latency_sender: &tokio::sync::mpsc::UnboundedSender<u64>,
 ) -> Result<()> {
     let mut query = "wait=55".to_owned();
     loop {
@@ -227,7 +227,7 @@ async fn wait(
         let events = body.get("events").and_then(Value::as_array).context("no events")?;
         for event in events {
             let sent = event.pointer("/data/sent_us").and_then(Value::as_u64);
-            taken.send(clock_us()? - sent.context("another event")?)?;
+            latency_sender.send(clock_us()? - sent.context("another event")?)?;
         }
         let cursor = body.get("cursor").and_then(Value::as_str).context("no cursor")?;
         let ids: Vec<_> = events.iter().filter_map(|event| event.get("id")?.as_str()).collect();

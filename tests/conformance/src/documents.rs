@@ -1,6 +1,6 @@
 //! The suite's documents and prompts.
 
-use crate::asked::Round;
+use crate::elicitation::Round;
 use rmcp::model::{
     ContentBlock, GetPromptResponse, GetPromptResult, JsonObject, Prompt, PromptArgument,
     PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
@@ -72,10 +72,12 @@ pub(crate) fn prompts() -> Vec<Prompt> {
 
 pub(crate) fn prompt(name: &str, arguments: &JsonObject) -> Option<GetPromptResult> {
     let argument = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
-    let says = |text: String| PromptMessage::new_text(Role::User, text);
+    let user_message = |text: String| PromptMessage::new_text(Role::User, text);
     let messages = match name {
-        "test_simple_prompt" => vec![says("This is a simple prompt for testing.".to_owned())],
-        "test_prompt_with_arguments" => vec![says(format!(
+        "test_simple_prompt" => {
+            vec![user_message("This is a simple prompt for testing.".to_owned())]
+        }
+        "test_prompt_with_arguments" => vec![user_message(format!(
             "Prompt with arguments: arg1='{}', arg2='{}'",
             argument("arg1"),
             argument("arg2")
@@ -87,12 +89,12 @@ pub(crate) fn prompt(name: &str, arguments: &JsonObject) -> Option<GetPromptResu
             );
             vec![
                 PromptMessage::new(Role::User, ContentBlock::resource(document)),
-                says("Please process the embedded resource above.".to_owned()),
+                user_message("Please process the embedded resource above.".to_owned()),
             ]
         }
         "test_prompt_with_image" => vec![
             PromptMessage::new(Role::User, ContentBlock::image(IMAGE, "image/png")),
-            says("Please analyze the image above.".to_owned()),
+            user_message("Please analyze the image above.".to_owned()),
         ],
         _ => return None,
     };
@@ -100,10 +102,10 @@ pub(crate) fn prompt(name: &str, arguments: &JsonObject) -> Option<GetPromptResu
 }
 
 /// Returns the prompt that asks: its question, or its text when the question is answered.
-pub(crate) fn asking(round: Round) -> GetPromptResponse {
+pub(crate) fn prompt_response(round: Round) -> GetPromptResponse {
     match round {
-        Round::Asks(result) => result.into(),
-        Round::Over(words) => {
+        Round::Incomplete(result) => result.into(),
+        Round::Complete(words) => {
             GetPromptResult::new(vec![PromptMessage::new_text(Role::User, words)]).into()
         }
     }

@@ -51,7 +51,7 @@ pub(crate) fn all() -> &'static [Fixture] {
     &FIXTURES.tools
 }
 
-pub(crate) fn named(name: &str) -> Option<&'static Fixture> {
+pub(crate) fn find(name: &str) -> Option<&'static Fixture> {
     all().iter().find(|fixture| fixture.name == name)
 }
 

@@ -1,7 +1,7 @@
 //! The `portolan` command with the fixtures of the MCP conformance suite. A wrapper around the MCP server
 //! handles the suite's tools, prompts and documents, and passes everything else to the host.
 
-mod asked;
+mod elicitation;
 mod documents;
 mod fixture;
 mod server;
@@ -13,5 +13,5 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let changes = server::Changes::default();
     portolan_command::Arguments::parse()
-        .run_wrapped(move |server| server::Fixtures::around(server, changes.clone()))
+        .run_wrapped(move |server| server::Fixtures::wrap(server, changes.clone()))
 }

@@ -2,8 +2,8 @@
 #![expect(deprecated, reason = "the suite tests deprecated parts of the protocol too")]
 
 use crate::{
-    asked::round,
     documents,
+    elicitation::answer_round,
     fixture::{self, Fixture},
     tools,
 };
@@ -38,7 +38,7 @@ pub(crate) struct Fixtures {
 }
 
 impl Fixtures {
-    pub(crate) fn around(host: Server, changes: Changes) -> Self {
+    pub(crate) fn wrap(host: Server, changes: Changes) -> Self {
         Self { host, changes }
     }
 
@@ -99,14 +99,14 @@ impl ServerHandler for Fixtures {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        match fixture::named(&request.name) {
+        match fixture::find(&request.name) {
             Some(fixture) => tools::call(fixture, request, context, &self.changes).await,
             None => self.host.call_tool(request, context).await,
         }
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        fixture::named(name).map(Fixture::tool)
+        fixture::find(name).map(Fixture::tool)
     }
 
     async fn list_resources(
@@ -160,8 +160,8 @@ impl ServerHandler for Fixtures {
             let (state, responses) =
                 (request.request_state.as_deref(), request.input_responses.as_ref());
             let asking = fixture::prompt();
-            let round = round(asking, capabilities.as_ref(), state, responses)?;
-            return Ok(documents::asking(round));
+            let round = answer_round(asking, capabilities.as_ref(), state, responses)?;
+            return Ok(documents::prompt_response(round));
         }
         match documents::prompt(&request.name, &request.arguments.clone().unwrap_or_default()) {
             Some(prompt) => Ok(prompt.into()),

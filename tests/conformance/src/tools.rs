@@ -2,7 +2,7 @@
 #![expect(deprecated, reason = "the suite tests sampling and logging, which are deprecated")]
 
 use crate::{
-    asked::{Round, ask_and_wait, round},
+    elicitation::{Round, answer_round, ask_and_wait},
     fixture::Fixture,
     server::Changes,
 };
@@ -41,9 +41,9 @@ pub(crate) async fn call(
         let capabilities = context.client_capabilities();
         let (state, responses) =
             (request.request_state.as_deref(), request.input_responses.as_ref());
-        return Ok(match round(fixture, capabilities.as_ref(), state, responses)? {
-            Round::Asks(result) => result.into(),
-            Round::Over(words) => text(words),
+        return Ok(match answer_round(fixture, capabilities.as_ref(), state, responses)? {
+            Round::Incomplete(result) => result.into(),
+            Round::Complete(words) => text(words),
         });
     }
     let argument = |name: &str| {

@@ -26,7 +26,7 @@ fn program() -> &'static Path {
 }
 
 /// Starts a host in the folder, and returns its address.
-fn start(folder: &Path) -> (Host, String) {
+fn start_host(folder: &Path) -> (Host, String) {
     fs::write(folder.join("portolan.toml"), "rate_limits = \"off\"\n").unwrap();
     let mut child = Command::new(program())
         .args(["serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
@@ -43,17 +43,17 @@ fn start(folder: &Path) -> (Host, String) {
 }
 
 /// Returns the folder into which `cargo xtask clients` installs.
-fn installed() -> PathBuf {
+fn clients_folder() -> PathBuf {
     let made = Command::new(env!("CARGO")).args(["xtask", "clients"]).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     program().parent().unwrap().parent().unwrap().join("clients")
 }
 
-fn passes(revision: &str) {
+fn run_suite(revision: &str) {
     let folder = TempDir::new().unwrap();
-    let (_host, url) = start(folder.path());
+    let (_host, url) = start_host(folder.path());
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients");
-    let installed = installed();
+    let installed = clients_folder();
     std::os::unix::fs::symlink(installed.join("node_modules"), folder.path().join("node_modules"))
         .unwrap();
     for name in ["conformance.mjs", "endpoint.mjs"] {
@@ -70,10 +70,10 @@ fn passes(revision: &str) {
 
 #[test]
 fn the_suite_passes_in_the_modern_revision() {
-    passes("2026-07-28");
+    run_suite("2026-07-28");
 }
 
 #[test]
 fn the_suite_passes_in_the_older_revision() {
-    passes("2025-11-25");
+    run_suite("2025-11-25");
 }

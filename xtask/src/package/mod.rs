@@ -12,7 +12,7 @@ mod wheel;
 
 use crate::{
     packages,
-    run::{cargo_command, ensure_target, run, say, target_folder, workspace},
+    run::{cargo_command, ensure_target, print_progress, run, target_folder, workspace},
 };
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -92,8 +92,8 @@ impl Package {
             license: &workspace().join("LICENSE"),
         };
         let (wheel, npm) = (wheel::write(&contents, &into)?, npm::write(&contents, &into)?);
-        say(&format!("pip install {}", wheel.display()));
-        say(&format!("npm install -g {}", npm.display()));
+        print_progress(&format!("pip install {}", wheel.display()));
+        print_progress(&format!("npm install -g {}", npm.display()));
         Ok(())
     }
 }
@@ -104,7 +104,7 @@ fn build(machine: Machine) -> Result<PathBuf> {
     packages::install("the linker for older systems", "xtask/packaging", "packaging")?;
     let target = format!("{}-unknown-linux-gnu", machine.name());
     ensure_target(&target)?;
-    say("building the command in release mode; this takes about 8 minutes on two cores");
+    print_progress("building the command in release mode; this takes about 8 minutes on two cores");
     let folder = target_folder()?;
     let programs = folder.join("packaging/python");
     let searched = env::var_os("PATH").unwrap_or_default();

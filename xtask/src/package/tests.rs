@@ -7,7 +7,7 @@ use tempfile::TempDir;
 const PROGRAM: &str = "#!/bin/sh\necho \"portolan 9.8.7 $1\"\n";
 
 /// Writes both packages of a small program into a folder.
-fn packed(folder: &Path) -> (PathBuf, PathBuf) {
+fn write_packages(folder: &Path) -> (PathBuf, PathBuf) {
     let binary = folder.join("built");
     fs::write(&binary, PROGRAM).unwrap();
     let (readme, license) = (folder.join("README.md"), folder.join("LICENSE"));
@@ -23,22 +23,22 @@ fn packed(folder: &Path) -> (PathBuf, PathBuf) {
     (wheel::write(&contents, folder).unwrap(), npm::write(&contents, folder).unwrap())
 }
 
-fn succeeds(command: &mut Command) -> String {
+fn run_ok(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {errors}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn is_installed(program: &Path) {
-    let printed = succeeds(Command::new(program).arg("runs"));
+fn assert_runs(program: &Path) {
+    let printed = run_ok(Command::new(program).arg("runs"));
     assert_eq!(printed, "portolan 9.8.7 runs\n", "{}", program.display());
 }
 
 #[test]
 fn pip_and_npm_install_the_program_without_a_network() {
     let folder = TempDir::new().unwrap();
-    let (wheel, npm) = packed(folder.path());
+    let (wheel, npm) = write_packages(folder.path());
     assert_eq!(wheel.file_name().unwrap(), "portolan-9.8.7-py3-none-manylinux_2_28_x86_64.whl");
     assert_eq!(npm.file_name().unwrap(), "portolan-9.8.7.tgz");
 
@@ -48,33 +48,33 @@ fn pip_and_npm_install_the_program_without_a_network() {
     pip.args(["-m", "pip", "install", "--no-index", "--no-deps", "--ignore-installed"]);
     // The prefix is a temporary folder: pip replaces nothing that is installed on the system.
     pip.args(quiet).arg("--prefix").arg(&python).env("PIP_BREAK_SYSTEM_PACKAGES", "1");
-    succeeds(pip.arg(&wheel));
+    run_ok(pip.arg(&wheel));
     let installed = ["bin/portolan", "local/bin/portolan"].map(|program| python.join(program));
-    is_installed(installed.iter().find(|program| program.exists()).unwrap());
+    assert_runs(installed.iter().find(|program| program.exists()).unwrap());
 
     let node = folder.path().join("node");
     let mut install = Command::new("npm");
     install.args(["install", "--global", "--offline", "--no-audit", "--no-fund", "--silent"]);
-    succeeds(
+    run_ok(
         install
             .arg("--prefix")
             .arg(&node)
             .env("npm_config_cache", folder.path().join("cache"))
             .arg(&npm),
     );
-    is_installed(&node.join("bin/portolan"));
+    assert_runs(&node.join("bin/portolan"));
 }
 
 #[test]
 fn the_record_of_the_wheel_has_the_digest_and_the_size_of_each_file() {
     let folder = TempDir::new().unwrap();
-    let (wheel, _) = packed(folder.path());
+    let (wheel, _) = write_packages(folder.path());
     let list = "import sys, zipfile; print('\\n'.join(zipfile.ZipFile(sys.argv[1]).namelist()))";
-    let names = succeeds(Command::new("python3").args(["-c", list]).arg(&wheel));
+    let names = run_ok(Command::new("python3").args(["-c", list]).arg(&wheel));
     let read =
         "import sys, zipfile; print(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]).decode())";
     let file =
-        |name: &str| succeeds(Command::new("python3").args(["-c", read]).arg(&wheel).arg(name));
+        |name: &str| run_ok(Command::new("python3").args(["-c", read]).arg(&wheel).arg(name));
     let record = file("portolan-9.8.7.dist-info/RECORD");
     let recorded: Vec<_> =
         record.trim().lines().map(|line| line.split(',').next().unwrap()).collect();
@@ -90,5 +90,5 @@ fn the_record_of_the_wheel_has_the_digest_and_the_size_of_each_file() {
 
     // The same content gives the same file.
     let again = TempDir::new().unwrap();
-    assert_eq!(fs::read(packed(again.path()).0).unwrap(), fs::read(wheel).unwrap());
+    assert_eq!(fs::read(write_packages(again.path()).0).unwrap(), fs::read(wheel).unwrap());
 }

@@ -82,10 +82,10 @@ fn compare_machines(old: &StateMachine, new: &StateMachine, at: &str, changes: &
         let same = |other: &&Transition| other.action == before.action && other.role == before.role;
         let after: Vec<_> = new.transitions.iter().filter(same).collect();
         let action = &before.action;
-        let is_lost = |state: &&String| {
+        let is_no_longer_permitted = |state: &&String| {
             new.states.contains(state) && !after.iter().any(|other| other.from.contains(state))
         };
-        for state in before.from.iter().filter(is_lost) {
+        for state in before.from.iter().filter(is_no_longer_permitted) {
             changes.add(at, format!("no longer permit {action} in {state}"), RESTORE);
         }
         if before.from.is_empty() && after.is_empty() {
@@ -150,11 +150,11 @@ mod tests {
     fn changes(change: impl Fn(&mut Descriptor)) -> Vec<String> {
         let (old, mut new) = (descriptor(), descriptor());
         change(&mut new);
-        super::super::breaking_changes(&old, &new)
+        super::super::describe_breaking_changes(&old, &new)
     }
 
     #[test]
-    fn what_is_declared_is_a_promise() {
+    fn changed_declarations_are_breaking() {
         assert_eq!(changes(|_| {}), [""; 0]);
         assert_eq!(
             changes(|new| new.errors = vec![error("taken", ErrorKind::Conflict)]),

@@ -2,7 +2,7 @@
 
 use super::{
     fixes::KEEP,
-    parts::{Compared, Part, beyond},
+    parts::{ComparedPairs, Part, values_missing_in},
 };
 use crate::problem::Problems;
 use serde_json::Value;
@@ -24,13 +24,13 @@ const BOUNDS: [(&str, bool); 8] = [
 
 /// Finds what the new input schema refuses although the old one accepted it.
 pub(super) fn compare_input(old: &Value, new: &Value, at: &str, changes: &mut Problems) {
-    tightened((Part::of(old), Part::of(new)), at, &mut Compared::default(), changes);
+    compare_parts((Part::of(old), Part::of(new)), at, &mut ComparedPairs::default(), changes);
 }
 
-fn tightened(
+fn compare_parts(
     (old, new): (Part<'_>, Part<'_>),
     at: &str,
-    compared: &mut Compared,
+    compared: &mut ComparedPairs,
     changes: &mut Problems,
 ) {
     if !compared.insert(old, new) {
@@ -40,7 +40,7 @@ fn tightened(
         let at = format!("{at} field {field}");
         match new.property(field) {
             None => changes.add(at, "is removed", KEEP),
-            Some(after) => tightened((before, after), &at, compared, changes),
+            Some(after) => compare_parts((before, after), &at, compared, changes),
         }
     }
     for field in new.required() {
@@ -53,14 +53,14 @@ fn tightened(
     compare_values(old, new, at, changes);
     compare_bounds(old, new, at, changes);
     if let (Some(before), Some(after)) = (old.items(), new.items()) {
-        tightened((before, after), &format!("{at} items"), compared, changes);
+        compare_parts((before, after), &format!("{at} items"), compared, changes);
     }
 }
 
 fn compare_types(old: Part<'_>, new: Part<'_>, at: &str, changes: &mut Problems) {
     let (before, after) = (old.types(), new.types());
-    let is_lost = |name: &&str| !accepts_type(&after, name);
-    if !after.is_empty() && (before.is_empty() || before.iter().any(is_lost)) {
+    let is_no_longer_accepted = |name: &&str| !accepts_type(&after, name);
+    if !after.is_empty() && (before.is_empty() || before.iter().any(is_no_longer_accepted)) {
         let before = if before.is_empty() { "anything".to_owned() } else { before.join(" or ") };
         changes.add(at, format!("takes {} instead of {before}", after.join(" or ")), WIDEN);
     }
@@ -74,8 +74,8 @@ fn compare_values(old: Part<'_>, new: Part<'_>, at: &str, changes: &mut Problems
     match (old.values(), new.values()) {
         (None, Some(_)) => changes.add(at, "takes only listed values now", WIDEN),
         (Some(before), Some(after)) => {
-            if let Some(lost) = beyond(&before, &after) {
-                changes.add(at, format!("no longer takes {lost}"), WIDEN);
+            if let Some(missing) = values_missing_in(&before, &after) {
+                changes.add(at, format!("no longer takes {missing}"), WIDEN);
             }
         }
         (_, None) => {}

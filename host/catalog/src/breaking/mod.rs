@@ -1,6 +1,6 @@
 //! Compares two versions of a capability and finds what breaks the agents that call it.
 //!
-//! - `promises`: the comparison of two descriptors
+//! - `descriptors`: the comparison of two descriptors
 //! - `parts`: the schemas of a comparison, with their references followed
 //! - `input`, `output`: what a schema no longer accepts, and what callers do not expect in an answer
 //! - `declared`: errors, events and states
@@ -13,11 +13,11 @@ mod fixes;
 mod input;
 mod output;
 mod parts;
-mod promises;
+mod descriptors;
 mod published;
 mod stored;
 
-pub(crate) use promises::breaking_changes;
-pub use promises::broken_promises;
+pub(crate) use descriptors::describe_breaking_changes;
+pub use descriptors::find_breaking_changes;
 pub use published::published_version;
 pub use stored::stored_conflicts;

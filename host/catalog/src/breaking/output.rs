@@ -2,20 +2,20 @@
 
 use super::{
     fixes::{KEEP, RESTORE},
-    parts::{Compared, Part, beyond},
+    parts::{ComparedPairs, Part, values_missing_in},
 };
 use crate::problem::Problems;
 use serde_json::Value;
 
 /// Finds what callers of the old output no longer get, or get and do not know.
 pub(super) fn compare_output(old: &Value, new: &Value, at: &str, changes: &mut Problems) {
-    differing((Part::of(old), Part::of(new)), at, &mut Compared::default(), changes);
+    compare_parts((Part::of(old), Part::of(new)), at, &mut ComparedPairs::default(), changes);
 }
 
-fn differing(
+fn compare_parts(
     (old, new): (Part<'_>, Part<'_>),
     at: &str,
-    compared: &mut Compared,
+    compared: &mut ComparedPairs,
     changes: &mut Problems,
 ) {
     if !compared.insert(old, new) {
@@ -35,11 +35,11 @@ fn differing(
         if before.types() != after.types() {
             changes.add(&at, "has another type", RESTORE);
         }
-        differing((before, after), &at, compared, changes);
+        compare_parts((before, after), &at, compared, changes);
     }
     compare_values(old, new, at, changes);
     if let (Some(before), Some(after)) = (old.items(), new.items()) {
-        differing((before, after), &format!("{at} items"), compared, changes);
+        compare_parts((before, after), &format!("{at} items"), compared, changes);
     }
 }
 
@@ -49,7 +49,7 @@ fn compare_values(old: Part<'_>, new: Part<'_>, at: &str, changes: &mut Problems
         changes.add(at, "can be more than the listed values now", RESTORE);
         return;
     };
-    if let Some(added) = beyond(&after, &before) {
+    if let Some(added) = values_missing_in(&after, &before) {
         let fix = "answer with a value that callers know, or publish a new major version";
         changes.add(at, format!("can be {added}, which callers do not know"), fix);
     }

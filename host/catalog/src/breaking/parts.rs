@@ -9,9 +9,9 @@ const DEPTH: u8 = 16;
 
 /// The pairs of schemas that were compared. Each is compared once, because schemas can contain themselves.
 #[derive(Debug, Default)]
-pub(super) struct Compared(HashSet<(*const Value, *const Value)>);
+pub(super) struct ComparedPairs(HashSet<(*const Value, *const Value)>);
 
-impl Compared {
+impl ComparedPairs {
     /// Notes a pair. Returns whether it is new.
     pub(super) fn insert(&mut self, old: Part<'_>, new: Part<'_>) -> bool {
         self.0.insert((old.schema, new.schema))
@@ -28,7 +28,7 @@ pub(super) struct Part<'a> {
 
 impl<'a> Part<'a> {
     pub(super) fn of(document: &'a Value) -> Self {
-        Self { document, schema: document, depth: 0 }.followed()
+        Self { document, schema: document, depth: 0 }.resolved()
     }
 
     /// Returns a keyword of the schema.
@@ -104,7 +104,7 @@ impl<'a> Part<'a> {
 
     fn branches(self) -> impl Iterator<Item = Self> {
         let branches = [list(self.schema, "oneOf"), list(self.schema, "anyOf")];
-        branches.into_iter().flatten().filter_map(move |schema| self.part(schema))
+        branches.into_iter().flatten().filter_map(move |schema| self.alternative(schema))
     }
 
     fn is_null(self) -> bool {
@@ -113,20 +113,20 @@ impl<'a> Part<'a> {
 
     /// Returns `schema` as the schema of a part of this schema's value.
     fn child(self, schema: &'a Value) -> Self {
-        Self { schema, depth: 0, ..self }.followed()
+        Self { schema, depth: 0, ..self }.resolved()
     }
 
     /// Returns `schema` as another schema of the same value; `None` if [`DEPTH`] is reached.
-    fn part(self, schema: &'a Value) -> Option<Self> {
+    fn alternative(self, schema: &'a Value) -> Option<Self> {
         let depth = self.depth + 1;
-        (depth < DEPTH).then(|| Self { schema, depth, ..self }.followed())
+        (depth < DEPTH).then(|| Self { schema, depth, ..self }.resolved())
     }
 
     /// Returns the schema to which the references of this one lead, or this schema if it has none.
-    fn followed(self) -> Self {
+    fn resolved(self) -> Self {
         let reference = self.get("$ref").and_then(Value::as_str);
         let target = reference.and_then(|text| self.document.pointer(text.strip_prefix('#')?));
-        target.and_then(|schema| self.part(schema)).unwrap_or(self)
+        target.and_then(|schema| self.alternative(schema)).unwrap_or(self)
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn text(value: &Value) -> String {
 }
 
 /// Returns the values that `others` lacks, joined by commas; `None` if it has all.
-pub(super) fn beyond(values: &[&Value], others: &[&Value]) -> Option<String> {
+pub(super) fn values_missing_in(values: &[&Value], others: &[&Value]) -> Option<String> {
     let texts: Vec<_> =
         values.iter().filter(|value| !others.contains(value)).map(|value| text(value)).collect();
     (!texts.is_empty()).then(|| texts.join(", "))

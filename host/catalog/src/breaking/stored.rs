@@ -28,8 +28,8 @@ fn compare(old: &Collection, new: &Collection, at: &str, conflicts: &mut Problem
         conflicts.add(at, problem, "count versions upwards, and migrate the documents");
     }
     for index in new.indexes.iter().filter(|index| index.unique) {
-        let was = |before: &&Index| before.unique && before.paths == index.paths;
-        if !old.indexes.iter().any(|before| was(&before)) {
+        let is_same = |before: &&Index| before.unique && before.paths == index.paths;
+        if !old.indexes.iter().any(|before| is_same(&before)) {
             conflicts.add(
                 format!("{at}.indexes.{}", index.name),
                 format!("is unique now: the version is refused if two documents have one value of {}", index.paths.join(", ")),

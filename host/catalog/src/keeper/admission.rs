@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// A component that may serve now, or after a migration.
 pub(crate) enum Admitted {
-    Now(Arc<Capability>),
-    After(Box<Capability>, Vec<Step>),
+    Ready(Arc<Capability>),
+    AfterMigration(Box<Capability>, Vec<Step>),
 }
 
 impl Keeper {
@@ -20,8 +20,8 @@ impl Keeper {
         self.ensure_admissible(file, &candidate, permits_older).await?;
         let steps = self.catalog.migration_steps(&candidate).await?;
         match steps.is_empty() {
-            true => self.make_ready(candidate).await.map(Admitted::Now),
-            false => Ok(Admitted::After(Box::new(candidate), steps)),
+            true => self.make_ready(candidate).await.map(Admitted::Ready),
+            false => Ok(Admitted::AfterMigration(Box::new(candidate), steps)),
         }
     }
 
@@ -52,7 +52,7 @@ impl Keeper {
     ) -> Result<Arc<Capability>, LoadError> {
         let declared = &candidate.descriptor.collections;
         candidate.collections =
-            self.catalog.store.declare_for_both(&candidate.id, declared).await?;
+            self.catalog.store.declare_in_both_modes(&candidate.id, declared).await?;
         self.catalog.record_version(&candidate).await?;
         Ok(Arc::new(candidate))
     }

@@ -2,7 +2,7 @@
 
 use super::state::Keeper;
 use crate::{
-    breaking::breaking_changes,
+    breaking::describe_breaking_changes,
     capability::Capability,
     status::{CHANGES, Change},
 };
@@ -15,7 +15,7 @@ impl Keeper {
             return;
         };
         let breaking = match (old, new) {
-            (Some(old), Some(new)) => breaking_changes(&old.descriptor, &new.descriptor),
+            (Some(old), Some(new)) => describe_breaking_changes(&old.descriptor, &new.descriptor),
             (Some(_), None) => vec![format!("capability {id} is removed")],
             _ => Vec::new(),
         };

@@ -93,8 +93,8 @@ impl Keeper {
                 return;
             }
             Ok(Some(capability)) => match self.admit(&file, capability, permits_older).await {
-                Ok(Admitted::Now(capability)) => Ok(Some(capability)),
-                Ok(Admitted::After(capability, steps)) => {
+                Ok(Admitted::Ready(capability)) => Ok(Some(capability)),
+                Ok(Admitted::AfterMigration(capability, steps)) => {
                     self.begin_migration(file, Some(fingerprint), capability, steps);
                     return;
                 }
@@ -163,6 +163,6 @@ impl Keeper {
                 known.handled = None;
             }
         }
-        self.unapplied.retain(|_, unapplied| !unapplied.may_be_over());
+        self.unapplied.retain(|_, unapplied| !unapplied.can_be_resolved());
     }
 }

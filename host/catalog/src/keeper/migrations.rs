@@ -42,7 +42,8 @@ impl Keeper {
         // A migration is cancelled when its file changes.
         let Ok((file, fingerprint, candidate, migrated)) = result else { return };
         let installing = self.file_mut(&file).installing.take();
-        let permits_older = installing.as_ref().is_some_and(|one| one.cause.permits_older());
+        let permits_older =
+            installing.as_ref().is_some_and(|installing| installing.cause.permits_older());
         let serving = match migrated {
             Ok(generations) => {
                 self.switch(&file, *candidate, &generations, permits_older).await.map(Some)
@@ -74,7 +75,7 @@ impl Keeper {
             self.catalog.complete_migration(&candidate, generations).await
         };
         if let Err(error) = switched.await {
-            self.catalog.store.give_up_generations(generations).await?;
+            self.catalog.store.abandon_generations(generations).await?;
             return Err(error);
         }
         self.make_ready(candidate).await

@@ -5,7 +5,7 @@ use super::{
     state::{FileState, Keeper},
 };
 use crate::{
-    attempt::Attempt,
+    attempt::StartAttempt,
     capability::Capability,
     catalog::Catalog,
     folder::{fingerprints, watcher},
@@ -68,7 +68,7 @@ impl Keeper {
 
     async fn load_all(&mut self) -> anyhow::Result<()> {
         let present = fingerprints(&self.catalog.options.folder).await?;
-        let mut attempt = Attempt::begin(&self.catalog.options.start_note)?;
+        let mut attempt = StartAttempt::begin(&self.catalog.options.start_note)?;
         let at_once = if attempt.is_careful() { 1 } else { CONCURRENT_LOADS };
         let mut waiting: Vec<_> = present.clone().into_iter().rev().collect();
         let mut results = Vec::new();
@@ -76,11 +76,11 @@ impl Keeper {
             while self.loads.len() < at_once
                 && let Some((file, fingerprint)) = waiting.pop()
             {
-                if attempt.leaves_out(&file, fingerprint) {
-                    results.push((file, fingerprint, Err(LoadError::EndsStarts)));
+                if attempt.is_excluded(&file, fingerprint) {
+                    results.push((file, fingerprint, Err(LoadError::StartFailed)));
                     continue;
                 }
-                attempt.load(&file, fingerprint)?;
+                attempt.note_load(&file, fingerprint)?;
                 self.begin_load(&file, fingerprint);
             }
             match tokio::time::timeout(START_LOADING, self.loads.join_next()).await {
@@ -101,11 +101,11 @@ impl Keeper {
         results.sort_by(|(one, _, left), (other, _, right)| {
             (rank(left), one).cmp(&(rank(right), other))
         });
-        self.take_decisions().await;
+        self.apply_decisions().await;
         for result in results {
             self.finish_load(result).await;
         }
-        self.take_desired().await;
+        self.install_desired().await;
         while let Some(Ok(result)) = self.fetches.join_next().await {
             self.finish_fetch(result).await;
         }
@@ -149,8 +149,8 @@ impl Keeper {
             while let Some(Ok(result)) = self.loads.try_join_next() {
                 self.finish_load(result).await;
             }
-            self.take_decisions().await;
-            self.take_desired().await;
+            self.apply_decisions().await;
+            self.install_desired().await;
             for postponed in std::mem::take(&mut self.postponed) {
                 self.install(postponed).await;
             }

@@ -3,7 +3,7 @@
 use crate::{
     capability::Capability,
     catalog::Catalog,
-    decisions::Recorded,
+    decisions::RecordedDecisions,
     file::Fingerprint,
     migration::Progress,
     publishing::{
@@ -71,7 +71,7 @@ pub(crate) struct Keeper {
     pub(crate) published: bool,
     pub(crate) changes: Vec<Change>,
     /// The recorded decisions of the operator, as they were last read.
-    pub(super) decisions: Option<Recorded>,
+    pub(super) decisions: Option<RecordedDecisions>,
     /// Components that the operator asks this node to install.
     pub(super) requests: mpsc::UnboundedReceiver<Installation>,
     /// The installations whose file is being loaded or migrated.

@@ -15,7 +15,7 @@ use std::{
 
 /// The number of times that the host must have ended while it installed a version before the version is left
 /// out.
-const ENDED: u32 = 2;
+const MAX_ENDED_INSTALLATIONS: u32 = 2;
 /// After how long an installation that failed for a reason outside of the component is tried again.
 const RETRY: Duration = Duration::from_secs(10);
 
@@ -61,7 +61,7 @@ impl InstallationNote {
     /// during it.
     pub(crate) fn begin(&mut self, seq: i64) -> io::Result<bool> {
         let begun = self.content.begun.entry(seq).or_default();
-        if *begun >= ENDED {
+        if *begun >= MAX_ENDED_INSTALLATIONS {
             return Ok(false);
         }
         *begun += 1;
@@ -77,7 +77,7 @@ impl InstallationNote {
         }
     }
 
-    pub(crate) fn installed(&mut self, id: &str, seq: i64, digest: &str) -> io::Result<()> {
+    pub(crate) fn record_installed(&mut self, id: &str, seq: i64, digest: &str) -> io::Result<()> {
         self.content.installed.insert(id.to_owned(), (seq, digest.to_owned()));
         self.write()
     }
@@ -107,7 +107,7 @@ impl Unapplied {
     }
 
     /// Returns whether a decision of the operator, or the removal of another file, can end the failure.
-    pub(crate) fn may_be_over(&self) -> bool {
+    pub(crate) fn can_be_resolved(&self) -> bool {
         self.error.can_be_decided()
             || matches!(
                 self.error,
@@ -124,7 +124,7 @@ mod tests {
     use portolan_store::{Arrival, VersionState};
 
     #[test]
-    fn what_is_installed_is_known_after_a_restart_and_what_ends_the_host_is_left_out() {
+    fn installed_versions_are_remembered_and_those_that_end_the_host_are_excluded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("note");
         let desired = |seq| DesiredVersion {
@@ -139,7 +139,7 @@ mod tests {
         assert!(!note.has_installed(&desired(3)));
         assert!(note.begin(3).unwrap());
         note.finish(3).unwrap();
-        note.installed("weather", 3, "").unwrap();
+        note.record_installed("weather", 3, "").unwrap();
         let mut note = InstallationNote::open(&path);
         assert!(note.has_installed(&desired(3)) && !note.has_installed(&desired(4)));
         assert!(note.begin(4).unwrap());

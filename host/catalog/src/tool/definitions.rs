@@ -1,7 +1,7 @@
 //! Merges the definitions of several schemas: equal definitions become one, and different definitions
 //! with the same name get different names.
 
-use crate::tool::walk::{drop_formats, spell_out, walk, walk_mut};
+use crate::tool::walk::{drop_formats, replace_booleans, walk, walk_mut};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ const ANCHORED: [&str; 5] = ["$id", "$anchor", "$dynamicAnchor", "$dynamicRef", 
 
 /// The definitions of one document, keyed by the prefix of the references to them, such as `#/$defs/Name`.
 #[derive(Default)]
-pub(super) struct Own<'a>(BTreeMap<String, &'a Value>);
+pub(super) struct DocumentDefinitions<'a>(BTreeMap<String, &'a Value>);
 
 /// Every definition to which a schema refers, directly or not.
 type Closure = BTreeMap<String, Value>;
@@ -23,7 +23,7 @@ pub(super) struct Definitions {
     closures: BTreeMap<String, Closure>,
 }
 
-impl<'a> Own<'a> {
+impl<'a> DocumentDefinitions<'a> {
     pub(super) fn of(document: &'a Value) -> Self {
         let mut own = BTreeMap::new();
         for keyword in KEYWORDS {
@@ -81,13 +81,13 @@ fn references(schema: &Value) -> (BTreeSet<String>, bool) {
 impl Definitions {
     /// Returns the schema for use in another document, and adds the definitions to which it refers. A
     /// schema that is tied to its document loses its rules.
-    pub(super) fn take(&mut self, own: &Own<'_>, schema: &Value) -> Value {
+    pub(super) fn take(&mut self, own: &DocumentDefinitions<'_>, schema: &Value) -> Value {
         if own.closure(schema).is_none() {
             let description = schema.get("description").and_then(Value::as_str);
             return description.map_or_else(|| json!({}), |text| json!({ "description": text }));
         }
         let mut taken = schema.clone();
-        spell_out(&mut taken);
+        replace_booleans(&mut taken);
         drop_formats(&mut taken);
         walk_mut(&mut taken, &mut |fields| {
             let Some(Value::String(reference)) = fields.get_mut("$ref") else { return };
@@ -99,7 +99,7 @@ impl Definitions {
     }
 
     /// Adds a definition and returns its name.
-    fn add(&mut self, own: &Own<'_>, target: &str) -> String {
+    fn add(&mut self, own: &DocumentDefinitions<'_>, target: &str) -> String {
         let Some(definition) = own.0.get(target).copied() else { return String::new() };
         let mut closure = own.closure(definition).unwrap_or_default();
         closure.insert(target.to_owned(), definition.clone());

@@ -7,9 +7,9 @@ mod property;
 mod walk;
 
 use crate::{action::Action, call_schema::reserved_fields};
-use definitions::{Definitions, Own};
+use definitions::{Definitions, DocumentDefinitions};
 use portolan_vocabulary::{Access, Descriptor};
-use property::{Use, property};
+use property::{FieldUse, property};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -32,16 +32,16 @@ impl ToolSchemas {
 
 fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
     let mut definitions = Definitions::default();
-    let mut uses: Vec<(String, Vec<Use<'_>>)> = Vec::new();
+    let mut uses: Vec<(String, Vec<FieldUse<'_>>)> = Vec::new();
     let mut open = false;
     for action in actions {
         let document = action.schemas.input.document();
-        let own = Own::of(document);
+        let own = DocumentDefinitions::of(document);
         let reserved = reserved_fields(action.descriptor.access);
         let listed = document.get("properties").and_then(Value::as_object);
         open |= document.get("patternProperties").is_some();
         for (name, schema) in listed.into_iter().flatten().chain(&reserved) {
-            let one = Use {
+            let one = FieldUse {
                 action: &action.descriptor.name,
                 required: required(action).any(|field| field == name.as_str()),
                 schema: definitions.take(&own, schema),
@@ -71,7 +71,7 @@ fn input(descriptor: &Descriptor, actions: &[&Action]) -> Map<String, Value> {
 
 fn output(actions: &[&Action]) -> Map<String, Value> {
     let mut definitions = Definitions::default();
-    let uses: Vec<Use<'_>> = actions
+    let uses: Vec<FieldUse<'_>> = actions
         .iter()
         .map(|action| {
             let document = action.schemas.output.document();
@@ -81,8 +81,8 @@ fn output(actions: &[&Action]) -> Map<String, Value> {
                 fields.shift_remove("definitions");
                 fields.shift_remove("$schema");
             }
-            let schema = definitions.take(&Own::of(document), &root);
-            Use { action: &action.descriptor.name, required: false, schema }
+            let schema = definitions.take(&DocumentDefinitions::of(document), &root);
+            FieldUse { action: &action.descriptor.name, required: false, schema }
         })
         .collect();
     let text = json!({ "type": "string" });

@@ -15,14 +15,14 @@ const ANNOTATIONS: [&str; 8] = [
 ];
 
 /// A field as one action takes it.
-pub(super) struct Use<'a> {
+pub(super) struct FieldUse<'a> {
     pub(super) action: &'a str,
     pub(super) required: bool,
     pub(super) schema: Value,
 }
 
 /// Returns a schema that accepts what any of the actions accepts. The tool has `count` actions.
-pub(super) fn property(uses: &[Use<'_>], count: usize) -> Value {
+pub(super) fn property(uses: &[FieldUse<'_>], count: usize) -> Value {
     let mut kinds: Vec<(Map<String, Value>, Vec<&str>)> = Vec::new();
     for field in uses {
         let rules = rules(&field.schema);
@@ -60,15 +60,15 @@ fn rules(schema: &Value) -> Map<String, Value> {
 }
 
 /// Returns an annotation's value if all actions have the same one.
-fn common_annotation<'a>(uses: &'a [Use<'_>], annotation: &str) -> Option<&'a Value> {
+fn common_annotation<'a>(uses: &'a [FieldUse<'_>], annotation: &str) -> Option<&'a Value> {
     let (first, rest) = uses.split_first()?;
     let value = first.schema.get(annotation)?;
     rest.iter().all(|field| field.schema.get(annotation) == Some(value)).then_some(value)
 }
 
 /// Describes which actions take the field, and how each describes it.
-fn description(uses: &[Use<'_>], count: usize) -> String {
-    let mark = |field: &Use<'_>| match field.required {
+fn description(uses: &[FieldUse<'_>], count: usize) -> String {
+    let mark = |field: &FieldUse<'_>| match field.required {
         true => format!("{} (required)", field.action),
         false => field.action.to_owned(),
     };

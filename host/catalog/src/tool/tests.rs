@@ -84,7 +84,7 @@ fn formats_that_clients_do_not_know_are_left_out() {
 }
 
 #[test]
-fn one_object_says_which_action_takes_what() {
+fn one_object_names_the_actions_of_each_field() {
     let schema = flat(
         None,
         &[
@@ -199,7 +199,7 @@ fn definitions_that_are_the_same_are_kept_once_and_may_refer_to_themselves() {
 }
 
 #[test]
-fn what_means_something_only_where_it_stands_loses_its_rules() {
+fn a_schema_that_is_tied_to_its_document_loses_its_rules() {
     let input = json!({
         "type": "object",
         "properties": {
@@ -288,7 +288,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_the_strict_schema_accepts_the_flat_one_accepts(
+    fn the_flat_schema_accepts_what_the_strict_one_accepts(
         inputs in collection::vec(input(), 1..4),
         has_default in any::<bool>(),
         bodies in collection::vec(collection::btree_map(sample::select(vec!["a", "b", "c"]), value(), 0..3), 12),

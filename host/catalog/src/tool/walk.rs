@@ -93,22 +93,22 @@ pub(super) fn drop_formats(schema: &mut Value) {
 }
 
 /// Writes the schemas `true` and `false` as objects, because several clients take only objects.
-pub(super) fn spell_out(schema: &mut Value) {
-    spell(schema);
+pub(super) fn replace_booleans(schema: &mut Value) {
+    replace_boolean(schema);
     walk_mut(schema, &mut |fields| {
         for (keyword, value) in fields.iter_mut() {
             match value {
                 Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
-                    list.iter_mut().for_each(spell);
+                    list.iter_mut().for_each(replace_boolean);
                 }
                 Value::Object(map) if MAPS.contains(&keyword.as_str()) => {
-                    map.values_mut().for_each(spell);
+                    map.values_mut().for_each(replace_boolean);
                 }
                 schema
                     if SINGLE.contains(&keyword.as_str())
                         && !SWITCHES.contains(&keyword.as_str()) =>
                 {
-                    spell(schema);
+                    replace_boolean(schema);
                 }
                 _ => {}
             }
@@ -116,7 +116,7 @@ pub(super) fn spell_out(schema: &mut Value) {
     });
 }
 
-fn spell(schema: &mut Value) {
+fn replace_boolean(schema: &mut Value) {
     match schema {
         Value::Bool(true) => *schema = json!({}),
         Value::Bool(false) => *schema = json!({ "not": {} }),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::process::ExitCode;
 
 /// The maximum number of rows of one request.
-const PAGE: usize = 1_000;
+const MAX_PAGE_ROWS: usize = 1_000;
 
 /// Arguments of `portolan audit`. A row must match every filter.
 #[derive(Debug, Args)]
@@ -15,10 +15,10 @@ pub(super) struct Audit {
     #[command(flatten)]
     operator: Operator,
     /// Filter by time, from: 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z
-    #[arg(long, value_name = "TIME", value_parser = instant)]
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     since: Option<Timestamp>,
     /// Filter by time, until
-    #[arg(long, value_name = "TIME", value_parser = instant)]
+    #[arg(long, value_name = "TIME", value_parser = parse_instant)]
     until: Option<Timestamp>,
     /// Filter by agent
     #[arg(long, value_name = "ID")]
@@ -64,15 +64,15 @@ impl Audit {
         ];
         let filter: Vec<_> =
             filter.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        let (mut left, mut before) = (self.limit, None);
-        while left > 0 {
+        let (mut remaining, mut before) = (self.limit, None);
+        while remaining > 0 {
             let mut query = filter.clone();
-            query.push(("limit", left.min(PAGE).to_string()));
+            query.push(("limit", remaining.min(MAX_PAGE_ROWS).to_string()));
             query.extend(before.map(|before: i64| ("before", before.to_string())));
             let page = self.operator.get("/audit", &query).await?;
             let entries = page.get("entries").and_then(Value::as_array);
             for entry in entries.into_iter().flatten() {
-                left = left.saturating_sub(1);
+                remaining = remaining.saturating_sub(1);
                 if self.json { line!("{entry}") } else { print(entry) }
             }
             before = page.get("before").and_then(Value::as_i64);
@@ -87,12 +87,12 @@ impl Audit {
 fn print(entry: &Value) {
     let action = format!("{}.{}", text(entry, "capability"), text(entry, "action"));
     let micros = entry.get("duration_us").and_then(Value::as_f64).unwrap_or_default();
-    let who = match entry.get("agent_id") {
+    let caller = match entry.get("agent_id") {
         Some(Value::String(agent)) => agent.clone(),
         _ => "system".to_owned(),
     };
     line!(
-        "{}  {:<32} {:<24} {:>8.1} ms  {who} {}  {}",
+        "{}  {:<32} {:<24} {:>8.1} ms  {caller} {}  {}",
         text(entry, "at"),
         action,
         text(entry, "outcome"),
@@ -103,15 +103,17 @@ fn print(entry: &Value) {
 }
 
 /// Parses an instant, or a duration before now.
-fn instant(written: &str) -> Result<Timestamp, String> {
+fn parse_instant(text: &str) -> Result<Timestamp, String> {
     const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-    let ago = UNITS.iter().find_map(|(unit, seconds)| {
-        let count: u64 = written.strip_suffix(*unit)?.parse().ok()?;
+    let millis_ago = UNITS.iter().find_map(|(unit, seconds)| {
+        let count: u64 = text.strip_suffix(*unit)?.parse().ok()?;
         count.checked_mul(seconds * 1000)
     });
-    match ago {
-        Some(ago) => Ok(Timestamp::from_millis(Timestamp::now().as_millis().saturating_sub(ago))),
-        None => written
+    match millis_ago {
+        Some(millis_ago) => {
+            Ok(Timestamp::from_millis(Timestamp::now().as_millis().saturating_sub(millis_ago)))
+        }
+        None => text
             .parse()
             .map_err(|_| "write 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z".to_owned()),
     }

@@ -38,9 +38,9 @@ impl Call {
         let client = client()?;
         let token = match self.token {
             Some(token) => token,
-            None => match Credentials::installed(url) {
+            None => match Credentials::find_installed(url) {
                 Some(credentials) => credentials.token(&client, url).await?,
-                None => Credentials::new(&client, url).await?.token(&client, url).await?,
+                None => Credentials::register(&client, url).await?.token(&client, url).await?,
             },
         };
         let response = client
@@ -73,7 +73,7 @@ struct CredentialsFile {
 
 impl Credentials {
     /// Returns the credentials that the installer of this host has stored, if it has stored any.
-    fn installed(url: &str) -> Option<Self> {
+    fn find_installed(url: &str) -> Option<Self> {
         let folder =
             |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
@@ -84,7 +84,7 @@ impl Credentials {
     }
 
     /// Registers an anonymous agent and returns its credentials.
-    async fn new(client: &reqwest::Client, url: &str) -> anyhow::Result<Self> {
+    async fn register(client: &reqwest::Client, url: &str) -> anyhow::Result<Self> {
         let registered: Value = client
             .post(format!("{url}/v1/agents/register"))
             .json(&json!({ "type": "anonymous", "agent_name": "portolan call" }))

@@ -31,14 +31,14 @@ enum Decision {
     /// Permit everything that a component needs and is not permitted yet
     ///
     /// `portolan catalog` lists it, and `portolan check` prints it before the file is installed.
-    Approve(Decided),
+    Approve(DecisionArguments),
     /// Give an id, with its documents and secrets, to the publisher of the refused file with this id
-    Adopt(Decided),
+    Adopt(DecisionArguments),
 }
 
 /// The arguments of a decision.
 #[derive(Debug, Args)]
-pub(super) struct Decided {
+pub(super) struct DecisionArguments {
     /// The capability's id, such as agent_listings
     id: String,
     /// Decide only if the component has this digest, as `portolan catalog` and `portolan check` show it
@@ -48,7 +48,7 @@ pub(super) struct Decided {
     operator: Operator,
 }
 
-impl Decided {
+impl DecisionArguments {
     async fn send(&self, decision: &str) -> anyhow::Result<Value> {
         let path = format!("/catalog/{}/{decision}", self.id);
         let digest = self.digest.as_ref().map(|digest| ("digest", digest.clone()));
@@ -57,15 +57,15 @@ impl Decided {
 }
 
 impl Decision {
-    async fn make(&self) -> anyhow::Result<ExitCode> {
+    async fn execute(&self) -> anyhow::Result<ExitCode> {
         match self {
-            Self::Approve(decided) => {
-                let answer = decided.send("approve").await?;
-                line!("{} may now: {}", decided.id, texts(&answer, "permitted"));
+            Self::Approve(arguments) => {
+                let answer = arguments.send("approve").await?;
+                line!("{} may now: {}", arguments.id, texts(&answer, "permitted"));
             }
-            Self::Adopt(decided) => {
-                let answer = decided.send("adopt").await?;
-                line!("{} belongs to {} now", decided.id, text(&answer, "publisher"));
+            Self::Adopt(arguments) => {
+                let answer = arguments.send("adopt").await?;
+                line!("{} belongs to {} now", arguments.id, text(&answer, "publisher"));
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -76,7 +76,7 @@ impl CatalogCommand {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
             match &self.decision {
-                Some(decision) => decision.make().await,
+                Some(decision) => decision.execute().await,
                 None => self.show().await,
             }
         })
@@ -109,22 +109,22 @@ fn print_permissions(status: &Value) {
     for capability in status.get("loaded").and_then(Value::as_array).into_iter().flatten() {
         line!("{} ({})", text(capability, "id"), text(capability, "publisher"));
         for name in ["imports", "invokes", "publishes", "subscribes", "missing"] {
-            let reached = texts(capability, name);
-            if !reached.is_empty() {
-                line!("  {name:<10} {reached}");
+            let names = texts(capability, name);
+            if !names.is_empty() {
+                line!("  {name:<10} {names}");
             }
         }
     }
 }
 
 /// The used share of a quota from which on `portolan catalog` shows the quota.
-const NOTABLE: f64 = 0.8;
+const NOTABLE_SHARE: f64 = 0.8;
 
 /// Prints the quotas of which at least this share is used.
 fn print_quotas(status: &Value, share: f64) {
     for quota in status.get("quotas").and_then(Value::as_array).into_iter().flatten() {
-        let number = |name: &str| quota.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-        if number("used") < number("limit") * share {
+        let amount = |name: &str| quota.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        if amount("used") < amount("limit") * share {
             continue;
         }
         let mode = match quota.get("test_mode") {
@@ -196,12 +196,12 @@ fn print(status: &Value) {
     }
     for migration in list("migrations") {
         let (from, to) = (text(&migration, "from"), text(&migration, "to"));
-        let (doing, versions) = match from == to {
+        let (activity, versions) = match from == to {
             true => ("indexing", String::new()),
             false => ("migrating", format!(" from version {from} to {to}")),
         };
         line!(
-            "{doing}: {}: {}.{}{versions}, {} of {} documents",
+            "{activity}: {}: {}.{}{versions}, {} of {} documents",
             text(&migration, "file"),
             text(&migration, "id"),
             text(&migration, "collection"),
@@ -209,7 +209,7 @@ fn print(status: &Value) {
             text(&migration, "documents")
         );
     }
-    print_quotas(status, NOTABLE);
+    print_quotas(status, NOTABLE_SHARE);
     for change in list("changes").iter().filter(|change| {
         change.get("breaking").is_some_and(|breaking| breaking != &Value::Array(Vec::new()))
     }) {

@@ -101,19 +101,19 @@ impl Operator {
         self.request(method, path, |request| request.query(query)).await
     }
 
-    /// Sends a request to which `completed` has added a query or a body, and returns the answer.
+    /// Sends a request to which `add_content` has added a query or a body, and returns the answer.
     pub(super) async fn request(
         &self,
         method: Method,
         path: &str,
-        completed: impl FnOnce(RequestBuilder) -> RequestBuilder,
+        add_content: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> anyhow::Result<Value> {
-        answer(self.respond(method, path, completed).await?).await
+        answer(self.send_request(method, path, add_content).await?).await
     }
 
     /// Prints an answer as it arrives.
     pub(super) async fn print(&self, path: &str) -> anyhow::Result<()> {
-        let mut response = self.respond(Method::GET, path, |request| request).await?;
+        let mut response = self.send_request(Method::GET, path, |request| request).await?;
         if !response.status().is_success() {
             return answer(response).await.map(drop);
         }
@@ -123,18 +123,18 @@ impl Operator {
         Ok(())
     }
 
-    async fn respond(
+    async fn send_request(
         &self,
         method: Method,
         path: &str,
-        completed: impl FnOnce(RequestBuilder) -> RequestBuilder,
+        add_content: impl FnOnce(RequestBuilder) -> RequestBuilder,
     ) -> anyhow::Result<Response> {
         let Route { client, url, token, name } = self.route()?;
         let mut request = client.request(method, format!("{url}{path}"));
         if let Some(token) = token {
             request = request.bearer_auth(token);
         }
-        completed(request).send().await.with_context(|| {
+        add_content(request).send().await.with_context(|| {
             format!("no host answers at {name}; start one with `portolan serve`, or name another with --data-dir or --admin-url")
         })
     }
@@ -144,11 +144,11 @@ impl Operator {
     fn route(&self) -> anyhow::Result<Route> {
         let config = OperatorConfig::load(self.data_dir.clone())?;
         let token_file = config.data_dir.join(TOKEN_FILE);
-        let kept_token =
+        let read_token_file =
             || std::fs::read_to_string(&token_file).ok().map(|text| text.trim().to_owned());
         if let Some(url) = &self.admin_url {
             // The token in the data folder is that of the host on this machine, and no other host gets it.
-            let token = config.token.or_else(|| is_loopback(url).then(kept_token).flatten());
+            let token = config.token.or_else(|| is_loopback(url).then(read_token_file).flatten());
             let url = url.trim_end_matches('/').to_owned();
             return Ok(Route { client: client()?, name: without_password(&url), url, token });
         }
@@ -159,7 +159,7 @@ impl Operator {
             return Ok(Route { client, url: "http://localhost".to_owned(), token: None, name });
         }
         let url = format!("http://{}", config.admin_listen);
-        let token = config.token.or_else(kept_token);
+        let token = config.token.or_else(read_token_file);
         Ok(Route { client: client()?, name: url.clone(), url, token })
     }
 }
@@ -181,9 +181,9 @@ fn refusal(answer: &Value) -> String {
             let mut lines = format!("{message}\n  to fix it: {}", text(conflict, "fix"));
             let problems = conflict.get("problems").and_then(Value::as_array);
             for problem in problems.into_iter().flatten() {
-                let part = |name| text(problem, name);
-                let (at, what, fix) = (part("at"), part("problem"), part("fix"));
-                lines.push_str(&format!("\n  - {at}: {what}\n    to fix it: {fix}"));
+                let member = |name| text(problem, name);
+                let (at, description, fix) = (member("at"), member("problem"), member("fix"));
+                lines.push_str(&format!("\n  - {at}: {description}\n    to fix it: {fix}"));
             }
             lines
         }

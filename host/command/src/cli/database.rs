@@ -2,7 +2,7 @@
 
 use crate::{
     config::{Config, FILE, Flags},
-    opening::ERASURES,
+    startup::ERASURES,
 };
 use clap::Args;
 use portolan_store::{self as db, DatabaseUrl};

@@ -43,9 +43,9 @@ impl DeadLetters {
                     let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
                     let ids = if *all { "all".to_owned() } else { ids.join(",") };
                     let query = [("ids", ids)];
-                    let done =
+                    let answer =
                         self.operator.send(Method::POST, "/dead-letters/replay", &query).await?;
-                    line!("{} events will be delivered again", text(&done, "replayed"));
+                    line!("{} events will be delivered again", text(&answer, "replayed"));
                 }
             }
             Ok(ExitCode::SUCCESS)

@@ -23,21 +23,21 @@ pub(super) struct Documents {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Print a document in quarantine as JSON
-    Show(Place),
+    Show(DocumentArguments),
     /// Replace a document in quarantine with a corrected one
     ///
     /// The file has the document alone, as JSON in the form of the version that serves. It must satisfy the
     /// collection's indexes and name no undeclared person.
     Repair {
         #[command(flatten)]
-        place: Place,
+        arguments: DocumentArguments,
         /// A file with the corrected document
         file: PathBuf,
     },
     /// Delete a document in quarantine; it cannot be undone
     Drop {
         #[command(flatten)]
-        place: Place,
+        arguments: DocumentArguments,
         /// Confirm the deletion
         #[arg(long, required = true)]
         yes: bool,
@@ -46,7 +46,7 @@ enum Command {
 
 /// A document.
 #[derive(Debug, Args)]
-struct Place {
+struct DocumentArguments {
     /// The capability's id, such as agent_listings
     capability: String,
     /// The collection
@@ -60,7 +60,7 @@ struct Place {
     operator: Operator,
 }
 
-impl Place {
+impl DocumentArguments {
     fn query(&self) -> [(&'static str, String); 4] {
         [
             ("capability", self.capability.clone()),
@@ -82,28 +82,28 @@ impl Documents {
                         false => print(&answer),
                     }
                 }
-                Some(Command::Show(place)) => {
+                Some(Command::Show(arguments)) => {
                     let document =
-                        place.operator.get("/documents/document", &place.query()).await?;
+                        arguments.operator.get("/documents/document", &arguments.query()).await?;
                     line!("{document:#}");
                 }
-                Some(Command::Repair { place, file }) => {
-                    let unreadable = || format!("cannot read {}", file.display());
-                    let text = std::fs::read_to_string(file).with_context(unreadable)?;
+                Some(Command::Repair { arguments, file }) => {
+                    let cannot_read = || format!("cannot read {}", file.display());
+                    let text = std::fs::read_to_string(file).with_context(cannot_read)?;
                     let document: Value = serde_json::from_str(&text)
                         .with_context(|| format!("{} is not JSON", file.display()))?;
-                    place
+                    arguments
                         .operator
                         .request(Method::PUT, "/documents/document", |request| {
-                            request.query(&place.query()).json(&document)
+                            request.query(&arguments.query()).json(&document)
                         })
                         .await?;
-                    line!("{} is repaired and serves again", place.id);
+                    line!("{} is repaired and serves again", arguments.id);
                 }
-                Some(Command::Drop { place, .. }) => {
+                Some(Command::Drop { arguments, .. }) => {
                     let path = "/documents/document";
-                    place.operator.send(Method::DELETE, path, &place.query()).await?;
-                    line!("{} is deleted", place.id);
+                    arguments.operator.send(Method::DELETE, path, &arguments.query()).await?;
+                    line!("{} is deleted", arguments.id);
                 }
             }
             Ok(ExitCode::SUCCESS)
@@ -119,20 +119,20 @@ fn print(answer: &Value) {
         return;
     }
     for document in documents {
-        let is = |name: &str| document.get(name) == Some(&Value::Bool(true));
+        let is_true = |name: &str| document.get(name) == Some(&Value::Bool(true));
         line!(
             "{} {} {}{}",
             text(document, "capability"),
             text(document, "collection"),
             text(document, "id"),
-            if is("test_mode") { " (test mode)" } else { "" }
+            if is_true("test_mode") { " (test mode)" } else { "" }
         );
-        let what = match is("removed") {
+        let reason = match is_true("removed") {
             true => "could not be migrated",
             false => "cannot be read",
         };
         line!(
-            "  {what} since {}: {} (version {})",
+            "  {reason} since {}: {} (version {})",
             text(document, "quarantined_at"),
             text(document, "reason"),
             text(document, "version")

@@ -95,7 +95,7 @@ impl Feeds {
                 let sources = Sources::read(&sources, None)?;
                 let options = publication.options(Limits::default())?;
                 block_on(build_with_statements(&statements, options, async |options| {
-                    Ok(Some(build(&sources, options, &show).await?))
+                    Ok(Some(build(&sources, options, &print_progress).await?))
                 }))
             }
             Command::Check { folder } => {
@@ -117,7 +117,7 @@ impl Feeds {
                 let options =
                     publication.options(Limits { pause: Duration::ZERO, ..Limits::default() })?;
                 block_on(build_with_statements(&statements, options, async |options| {
-                    Ok(demo::rehearse(&stages, options, &show).await?)
+                    Ok(demo::rehearse(&stages, options, &print_progress).await?)
                 }))
             }
         }
@@ -139,7 +139,7 @@ async fn build_with_statements(
     Ok(print_report(&report))
 }
 
-fn show(progress: Progress) {
+fn print_progress(progress: Progress) {
     match progress {
         Progress::Begun { sources } => eprintln!("reading {sources} sources"),
         Progress::Read { source, records, faults: 0, left } => {
@@ -160,10 +160,10 @@ fn show(progress: Progress) {
 
 /// Prints the outcome of a build. The exit status is 2 if a source has failed.
 fn print_report(report: &Report) -> ExitCode {
-    let failing =
+    let failing_sources =
         || report.sources.iter().filter_map(|source| Some((source, source.failing.as_ref()?)));
-    for (source, failing) in failing() {
-        line!("{} fails since {}: {}", source.id, failing.since, failing.reason);
+    for (source, failure) in failing_sources() {
+        line!("{} fails since {}: {}", source.id, failure.since, failure.reason);
     }
     for source in report.sources.iter().filter(|source| !source.faults.is_empty()) {
         for fault in &source.faults {
@@ -174,7 +174,7 @@ fn print_report(report: &Report) -> ExitCode {
         [] => line!("nothing has changed"),
         changed => line!("changed: {}", changed.join(", ")),
     }
-    match failing().count() {
+    match failing_sources().count() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(2),
     }

@@ -34,8 +34,8 @@ impl Run {
             let input: Value = serde_json::from_str(&text).context("--input is not JSON")?;
             let path = format!("/capabilities/{}/{}", self.capability, self.action);
             let test_mode = [("test_mode", self.test_mode)];
-            let complete = |request: RequestBuilder| request.query(&test_mode).json(&input);
-            let answer = self.operator.request(Method::POST, &path, complete).await?;
+            let add_content = |request: RequestBuilder| request.query(&test_mode).json(&input);
+            let answer = self.operator.request(Method::POST, &path, add_content).await?;
             line!("{:#}", answer.get("result").unwrap_or(&Value::Null));
             Ok(ExitCode::SUCCESS)
         })

@@ -3,12 +3,12 @@
 use crate::{
     cli::log_format,
     config::{Config, FILE, Flags},
-    opening::{HostResources, OpenHost},
+    startup::{HostResources, OpenHost},
 };
 use anyhow::Context as _;
-use portolan_http::Listening;
+use portolan_http::Listeners;
 use portolan_mcp::{Server, ServerHandler};
-use portolan_outgoing::sms::SmsPort;
+use portolan_outgoing::sms::SmsTransport;
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
 use portolan_vocabulary::Clock;
 use std::{
@@ -61,7 +61,7 @@ async fn run<S: ServerHandler + Send + 'static>(
     // Each waiting reader holds a connection open. It is not an error if the limit of open files
     // cannot be raised.
     let _raised = rlimit::increase_nofile_limit(u64::MAX);
-    let listening = Listening::open(config.listen, config.admin_listen).await?;
+    let listeners = Listeners::open(config.listen, config.admin_listen).await?;
     let sandbox = Arc::new(Sandbox::new(SandboxOptions {
         limits: config.limits.clone(),
         artifacts: config.data_dir.join("artifacts"),
@@ -71,9 +71,9 @@ async fn run<S: ServerHandler + Send + 'static>(
     })?);
     sandbox.clean_artifacts();
     let (clock, trusted) = (Clock::system(), Vec::new());
-    let resources = HostResources { listening, clock, sandbox, trusted, stop };
+    let resources = HostResources { listeners, clock, sandbox, trusted, stop };
     let host = OpenHost::open(&config, resources).await?;
-    if let SmsPort::Outbox(path) = &config.sms {
+    if let SmsTransport::Outbox(path) = &config.sms {
         tracing::warn!(path = %path.display(), "text messages are written to a file; set `sms` to a provider in production");
     }
     announce(&host, started)?;

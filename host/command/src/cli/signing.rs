@@ -34,14 +34,14 @@ pub(super) struct Sign {
 impl Keygen {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let previous = match &self.succeeds {
-            Some(previous) => Some((read_key(previous)?, Succession::read(previous)?)),
+            Some(file) => Some((read_key(file)?, Succession::read(file)?)),
             None => None,
         };
         let key = create_key(&self.file).context("the key is not created")?;
         let public = key.verifying_key().to_bytes();
         line!("{}", Publisher::Key(public));
-        if let Some((previous, succession)) = previous {
-            let file = succession.followed(&previous, &public)?.write(&self.file)?;
+        if let Some((previous_key, succession)) = previous {
+            let file = succession.followed(&previous_key, &public)?.write(&self.file)?;
             line!("{} says that it succeeds your key so far: keep both together", file.display());
         }
         Ok(ExitCode::SUCCESS)

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// The maximum number of statements of one page.
-const PAGE: u32 = 100;
+const PAGE_STATEMENTS: u32 = 100;
 /// The maximum number of signals of one call.
 const MAX_SIGNALS: usize = 5;
 /// The time-out of a request, after which a build continues without the host.
@@ -49,7 +49,7 @@ struct Page {
 impl Statements {
     /// Returns the statements. If they cannot be read, prints a warning and returns `None`.
     pub(super) async fn load(&self) -> Option<Knowledge> {
-        match self.knowledge().await {
+        match self.read_all().await {
             Ok(knowledge) => {
                 let Knowledge { verified_owners, evidence } = &knowledge;
                 let (owners, evidence) = (verified_owners.len(), evidence.len());
@@ -65,15 +65,15 @@ impl Statements {
         }
     }
 
-    async fn knowledge(&self) -> anyhow::Result<Knowledge> {
+    async fn read_all(&self) -> anyhow::Result<Knowledge> {
         let mut knowledge = Knowledge::default();
-        let mut input = json!({ "limit": PAGE });
+        let mut input = json!({ "limit": PAGE_STATEMENTS });
         loop {
             let page: Page = self.operate("knowledge", &input).await?;
             knowledge.verified_owners.extend(page.verified_owners);
             knowledge.evidence.extend(page.evidence);
             match page.next_cursor {
-                Some(cursor) => input = json!({ "limit": PAGE, "cursor": cursor }),
+                Some(cursor) => input = json!({ "limit": PAGE_STATEMENTS, "cursor": cursor }),
                 None => return Ok(knowledge),
             }
         }
@@ -82,12 +82,14 @@ impl Statements {
     /// Tells the host the new state of signals with statements, so that it can notify the people who made the
     /// statements. If that fails, prints a warning.
     pub(super) async fn announce(&self, moved: &[Moved], knowledge: &Knowledge) {
-        let with_statements: BTreeSet<&String> =
+        let signals_with_statements: BTreeSet<&String> =
             knowledge.evidence.iter().map(|evidence| &evidence.signal_id).collect();
-        let moved: Vec<&Moved> =
-            moved.iter().filter(|step| with_statements.contains(&step.signal_id)).collect();
+        let moved: Vec<&Moved> = moved
+            .iter()
+            .filter(|signal| signals_with_statements.contains(&signal.signal_id))
+            .collect();
         for moves in moved.chunks(MAX_SIGNALS) {
-            let moves: Vec<Value> = moves.iter().copied().map(step).collect();
+            let moves: Vec<Value> = moves.iter().copied().map(move_json).collect();
             let announced = self.operate::<Value>("announce", &json!({ "moves": moves })).await;
             if let Err(error) = announced {
                 eprintln!("the changes of signals cannot be announced: {error:#}");
@@ -115,16 +117,17 @@ impl Statements {
     async fn operate<T: DeserializeOwned>(&self, action: &str, input: &Value) -> anyhow::Result<T> {
         let path = format!("/capabilities/{}/{action}", self.capability().await?);
         let test_mode = [("test_mode", self.test_mode)];
-        let complete =
+        let add_content =
             |request: RequestBuilder| request.timeout(TIMEOUT).query(&test_mode).json(input);
-        let mut answer = self.operator.request(Method::POST, &path, complete).await?;
+        let mut answer = self.operator.request(Method::POST, &path, add_content).await?;
         let result = answer.get_mut("result").map(Value::take).unwrap_or_default();
         serde_json::from_value(result).context("the host's answer has an unexpected form")
     }
 }
 
-fn step(moved: &Moved) -> Value {
-    let mut step = BTreeMap::from([("signal_id", json!(moved.signal_id)), ("to", json!(moved.to))]);
-    step.extend(moved.from.map(|from| ("from", json!(from))));
-    json!(step)
+fn move_json(moved: &Moved) -> Value {
+    let mut fields =
+        BTreeMap::from([("signal_id", json!(moved.signal_id)), ("to", json!(moved.to))]);
+    fields.extend(moved.from.map(|from| ("from", json!(from))));
+    json!(fields)
 }

@@ -29,9 +29,9 @@ impl Timers {
             }
             let answer = self.operator.get("/timers", &[]).await?;
             let timers = answer.get("timers").and_then(Value::as_array).into_iter().flatten();
-            let is_meant =
+            let is_selected =
                 |timer: &&Value| self.id.as_ref().is_none_or(|id| text(timer, "capability") == *id);
-            for timer in timers.filter(is_meant) {
+            for timer in timers.filter(is_selected) {
                 line!(
                     "{:<24} {:<20} {:>8} pending {:>8} due, next at {}",
                     text(timer, "capability"),

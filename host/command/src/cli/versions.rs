@@ -30,7 +30,7 @@ pub(super) struct Publish {
     #[command(flatten)]
     access: RegistryAccess,
     #[command(flatten)]
-    decided: Decided,
+    decision: DecisionArguments,
 }
 
 /// Arguments of `portolan history`.
@@ -55,12 +55,12 @@ pub(super) struct Rollback {
     #[arg(long, value_name = "VERSION")]
     to: Option<String>,
     #[command(flatten)]
-    decided: Decided,
+    decision: DecisionArguments,
 }
 
 /// What every decision about a version takes.
 #[derive(Debug, Args)]
-struct Decided {
+struct DecisionArguments {
     /// The name of the operator who decides, for the history [default: the name of this user]
     #[arg(long, value_name = "NAME", env = "USER", hide_env = true)]
     by: Option<String>,
@@ -77,18 +77,19 @@ impl Publish {
     }
 
     async fn publish(self) -> anyhow::Result<ExitCode> {
-        let Self { component, name, access, decided } = self;
-        let (content, own, source) = read(&component, &access).await?;
-        let mut query = vec![("file", name.unwrap_or(own)), ("source", source)];
-        query.extend(decided.by.clone().map(|by| ("by", by)));
-        let complete = |request: RequestBuilder| request.query(&query).body(content);
-        let answer = decided.operator.request(Method::POST, "/catalog/publish", complete).await?;
-        decided.print(&answer)
+        let Self { component, name, access, decision } = self;
+        let (content, default_name, source) = read_component(&component, &access).await?;
+        let mut query = vec![("file", name.unwrap_or(default_name)), ("source", source)];
+        query.extend(decision.by.clone().map(|by| ("by", by)));
+        let add_content = |request: RequestBuilder| request.query(&query).body(content);
+        let answer =
+            decision.operator.request(Method::POST, "/catalog/publish", add_content).await?;
+        decision.print(&answer)
     }
 }
 
 /// Returns a component, the name of its file, and its source for the history.
-async fn read(
+async fn read_component(
     component: &Path,
     access: &RegistryAccess,
 ) -> anyhow::Result<(Vec<u8>, String, String)> {
@@ -107,17 +108,17 @@ async fn read(
 impl Rollback {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         block_on(async {
-            let Self { id, to, decided } = self;
+            let Self { id, to, decision } = self;
             let mut query: Vec<_> = to.map(|to| ("to", to)).into_iter().collect();
-            query.extend(decided.by.clone().map(|by| ("by", by)));
+            query.extend(decision.by.clone().map(|by| ("by", by)));
             let path = format!("/catalog/{id}/rollback");
-            let answer = decided.operator.send(Method::POST, &path, &query).await?;
-            decided.print(&answer)
+            let answer = decision.operator.send(Method::POST, &path, &query).await?;
+            decision.print(&answer)
         })
     }
 }
 
-impl Decided {
+impl DecisionArguments {
     /// Prints what became of a version.
     fn print(&self, answer: &Value) -> anyhow::Result<ExitCode> {
         if self.json {
@@ -173,13 +174,13 @@ fn print(history: &Value) {
     }
     let serving = history.pointer("/serving/digest");
     let desired = history.get("desired").filter(|desired| !desired.is_null());
-    let mut is_marked = false;
+    let mut has_marker = false;
     for entry in history.get("versions").and_then(Value::as_array).into_iter().flatten() {
-        let serves = !is_marked && serving.is_some() && entry.get("digest") == serving;
-        is_marked |= serves;
+        let is_serving = !has_marker && serving.is_some() && entry.get("digest") == serving;
+        has_marker |= is_serving;
         line!(
             "{} {:<12} {}  {:<11} {}",
-            if serves { "*" } else { " " },
+            if is_serving { "*" } else { " " },
             text(entry, "version"),
             text(entry, "at"),
             text(entry, "arrival").replace('_', " "),

@@ -2,14 +2,14 @@
 
 use crate::config::{
     error::ConfigError,
-    written::{Flags, List, Switch, Tokens, Trusted, Written, shipped_roles},
+    raw::{Flags, List, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
 };
 use ipnet::IpNet;
 use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
-use portolan_outgoing::{lookups::LookupSettings, sms::SmsPort};
+use portolan_outgoing::{lookups::LookupSettings, sms::SmsTransport};
 use portolan_publication::Provider;
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
@@ -37,7 +37,7 @@ pub struct Config {
     pub feeds_dir: PathBuf,
     /// `None` if the keys are in the data folder.
     pub secret_keys: Option<Keyring>,
-    pub sms: SmsPort,
+    pub sms: SmsTransport,
     /// Allowed hosts of redirect addresses, in addition to loopback.
     pub redirect_hosts: RedirectHosts,
     /// Private networks that the host may connect to, for client documents, pages and webhooks.
@@ -68,23 +68,23 @@ impl Config {
     /// Reads and checks all settings, including those of this file if it exists. The error has
     /// every fault.
     pub fn load(file: &Path, flags: &Flags) -> Result<Self, ConfigError> {
-        Self::check(Written::read(file, flags)?)
+        Self::check(RawConfig::read(file, flags)?)
     }
 
     /// Returns the default settings with these folders and without rate limits. Neither a file nor the
     /// environment is read.
     pub(crate) fn for_tests(data_dir: PathBuf, catalog_dir: PathBuf) -> Result<Self, ConfigError> {
         let rate_limits = Switch::Off;
-        Self::check(Written { data_dir, catalog_dir, rate_limits, ..Written::default() })
+        Self::check(RawConfig { data_dir, catalog_dir, rate_limits, ..RawConfig::default() })
     }
 
-    fn check(written: Written) -> Result<Self, ConfigError> {
+    fn check(raw: RawConfig) -> Result<Self, ConfigError> {
         let mut faults = Vec::new();
-        let listen = address("listen", &written.listen, &mut faults);
-        let admin_listen = address("admin_listen", &written.admin_listen, &mut faults);
-        let public_url = written.public_url.and_then(|url| public_url(&url, &mut faults));
-        let database_url = match &written.database_url {
-            None => Some(DatabaseUrl::from(written.data_dir.join("portolan.db"))),
+        let listen = address("listen", &raw.listen, &mut faults);
+        let admin_listen = address("admin_listen", &raw.admin_listen, &mut faults);
+        let public_url = raw.public_url.and_then(|url| public_url(&url, &mut faults));
+        let database_url = match &raw.database_url {
+            None => Some(DatabaseUrl::from(raw.data_dir.join("portolan.db"))),
             Some(url) => match url.parse() {
                 Ok(url) => Some(url),
                 Err(fix) => {
@@ -93,7 +93,7 @@ impl Config {
                 }
             },
         };
-        let secret_keys = match written.secret_keys.as_deref().map(Keyring::parse) {
+        let secret_keys = match raw.secret_keys.as_deref().map(Keyring::parse) {
             None => None,
             Some(Ok(keys)) => Some(keys),
             Some(Err(fix)) => {
@@ -101,39 +101,39 @@ impl Config {
                 None
             }
         };
-        let sms = match written.sms.as_deref().map(str::parse) {
-            None => SmsPort::Outbox(written.data_dir.join("sms-outbox.jsonl")),
+        let sms = match raw.sms.as_deref().map(str::parse) {
+            None => SmsTransport::Outbox(raw.data_dir.join("sms-outbox.jsonl")),
             Some(Ok(port)) => port,
             Some(Err(fix)) => {
                 faults.push(format!("sms cannot be used: {fix}"));
-                SmsPort::Outbox(PathBuf::new())
+                SmsTransport::Outbox(PathBuf::new())
             }
         };
-        if written.operator_token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
+        if raw.operator_token.as_ref().is_some_and(|token| token.len() < MIN_TOKEN_BYTES) {
             faults.push(format!(
                 "operator_token cannot be used: write at least {MIN_TOKEN_BYTES} random characters"
             ));
         }
-        for limit in written.limits.table() {
-            if limit.value < limit.least {
+        for limit in raw.limits.table() {
+            if limit.value < limit.minimum {
                 faults.push(format!(
                     "limits.{} is {}: it must be at least {}",
-                    limit.name, limit.value, limit.least
+                    limit.name, limit.value, limit.minimum
                 ));
             }
         }
-        let Retention { audit_days, event_days } = written.retention;
+        let Retention { audit_days, event_days } = raw.retention;
         for (name, days) in [("audit_days", audit_days), ("event_days", event_days)] {
             if days == 0 {
                 faults.push(format!("retention.{name} is 0: it must be at least 1"));
             }
         }
-        let tables = [written.webhooks.faults(), written.lookups.faults(), written.mcp.faults()];
+        let tables = [raw.webhooks.faults(), raw.lookups.faults(), raw.mcp.faults()];
         faults.extend(tables.into_iter().flatten());
-        faults.extend(written.provider.faults());
-        faults.extend(written.publish.faults());
-        faults.extend(written.quotas.faults());
-        let Tokens { access_seconds, refresh_days } = written.tokens;
+        faults.extend(raw.provider.faults());
+        faults.extend(raw.publish.faults());
+        faults.extend(raw.quotas.faults());
+        let Tokens { access_seconds, refresh_days } = raw.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
             faults.push(format!(
                 "tokens.access_seconds is {access_seconds}: it must be {SHORTEST_LIFETIME_S} to {LONGEST_LIFETIME_S}"
@@ -142,23 +142,23 @@ impl Config {
         if !(1..=366).contains(&refresh_days) {
             faults.push(format!("tokens.refresh_days is {refresh_days}: it must be 1 to 366"));
         }
-        for (role, id) in &written.roles.0 {
+        for (role, id) in &raw.roles.0 {
             if !id.is_empty() && !is_capability_id(id) {
                 faults.push(format!(
                     "roles.{role} is {id:?}: write the id of a capability, or \"\" for none"
                 ));
             }
         }
-        for id in written.grants.0.keys().filter(|id| !is_capability_id(id)) {
+        for id in raw.grants.0.keys().filter(|id| !is_capability_id(id)) {
             faults.push(format!("grants has {id:?}: write the id of a capability"));
         }
-        let trusted_keys = keys(written.trusted_keys, &mut faults);
-        let only = (written.trust == Trusted::Signed).then_some(trusted_keys);
+        let trusted_keys = keys(raw.trusted_keys, &mut faults);
+        let only_trusted = (raw.trust == TrustPolicy::Signed).then_some(trusted_keys);
         let reachable_networks =
-            networks("reachable_networks", written.reachable_networks, &mut faults);
-        let trusted_proxies = networks("trusted_proxies", written.trusted_proxies, &mut faults);
-        let per_capability = written.limits.concurrent_calls_per_capability;
-        if per_capability > written.limits.concurrent_calls {
+            networks("reachable_networks", raw.reachable_networks, &mut faults);
+        let trusted_proxies = networks("trusted_proxies", raw.trusted_proxies, &mut faults);
+        let per_capability = raw.limits.concurrent_calls_per_capability;
+        if per_capability > raw.limits.concurrent_calls {
             faults.push(
                 "limits.concurrent_calls_per_capability is above limits.concurrent_calls: lower it"
                     .to_owned(),
@@ -170,36 +170,36 @@ impl Config {
                     listen,
                     admin_listen,
                     public_url,
-                    feeds_dir: written.feeds_dir.unwrap_or_else(|| written.data_dir.join("feeds")),
-                    data_dir: written.data_dir,
+                    feeds_dir: raw.feeds_dir.unwrap_or_else(|| raw.data_dir.join("feeds")),
+                    data_dir: raw.data_dir,
                     database_url,
-                    catalog_dir: written.catalog_dir,
+                    catalog_dir: raw.catalog_dir,
                     secret_keys,
                     sms,
-                    redirect_hosts: RedirectHosts::new(written.redirect_hosts.items()),
+                    redirect_hosts: RedirectHosts::new(raw.redirect_hosts.items()),
                     reachable_networks,
                     trusted_proxies,
-                    rate_limits: written.rate_limits == Switch::On,
-                    operator_token: written.operator_token,
-                    operator_hosts: written.operator_hosts.items(),
-                    metrics_public: written.metrics_public == Switch::On,
-                    limits: written.limits,
-                    quotas: written.quotas,
+                    rate_limits: raw.rate_limits == Switch::On,
+                    operator_token: raw.operator_token,
+                    operator_hosts: raw.operator_hosts.items(),
+                    metrics_public: raw.metrics_public == Switch::On,
+                    limits: raw.limits,
+                    quotas: raw.quotas,
                     trust: Trust {
                         host: publisher_key(),
-                        only,
-                        reserved_ids: written.reserved_ids.items(),
-                        reserved_namespaces: written.reserved_namespaces.items(),
+                        only: only_trusted,
+                        reserved_ids: raw.reserved_ids.items(),
+                        reserved_namespaces: raw.reserved_namespaces.items(),
                     },
-                    grants: written.grants.with(assigned(&written.roles)),
-                    roles: written.roles,
-                    publishing: written.publish,
-                    retention: written.retention,
-                    tokens: written.tokens,
-                    webhooks: written.webhooks,
-                    lookups: written.lookups,
-                    mcp: written.mcp,
-                    provider: written.provider,
+                    grants: raw.grants.with(role_grants(&raw.roles)),
+                    roles: raw.roles,
+                    publishing: raw.publish,
+                    retention: raw.retention,
+                    tokens: raw.tokens,
+                    webhooks: raw.webhooks,
+                    lookups: raw.lookups,
+                    mcp: raw.mcp,
+                    provider: raw.provider,
                 })
             }
             _ => Err(ConfigError(faults)),
@@ -209,11 +209,12 @@ impl Config {
 
 /// Returns the permissions for roles that the operator assigns to other capabilities than those that ship with
 /// the host.
-fn assigned(roles: &Roles) -> Vec<(String, Permission)> {
+fn role_grants(roles: &Roles) -> Vec<(String, Permission)> {
     let shipped = shipped_roles();
-    let is_own = |(role, id): &(&Role, &String)| shipped.assigned(**role) != Some(id.as_str());
-    let own = roles.0.iter().filter(is_own).filter(|(_, id)| !id.is_empty());
-    own.map(|(role, id)| (id.clone(), Permission::Role(*role))).collect()
+    let is_reassigned =
+        |(role, id): &(&Role, &String)| shipped.assigned(**role) != Some(id.as_str());
+    let reassigned = roles.0.iter().filter(is_reassigned).filter(|(_, id)| !id.is_empty());
+    reassigned.map(|(role, id)| (id.clone(), Permission::Role(*role))).collect()
 }
 
 fn address(name: &str, text: &str, faults: &mut Vec<String>) -> Option<SocketAddr> {
@@ -263,12 +264,13 @@ fn networks(name: &str, list: List, faults: &mut Vec<String>) -> Vec<IpNet> {
 fn public_url(text: &str, faults: &mut Vec<String>) -> Option<String> {
     let url = text.trim_end_matches('/');
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let usable = rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
-    if !usable {
+    let is_valid =
+        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']));
+    if !is_valid {
         let fix = "write http:// or https:// and a host, without a user name or a query";
         faults.push(format!("public_url cannot be used: {fix}"));
     }
-    usable.then(|| url.to_owned())
+    is_valid.then(|| url.to_owned())
 }
 
 #[cfg(test)]
@@ -277,20 +279,20 @@ mod tests {
 
     #[test]
     fn the_defaults_are_usable() {
-        let config = Config::check(Written::default()).unwrap();
+        let config = Config::check(RawConfig::default()).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
     }
 
     #[test]
     fn every_fault_is_reported_at_once() {
-        let mut written = Written {
+        let mut raw = RawConfig {
             listen: "localhost".to_owned(),
             public_url: Some("example.com".to_owned()),
             database_url: Some("mysql://db".to_owned()),
-            ..Written::default()
+            ..RawConfig::default()
         };
-        written.limits.call_wall_time_ms = 0;
-        let error = Config::check(written).unwrap_err().to_string();
+        raw.limits.call_wall_time_ms = 0;
+        let error = Config::check(raw).unwrap_err().to_string();
         for part in [
             "listen is",
             "public_url cannot be used",
@@ -306,7 +308,7 @@ mod tests {
         for url in
             ["postgres://app:hunter2@db.example:notaport/x", "hunter2", "mysql://app:hunter2@db/x"]
         {
-            let written = Written {
+            let raw = RawConfig {
                 public_url: Some("https://app:hunter2@host.example".to_owned()),
                 database_url: Some(url.to_owned()),
                 secret_keys: Some("hunter2".to_owned()),
@@ -317,9 +319,9 @@ mod tests {
                     origins: vec!["https://app:hunter2@host.example".to_owned()],
                     ..McpSettings::default()
                 },
-                ..Written::default()
+                ..RawConfig::default()
             };
-            let error = Config::check(written).unwrap_err().to_string();
+            let error = Config::check(raw).unwrap_err().to_string();
             for name in [
                 "public_url",
                 "database_url",

@@ -1,6 +1,6 @@
 //! The settings by which a command finds the host on this machine.
 
-use crate::config::{FILE, Flags, error::ConfigError, written::Written};
+use crate::config::{FILE, Flags, error::ConfigError, raw::RawConfig};
 use std::path::{Path, PathBuf};
 
 /// Where the host on this machine has its operator's address, its socket and its token.
@@ -16,8 +16,8 @@ impl OperatorConfig {
     /// Reads the settings as `serve` does, but without the checks of `Config`.
     pub(crate) fn load(data_dir: Option<PathBuf>) -> Result<Self, ConfigError> {
         let flags = Flags { data_dir, ..Flags::default() };
-        let Written { admin_listen, data_dir, operator_token, .. } =
-            Written::read(Path::new(FILE), &flags)?;
+        let RawConfig { admin_listen, data_dir, operator_token, .. } =
+            RawConfig::read(Path::new(FILE), &flags)?;
         Ok(Self { admin_listen, data_dir, token: operator_token })
     }
 }

@@ -21,7 +21,7 @@ mod tests {
     use wasmparser::{Parser, Payload};
 
     #[test]
-    fn every_function_of_wasi_0_1_is_there() {
+    fn the_adapter_exports_every_function_of_wasi_0_1() {
         let payloads = Parser::new(0).parse_all(ADAPTER);
         let exports = payloads.filter_map(|payload| match payload.unwrap() {
             Payload::ExportSection(section) => Some(section),

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 
 /// The change that a step made to the session.
-pub(super) enum SignIn {
+pub(super) enum SessionChange {
     Unchanged,
-    Begun(String),
+    Started(String),
     Ended,
 }
 
@@ -25,55 +25,61 @@ impl SignInActions<'_> {
         &self,
         progress: &mut SignInProgress,
         phone: &str,
-    ) -> Result<SignIn, Failure> {
+    ) -> Result<SessionChange, Failure> {
         let agent_id = match &progress.agent_id {
             Some(agent_id) => agent_id.clone(),
             None => {
-                self.app.host.rates.registration(self.address)?;
+                self.app.host.rates.count_registration(self.address)?;
                 let identity = &self.app.host.identity;
                 let agent = identity.register_sign_in_agent(&progress.request.client_name).await?;
                 progress.agent_id.insert(agent.agent_id.to_string()).clone()
             }
         };
         let input = json!({ "action": "bind", "phone": as_e164(phone) });
-        let sent = self.prove(&agent_id, input).await?;
-        progress.phone_masked = Some(member(&sent, "phone_masked"));
-        Ok(SignIn::Unchanged)
+        let result = self.call_phone_verification(&agent_id, input).await?;
+        progress.phone_masked = Some(text_member(&result, "phone_masked"));
+        Ok(SessionChange::Unchanged)
     }
 
-    pub(super) async fn resend(&self, progress: &SignInProgress) -> Result<SignIn, Failure> {
+    pub(super) async fn resend(&self, progress: &SignInProgress) -> Result<SessionChange, Failure> {
         let agent_id = progress.agent_id.as_deref().unwrap_or_default();
-        self.prove(agent_id, json!({ "action": "resend" })).await?;
-        Ok(SignIn::Unchanged)
+        self.call_phone_verification(agent_id, json!({ "action": "resend" })).await?;
+        Ok(SessionChange::Unchanged)
     }
 
     pub(super) async fn verify(
         &self,
         progress: &mut SignInProgress,
         code: &str,
-    ) -> Result<SignIn, Failure> {
+    ) -> Result<SessionChange, Failure> {
         let agent_id = progress.agent_id.take().unwrap_or_default();
         let code: String = code.chars().filter(|letter| !letter.is_whitespace()).collect();
-        let proved = self.prove(&agent_id, json!({ "action": "verify", "code": code })).await;
-        let proved = match proved {
-            Ok(proved) => proved,
+        let verified = self
+            .call_phone_verification(&agent_id, json!({ "action": "verify", "code": code }))
+            .await;
+        let verified = match verified {
+            Ok(verified) => verified,
             Err(failure) => {
                 progress.agent_id = Some(agent_id);
                 return Err(failure);
             }
         };
         let session = Session {
-            owner_id: member(&proved, "owner_id"),
+            owner_id: text_member(&verified, "owner_id"),
             phone_masked: progress.phone_masked.take().unwrap_or_default(),
         };
         let identity = &self.app.host.identity;
         let cookie = identity.start_session(session).await?;
         identity.revoke_sign_in_agent(&agent_id).await?;
-        Ok(SignIn::Begun(cookie))
+        Ok(SessionChange::Started(cookie))
     }
 
     /// Revokes an agent of the person, in the name of that agent.
-    pub(super) async fn end(&self, session: &Session, agent_id: &str) -> Result<SignIn, Failure> {
+    pub(super) async fn revoke_agent(
+        &self,
+        session: &Session,
+        agent_id: &str,
+    ) -> Result<SessionChange, Failure> {
         let caller = self.app.host.identity.lookup_caller(agent_id).await?;
         if caller.owner_id.as_deref() != Some(&session.owner_id) {
             return Err(Failure::new(ErrorCode::NotFound));
@@ -81,11 +87,15 @@ impl SignInActions<'_> {
         let scopes = SCOPES.map(str::to_owned).into();
         let input = json!({ "action": "revoke_agent", "agent_id": agent_id, "confirm": true });
         self.call(Role::AgentManagement, AgentCaller { scopes, ..caller }, input).await?;
-        Ok(SignIn::Unchanged)
+        Ok(SessionChange::Unchanged)
     }
 
     /// Calls the capability that verifies phone numbers, as the agent of this sign-in.
-    async fn prove(&self, agent_id: &str, input: Value) -> Result<Value, Failure> {
+    async fn call_phone_verification(
+        &self,
+        agent_id: &str,
+        input: Value,
+    ) -> Result<Value, Failure> {
         let caller = self.app.host.identity.lookup_caller(agent_id).await?;
         self.call(Role::PhoneVerification, caller, input).await
     }
@@ -105,7 +115,7 @@ impl SignInActions<'_> {
     }
 }
 
-fn member(result: &Value, name: &str) -> String {
+fn text_member(result: &Value, name: &str) -> String {
     result.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 

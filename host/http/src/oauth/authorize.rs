@@ -7,8 +7,8 @@ use crate::{
     App, RequestId,
     address::ClientAddress,
     oauth::{
-        actions::{SignIn, SignInActions},
-        browser::{Cookies, Forms, page, see_other},
+        actions::{SessionChange, SignInActions},
+        browser::{Cookies, FormTargets, page, see_other},
         client::{Form, form, parameters},
     },
 };
@@ -29,7 +29,7 @@ use std::sync::Arc;
 use url::Url;
 
 /// The path of every page after the first.
-const CONTINUE: &str = "/oauth/authorize/continue";
+const CONTINUE_PATH: &str = "/oauth/authorize/continue";
 const STYLE: &str = include_str!("../../templates/style.css");
 
 /// The text about each scope on the consent page.
@@ -69,12 +69,12 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("rate_limited", "There were too many attempts. Wait a minute."),
     ("authentication_required", "You were signed out. Prove your number again."),
 ];
-const OTHER_PROBLEM: &str = "Something went wrong on our side. Try again in a while.";
+const DEFAULT_PROBLEM: &str = "Something went wrong on our side. Try again in a while.";
 
 #[derive(Template)]
 #[template(path = "phone.html")]
 struct PhonePage<'a> {
-    asked: &'a AuthorizationRequest,
+    request: &'a AuthorizationRequest,
     steps: &'a str,
     problem: Option<&'static str>,
 }
@@ -90,12 +90,12 @@ struct CodePage<'a> {
 #[derive(Template)]
 #[template(path = "consent.html")]
 struct ConsentPage<'a> {
-    asked: &'a AuthorizationRequest,
+    request: &'a AuthorizationRequest,
     steps: &'a str,
     problem: Option<&'static str>,
     phone_masked: &'a str,
     redirect_host: String,
-    this_computer: bool,
+    is_loopback: bool,
     scopes: Vec<&'static str>,
     /// The agents of which the person must revoke one; empty if there are not too many.
     agents: &'a [OwnedAgent],
@@ -108,48 +108,48 @@ struct StopPage<'a> {
     text: &'a str,
 }
 
-fn stop(status: StatusCode, title: &str, text: &str) -> Response {
-    page(status, &StopPage { title, text }, Forms::Here)
+fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
+    page(status, &StopPage { title, text }, FormTargets::ThisHost)
 }
 
-fn failed(error: &IdentityError) -> Response {
+fn failure_page(error: &IdentityError) -> Response {
     tracing::error!(%error, "the sign-in page cannot answer");
     let text = "Something went wrong on our side. Go back to the application and try again.";
-    stop(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
+    stop_page(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
 }
 
 /// Answers the authorization request with which a client has sent the person here.
-pub(crate) async fn begin(
+pub(crate) async fn start(
     State(app): State<Arc<App>>,
     ClientAddress(address): ClientAddress,
     jar: CookieJar,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let asked = match parameters(query.unwrap_or_default().as_bytes()) {
+    let request = match parameters(query.unwrap_or_default().as_bytes()) {
         Ok(parameters) => {
             let needs_document = |id: &String| app.host.identity.needs_document(id);
             let needs_document = parameters.get("client_id").is_some_and(needs_document);
-            if needs_document && app.host.rates.registration(address).is_err() {
+            if needs_document && app.host.rates.count_registration(address).is_err() {
                 let text = "Too many new applications were used from your address. Wait a while and try again.";
-                return stop(StatusCode::TOO_MANY_REQUESTS, "Not now", text);
+                return stop_page(StatusCode::TOO_MANY_REQUESTS, "Not now", text);
             }
             app.host.identity.parse_authorization_request(&parameters).await
         }
         Err(error) => Err(AuthorizationError::Page(error)),
     };
-    let asked = match asked {
-        Ok(asked) => asked,
+    let request = match request {
+        Ok(request) => request,
         Err(AuthorizationError::Page(error)) => {
             let text = format!(
                 "The application sent a request that cannot be answered: {}.",
                 error.description
             );
-            return stop(StatusCode::BAD_REQUEST, "This request cannot be answered", &text);
+            return stop_page(StatusCode::BAD_REQUEST, "This request cannot be answered", &text);
         }
         Err(AuthorizationError::Redirect { redirect_uri, state, error }) => {
-            return send_back(&app, &redirect_uri, state.as_deref(), Err(&error));
+            return redirect_to_client(&app, &redirect_uri, state.as_deref(), Err(&error));
         }
-        Err(AuthorizationError::Failed(error)) => return failed(&error),
+        Err(AuthorizationError::Failed(error)) => return failure_page(&error),
     };
     let cookies = Cookies::new(jar, &app);
     let (browser, cookies) = match cookies.browser() {
@@ -159,7 +159,7 @@ pub(crate) async fn begin(
             (browser.clone(), cookies.set_browser(browser))
         }
     };
-    show(&app, cookies, &app.host.identity.start_sign_in(asked, &browser)).await
+    show_progress(&app, cookies, &app.host.identity.start_sign_in(request, &browser)).await
 }
 
 /// Shows the page for the person's progress.
@@ -171,34 +171,34 @@ pub(crate) async fn continue_page(
     let cookies = Cookies::new(jar, &app);
     let parameters = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
     match progress(&app, &cookies, &parameters) {
-        Some(progress) => show(&app, cookies, &progress).await,
+        Some(progress) => show_progress(&app, cookies, &progress).await,
         None => expired_page(),
     }
 }
 
 fn expired_page() -> Response {
     let text = "It was open for too long, or the sign-in started in another browser. Go back to the application and start again.";
-    stop(StatusCode::BAD_REQUEST, "This page has expired", text)
+    stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
 }
 
 fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<SignInProgress> {
     app.host.identity.verify_progress(parameters.get("steps")?, cookies.browser().as_deref())
 }
 
-async fn signed_in(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, IdentityError> {
+async fn find_session(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, IdentityError> {
     match cookies.session() {
         Some(cookie) => app.host.identity.find_session_by_cookie(&cookie).await,
         None => Ok(None),
     }
 }
 
-async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Response {
+async fn show_progress(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Response {
     let identity = &app.host.identity;
-    let (session, steps) = match (signed_in(app, &cookies).await, identity.sign_progress(progress))
-    {
-        (Ok(session), Ok(steps)) => (session, steps),
-        (Err(error), _) | (_, Err(error)) => return failed(&error),
-    };
+    let (session, steps) =
+        match (find_session(app, &cookies).await, identity.sign_progress(progress)) {
+            (Ok(session), Ok(steps)) => (session, steps),
+            (Err(error), _) | (_, Err(error)) => return failure_page(&error),
+        };
     let agents = match &session {
         Some(session) if progress.problem.as_deref() == Some(TOO_MANY_AGENTS) => {
             identity.list_agents_by_owner(&session.owner_id).await
@@ -207,39 +207,41 @@ async fn show(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Res
     };
     let agents = match agents {
         Ok(agents) => agents,
-        Err(error) => return failed(&error),
+        Err(error) => return failure_page(&error),
     };
     let problem = progress.problem.as_deref().map(|code| {
-        let known = PROBLEMS.iter().find(|(known, _)| *known == code);
-        known.map_or(OTHER_PROBLEM, |(_, text)| *text)
+        let entry = PROBLEMS.iter().find(|(entry_code, _)| *entry_code == code);
+        entry.map_or(DEFAULT_PROBLEM, |(_, text)| *text)
     });
-    let (asked, steps) = (&progress.request, steps.as_str());
-    cookies.with(match (&session, &progress.phone_masked) {
+    let (request, steps) = (&progress.request, steps.as_str());
+    cookies.add_to(match (&session, &progress.phone_masked) {
         (Some(session), _) => {
             let phone_masked = &session.phone_masked;
-            let host = shown_host(&asked.redirect_uri);
+            let host = display_host(&request.redirect_uri);
             let consent = ConsentPage {
-                asked,
+                request,
                 steps,
                 problem,
                 phone_masked,
-                this_computer: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
+                is_loopback: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
                 redirect_host: host,
-                scopes: scope_texts(&asked.scope),
+                scopes: scope_texts(&request.scope),
                 agents: &agents,
             };
-            page(StatusCode::OK, &consent, Forms::Anywhere)
+            page(StatusCode::OK, &consent, FormTargets::AnyHost)
         }
         (None, Some(phone_masked)) => {
-            page(StatusCode::OK, &CodePage { steps, problem, phone_masked }, Forms::Here)
+            page(StatusCode::OK, &CodePage { steps, problem, phone_masked }, FormTargets::ThisHost)
         }
-        (None, None) => page(StatusCode::OK, &PhonePage { asked, steps, problem }, Forms::Anywhere),
+        (None, None) => {
+            page(StatusCode::OK, &PhonePage { request, steps, problem }, FormTargets::AnyHost)
+        }
     })
 }
 
 /// Returns the target of the redirect as the page shows it: the host, for an application's own scheme the
 /// scheme and the host, or the whole address if it has no host.
-fn shown_host(redirect_uri: &str) -> String {
+fn display_host(redirect_uri: &str) -> String {
     let url = Url::parse(redirect_uri).ok();
     let parts = url.as_ref().and_then(|url| Some((url.scheme(), url.host_str()?)));
     match parts {
@@ -250,13 +252,13 @@ fn shown_host(redirect_uri: &str) -> String {
 }
 
 fn scope_texts(scope: &str) -> Vec<&'static str> {
-    let held =
+    let is_requested =
         |(access, _): &&(Access, &str)| scope.split(' ').any(|name| access.scope() == Some(name));
-    SCOPE_TEXTS.iter().filter(held).map(|(_, text)| *text).collect()
+    SCOPE_TEXTS.iter().filter(is_requested).map(|(_, text)| *text).collect()
 }
 
 /// Carries out the step that a form names, then redirects to the next page.
-pub(crate) async fn step(
+pub(crate) async fn submit_step(
     State(app): State<Arc<App>>,
     Extension(RequestId(request_id)): Extension<RequestId>,
     ClientAddress(address): ClientAddress,
@@ -270,17 +272,17 @@ pub(crate) async fn step(
     progress.problem = None;
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     let actions = SignInActions { app: &app, request_id, address };
-    let done = match field("step") {
+    let result = match field("step") {
         "phone" => actions.bind(&mut progress, field("phone")).await,
         "resend" => actions.resend(&progress).await,
         "code" => actions.verify(&mut progress, field("code")).await,
         "restart" => {
             progress.phone_masked = None;
-            Ok(SignIn::Unchanged)
+            Ok(SessionChange::Unchanged)
         }
         "sign_out" => sign_out(&app, &cookies).await,
-        "end" => match signed_in(&app, &cookies).await {
-            Ok(Some(session)) => actions.end(&session, field("agent")).await,
+        "end" => match find_session(&app, &cookies).await {
+            Ok(Some(session)) => actions.revoke_agent(&session, field("agent")).await,
             Ok(None) => Err(Failure::new(ErrorCode::AuthenticationRequired)),
             Err(error) => Err(error.into()),
         },
@@ -290,31 +292,36 @@ pub(crate) async fn step(
         },
         "refuse" => {
             let error = OAuthError::new("access_denied", "the person has refused");
-            let asked = &progress.request;
-            return send_back(&app, &asked.redirect_uri, asked.state.as_deref(), Err(&error));
+            let request = &progress.request;
+            return redirect_to_client(
+                &app,
+                &request.redirect_uri,
+                request.state.as_deref(),
+                Err(&error),
+            );
         }
         _ => return expired_page(),
     };
-    let cookies = match done {
-        Ok(SignIn::Unchanged) => cookies,
-        Ok(SignIn::Begun(cookie)) => cookies.set_session(cookie),
-        Ok(SignIn::Ended) => cookies.end_session(),
+    let cookies = match result {
+        Ok(SessionChange::Unchanged) => cookies,
+        Ok(SessionChange::Started(cookie)) => cookies.set_session(cookie),
+        Ok(SessionChange::Ended) => cookies.end_session(),
         Err(failure) => {
             progress.problem = Some(failure.error_code.into_owned());
             cookies
         }
     };
     match app.host.identity.sign_progress(&progress) {
-        Ok(steps) => cookies.with(see_other(&format!("{CONTINUE}?steps={steps}"))),
-        Err(error) => failed(&error),
+        Ok(steps) => cookies.add_to(see_other(&format!("{CONTINUE_PATH}?steps={steps}"))),
+        Err(error) => failure_page(&error),
     }
 }
 
-async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SignIn, Failure> {
+async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SessionChange, Failure> {
     if let Some(cookie) = cookies.session() {
         app.host.identity.end_session(&cookie).await?;
     }
-    Ok(SignIn::Ended)
+    Ok(SessionChange::Ended)
 }
 
 async fn allow(
@@ -322,17 +329,17 @@ async fn allow(
     cookies: &Cookies<'_>,
     progress: &SignInProgress,
 ) -> Result<Response, Failure> {
-    let Some(session) = signed_in(app, cookies).await? else {
+    let Some(session) = find_session(app, cookies).await? else {
         // The session has ended meanwhile: the next page asks for the phone again.
         return Err(Failure::new(ErrorCode::AuthenticationRequired));
     };
-    let asked = &progress.request;
-    let code = app.host.identity.issue_code(asked, &session.owner_id).await?;
-    Ok(send_back(app, &asked.redirect_uri, asked.state.as_deref(), Ok(&code)))
+    let request = &progress.request;
+    let code = app.host.identity.issue_code(request, &session.owner_id).await?;
+    Ok(redirect_to_client(app, &request.redirect_uri, request.state.as_deref(), Ok(&code)))
 }
 
 /// Redirects to the client with a code or an error, and with the issuer (RFC 9207).
-fn send_back(
+fn redirect_to_client(
     app: &App,
     redirect_uri: &str,
     state: Option<&str>,
@@ -356,9 +363,9 @@ fn send_back(
 }
 
 pub(crate) async fn style() -> Response {
-    let about = [
+    let headers = [
         (header::CONTENT_TYPE, "text/css; charset=utf-8"),
         (header::CACHE_CONTROL, "public, max-age=3600"),
     ];
-    (about, STYLE).into_response()
+    (headers, STYLE).into_response()
 }

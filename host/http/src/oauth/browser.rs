@@ -12,9 +12,9 @@ use axum_extra::extract::{
 };
 
 /// The cookie that identifies the browser, so that forms of another browser's sign-in are refused.
-const BROWSER: &str = "portolan_browser";
+const BROWSER_COOKIE: &str = "portolan_browser";
 /// The cookie of the session of a person who has signed in.
-const SESSION: &str = "portolan_session";
+const SESSION_COOKIE: &str = "portolan_session";
 
 /// The cookies of a request. Their names and attributes depend on whether the host has an https address.
 pub(super) struct Cookies<'a> {
@@ -28,31 +28,31 @@ impl<'a> Cookies<'a> {
     }
 
     pub(super) fn browser(&self) -> Option<String> {
-        self.value(BROWSER)
+        self.value(BROWSER_COOKIE)
     }
 
     pub(super) fn session(&self) -> Option<String> {
-        self.value(SESSION)
+        self.value(SESSION_COOKIE)
     }
 
     pub(super) fn set_browser(self, value: String) -> Self {
-        let cookie = self.cookie(BROWSER, value);
+        let cookie = self.cookie(BROWSER_COOKIE, value);
         Self { jar: self.jar.add(cookie), ..self }
     }
 
     /// Sets a cookie that the browser drops when it is closed. The session has its own expiry in the store.
     pub(super) fn set_session(self, value: String) -> Self {
-        let cookie = self.cookie(SESSION, value);
+        let cookie = self.cookie(SESSION_COOKIE, value);
         Self { jar: self.jar.add(cookie), ..self }
     }
 
     pub(super) fn end_session(self) -> Self {
-        let cookie = self.cookie(SESSION, String::new());
+        let cookie = self.cookie(SESSION_COOKIE, String::new());
         Self { jar: self.jar.remove(cookie), ..self }
     }
 
     /// Returns the response with the cookies that were set.
-    pub(super) fn with(self, response: Response) -> Response {
+    pub(super) fn add_to(self, response: Response) -> Response {
         (self.jar, response).into_response()
     }
 
@@ -82,7 +82,7 @@ impl<'a> Cookies<'a> {
 }
 
 /// Renders a page whose forms may lead to `forms`.
-pub(crate) fn page(status: StatusCode, template: &impl Template, forms: Forms) -> Response {
+pub(crate) fn page(status: StatusCode, template: &impl Template, forms: FormTargets) -> Response {
     let text = match template.render() {
         Ok(text) => text,
         Err(error) => {
@@ -108,20 +108,20 @@ pub(crate) fn page(status: StatusCode, template: &impl Template, forms: Forms) -
 
 /// The targets that the forms of a page may have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Forms {
+pub(crate) enum FormTargets {
     /// This host.
-    Here,
+    ThisHost,
     /// Any address: browsers apply `form-action` to redirects too, and the client may redirect further.
-    Anywhere,
+    AnyHost,
 }
 
-impl Forms {
+impl FormTargets {
     const fn policy(self) -> &'static str {
         match self {
-            Self::Here => {
+            Self::ThisHost => {
                 "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
             }
-            Self::Anywhere => {
+            Self::AnyHost => {
                 "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
             }
         }

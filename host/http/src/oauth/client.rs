@@ -35,7 +35,7 @@ pub(crate) struct ClientError {
 
 impl ClientError {
     /// Makes the error for a rate limit, for which OAuth has no code of its own.
-    pub(super) fn too_often(failure: Failure) -> Self {
+    pub(super) fn rate_limited(failure: Failure) -> Self {
         let seconds = failure.next.as_ref().and_then(|next| next.get("after_s")?.as_u64());
         Self {
             status: StatusCode::TOO_MANY_REQUESTS,
@@ -145,19 +145,19 @@ pub(super) async fn authenticate(
     headers: &HeaderMap,
     form: &Form,
 ) -> Result<Client, ClientError> {
-    let basic = headers.contains_key(header::AUTHORIZATION);
-    let found = match credentials(headers, form) {
+    let is_basic = headers.contains_key(header::AUTHORIZATION);
+    let result = match credentials(headers, form) {
         Ok(credentials) => {
             let identity = &app.host.identity;
             if credentials.client_id().is_some_and(|id| identity.needs_document(&id)) {
-                app.host.rates.registration(address).map_err(ClientError::too_often)?;
+                app.host.rates.count_registration(address).map_err(ClientError::rate_limited)?;
             }
             identity.authenticate_client(&credentials).await.map_err(ClientError::from)
         }
         Err(error) => Err(error.into()),
     };
-    found.map_err(|mut error| {
-        if basic && error.status == StatusCode::UNAUTHORIZED {
+    result.map_err(|mut error| {
+        if is_basic && error.status == StatusCode::UNAUTHORIZED {
             error.header = Some(challenge("Basic realm=\"portolan\""));
         }
         error
@@ -174,11 +174,12 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
         let text = "authenticate with one method: the header, a secret, or an assertion";
         return Err(OAuthError::new("invalid_request", text));
     }
-    let missing = || OAuthError::new("invalid_client", "send client_id and client_secret");
+    let no_credentials = || OAuthError::new("invalid_client", "send client_id and client_secret");
     if let Some(header) = header {
         let malformed =
             || OAuthError::new("invalid_client", "the Authorization header is not HTTP Basic");
-        let (client_id, secret) = header.to_str().ok().and_then(basic).ok_or_else(malformed)?;
+        let (client_id, secret) =
+            header.to_str().ok().and_then(parse_basic).ok_or_else(malformed)?;
         if field("client_id").is_some_and(|id| id != client_id) {
             let text = "client_id is not the one of the Authorization header";
             return Err(OAuthError::new("invalid_request", text));
@@ -193,7 +194,7 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
         }
         return Ok(Credentials::Assertion { client_id, assertion });
     }
-    let client_id = client_id.ok_or_else(missing)?;
+    let client_id = client_id.ok_or_else(no_credentials)?;
     Ok(match secret {
         Some(secret) => Credentials::Secret { client_id, secret },
         None => Credentials::Public { client_id },
@@ -201,7 +202,7 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
 }
 
 /// Parses HTTP Basic, in which both parts are form-encoded (RFC 6749, section 2.3.1).
-fn basic(header: &str) -> Option<(String, String)> {
+fn parse_basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

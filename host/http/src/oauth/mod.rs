@@ -7,4 +7,4 @@ mod client;
 pub(super) mod register;
 pub(super) mod token;
 
-pub(super) use browser::{Forms, page};
+pub(super) use browser::{FormTargets, page};

@@ -17,39 +17,39 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// The maximum number of bytes of a registration.
-const BODY_BYTES: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 
 pub(crate) async fn register(
     State(app): State<Arc<App>>,
     ClientAddress(address): ClientAddress,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
-    let metadata = metadata(&app, body)?;
-    app.host.rates.registration(address).map_err(ClientError::too_often)?;
+    let metadata = parse_metadata(&app, body)?;
+    app.host.rates.count_registration(address).map_err(ClientError::rate_limited)?;
     let client = app.host.identity.register_client(metadata).await?;
-    let mut answer = described(&app, &client.client_id, &client.metadata);
-    let mut add = |name: &str, value: Value| {
+    let mut answer = client_information(&app, &client.client_id, &client.metadata);
+    let mut add_field = |name: &str, value: Value| {
         if let Some(fields) = answer.as_object_mut() {
             fields.insert(name.to_owned(), value);
         }
     };
-    add("client_id_issued_at", json!(client.issued_at.as_secs()));
-    add("registration_access_token", json!(client.registration_access_token));
+    add_field("client_id_issued_at", json!(client.issued_at.as_secs()));
+    add_field("registration_access_token", json!(client.registration_access_token));
     if let Some(secret) = client.client_secret {
-        add("client_secret", json!(secret));
-        add("client_secret_expires_at", json!(0));
+        add_field("client_secret", json!(secret));
+        add_field("client_secret_expires_at", json!(0));
     }
     Ok(no_store(StatusCode::CREATED, answer))
 }
 
-pub(crate) async fn read(
+pub(crate) async fn get(
     State(app): State<Arc<App>>,
     Path(client_id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ClientError> {
     let token = bearer(&headers)?;
     let metadata = app.host.identity.find_client_by_registration_token(&client_id, token).await?;
-    Ok(no_store(StatusCode::OK, described(&app, &client_id, &metadata)))
+    Ok(no_store(StatusCode::OK, client_information(&app, &client_id, &metadata)))
 }
 
 pub(crate) async fn update(
@@ -59,9 +59,9 @@ pub(crate) async fn update(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
     let token = bearer(&headers)?;
-    let metadata = metadata(&app, body)?;
+    let metadata = parse_metadata(&app, body)?;
     app.host.identity.update_client(&client_id, token, metadata.clone()).await?;
-    Ok(no_store(StatusCode::OK, described(&app, &client_id, &metadata)))
+    Ok(no_store(StatusCode::OK, client_information(&app, &client_id, &metadata)))
 }
 
 pub(crate) async fn delete(
@@ -80,16 +80,19 @@ fn bearer(headers: &HeaderMap) -> Result<&str, ClientError> {
     token.map(|(_, token)| token.trim()).ok_or_else(|| IdentityError::NoToken.into())
 }
 
-fn metadata(app: &App, body: Result<Bytes, BytesRejection>) -> Result<ClientMetadata, ClientError> {
-    let unusable = |text| OAuthError::new("invalid_client_metadata", text);
-    let body = body.map_err(|_| unusable("the metadata is too large or ended early"))?;
-    if body.len() > BODY_BYTES {
-        return Err(unusable("the metadata is too large").into());
+fn parse_metadata(
+    app: &App,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<ClientMetadata, ClientError> {
+    let invalid = |text| OAuthError::new("invalid_client_metadata", text);
+    let body = body.map_err(|_| invalid("the metadata is too large or ended early"))?;
+    if body.len() > MAX_BODY_BYTES {
+        return Err(invalid("the metadata is too large").into());
     }
     Ok(ClientMetadata::parse(&body, app.host.identity.redirects())?)
 }
 
-fn described(app: &App, client_id: &str, metadata: &ClientMetadata) -> Value {
+fn client_information(app: &App, client_id: &str, metadata: &ClientMetadata) -> Value {
     let mut answer = serde_json::to_value(metadata).unwrap_or_default();
     if let Some(fields) = answer.as_object_mut() {
         let uri = format!("{}/oauth/register/{client_id}", app.public_url);

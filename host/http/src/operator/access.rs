@@ -41,10 +41,10 @@ pub(crate) async fn require_operator(
     request: Request,
     next: Next,
 ) -> Response {
-    match access.check(request.uri().path(), request.headers()) {
+    match access.ensure_allowed(request.uri().path(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(failure) => {
-            let unauthenticated = failure.is(ErrorCode::AuthenticationRequired);
+            let unauthenticated = failure.has_code(ErrorCode::AuthenticationRequired);
             let mut response = Refusal(failure).into_response();
             if unauthenticated {
                 let challenge = HeaderValue::from_static("Bearer realm=\"operator\"");
@@ -56,11 +56,11 @@ pub(crate) async fn require_operator(
 }
 
 impl OperatorAccess {
-    fn check(&self, path: &str, headers: &HeaderMap) -> Result<(), Failure> {
-        self.check_host(headers)?;
-        check_origin(headers)?;
-        let open = PROBES.contains(&path) || (self.metrics_public && path == METRICS);
-        if open || bearer(headers).is_some_and(|token| self.token.is(token)) {
+    fn ensure_allowed(&self, path: &str, headers: &HeaderMap) -> Result<(), Failure> {
+        self.ensure_known_host(headers)?;
+        ensure_own_origin(headers)?;
+        let is_public = PROBES.contains(&path) || (self.metrics_public && path == METRICS);
+        if is_public || bearer(headers).is_some_and(|token| self.token.matches(token)) {
             return Ok(());
         }
         let message = "Send the operator's token as `Authorization: Bearer TOKEN`. It is in the file operator.token of the data folder, or in PORTOLAN_OPERATOR_TOKEN. On the host's machine, the portolan command needs none.";
@@ -69,7 +69,7 @@ impl OperatorAccess {
 
     /// Refuses requests by host names that are not configured. By DNS rebinding, a page can send requests to
     /// this address under a name of its own, but not under an IP address.
-    fn check_host(&self, headers: &HeaderMap) -> Result<(), Failure> {
+    fn ensure_known_host(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let authority = headers.get(HOST).and_then(|value| value.to_str().ok());
         let authority = authority.and_then(|text| text.parse::<Authority>().ok());
         let host = authority.as_ref().map(Authority::host).unwrap_or_default();
@@ -84,14 +84,14 @@ impl OperatorAccess {
 }
 
 /// Refuses requests that a browser sends for a page of another origin.
-fn check_origin(headers: &HeaderMap) -> Result<(), Failure> {
+fn ensure_own_origin(headers: &HeaderMap) -> Result<(), Failure> {
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or(""));
-    let own_site = text(SEC_FETCH_SITE).is_none_or(|site| OWN_SITES.contains(&site));
-    let own_origin = text(ORIGIN).is_none_or(|origin| {
+    let is_own_site = text(SEC_FETCH_SITE).is_none_or(|site| OWN_SITES.contains(&site));
+    let is_own_origin = text(ORIGIN).is_none_or(|origin| {
         let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         authority.is_some() && authority == text(HOST)
     });
-    match own_site && own_origin {
+    match is_own_site && is_own_origin {
         true => Ok(()),
         false => Err(Failure::new(ErrorCode::NotPermitted)
             .message("A page of another origin may not use the operator's address.")),
@@ -108,14 +108,14 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn checked(path: &str, headers: &[(HeaderName, &str)]) -> Result<(), String> {
+    fn check(path: &str, headers: &[(HeaderName, &str)]) -> Result<(), String> {
         let access = OperatorAccess {
             token: OperatorToken::configured("the operator's token"),
             hosts: vec!["portolan.internal".to_owned()],
             metrics_public: false,
         };
         let headers = headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
-        let checked = access.check(path, &headers.collect());
+        let checked = access.ensure_allowed(path, &headers.collect());
         checked.map_err(|failure| failure.error_code.into_owned())
     }
 
@@ -125,14 +125,14 @@ mod tests {
     fn only_probes_need_no_token() {
         let host = (HOST, "127.0.0.1:8081");
         for path in PROBES {
-            assert_eq!(checked(path, std::slice::from_ref(&host)), Ok(()), "{path}");
+            assert_eq!(check(path, std::slice::from_ref(&host)), Ok(()), "{path}");
         }
         for path in ["/metrics", "/audit", "/keys/rotate", "/healthz/", "//healthz"] {
             let refused = Err("authentication_required".to_owned());
-            assert_eq!(checked(path, std::slice::from_ref(&host)), refused, "{path}");
+            assert_eq!(check(path, std::slice::from_ref(&host)), refused, "{path}");
             let wrong = (AUTHORIZATION, "Bearer another token");
-            assert_eq!(checked(path, &[host.clone(), wrong]), refused, "{path}");
-            assert_eq!(checked(path, &[host.clone(), TOKEN]), Ok(()), "{path}");
+            assert_eq!(check(path, &[host.clone(), wrong]), refused, "{path}");
+            assert_eq!(check(path, &[host.clone(), TOKEN]), Ok(()), "{path}");
         }
     }
 
@@ -140,26 +140,26 @@ mod tests {
     fn another_name_is_refused_even_with_the_token() {
         for host in ["127.0.0.1", "[::1]:8081", "LocalHost:8081", "portolan.internal", "10.1.2.3:1"]
         {
-            assert_eq!(checked("/audit", &[(HOST, host), TOKEN]), Ok(()), "{host}");
+            assert_eq!(check("/audit", &[(HOST, host), TOKEN]), Ok(()), "{host}");
         }
         for host in ["attacker.example", "127.0.0.1.attacker.example:8081", "localhost.", "", "a@b"]
         {
             for path in ["/audit", "/readyz"] {
                 let refused = Err("not_permitted".to_owned());
-                assert_eq!(checked(path, &[(HOST, host), TOKEN]), refused, "{host}");
+                assert_eq!(check(path, &[(HOST, host), TOKEN]), refused, "{host}");
             }
         }
-        assert_eq!(checked("/audit", &[TOKEN]), Err("not_permitted".to_owned()));
+        assert_eq!(check("/audit", &[TOKEN]), Err("not_permitted".to_owned()));
     }
 
     #[test]
     fn pages_of_other_origins_are_refused_even_with_the_token() {
         let host = (HOST, "127.0.0.1:8081");
-        let with = |header: (HeaderName, &'static str)| {
-            checked("/keys/rotate", &[host.clone(), TOKEN, header])
+        let check_with = |header: (HeaderName, &'static str)| {
+            check("/keys/rotate", &[host.clone(), TOKEN, header])
         };
-        assert_eq!(with((ORIGIN, "http://127.0.0.1:8081")), Ok(()));
-        assert_eq!(with((SEC_FETCH_SITE, "none")), Ok(()));
+        assert_eq!(check_with((ORIGIN, "http://127.0.0.1:8081")), Ok(()));
+        assert_eq!(check_with((SEC_FETCH_SITE, "none")), Ok(()));
         for header in [
             (ORIGIN, "http://127.0.0.1:8080"),
             (ORIGIN, "https://attacker.example"),
@@ -168,7 +168,7 @@ mod tests {
             (SEC_FETCH_SITE, "cross-site"),
             (SEC_FETCH_SITE, "same-site"),
         ] {
-            assert_eq!(with(header.clone()), Err("not_permitted".to_owned()), "{header:?}");
+            assert_eq!(check_with(header.clone()), Err("not_permitted".to_owned()), "{header:?}");
         }
     }
 }

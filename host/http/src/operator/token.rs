@@ -62,7 +62,7 @@ impl OperatorToken {
 
     /// Returns whether this is the token. The duration of the comparison reveals nothing, because
     /// digests are compared.
-    pub(super) fn is(&self, token: &str) -> bool {
+    pub(super) fn matches(&self, token: &str) -> bool {
         Digest::of(token.as_bytes()) == **self.digest.load()
     }
 
@@ -111,24 +111,24 @@ mod tests {
         let token = OperatorToken::open(folder.path()).unwrap();
         let file = folder.path().join(TOKEN_FILE);
         let first = std::fs::read_to_string(&file).unwrap();
-        assert!(token.is(first.trim()) && !token.is("") && !token.is(&first));
+        assert!(token.matches(first.trim()) && !token.matches("") && !token.matches(&first));
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(OperatorToken::open(folder.path()).unwrap().is(first.trim()));
+        assert!(OperatorToken::open(folder.path()).unwrap().matches(first.trim()));
 
         let second = token.rotate().unwrap().unwrap();
-        assert!(token.is(&second) && !token.is(first.trim()));
-        assert!(OperatorToken::open(folder.path()).unwrap().is(&second));
+        assert!(token.matches(&second) && !token.matches(first.trim()));
+        assert!(OperatorToken::open(folder.path()).unwrap().matches(&second));
     }
 
     #[test]
     fn a_configured_token_cannot_be_rotated_here() {
         let token = OperatorToken::configured("a token of the configuration");
-        assert!(token.is("a token of the configuration"));
+        assert!(token.matches("a token of the configuration"));
         assert_eq!(token.rotate().unwrap(), None);
     }
 
     #[test]
-    fn an_empty_file_is_no_token() {
+    fn an_empty_token_file_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(TOKEN_FILE), "\n").unwrap();
         assert!(OperatorToken::open(folder.path()).unwrap_err().to_string().contains("is empty"));

@@ -9,11 +9,11 @@ pub const MAX_ANSWER_BYTES: usize = 64 << 10;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     #[error("The DNS resolver does not answer.")]
-    NoDns,
+    ResolverUnavailable,
     #[error("The DNS cannot resolve this name now.")]
     Refused,
     #[error("The TXT records of this name have more than {MAX_ANSWER_BYTES} bytes.")]
-    TextsTooLarge,
+    RecordsTooLarge,
     #[error("The server cannot be reached over TLS, or does not answer in time.")]
     Unreachable,
     #[error("The server's address is not public.")]
@@ -32,9 +32,9 @@ impl LookupError {
     /// Returns whether a later attempt at the same look-up may succeed.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::NoDns | Self::Refused | Self::Unreachable => true,
+            Self::ResolverUnavailable | Self::Refused | Self::Unreachable => true,
             Self::Status(status) => *status == 429 || *status >= 500,
-            Self::TextsTooLarge
+            Self::RecordsTooLarge
             | Self::NotPublic
             | Self::OtherHost
             | Self::NotText

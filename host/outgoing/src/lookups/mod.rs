@@ -3,12 +3,12 @@
 //! - [`request`](LookupRequest): the look-ups that a component may request.
 //! - [`error`](LookupError): the reasons why a look-up fails.
 //! - [`settings`](LookupSettings): the operator's settings.
-//! - `names`: the DNS.
+//! - `dns`: the DNS.
 //! - `pages`: pages over TLS.
 //! - [`service`](Lookups): answers the requests.
 
 mod error;
-mod names;
+mod dns;
 mod pages;
 mod request;
 mod service;

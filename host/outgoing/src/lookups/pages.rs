@@ -2,8 +2,8 @@
 
 use crate::{
     lookups::{
+        dns::DnsResolver,
         error::{LookupError, MAX_ANSWER_BYTES},
-        names::Names,
     },
     read_beginning, request_error,
 };
@@ -31,15 +31,15 @@ pub(super) struct Pages {
 
 /// A resolver that uses the resolver of look-ups, and returns only addresses that may be reached.
 struct GuardedResolver {
-    names: Arc<Names>,
+    dns: Arc<DnsResolver>,
     reach: Reach,
 }
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let (names, reach) = (Arc::clone(&self.names), self.reach.clone());
+        let (dns, reach) = (Arc::clone(&self.dns), self.reach.clone());
         Box::pin(async move {
-            let found = names.addresses(name.as_str()).await?;
+            let found = dns.addresses(name.as_str()).await?;
             let found = found.into_iter().map(|address| SocketAddr::new(address, 0));
             Ok(reach.filter(found)?)
         })
@@ -48,7 +48,7 @@ impl Resolve for GuardedResolver {
 
 impl Pages {
     pub(super) fn new(
-        names: Arc<Names>,
+        dns: Arc<DnsResolver>,
         port: u16,
         allowed: &[IpNet],
         trusted: &[Certificate],
@@ -56,10 +56,10 @@ impl Pages {
     ) -> Result<Self, reqwest::Error> {
         // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
-        let guarded = GuardedResolver { names, reach: Reach::new(allowed, true) };
+        let guarded = GuardedResolver { dns, reach: Reach::new(allowed, true) };
         let client = Client::builder()
             .timeout(timeout)
-            .redirect(Policy::custom(within_the_host))
+            .redirect(Policy::custom(follow_within_host))
             .no_proxy()
             .https_only(true)
             .tls_certs_merge(trusted.iter().cloned())
@@ -95,10 +95,10 @@ impl Pages {
 
 /// Follows a redirect within the host. Any other redirect is the answer, and so is one after
 /// `MAX_REDIRECTS`.
-fn within_the_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+fn follow_within_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let first = attempt.previous().first();
-    let stays = first.is_some_and(|first| is_same_site(first, attempt.url()));
-    match stays && attempt.previous().len() <= MAX_REDIRECTS {
+    let is_within_host = first.is_some_and(|first| is_same_site(first, attempt.url()));
+    match is_within_host && attempt.previous().len() <= MAX_REDIRECTS {
         true => attempt.follow(),
         false => attempt.stop(),
     }
@@ -115,10 +115,10 @@ fn is_same_site(one: &Url, other: &Url) -> bool {
 }
 
 fn is_text(response: &Response) -> bool {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
-    let kind = kind.trim().to_ascii_lowercase();
-    MEDIA_TYPES.contains(&kind.as_str()) || kind.ends_with("+json")
+    let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media_type = media_type.unwrap_or_default().split(';').next().unwrap_or_default();
+    let media_type = media_type.trim().to_ascii_lowercase();
+    MEDIA_TYPES.contains(&media_type.as_str()) || media_type.ends_with("+json")
 }
 
 #[cfg(test)]

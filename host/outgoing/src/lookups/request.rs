@@ -14,16 +14,16 @@ pub enum LookupRequest {
 
 /// Returns whether a text is the name of a host, and not an IP address.
 pub fn is_host_name(name: &str) -> bool {
-    let top = name.rsplit('.').next().unwrap_or_default();
+    let top_level = name.rsplit('.').next().unwrap_or_default();
     name.len() <= 253
         && name.contains('.')
-        && top.starts_with(|first: char| first.is_ascii_alphabetic())
+        && top_level.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.split('.').all(is_label)
 }
 
 fn is_label(label: &str) -> bool {
-    let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    (1..=63).contains(&label.len()) && label.bytes().all(inside)
+    let is_label_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=63).contains(&label.len()) && label.bytes().all(is_label_byte)
 }
 
 /// Returns whether a text is the address of a page that may be requested.
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_hosts() {
+    fn only_host_names_are_accepted() {
         for name in ["copperleaf.example", "_portolan-challenge.a-b.co.uk", "xn--p1ai.xn--p1ai"] {
             assert!(is_host_name(name), "{name}");
         }
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_on_https_and_on_hosts_with_names() {
+    fn only_https_pages_of_named_hosts_are_accepted() {
         assert!(is_page("https://copperleaf.example/.well-known/portolan-verification.txt"));
         for address in [
             "http://copperleaf.example/",

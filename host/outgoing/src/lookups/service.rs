@@ -1,7 +1,7 @@
 //! The service that makes look-ups.
 
 use crate::lookups::{
-    error::LookupError, names::Names, pages::Pages, request::LookupRequest,
+    dns::DnsResolver, error::LookupError, pages::Pages, request::LookupRequest,
     settings::LookupSettings,
 };
 use ipnet::IpNet;
@@ -14,7 +14,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The service that makes look-ups.
 #[derive(Debug)]
 pub struct Lookups {
-    names: Arc<Names>,
+    dns: Arc<DnsResolver>,
     pages: Pages,
 }
 
@@ -26,17 +26,17 @@ impl Lookups {
         allowed: &[IpNet],
         trusted: &[Certificate],
     ) -> Result<Self, reqwest::Error> {
-        let names = Arc::new(Names::new(&settings.servers()));
-        let pages = Pages::new(Arc::clone(&names), settings.https_port, allowed, trusted, TIMEOUT)?;
-        Ok(Self { names, pages })
+        let dns = Arc::new(DnsResolver::new(&settings.server_addresses()));
+        let pages = Pages::new(Arc::clone(&dns), settings.https_port, allowed, trusted, TIMEOUT)?;
+        Ok(Self { dns, pages })
     }
 
     /// Makes a look-up and returns its texts. A page is one text.
-    pub async fn answer(&self, request: &LookupRequest) -> Result<Vec<String>, LookupError> {
+    pub async fn look_up(&self, request: &LookupRequest) -> Result<Vec<String>, LookupError> {
         match request {
             LookupRequest::Txt(name) => {
-                let texts = tokio::time::timeout(TIMEOUT, self.names.texts(name)).await;
-                texts.unwrap_or(Err(LookupError::NoDns))
+                let texts = tokio::time::timeout(TIMEOUT, self.dns.txt_records(name)).await;
+                texts.unwrap_or(Err(LookupError::ResolverUnavailable))
             }
             LookupRequest::Page(url) => Ok(vec![self.pages.read(url).await?]),
         }

@@ -25,7 +25,7 @@ impl Default for LookupSettings {
 impl LookupSettings {
     /// Returns every fault of the settings, each with its fix.
     pub fn faults(&self) -> Vec<String> {
-        let unreadable = self.dns_servers.iter().filter(|text| server(text).is_none());
+        let unreadable = self.dns_servers.iter().filter(|text| parse_server(text).is_none());
         let mut faults: Vec<String> = unreadable
             .map(|text| {
                 format!("lookups.dns_servers has {text:?}: write addresses such as 192.0.2.1 or 192.0.2.1:53")
@@ -37,14 +37,15 @@ impl LookupSettings {
         faults
     }
 
-    pub(super) fn servers(&self) -> Vec<SocketAddr> {
-        self.dns_servers.iter().filter_map(|text| server(text)).collect()
+    pub(super) fn server_addresses(&self) -> Vec<SocketAddr> {
+        self.dns_servers.iter().filter_map(|text| parse_server(text)).collect()
     }
 }
 
-fn server(text: &str) -> Option<SocketAddr> {
-    let alone = || text.parse().ok().map(|address: IpAddr| SocketAddr::new(address, DNS_PORT));
-    text.parse().ok().or_else(alone)
+fn parse_server(text: &str) -> Option<SocketAddr> {
+    let with_default_port =
+        || text.parse().ok().map(|address: IpAddr| SocketAddr::new(address, DNS_PORT));
+    text.parse().ok().or_else(with_default_port)
 }
 
 #[cfg(test)]
@@ -52,14 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_have_a_port_or_that_of_the_dns() {
+    fn servers_without_a_port_have_the_dns_port() {
         let settings = |texts: &[&str]| LookupSettings {
             dns_servers: texts.iter().map(|&text| text.to_owned()).collect(),
             ..LookupSettings::default()
         };
-        let good = settings(&["127.0.0.1:5353", "192.0.2.1", "::1", "[::1]:53"]);
-        assert_eq!(good.faults(), Vec::<String>::new());
-        let ports: Vec<u16> = good.servers().iter().map(SocketAddr::port).collect();
+        let valid = settings(&["127.0.0.1:5353", "192.0.2.1", "::1", "[::1]:53"]);
+        assert_eq!(valid.faults(), Vec::<String>::new());
+        let ports: Vec<u16> = valid.server_addresses().iter().map(SocketAddr::port).collect();
         assert_eq!(ports, [5353, 53, 53, 53]);
         assert_eq!(settings(&["dns.example", ""]).faults().len(), 2);
     }

@@ -77,7 +77,7 @@ impl documents::Host for CallState {
         body: String,
         expect: documents::Expectation,
     ) -> Reply<u64> {
-        if let Err(error) = self.ensure_room(body.len()) {
+        if let Err(error) = self.reserve_bytes(body.len()) {
             return Ok(Err(error));
         }
         let revision = match self.writable_collection(&collection) {
@@ -125,10 +125,10 @@ impl documents::Host for CallState {
 
 impl CallState {
     fn collection(&mut self, name: &str) -> Answer<(&mut Unit, &Collection)> {
-        let room = self.room()?.unwrap_or(0);
+        let remaining = self.remaining_memory()?.unwrap_or(0);
         let capability = Arc::clone(&self.capability);
         let work = self.work()?;
-        work.unit.set_room(room);
+        work.unit.set_read_limit(remaining);
         work.unit.set_reader(&capability);
         let undeclared =
             || HostError::Invalid(format!("the collection {name} is not declared: declare it"));

@@ -52,7 +52,7 @@ impl CallState {
         if work.unit.event_count() >= EVENTS {
             return Err(HostError::Limit(format!("a call can publish at most {EVENTS} events")));
         }
-        self.ensure_room(data.len())?;
+        self.reserve_bytes(data.len())?;
         let work = self.writable_work()?;
         let event = NewEvent {
             id: new_identifier("evt", now, random),

@@ -77,9 +77,9 @@ impl CallState {
 
     /// Begins a unit of work for one read, within the memory that the call has left.
     fn reading(&mut self, records: &Records) -> Unit {
-        let room = self.room().ok().flatten().unwrap_or(0);
+        let remaining = self.remaining_memory().ok().flatten().unwrap_or(0);
         let mut unit = records.unit();
-        unit.set_room(room);
+        unit.set_read_limit(remaining);
         unit.set_reader(&self.capability);
         unit
     }

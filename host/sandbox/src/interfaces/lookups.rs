@@ -32,8 +32,8 @@ impl lookups::Host for CallState {
     }
 
     async fn page(&mut self, url: String, action: String, about: String) -> Reply<String> {
-        let fits = url.len() <= ADDRESS_BYTES && is_page(&url);
-        let fault = (!fits).then_some("this is not the https address of a page");
+        let is_valid = url.len() <= ADDRESS_BYTES && is_page(&url);
+        let fault = (!is_valid).then_some("this is not the https address of a page");
         Ok(self.look_up(LookupRequest::Page(url), fault, action, &about).await)
     }
 }

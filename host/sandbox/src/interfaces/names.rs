@@ -4,11 +4,11 @@ use crate::{contract::types::HostError, interfaces::reply::Answer};
 
 const NAME_BYTES: usize = 128;
 
-/// Ensures that the length and the characters of a name are permitted; `what` is the subject of the
+/// Ensures that the length and the characters of a name are permitted; `label` is the subject of the
 /// error's sentence.
-pub(super) fn ensure_name(what: &str, name: &str) -> Answer<()> {
+pub(super) fn ensure_name(label: &str, name: &str) -> Answer<()> {
     if name.is_empty() || name.len() > NAME_BYTES || name.contains(char::is_control) {
-        let text = format!("{what} must have 1 to {NAME_BYTES} bytes and no control characters");
+        let text = format!("{label} must have 1 to {NAME_BYTES} bytes and no control characters");
         return Err(HostError::Invalid(text));
     }
     Ok(())

@@ -18,9 +18,9 @@ impl CallState {
     }
 
     /// Counts bytes that the call writes; `limit` if the call then holds more than its memory limit.
-    pub(super) fn ensure_room(&mut self, bytes: usize) -> Answer<()> {
+    pub(super) fn reserve_bytes(&mut self, bytes: usize) -> Answer<()> {
         self.work()?.unit.count_written(bytes);
-        match self.room()? {
+        match self.remaining_memory()? {
             Some(_) => Ok(()),
             None => Err(HostError::Limit(format!(
                 "the memory of a call, {} bytes, also holds what it writes: write less in one call",
@@ -31,9 +31,9 @@ impl CallState {
 
     /// Returns how many bytes of the call's memory are left for reads; `None` if the call holds more than its
     /// memory limit.
-    pub(super) fn room(&mut self) -> Answer<Option<usize>> {
+    pub(super) fn remaining_memory(&mut self) -> Answer<Option<usize>> {
         let held = self.work()?.unit.held_bytes();
-        Ok(self.memory.room(held))
+        Ok(self.memory.remaining(held))
     }
 
     /// Returns the call's work for a change; `invalid` in an action of access `read`.
@@ -48,8 +48,8 @@ impl CallState {
 
     /// Returns the agent that makes this call; `invalid` if the host itself does.
     pub(super) fn calling_agent(&self) -> Answer<&AgentCaller> {
-        let nobody = || HostError::Invalid("no agent makes this call".to_owned());
-        self.context.agent().ok_or_else(nobody)
+        let no_agent = || HostError::Invalid("no agent makes this call".to_owned());
+        self.context.agent().ok_or_else(no_agent)
     }
 
     /// Translates an error of the store for the component. An error of the database itself is written to

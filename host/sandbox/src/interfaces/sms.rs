@@ -38,17 +38,17 @@ impl CallState {
             return Err(HostError::Invalid("nothing is sent for an agent of test mode".to_owned()));
         }
         let address = self.context.agent().and_then(|agent| agent.address);
-        if !self.work()?.services.may_send(address) {
+        if !self.work()?.services.admit_text_message(address) {
             let text = "too many text messages from this caller's address";
             return Err(HostError::Limit(text.to_owned()));
         }
         let now = self.context.now;
         let name = new_identifier("sms", now, self.random.generator().random());
-        let chance = self.random.generator().random();
+        let random = self.random.generator().random();
         let key =
             TimerKey { capability: OUTGOING_SMS.to_owned(), name: name.clone(), test_mode: false };
         let input = message
-            .seal(&name, self.work()?.unit.keys(), chance)
+            .seal(&name, self.work()?.unit.keys(), random)
             .ok_or_else(|| HostError::Unavailable("sealing failed".to_owned()))?;
         let set =
             TimerChange::Set { setting: name.clone(), at: now, action: "send".to_owned(), input };

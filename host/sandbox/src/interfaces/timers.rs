@@ -46,7 +46,7 @@ impl CallState {
         if work.unit.timer_count() >= TIMERS {
             return Err(HostError::Limit(format!("a call can change at most {TIMERS} timers")));
         }
-        self.ensure_room(input.len())?;
+        self.reserve_bytes(input.len())?;
         let at = Timestamp::from_millis(at);
         if at > LATEST {
             let message = "a timer's time is after the year 9999: it is in milliseconds since 1970";

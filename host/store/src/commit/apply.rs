@@ -9,7 +9,7 @@ use crate::{
     connection::{Statements, Transaction},
     document::{CollectionId, DocumentKey, UniqueKey},
     effects::{
-        Audience, AuditRecord, KeptAnswer, NewEvent, OutboxCommand, Task, TimerChange, TimerKey,
+        Audience, AuditRecord, NewEvent, OutboxCommand, StoredAnswer, Task, TimerChange, TimerKey,
     },
     error::DbError,
     integers::signed,
@@ -19,18 +19,18 @@ use serde_json::{Value, json};
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 #[derive(Debug, Default)]
-pub(crate) struct Applied<'a> {
+pub(crate) struct WriteBatch<'a> {
     /// The last write of each document; earlier ones are not needed.
     writes: BTreeMap<&'a DocumentKey, &'a Write>,
     events: Vec<&'a NewEvent>,
     timers: BTreeMap<&'a TimerKey, Option<&'a TimerChange>>,
-    done: Vec<i64>,
-    answers: Vec<&'a KeptAnswer>,
+    finished_deliveries: Vec<i64>,
+    answers: Vec<&'a StoredAnswer>,
     audit: Vec<&'a AuditRecord>,
     commands: Vec<&'a OutboxCommand>,
 }
 
-impl<'a> Applied<'a> {
+impl<'a> WriteBatch<'a> {
     pub(crate) fn add(&mut self, changes: &'a Changes) {
         self.writes.extend(&changes.writes);
         self.events.extend(&changes.events);
@@ -38,14 +38,14 @@ impl<'a> Applied<'a> {
             Some(Task::Timer { key, .. }) => {
                 self.timers.insert(key, None);
             }
-            Some(Task::Delivery { id }) => self.done.push(*id),
+            Some(Task::Delivery { id }) => self.finished_deliveries.push(*id),
             None => {}
         }
         for (key, change) in &changes.timers {
             let change = matches!(change, TimerChange::Set { .. }).then_some(change);
             self.timers.insert(key, change);
         }
-        self.answers.extend(&changes.kept);
+        self.answers.extend(&changes.answer);
         self.audit.extend(&changes.audit);
         self.commands.extend(&changes.commands);
     }
@@ -60,39 +60,42 @@ impl<'a> Applied<'a> {
         for layout in layouts.values() {
             self.index(transaction, layout).await?;
         }
-        let (given_up, taken) = self.unique_keys();
-        transaction.run(&statements.drop_unique_keys, given_up).await?;
-        transaction.run(&statements.put_unique_keys, taken).await?;
+        let (released, claimed) = self.unique_keys();
+        transaction.run(&statements.drop_unique_keys, released).await?;
+        transaction.run(&statements.put_unique_keys, claimed).await?;
         transaction
-            .run(&statements.add_events, self.events.iter().map(|new| event(new)).collect())
+            .run(&statements.add_events, self.events.iter().map(|event| event_row(event)).collect())
             .await?;
-        let deliveries = self.events.iter().flat_map(|event| deliveries(event)).collect();
+        let deliveries = self.events.iter().flat_map(|event| delivery_rows(event)).collect();
         transaction.run(&statements.add_deliveries, deliveries).await?;
-        let done = self.done.iter().map(|id| json!([id])).collect();
-        transaction.run(&statements.drop_deliveries, done).await?;
+        let finished = self.finished_deliveries.iter().map(|id| json!([id])).collect();
+        transaction.run(&statements.drop_deliveries, finished).await?;
         let (ended, set) = self.timers();
         transaction.run(&statements.drop_timers, ended).await?;
         transaction.run(&statements.put_timers, set).await?;
         transaction
-            .run(&statements.add_answers, self.answers.iter().map(|kept| answer(kept)).collect())
+            .run(
+                &statements.add_answers,
+                self.answers.iter().map(|answer| answer_row(answer)).collect(),
+            )
             .await?;
         transaction
-            .run(&statements.add_audit, self.audit.iter().map(|record| audit(record)).collect())
+            .run(&statements.add_audit, self.audit.iter().map(|record| audit_row(record)).collect())
             .await?;
         let fan_out = fan_out(transaction, statements, &self.events).await?;
         let commanded = run_commands(transaction, statements, &self.commands).await?;
         Ok(Announcement {
-            work: self.makes_work(),
+            work: self.has_work(),
             sending: fan_out.sending || commanded.sending,
             agents: [fan_out.agents, commanded.agents].concat(),
         })
     }
 
     /// Returns whether timers or deliveries may have become due.
-    fn makes_work(&self) -> bool {
+    fn has_work(&self) -> bool {
         // A finished delivery may make the next delivery of its lane due.
         !self.timers.is_empty()
-            || !self.done.is_empty()
+            || !self.finished_deliveries.is_empty()
             || self.events.iter().any(|event| !event.subscribers.is_empty())
     }
 
@@ -141,14 +144,14 @@ impl<'a> Applied<'a> {
     fn unique_keys(&self) -> (Vec<Value>, Vec<Value>) {
         let unique =
             |write: &Write| write.entry.as_ref().is_none_or(|entry| !entry.uniques.is_empty());
-        let touched = || self.writes.iter().filter(|(_, write)| unique(write));
-        let given_up = touched().map(|(key, _)| json!([key.collection.0, key.id])).collect();
-        let taken = touched().flat_map(|(key, write)| {
+        let written = || self.writes.iter().filter(|(_, write)| unique(write));
+        let released = written().map(|(key, _)| json!([key.collection.0, key.id])).collect();
+        let claimed = written().flat_map(|(key, write)| {
             let row =
                 |unique: UniqueKey| json!([unique.collection.0, unique.place, unique.key, key.id]);
             write.unique_keys(key.collection).map(row).collect::<Vec<_>>()
         });
-        (given_up, taken.collect())
+        (released, claimed.collect())
     }
 
     /// Returns keys of the timers that are removed, and rows of those that are set.
@@ -158,21 +161,21 @@ impl<'a> Applied<'a> {
             match change {
                 Some(TimerChange::Set { setting, at, action, input }) => {
                     let at = signed(at.as_millis());
-                    let [capability, name, mode] = parts(key);
+                    let [capability, name, mode] = key_columns(key);
                     set.push(json!([capability, name, mode, setting, action, input, at, at, 0]));
                 }
-                Some(TimerChange::Cancel) | None => ended.push(json!(parts(key))),
+                Some(TimerChange::Cancel) | None => ended.push(json!(key_columns(key))),
             }
         }
         (ended, set)
     }
 }
 
-fn parts(key: &TimerKey) -> [Value; 3] {
+fn key_columns(key: &TimerKey) -> [Value; 3] {
     [json!(key.capability), json!(key.name), json!(u8::from(key.test_mode))]
 }
 
-fn event(event: &NewEvent) -> Value {
+fn event_row(event: &NewEvent) -> Value {
     let (audience, id) = match &event.audience {
         Audience::Agent(id) => ("agent", Some(id)),
         Audience::Owner(id) => ("owner", Some(id)),
@@ -196,21 +199,21 @@ fn event(event: &NewEvent) -> Value {
 
 /// Returns the row of a delivery for each subscriber. Deliveries with the same subscriber and subject form a
 /// lane and keep their order.
-fn deliveries(event: &NewEvent) -> Vec<Value> {
+fn delivery_rows(event: &NewEvent) -> Vec<Value> {
     let row = |(capability, action): &(String, String)| {
         json!([event.id, capability, action, format!("{capability} {}", event.subject)])
     };
     event.subscribers.iter().map(row).collect()
 }
 
-fn answer(kept: &KeptAnswer) -> Value {
-    let key = &kept.key;
-    let hash = kept.body_hash.hex();
-    let expires_at = signed(kept.expires_at.as_millis());
-    json!([key.agent_id, key.capability, key.action, key.key, hash, kept.answer, expires_at])
+fn answer_row(stored: &StoredAnswer) -> Value {
+    let key = &stored.key;
+    let hash = stored.body_hash.hex();
+    let expires_at = signed(stored.expires_at.as_millis());
+    json!([key.agent_id, key.capability, key.action, key.key, hash, stored.answer, expires_at])
 }
 
-fn audit(record: &AuditRecord) -> Value {
+fn audit_row(record: &AuditRecord) -> Value {
     json!([
         record.at.as_millis(),
         record.request_id,

@@ -6,7 +6,7 @@
 //! state that a unit was validated against cannot change before the unit is written.
 
 use super::{
-    apply::Applied, quotas::QuotaState, rates::Rates, signals::Signals,
+    apply::WriteBatch, quotas::QuotaState, rates::Rates, signals::Signals,
     validation::ValidationState, verdict::Verdict,
 };
 use crate::{
@@ -38,13 +38,13 @@ const LINGER: Duration = Duration::from_micros(300);
 /// another node.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 /// The queue's capacity; further callers wait to enqueue.
-const WAITING: usize = 4_096;
+const QUEUE_CAPACITY: usize = 4_096;
 
-pub(crate) type Answer = Result<Verdict, Arc<DbError>>;
+pub(crate) type CommitResult = Result<Verdict, Arc<DbError>>;
 
 struct Job {
     changes: Changes,
-    answer: oneshot::Sender<Answer>,
+    reply: oneshot::Sender<CommitResult>,
 }
 
 /// A handle to the task that commits.
@@ -55,15 +55,15 @@ pub(crate) struct Committer {
 
 impl Committer {
     pub(crate) fn start(database: Database) -> Result<Self, DbError> {
-        let (jobs, waiting) = mpsc::channel(WAITING);
-        database.backend.clone().spawn("portolan-commit", work(database, waiting))?;
+        let (jobs, queue) = mpsc::channel(QUEUE_CAPACITY);
+        database.backend.clone().spawn("portolan-commit", run(database, queue))?;
         Ok(Self { jobs })
     }
 
-    pub(crate) async fn commit(&self, changes: Changes) -> Answer {
-        let (answer, committed) = oneshot::channel();
+    pub(crate) async fn commit(&self, changes: Changes) -> CommitResult {
+        let (reply, committed) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
-        self.jobs.send(Job { changes, answer }).await.map_err(|_| closed())?;
+        self.jobs.send(Job { changes, reply }).await.map_err(|_| closed())?;
         committed.await.map_err(|_| closed())?
     }
 }
@@ -79,21 +79,21 @@ pub(crate) struct Database {
     pub(crate) clock: Clock,
 }
 
-async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
-    let mut left = None;
+async fn run(database: Database, mut queue: mpsc::Receiver<Job>) {
+    let mut deferred = None;
     let mut expected = 1;
     let linger = match &*database.backend {
         Backend::Sqlite(_) => Duration::ZERO,
         Backend::Postgres(_) => LINGER,
     };
     loop {
-        let Some(first) = (match left.take() {
+        let Some(first) = (match deferred.take() {
             Some(job) => Some(job),
-            None => waiting.recv().await,
+            None => queue.recv().await,
         }) else {
             return;
         };
-        let batch = gather(first, &mut left, &mut waiting, expected, linger).await;
+        let batch = gather(first, &mut deferred, &mut queue, expected, linger).await;
         expected = batch.len();
         commit_batch(&database, batch).await;
     }
@@ -101,11 +101,11 @@ async fn work(database: Database, mut waiting: mpsc::Receiver<Job>) {
 
 /// Gathers a batch. Callers whose units were just committed enqueue their next ones at about the
 /// same time, so this waits until the batch is as large as the last one, at most for `linger`. A job that
-/// would make the batch too large is put into `left`.
+/// would make the batch too large is put into `deferred`.
 async fn gather(
     first: Job,
-    left: &mut Option<Job>,
-    waiting: &mut mpsc::Receiver<Job>,
+    deferred: &mut Option<Job>,
+    queue: &mut mpsc::Receiver<Job>,
     expected: usize,
     linger: Duration,
 ) -> Vec<Job> {
@@ -113,7 +113,7 @@ async fn gather(
     let mut documents = first.changes.documents();
     let mut batch = vec![first];
     while batch.len() < BATCH {
-        let Ok(job) = waiting.try_recv() else {
+        let Ok(job) = queue.try_recv() else {
             if batch.len() >= expected || begun.elapsed() >= linger {
                 break;
             }
@@ -122,7 +122,7 @@ async fn gather(
         };
         documents += job.changes.documents();
         if documents > BATCH_DOCUMENTS {
-            *left = Some(job);
+            *deferred = Some(job);
             break;
         }
         batch.push(job);
@@ -138,8 +138,8 @@ async fn commit_batch(database: &Database, batch: Vec<Job>) {
         Ok(verdicts) => verdicts.into_iter().map(Ok).collect(),
         Err(error) if changes.len() > 1 && error.is_about_content() => {
             let mut verdicts = Vec::new();
-            for one in &changes {
-                match commit(database, &[one]).await {
+            for unit in &changes {
+                match commit(database, &[unit]).await {
                     Ok(verdict) => verdicts.extend(verdict.into_iter().map(Ok)),
                     Err(error) => verdicts.push(Err(Arc::new(error))),
                 }
@@ -153,7 +153,7 @@ async fn commit_batch(database: &Database, batch: Vec<Job>) {
     };
     for (job, verdict) in batch.into_iter().zip(verdicts) {
         // The send fails if the caller has timed out; its unit is committed all the same.
-        let _sent = job.answer.send(verdict);
+        let _sent = job.reply.send(verdict);
     }
 }
 
@@ -161,7 +161,7 @@ async fn commit_batch(database: &Database, batch: Vec<Job>) {
 /// Dropping the transaction closes its connection.
 async fn commit(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdict>, DbError> {
     let committed = tokio::time::timeout(COMMIT_TIMEOUT, commit_all(database, batch)).await;
-    committed.map_err(|_| DbError::Silent)?
+    committed.map_err(|_| DbError::TimedOut)?
 }
 
 /// A collection's id, generation, shape and scope; the time until which nothing is committed to it; and the
@@ -187,10 +187,10 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
     }
     let erased = erased_people(&mut transaction, statements, batch).await?;
     let mut state = ValidationState::read(&mut transaction, statements, batch, quotas).await?;
-    let mut applied = Applied::default();
+    let mut applied = WriteBatch::default();
     let mut verdicts = Vec::with_capacity(batch.len());
     for changes in batch {
-        let verdict = match changes.uses_any(&replaced) {
+        let verdict = match changes.uses_replaced(&replaced) {
             true => Verdict::Replaced,
             false if !changes.people.is_disjoint(&erased) => Verdict::Erased,
             false => state.validate(changes),
@@ -204,7 +204,7 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
     if verdicts.contains(&Verdict::Committed) {
         let announcement = applied.write(&mut transaction, statements, &layouts).await?;
         transaction.commit_and_notify(&announcement.sql()).await?;
-        state.keep_rates();
+        state.store_rates();
         database.signals.announce(&announcement);
     } else {
         transaction.roll_back().await?;

@@ -10,7 +10,7 @@ mod signals;
 mod validation;
 mod verdict;
 
-pub(crate) use committer::{Answer, Committer, Database};
+pub(crate) use committer::{CommitResult, Committer, Database};
 pub(crate) use rates::Rates;
 pub(crate) use read_only::ReadValidator;
 pub use signals::InboxSignal;

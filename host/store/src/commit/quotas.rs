@@ -51,12 +51,12 @@ impl<'a> QuotaState<'a> {
     }
 
     /// Returns a quota that the unit would exceed, if there is one.
-    pub(super) fn exceeded(&self, changes: &Changes) -> Option<ExceededQuota> {
+    pub(super) fn find_exceeded(&self, changes: &Changes) -> Option<ExceededQuota> {
         let stored = self.growth(changes).iter().find_map(|(scope, growth)| {
             let usage = self.usage.get(scope).copied().unwrap_or_default();
-            usage.exceeds(growth, capability_of(scope), self.quotas)
+            usage.find_exceeded(growth, capability_of(scope), self.quotas)
         });
-        stored.or_else(|| self.take(changes).err())
+        stored.or_else(|| self.take_from_buckets(changes).err())
     }
 
     /// Applies the writes of a valid unit.
@@ -64,26 +64,29 @@ impl<'a> QuotaState<'a> {
         for (scope, growth) in self.growth(changes) {
             *self.usage.entry(scope).or_default() += growth;
         }
-        for (key, bytes) in timers(changes) {
+        for (key, bytes) in timer_bytes(changes) {
             match bytes {
                 Some(bytes) => self.timers.insert(key.clone(), bytes),
                 None => self.timers.remove(key),
             };
         }
-        if let Ok(buckets) = self.take(changes) {
+        if let Ok(buckets) = self.take_from_buckets(changes) {
             self.buckets.extend(buckets);
         }
         self.now = changes.audit.iter().map(|record| record.at).fold(self.now, Timestamp::max);
     }
 
     /// Keeps the buckets for the next transactions. To be called after this transaction is committed.
-    pub(super) fn keep_rates(self) {
-        self.rates.keep(self.buckets, self.now);
+    pub(super) fn store_rates(self) {
+        self.rates.store(self.buckets, self.now);
     }
 
     /// Returns the buckets after the unit's amounts are taken out: its events, in all and for each inbox, and
     /// what the caller's owner adds. The error is a quota of which too little is left.
-    fn take(&self, changes: &Changes) -> Result<BTreeMap<RateKey, Bucket>, ExceededQuota> {
+    fn take_from_buckets(
+        &self,
+        changes: &Changes,
+    ) -> Result<BTreeMap<RateKey, Bucket>, ExceededQuota> {
         let mut taken = BTreeMap::new();
         for ((key, period), (amount, at)) in self.amounts(changes) {
             let (quota, capability, _) = &key;
@@ -105,10 +108,11 @@ impl<'a> QuotaState<'a> {
     /// Returns the amount that the unit takes of each quota per minute or day, with the time of taking.
     fn amounts(&self, changes: &Changes) -> BTreeMap<(RateKey, Duration), (u64, Timestamp)> {
         let mut amounts = BTreeMap::new();
-        let mut add = |quota, period, capability: &str, whose: &str, amount: u64, at: Timestamp| {
-            let key = ((quota, capability.to_owned(), whose.to_owned()), period);
-            amounts.entry(key).or_insert((0, at)).0 += amount;
-        };
+        let mut add =
+            |quota, period, capability: &str, holder: &str, amount: u64, at: Timestamp| {
+                let key = ((quota, capability.to_owned(), holder.to_owned()), period);
+                amounts.entry(key).or_insert((0, at)).0 += amount;
+            };
         for event in &changes.events {
             let agents = match &event.audience {
                 Audience::Agent(id) => std::slice::from_ref(id),
@@ -127,9 +131,9 @@ impl<'a> QuotaState<'a> {
         let caller =
             changes.audit.iter().find_map(|record| Some((record.owner_id.as_ref()?, record.at)));
         if let Some((owner, at)) = caller {
-            if let Some(kept) = &changes.kept {
-                let bytes = kept.answer.len() as u64;
-                add(Quota::OwnerBytesPerDay, DAY, &kept.key.capability, owner, bytes, at);
+            if let Some(stored) = &changes.answer {
+                let bytes = stored.answer.len() as u64;
+                add(Quota::OwnerBytesPerDay, DAY, &stored.key.capability, owner, bytes, at);
             }
             for (scope, growth) in self.growth(changes) {
                 let capability = capability_of(&scope);
@@ -154,7 +158,7 @@ impl<'a> QuotaState<'a> {
             let Some(scope) = self.scopes.get(collection) else { continue };
             *all.entry(scope.clone()).or_default() += *growth;
         }
-        for (key, bytes) in timers(changes) {
+        for (key, bytes) in timer_bytes(changes) {
             let usage = |bytes: Option<i64>| Usage {
                 timers: i64::from(bytes.is_some()),
                 bytes: bytes.unwrap_or(0),
@@ -169,7 +173,7 @@ impl<'a> QuotaState<'a> {
 }
 
 /// Returns the bytes of each timer that the unit changes; `None` if the unit removes the timer.
-fn timers(changes: &Changes) -> BTreeMap<&TimerKey, Option<i64>> {
+fn timer_bytes(changes: &Changes) -> BTreeMap<&TimerKey, Option<i64>> {
     let mut after = BTreeMap::new();
     if let Some(Task::Timer { key, .. }) = &changes.task {
         after.insert(key, None);

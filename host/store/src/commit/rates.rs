@@ -30,7 +30,7 @@ impl Rates {
     }
 
     /// Keeps the buckets that a commit has taken from.
-    pub(super) fn keep(&self, changed: BTreeMap<RateKey, Bucket>, now: Timestamp) {
+    pub(super) fn store(&self, changed: BTreeMap<RateKey, Bucket>, now: Timestamp) {
         if changed.is_empty() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Validates units that write nothing. They need no transaction and do not wait for those that write: all
 //! that they have read must be current in one snapshot.
 
-use super::{committer::Answer, validation::read_conflict, verdict::Verdict};
+use super::{committer::CommitResult, validation::read_conflict, verdict::Verdict};
 use crate::{
     changes::Changes,
     connection::{Backend, FENCE, HOLDER, REVISION, ReadConnection, Statements, next_batch},
@@ -19,7 +19,7 @@ use std::{
 use tokio::sync::{mpsc, oneshot};
 
 /// The queue's capacity; further callers wait to enqueue.
-const WAITING: usize = 4_096;
+const QUEUE_CAPACITY: usize = 4_096;
 /// The time-out of one statement.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of documents of one statement; a single unit may have read more.
@@ -27,7 +27,7 @@ const BATCH: usize = 1_024;
 
 struct Job {
     changes: Changes,
-    answer: oneshot::Sender<Answer>,
+    reply: oneshot::Sender<CommitResult>,
 }
 
 /// A handle to the task that validates.
@@ -43,23 +43,24 @@ impl ReadValidator {
         clock: Clock,
     ) -> Result<Self, DbError> {
         let mut connection = ReadConnection::open(backend)?;
-        let (jobs, mut waiting) = mpsc::channel::<Job>(WAITING);
+        let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE_CAPACITY);
         backend.spawn("portolan-validate", async move {
             let size = |job: &Job| job.changes.documents();
-            while let Some(batch) = next_batch(&mut waiting, size, BATCH).await {
+            while let Some(batch) = next_batch(&mut queue, size, BATCH).await {
                 let changes: Vec<_> = batch.iter().map(|job| &job.changes).collect();
                 let read = ReadState::read(&mut connection, &statements, &changes);
                 let state = tokio::time::timeout(READ_TIMEOUT, read).await;
-                let state = state.unwrap_or(Err(DbError::Silent)).map_err(Arc::new);
+                let state = state.unwrap_or(Err(DbError::TimedOut)).map_err(Arc::new);
                 let now = signed(clock.now().as_millis());
-                let replaced = state.as_ref().map(|state| state.replaced(now)).unwrap_or_default();
+                let replaced =
+                    state.as_ref().map(|state| state.replaced_collections(now)).unwrap_or_default();
                 for job in batch {
                     let verdict = match &state {
                         Ok(state) => Ok(state.validate(&job.changes, &replaced)),
                         Err(error) => Err(Arc::clone(error)),
                     };
                     // The send fails if the call has timed out.
-                    let _sent = job.answer.send(verdict);
+                    let _sent = job.reply.send(verdict);
                 }
             }
         })?;
@@ -68,10 +69,10 @@ impl ReadValidator {
 
     /// Validates a unit, which must write nothing. The verdict is `Committed` if all that the unit has read
     /// is current.
-    pub(crate) async fn validate(&self, changes: Changes) -> Answer {
-        let (answer, validated) = oneshot::channel();
+    pub(crate) async fn validate(&self, changes: Changes) -> CommitResult {
+        let (reply, validated) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
-        self.jobs.send(Job { changes, answer }).await.map_err(|_| closed())?;
+        self.jobs.send(Job { changes, reply }).await.map_err(|_| closed())?;
         validated.await.map_err(|_| closed())?
     }
 }
@@ -127,13 +128,13 @@ impl ReadState {
     }
 
     /// Returns the collections to which nothing is committed now: they are fenced or retired.
-    fn replaced(&self, now: i64) -> BTreeSet<CollectionId> {
+    fn replaced_collections(&self, now: i64) -> BTreeSet<CollectionId> {
         let fenced = self.fences.iter().filter(|(_, until)| **until > now);
         fenced.map(|(collection, _)| *collection).collect()
     }
 
     fn validate(&self, changes: &Changes, replaced: &BTreeSet<CollectionId>) -> Verdict {
-        if changes.uses_any(replaced) {
+        if changes.uses_replaced(replaced) {
             return Verdict::Replaced;
         }
         read_conflict(changes, &self.revisions, &self.holders)

@@ -12,7 +12,7 @@ const INBOXES: &str = "portolan_inboxes";
 /// The maximum size of one notification's payload, below PostgreSQL's limit of 8000 bytes.
 const PAYLOAD_BYTES: usize = 7_000;
 /// The capacity of the channel; a receiver that is further behind learns that it has lagged.
-const NEWS: usize = 1_024;
+const SIGNAL_CAPACITY: usize = 1_024;
 /// The wait before the node listens again after the connection was lost.
 const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 
@@ -66,7 +66,7 @@ impl Announcement {
 
 impl Signals {
     pub(crate) fn new() -> Self {
-        let (inboxes, _) = broadcast::channel(NEWS);
+        let (inboxes, _) = broadcast::channel(SIGNAL_CAPACITY);
         Self { work: Arc::default(), sending: Arc::default(), inboxes }
     }
 

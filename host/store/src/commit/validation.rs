@@ -80,12 +80,12 @@ impl<'a> ValidationState<'a> {
         });
         let deliveries: Vec<(i64,)> =
             transaction.find(&statements.deliveries, deliveries.collect()).await?;
-        let kept = batch.iter().filter_map(|changes| changes.kept.as_ref()).map(|kept| {
-            let key = &kept.key;
-            json!([key.agent_id, key.capability, key.action, key.key, kept.now.as_millis()])
+        let answers = batch.iter().filter_map(|changes| changes.answer.as_ref()).map(|answer| {
+            let key = &answer.key;
+            json!([key.agent_id, key.capability, key.action, key.key, answer.now.as_millis()])
         });
         let answered: Vec<(String, String, String, String)> =
-            transaction.find(&statements.answered, kept.collect()).await?;
+            transaction.find(&statements.answered, answers.collect()).await?;
         let webhooks =
             batch.iter().flat_map(|changes| &changes.commands).filter_map(OutboxCommand::webhook);
         let webhooks = webhooks.map(|(id, _)| json!([id])).collect();
@@ -131,31 +131,32 @@ impl<'a> ValidationState<'a> {
         if !due {
             return Verdict::Superseded;
         }
-        let kept = changes.kept.as_ref().filter(|kept| self.answered.contains(&kept.key.parts()));
+        let answered =
+            changes.answer.as_ref().filter(|answer| self.answered.contains(&answer.key.parts()));
         let version = |id| self.webhooks.get(id).copied().unwrap_or(0);
         let mut webhooks = changes.commands.iter().filter_map(OutboxCommand::webhook);
         let webhook = webhooks.find(|(id, seen)| version(*id) != *seen);
         let added = changes.commands.iter().find_map(|command| match command {
-            OutboxCommand::AddWebhook { webhook, beside } => {
+            OutboxCommand::AddWebhook { webhook, existing } => {
                 let count = self.webhook_counts.get(&webhook.agent_id).copied().unwrap_or(0);
-                (count != *beside).then_some(&webhook.agent_id)
+                (count != *existing).then_some(&webhook.agent_id)
             }
             _ => None,
         });
         let conflict = read_conflict(changes, &self.revisions, &self.holders)
-            .or_else(|| kept.map(|kept| ConflictKey::of(&kept.key)))
+            .or_else(|| answered.map(|answer| ConflictKey::of(&answer.key)))
             .or_else(|| webhook.map(|(id, _)| ConflictKey::of(&id)))
             .or_else(|| added.map(ConflictKey::of));
         if let Some(key) = conflict {
             return Verdict::Conflict(key);
         }
-        self.quotas.exceeded(changes).map_or(Verdict::Committed, Verdict::QuotaExceeded)
+        self.quotas.find_exceeded(changes).map_or(Verdict::Committed, Verdict::QuotaExceeded)
     }
 
     /// Keeps the rates with which the next transactions are compared. To be called after this transaction is
     /// committed.
-    pub(super) fn keep_rates(self) {
-        self.quotas.keep_rates();
+    pub(super) fn store_rates(self) {
+        self.quotas.store_rates();
     }
 
     /// Applies the writes of a valid unit, so that later units are validated against them.
@@ -205,7 +206,7 @@ impl<'a> ValidationState<'a> {
                 _ => {}
             }
         }
-        self.answered.extend(changes.kept.iter().map(|kept| kept.key.parts()));
+        self.answered.extend(changes.answer.iter().map(|answer| answer.key.parts()));
     }
 }
 

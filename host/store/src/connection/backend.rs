@@ -48,7 +48,7 @@ macro_rules! transact {
                 let _guard = sqlite.lock_writer().await?;
                 // `IMMEDIATE` takes the write lock at once: a read lock cannot become a write lock if another
                 // transaction has written in between.
-                let mut $transaction = sqlite.others.begin_with("BEGIN IMMEDIATE").await?;
+                let mut $transaction = sqlite.write_pool.begin_with("BEGIN IMMEDIATE").await?;
                 let result = $body;
                 $transaction.commit().await?;
                 result
@@ -161,7 +161,7 @@ impl Backend {
         Ok(())
     }
 
-    pub(crate) fn no(&self) -> &'static str {
+    pub(crate) fn false_literal(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "0",
             Self::Postgres(_) => "false",
@@ -178,7 +178,7 @@ impl Backend {
     }
 
     /// Returns the expression for an element of a row of `row_source`, of this type.
-    pub(crate) fn part(&self, place: usize, kind: &str) -> String {
+    pub(crate) fn parameter(&self, place: usize, kind: &str) -> String {
         match self {
             Self::Sqlite(_) => format!("?{}", place + 1),
             Self::Postgres(_) if kind == TEXT => format!("(e.value ->> {place})"),
@@ -187,7 +187,7 @@ impl Backend {
     }
 
     /// Returns the condition of a delivery that is not a dead letter.
-    pub(crate) fn alive(&self) -> &'static str {
+    pub(crate) fn live_condition(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "dead = 0",
             Self::Postgres(_) => "dead = false",
@@ -195,7 +195,7 @@ impl Backend {
     }
 
     /// Returns the condition of a dead letter.
-    pub(crate) fn dead(&self) -> &'static str {
+    pub(crate) fn dead_condition(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "dead = 1",
             Self::Postgres(_) => "dead = true",

@@ -21,31 +21,33 @@ pub fn backup(from: &Path, to: &Path) -> Result<u64, DbError> {
         return Err(DbError::Exists(to.to_owned()));
     }
     let partial = with_suffix(to, ".partial");
-    let copied = copy(&database, &partial).and_then(|()| check(&partial));
+    let copied = copy(&database, &partial).and_then(|()| ensure_intact(&partial));
     if let Err(error) = copied {
         // The disk may be too full to remove even this file.
         let _removed = fs::remove_file(&partial);
         return Err(error);
     }
-    fs::rename(&partial, to).map_err(at(to))?;
+    fs::rename(&partial, to).map_err(file_error(to))?;
     sync_folder(to)?;
-    Ok(fs::metadata(to).map_err(at(to))?.len())
+    Ok(fs::metadata(to).map_err(file_error(to))?.len())
 }
 
 /// Replaces a database that no host uses with a backup. Returns the new path of the old database, or `None`
 /// if there was none.
 pub fn restore(from: &Path, to: &Path) -> Result<Option<PathBuf>, DbError> {
     let backup = open(from)?;
-    check(from)?;
+    ensure_intact(from)?;
     let _lock = lock(to)?;
     let partial = with_suffix(to, ".restoring");
     match fs::remove_file(&partial) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(&partial)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(file_error(&partial)(error));
+        }
         // An earlier attempt may have left a partial file.
         _ => copy(&backup, &partial)?,
     }
     let replaced = to.exists().then(|| move_aside(to)).transpose()?;
-    fs::rename(&partial, to).map_err(at(to))?;
+    fs::rename(&partial, to).map_err(file_error(to))?;
     sync_folder(to)?;
     Ok(replaced)
 }
@@ -62,10 +64,10 @@ fn move_aside(database: &Path) -> Result<PathBuf, DbError> {
     for suffix in ["-wal", "-shm"] {
         let log = with_suffix(database, suffix);
         if log.exists() {
-            fs::rename(&log, with_suffix(&aside, suffix)).map_err(at(&log))?;
+            fs::rename(&log, with_suffix(&aside, suffix)).map_err(file_error(&log))?;
         }
     }
-    fs::hard_link(database, &aside).map_err(at(&aside))?;
+    fs::hard_link(database, &aside).map_err(file_error(&aside))?;
     Ok(aside)
 }
 
@@ -78,23 +80,24 @@ fn open(path: &Path) -> Result<Connection, DbError> {
 fn copy(database: &Connection, to: &Path) -> Result<(), DbError> {
     // The file is created empty and private before it gets any content.
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to);
-    let file = file.map_err(at(to))?;
-    let name = to.to_str().ok_or_else(|| at(to)(io::Error::from(io::ErrorKind::InvalidInput)))?;
+    let file = file.map_err(file_error(to))?;
+    let name =
+        to.to_str().ok_or_else(|| file_error(to)(io::Error::from(io::ErrorKind::InvalidInput)))?;
     // The copy inherits this setting. Without it, pages of the copy would keep parts of documents that were
     // moved to other pages.
     database.execute_batch("PRAGMA secure_delete = ON")?;
     database.execute("VACUUM INTO ?1", [name])?;
-    file.sync_all().map_err(at(to))
+    file.sync_all().map_err(file_error(to))
 }
 
 /// Ensures that a file is an undamaged database of this version of Portolan or an earlier one.
-fn check(path: &Path) -> Result<(), DbError> {
+fn ensure_intact(path: &Path) -> Result<(), DbError> {
     let not_ours = |_| DbError::NotADatabase(path.to_owned());
     let database = open(path)?;
-    let whole: String =
+    let integrity: String =
         database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(not_ours)?;
-    if whole != "ok" {
-        return Err(DbError::Damaged { path: path.to_owned(), fault: whole });
+    if integrity != "ok" {
+        return Err(DbError::Damaged { path: path.to_owned(), fault: integrity });
     }
     let step: i64 = database
         .query_row("SELECT max(version) FROM _sqlx_migrations", [], |row| row.get(0))
@@ -111,8 +114,8 @@ pub fn pg_dump(url: &str, to: &Path) -> Result<String, DbError> {
 /// Returns the command that restores a backup of `pg_dump` over a database.
 pub fn pg_restore(url: &str, from: &Path) -> Result<String, DbError> {
     let file = quoted(&from.to_string_lossy());
-    let how = "--clean --if-exists --no-owner --single-transaction";
-    Ok(format!("pg_restore {} {how} {file}", connection(url)?))
+    let flags = "--clean --if-exists --no-owner --single-transaction";
+    Ok(format!("pg_restore {} {flags} {file}", connection(url)?))
 }
 
 /// Returns the options of `pg_dump` and `pg_restore` for a URL, without the password, which the tools ask for
@@ -146,7 +149,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> DbError + '_ {
+fn file_error(path: &Path) -> impl FnOnce(io::Error) -> DbError + '_ {
     move |error| DbError::File { path: path.to_owned(), error }
 }
 
@@ -154,5 +157,5 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> DbError + '_ {
 fn sync_folder(file: &Path) -> Result<(), DbError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(at(folder))
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(file_error(folder))
 }

@@ -20,7 +20,7 @@ use std::{
 use tokio::sync::{mpsc, oneshot};
 
 /// The queue's capacity; further callers wait to enqueue.
-const WAITING: usize = 4_096;
+const QUEUE_CAPACITY: usize = 4_096;
 /// The time-out of one statement.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of documents of one statement; a single request may ask for more.
@@ -28,13 +28,13 @@ const BATCH: usize = 1_024;
 
 /// The documents that exist or existed; `None` if they are larger than the request allows.
 type Found = Option<HashMap<DocumentKey, Stored>>;
-type Answer = Result<Found, Arc<DbError>>;
+type ReadResult = Result<Found, Arc<DbError>>;
 
 struct Request {
     keys: BTreeSet<DocumentKey>,
     /// The maximum number of bytes of all documents.
-    room: usize,
-    answer: oneshot::Sender<Answer>,
+    max_bytes: usize,
+    reply: oneshot::Sender<ReadResult>,
 }
 
 /// A handle to the task that reads documents.
@@ -46,43 +46,47 @@ pub(crate) struct DocumentReader {
 impl DocumentReader {
     pub(crate) fn start(backend: &Backend, statements: Arc<Statements>) -> Result<Self, DbError> {
         let mut connection = ReadConnection::open(backend)?;
-        let (requests, mut waiting) = mpsc::channel::<Request>(WAITING);
+        let (requests, mut queue) = mpsc::channel::<Request>(QUEUE_CAPACITY);
         backend.spawn("portolan-read", async move {
             let size = |request: &Request| request.keys.len();
-            while let Some(requests) = next_batch(&mut waiting, size, BATCH).await {
-                answer(&mut connection, &statements, requests).await;
+            while let Some(requests) = next_batch(&mut queue, size, BATCH).await {
+                answer_requests(&mut connection, &statements, requests).await;
             }
         })?;
         Ok(Self { requests })
     }
 
     /// Returns the documents that exist or existed, all from one snapshot. Returns `None` if they are larger
-    /// than `room` bytes together.
-    pub(crate) async fn find(&self, keys: BTreeSet<DocumentKey>, room: usize) -> Answer {
-        let (answer, answered) = oneshot::channel();
+    /// than `max_bytes` bytes together.
+    pub(crate) async fn find(&self, keys: BTreeSet<DocumentKey>, max_bytes: usize) -> ReadResult {
+        let (reply, received) = oneshot::channel();
         let closed = || Arc::new(DbError::Closed);
-        self.requests.send(Request { keys, room, answer }).await.map_err(|_| closed())?;
-        answered.await.map_err(|_| closed())?
+        self.requests.send(Request { keys, max_bytes, reply }).await.map_err(|_| closed())?;
+        received.await.map_err(|_| closed())?
     }
 }
 
-async fn answer(connection: &mut ReadConnection, statements: &Statements, requests: Vec<Request>) {
-    let rows = Shares::new(&requests).rows();
-    let begin = || Shares::new(&requests);
-    let read = connection.fold(&statements.documents, rows, begin, Shares::add);
+async fn answer_requests(
+    connection: &mut ReadConnection,
+    statements: &Statements,
+    requests: Vec<Request>,
+) {
+    let rows = Responses::new(&requests).rows();
+    let begin = || Responses::new(&requests);
+    let read = connection.fold(&statements.documents, rows, begin, Responses::add);
     let found = tokio::time::timeout(READ_TIMEOUT, read).await;
-    let found = found.map(|shares| shares.map(Shares::into_found));
-    match found.unwrap_or(Err(DbError::Silent)) {
-        Ok(shares) => {
-            for (request, share) in requests.into_iter().zip(shares) {
+    let found = found.map(|responses| responses.map(Responses::into_found));
+    match found.unwrap_or(Err(DbError::TimedOut)) {
+        Ok(responses) => {
+            for (request, documents) in requests.into_iter().zip(responses) {
                 // The send fails if the call has timed out.
-                let _sent = request.answer.send(Ok(share));
+                let _sent = request.reply.send(Ok(documents));
             }
         }
         Err(error) => {
             let error = Arc::new(error);
             for request in requests {
-                let _sent = request.answer.send(Err(Arc::clone(&error)));
+                let _sent = request.reply.send(Err(Arc::clone(&error)));
             }
         }
     }
@@ -90,46 +94,46 @@ async fn answer(connection: &mut ReadConnection, statements: &Statements, reques
 
 /// The documents of each request, added as they are read, so that no more memory is used than the requests
 /// allow.
-struct Shares<'a> {
+struct Responses<'a> {
     /// The indexes of the requests that want each document.
-    wanted: HashMap<&'a DocumentKey, Vec<usize>>,
+    requested_by: HashMap<&'a DocumentKey, Vec<usize>>,
     /// For each request, the bytes that are left and the documents.
-    shares: Vec<(usize, Found)>,
+    responses: Vec<(usize, Found)>,
 }
 
-impl<'a> Shares<'a> {
+impl<'a> Responses<'a> {
     fn new(requests: &'a [Request]) -> Self {
-        let mut wanted: HashMap<_, Vec<usize>> = HashMap::new();
+        let mut requested_by: HashMap<_, Vec<usize>> = HashMap::new();
         for (number, request) in requests.iter().enumerate() {
             for key in &request.keys {
-                wanted.entry(key).or_default().push(number);
+                requested_by.entry(key).or_default().push(number);
             }
         }
-        let share = |request: &Request| (request.room, Some(HashMap::new()));
-        Self { wanted, shares: requests.iter().map(share).collect() }
+        let response = |request: &Request| (request.max_bytes, Some(HashMap::new()));
+        Self { requested_by, responses: requests.iter().map(response).collect() }
     }
 
     fn rows(&self) -> Vec<Value> {
-        self.wanted.keys().map(|key| json!([key.collection.0, key.id])).collect()
+        self.requested_by.keys().map(|key| json!([key.collection.0, key.id])).collect()
     }
 
     fn add(&mut self, row: Row) {
         let (key, stored) = stored(row);
         let bytes = stored.bytes(&key.id);
-        for number in self.wanted.get(&key).into_iter().flatten() {
-            let Some((room, share)) = self.shares.get_mut(*number) else { continue };
-            match (room.checked_sub(bytes), share.as_mut()) {
+        for number in self.requested_by.get(&key).into_iter().flatten() {
+            let Some((remaining, documents)) = self.responses.get_mut(*number) else { continue };
+            match (remaining.checked_sub(bytes), documents.as_mut()) {
                 (Some(rest), Some(found)) => {
-                    *room = rest;
+                    *remaining = rest;
                     found.insert(key.clone(), stored.clone());
                 }
-                _ => *share = None,
+                _ => *documents = None,
             }
         }
     }
 
     fn into_found(self) -> Vec<Found> {
-        self.shares.into_iter().map(|(_, found)| found).collect()
+        self.responses.into_iter().map(|(_, found)| found).collect()
     }
 }
 

@@ -72,15 +72,15 @@ impl NativeTransaction {
     pub(crate) fn run(&self, sql: &str, rows: &[Value]) -> Result<(), DbError> {
         let mut statement = self.0.prepare_cached(sql)?;
         for row in rows {
-            statement.execute(params_from_iter(parts(row)))?;
+            statement.execute(params_from_iter(parameters(row)))?;
         }
         Ok(())
     }
 
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
-        let mut all = Vec::with_capacity(rows.len());
-        each(&self.0, sql, rows, |row| all.push(row))?;
-        Ok(all)
+        let mut found = Vec::with_capacity(rows.len());
+        for_each_row(&self.0, sql, rows, |row| found.push(row))?;
+        Ok(found)
     }
 
     pub(crate) fn execute(&self, sql: &str) -> Result<(), DbError> {
@@ -117,21 +117,21 @@ impl Reader {
 
     /// Runs a query once for each row of parameters, all in one snapshot, and returns the found rows.
     pub(crate) fn find<T: FromNative>(&self, sql: &str, rows: &[Value]) -> Result<Vec<T>, DbError> {
-        let mut all = Vec::with_capacity(rows.len());
-        self.each(sql, rows, |row| all.push(row))?;
-        Ok(all)
+        let mut found = Vec::with_capacity(rows.len());
+        self.for_each_row(sql, rows, |row| found.push(row))?;
+        Ok(found)
     }
 
     /// Runs a query once for each row of parameters, all in one snapshot, and calls `take` with each found
     /// row.
-    pub(crate) fn each<T: FromNative>(
+    pub(crate) fn for_each_row<T: FromNative>(
         &self,
         sql: &str,
         rows: &[Value],
         take: impl FnMut(T),
     ) -> Result<(), DbError> {
         let snapshot = self.0.unchecked_transaction()?;
-        each(&snapshot, sql, rows, take)?;
+        for_each_row(&snapshot, sql, rows, take)?;
         Ok(snapshot.commit()?)
     }
 }
@@ -141,7 +141,7 @@ pub(crate) trait FromNative: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Erro
 
 impl<T: for<'r> TryFrom<&'r Row<'r>, Error = rusqlite::Error>> FromNative for T {}
 
-fn each<T: FromNative>(
+fn for_each_row<T: FromNative>(
     connection: &Connection,
     sql: &str,
     rows: &[Value],
@@ -149,7 +149,8 @@ fn each<T: FromNative>(
 ) -> Result<(), DbError> {
     let mut statement = connection.prepare_cached(sql)?;
     for row in rows {
-        let found = statement.query_map(params_from_iter(parts(row)), |row| T::try_from(row))?;
+        let found =
+            statement.query_map(params_from_iter(parameters(row)), |row| T::try_from(row))?;
         for found in found {
             take(found?);
         }
@@ -158,11 +159,11 @@ fn each<T: FromNative>(
 }
 
 /// Returns the elements of a JSON array as parameters.
-fn parts(row: &Value) -> impl Iterator<Item = ToSqlOutput<'_>> {
-    row.as_array().into_iter().flatten().map(part)
+fn parameters(row: &Value) -> impl Iterator<Item = ToSqlOutput<'_>> {
+    row.as_array().into_iter().flatten().map(parameter)
 }
 
-fn part(value: &Value) -> ToSqlOutput<'_> {
+fn parameter(value: &Value) -> ToSqlOutput<'_> {
     match value {
         Value::Null => ToSqlOutput::from(Null),
         Value::Bool(value) => ToSqlOutput::from(*value),

@@ -44,12 +44,12 @@ pub(crate) struct PostgresServer {
     pub(super) queries: PgPool,
     pub(super) shares: Shares,
     /// The connection of the last commit, for the next one. A pool would test it before and after each use.
-    pub(crate) last: Arc<Mutex<Option<PgConnection>>>,
+    pub(crate) idle_connection: Arc<Mutex<Option<PgConnection>>>,
 }
 
 pub(crate) struct PostgresTransaction {
     connection: Option<PgConnection>,
-    last: Arc<Mutex<Option<PgConnection>>>,
+    idle_connection: Arc<Mutex<Option<PgConnection>>>,
 }
 
 impl PostgresServer {
@@ -70,19 +70,20 @@ impl PostgresServer {
             return Err(DbError::TooOld(version));
         }
         MIGRATIONS.run(&mut first).await?;
-        let shares = Shares::of_network();
+        let shares = Shares::for_network();
         let query_time = default_query_time().as_millis().to_string();
         let queries = pool(shares.connections())
             .connect_lazy_with(options.clone().options([("statement_timeout", query_time)]));
         let pool = pool(CONNECTIONS).connect_lazy_with(options);
-        Ok(Self { pool, queries, shares, last: Arc::default() })
+        Ok(Self { pool, queries, shares, idle_connection: Arc::default() })
     }
 
     pub(super) async fn close(&self) {
         self.queries.close().await;
         self.pool.close().await;
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(connection) = last {
+        let idle_connection =
+            self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(connection) = idle_connection {
             // The server notices the end of the connection either way.
             let _closed = connection.close().await;
         }
@@ -90,8 +91,9 @@ impl PostgresServer {
 
     /// Waits until no other node commits, and begins a transaction.
     pub(crate) async fn begin(&self) -> Result<PostgresTransaction, DbError> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(connection) = last {
+        let idle_connection =
+            self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(connection) = idle_connection {
             match self.begin_on(connection).await {
                 // The server may have restarted since the last commit.
                 Err(DbError::Sqlx(error)) if error.as_database_error().is_none() => {}
@@ -120,8 +122,8 @@ impl PostgresServer {
     }
 
     async fn begin_on(&self, connection: PgConnection) -> Result<PostgresTransaction, DbError> {
-        let last = Arc::clone(&self.last);
-        let mut transaction = PostgresTransaction { connection: Some(connection), last };
+        let idle_connection = Arc::clone(&self.idle_connection);
+        let mut transaction = PostgresTransaction { connection: Some(connection), idle_connection };
         transaction.execute(format!("BEGIN; {}", commit_lock())).await?;
         Ok(transaction)
     }
@@ -137,9 +139,10 @@ impl PostgresTransaction {
         Ok(())
     }
 
-    pub(super) async fn end(mut self, sql: String) -> Result<(), DbError> {
+    pub(super) async fn finish(mut self, sql: String) -> Result<(), DbError> {
         self.execute(sql).await?;
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = self.connection.take();
+        *self.idle_connection.lock().unwrap_or_else(PoisonError::into_inner) =
+            self.connection.take();
         Ok(())
     }
 }

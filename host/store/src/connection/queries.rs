@@ -140,8 +140,8 @@ where
     };
     if running.share.is_some() {
         // The connection keeps the handler until its next query, so the handler must not hold the share.
-        let goes_on = Arc::clone(&running.budget).watch();
-        connection.lock_handle().await?.set_progress_handler(INSTRUCTIONS, goes_on);
+        let progress_handler = Arc::clone(&running.budget).progress_handler();
+        connection.lock_handle().await?.set_progress_handler(INSTRUCTIONS, progress_handler);
     }
     let (sql, values) = statement.build_sqlx(SqliteQueryBuilder);
     let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
@@ -204,7 +204,7 @@ impl Budget {
 
     /// Returns the progress handler of the next statement. The thread that runs the statement calls it; it
     /// returns whether the statement may continue.
-    fn watch(self: Arc<Self>) -> impl FnMut() -> bool + Send + 'static {
+    fn progress_handler(self: Arc<Self>) -> impl FnMut() -> bool + Send + 'static {
         let before = self.taken();
         let mut begun = None;
         move || {
@@ -219,8 +219,8 @@ impl Budget {
 /// Returns the processor time that this thread has used.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    let whole = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
-    whole + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
+    let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or(0));
+    seconds + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -42,21 +42,21 @@ impl ReadConnection {
         match self {
             Self::Sqlite(reader) => {
                 let mut state = begin();
-                reader.each(sql.as_str(), &rows, |row| add(&mut state, row))?;
+                reader.for_each_row(sql.as_str(), &rows, |row| add(&mut state, row))?;
                 Ok(state)
             }
-            Self::Postgres(server, last) => {
+            Self::Postgres(server, idle) => {
                 let rows = Value::Array(rows).to_string();
                 // The server may have restarted since the last statement.
-                let again = match last.take() {
+                let reused = match idle.take() {
                     Some(connection) => read(connection, sql, &rows, begin(), &add).await.ok(),
                     None => None,
                 };
-                let (connection, state) = match again {
+                let (connection, state) = match reused {
                     Some(read) => read,
                     None => read(server.connect().await?, sql, &rows, begin(), &add).await?,
                 };
-                *last = Some(connection);
+                *idle = Some(connection);
                 Ok(state)
             }
         }
@@ -85,15 +85,15 @@ where
 /// Waits for a request, and returns it with further waiting requests, until their sizes add up to `limit`.
 /// Returns `None` when the channel is closed.
 pub(crate) async fn next_batch<R>(
-    waiting: &mut mpsc::Receiver<R>,
+    queue: &mut mpsc::Receiver<R>,
     size: impl Fn(&R) -> usize,
     limit: usize,
 ) -> Option<Vec<R>> {
-    let first = waiting.recv().await?;
+    let first = queue.recv().await?;
     let mut total = size(&first);
     let mut batch = vec![first];
     while total < limit
-        && let Ok(request) = waiting.try_recv()
+        && let Ok(request) = queue.try_recv()
     {
         total += size(&request);
         batch.push(request);

@@ -11,62 +11,66 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// How many capabilities can use their whole share at once.
 const CAPABILITIES: usize = 4;
 /// The least and the most queries of a capability that run at once.
-const LEAST: usize = 2;
-const MOST: usize = 8;
+const MIN_QUERIES: usize = 2;
+const MAX_QUERIES: usize = 8;
 
 /// The permits to run queries. A query waits for a permit of its capability first and then for a connection,
 /// so no more queries of one capability than its share wait for connections.
 #[derive(Debug)]
 pub(super) struct Shares {
-    each: usize,
-    all: Arc<Semaphore>,
-    of: Mutex<HashMap<String, Arc<Semaphore>>>,
+    per_capability: usize,
+    total: Arc<Semaphore>,
+    by_capability: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
 /// The right to run one query.
 #[derive(Debug)]
 pub(super) struct Share {
-    _own: OwnedSemaphorePermit,
+    _capability: OwnedSemaphorePermit,
     _connection: OwnedSemaphorePermit,
 }
 
 impl Shares {
     /// Returns the shares for a database that runs in this process: for each capability one query for every
-    /// two processors, between `LEAST` and `MOST`.
-    pub(super) fn of_processors() -> Self {
+    /// two processors, between `MIN_QUERIES` and `MAX_QUERIES`.
+    pub(super) fn for_processors() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        Self::new((processors / 2).clamp(LEAST, MOST))
+        Self::new((processors / 2).clamp(MIN_QUERIES, MAX_QUERIES))
     }
 
     /// Returns the shares for a database behind a network, whose queries mostly wait.
-    pub(super) fn of_network() -> Self {
-        Self::new(LEAST * 2)
+    pub(super) fn for_network() -> Self {
+        Self::new(MIN_QUERIES * 2)
     }
 
-    fn new(each: usize) -> Self {
-        Self { each, all: Arc::new(Semaphore::new(each * CAPABILITIES)), of: Mutex::default() }
+    fn new(per_capability: usize) -> Self {
+        Self {
+            per_capability,
+            total: Arc::new(Semaphore::new(per_capability * CAPABILITIES)),
+            by_capability: Mutex::default(),
+        }
     }
 
     /// Returns the number of connections that queries need.
     pub(super) fn connections(&self) -> u32 {
-        u32::try_from(self.each * CAPABILITIES).unwrap_or(u32::MAX)
+        u32::try_from(self.per_capability * CAPABILITIES).unwrap_or(u32::MAX)
     }
 
     /// Waits until a capability may run one more query.
     pub(super) async fn acquire(&self, capability: &str) -> Result<Share, DbError> {
         let closed = |_| DbError::Closed;
-        let own = self.own(capability).acquire_owned().await.map_err(closed)?;
-        let connection = Arc::clone(&self.all).acquire_owned().await.map_err(closed)?;
-        Ok(Share { _own: own, _connection: connection })
+        let own = self.capability_semaphore(capability).acquire_owned().await.map_err(closed)?;
+        let connection = Arc::clone(&self.total).acquire_owned().await.map_err(closed)?;
+        Ok(Share { _capability: own, _connection: connection })
     }
 
-    fn own(&self, capability: &str) -> Arc<Semaphore> {
-        let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(own) = of.get(capability) {
+    fn capability_semaphore(&self, capability: &str) -> Arc<Semaphore> {
+        let mut semaphores = self.by_capability.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = semaphores.get(capability) {
             return Arc::clone(own);
         }
-        let own = Arc::new(Semaphore::new(self.each));
-        of.insert(capability.to_owned(), Arc::clone(&own));
+        let own = Arc::new(Semaphore::new(self.per_capability));
+        semaphores.insert(capability.to_owned(), Arc::clone(&own));
         own
     }
 }

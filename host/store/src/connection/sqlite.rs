@@ -27,7 +27,7 @@ pub(crate) struct Sqlite {
     /// The connection that commits units of work and makes indexes.
     pub(super) writer: Writer,
     /// One connection for all other writes, which wait for the writer.
-    pub(crate) others: SqlitePool,
+    pub(crate) write_pool: SqlitePool,
     /// For the host's own reads.
     pub(crate) readers: SqlitePool,
     /// For components' queries.
@@ -70,15 +70,15 @@ impl Sqlite {
             .busy_timeout(Duration::from_secs(5));
         let pool =
             || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
-        let others = open_pool(pool().max_connections(1), options.clone()).await?;
+        let write_pool = open_pool(pool().max_connections(1), options.clone()).await?;
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
-        MIGRATIONS.run(&others).await?;
+        MIGRATIONS.run(&write_pool).await?;
         let read_only = options.read_only(true).create_if_missing(false);
         let readers = open_pool(pool().max_connections(READERS), read_only.clone()).await?;
-        let shares = Shares::of_processors();
+        let shares = Shares::for_processors();
         let queries = open_pool(pool().max_connections(shares.connections()), read_only).await?;
         let writer = Writer::open(path)?;
-        Ok(Self { writer, others, readers, queries, shares, path: path.to_owned(), lock })
+        Ok(Self { writer, write_pool, readers, queries, shares, path: path.to_owned(), lock })
     }
 
     /// Waits until nothing else in this host writes, and blocks all other writes until the guard is dropped.
@@ -89,7 +89,7 @@ impl Sqlite {
     pub(super) async fn close(&self) {
         self.queries.close().await;
         self.readers.close().await;
-        self.others.close().await;
+        self.write_pool.close().await;
         self.writer.close().await;
         // Dropping the file would unlock it too, but clones of the store may still own this value.
         let _unlocked = self.lock.unlock();

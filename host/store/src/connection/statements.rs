@@ -74,28 +74,30 @@ impl Statements {
         let sql = |text: String| AssertSqlSafe(text).into_sql_str();
         let rows = backend.row_source();
         // Returns the elements of a row, in order.
-        let parts = |kinds: &[&str]| {
-            let part = |(place, kind): (usize, &&str)| backend.part(place, kind);
-            kinds.iter().enumerate().map(part).collect::<Vec<_>>().join(", ")
+        let parameters = |kinds: &[&str]| {
+            let parameter = |(place, kind): (usize, &&str)| backend.parameter(place, kind);
+            kinds.iter().enumerate().map(parameter).collect::<Vec<_>>().join(", ")
         };
         // `WHERE true` keeps SQLite from reading ON CONFLICT as part of a join.
         let add = |table: &str, columns: &str, kinds: &[&str], then: &str| {
-            let parts = parts(kinds);
+            let parameters = parameters(kinds);
             sql(format!(
-                "INSERT INTO {table} ({columns}) SELECT {parts} FROM {rows} WHERE true {then}"
+                "INSERT INTO {table} ({columns}) SELECT {parameters} FROM {rows} WHERE true {then}"
             ))
         };
         // Finds the rows of a table whose columns equal the elements.
-        let find = |wanted: &str, table: &str, keys: &[(&str, &str)], more: &str| {
+        let find = |columns: &str, table: &str, keys: &[(&str, &str)], more: &str| {
             let equal = |(place, (column, kind)): (usize, &(&str, &str))| {
-                format!("t.{column} = {}", backend.part(place, kind))
+                format!("t.{column} = {}", backend.parameter(place, kind))
             };
-            let fits = keys.iter().enumerate().map(equal).collect::<Vec<_>>().join(" AND ");
-            sql(format!("SELECT {wanted} FROM {rows} JOIN {table} t ON {fits} {more}"))
+            let condition = keys.iter().enumerate().map(equal).collect::<Vec<_>>().join(" AND ");
+            sql(format!("SELECT {columns} FROM {rows} JOIN {table} t ON {condition} {more}"))
         };
         let drop = |table: &str, columns: &str, kinds: &[&str]| {
-            let parts = parts(kinds);
-            sql(format!("DELETE FROM {table} WHERE ({columns}) IN (SELECT {parts} FROM {rows})"))
+            let parameters = parameters(kinds);
+            sql(format!(
+                "DELETE FROM {table} WHERE ({columns}) IN (SELECT {parameters} FROM {rows})"
+            ))
         };
         Self {
             documents: find(
@@ -128,10 +130,10 @@ impl Statements {
                  END
                  FROM {rows}",
                 i64::MAX,
-                kind = backend.part(0, NUMBER),
-                collection = backend.part(1, NUMBER),
-                place = backend.part(2, NUMBER),
-                key = backend.part(3, TEXT),
+                kind = backend.parameter(0, NUMBER),
+                collection = backend.parameter(1, NUMBER),
+                place = backend.parameter(2, NUMBER),
+                key = backend.parameter(3, TEXT),
             )),
             // The last element of each row is the scope, under which the usage is kept.
             timers: sql(format!(
@@ -142,17 +144,17 @@ impl Statements {
                  LEFT JOIN timers t ON t.capability = {capability} AND t.name = {name} AND t.test_mode = {mode}
                  {}
                  GROUP BY {capability}, {name}, {mode}, t.setting, t.name, t.action, t.input",
-                usage_of(&backend.part(3, TEXT)),
-                capability = backend.part(0, TEXT),
-                name = backend.part(1, TEXT),
-                mode = backend.part(2, NUMBER),
+                usage_of(&backend.parameter(3, TEXT)),
+                capability = backend.parameter(0, TEXT),
+                name = backend.parameter(1, TEXT),
+                mode = backend.parameter(2, NUMBER),
             )),
             deliveries: find("t.id", "deliveries", &[("id", NUMBER)], "AND NOT t.dead"),
             answered: find(
                 "t.agent_id, t.capability, t.action, t.key",
                 "idempotency",
                 &[("agent_id", TEXT), ("capability", TEXT), ("action", TEXT), ("key", TEXT)],
-                &format!("AND t.expires_at > {}", backend.part(4, NUMBER)),
+                &format!("AND t.expires_at > {}", backend.parameter(4, NUMBER)),
             ),
             layouts: sql(format!(
                 "SELECT t.id, t.generation, t.shape, t.capability,
@@ -162,7 +164,7 @@ impl Statements {
                  {}
                  GROUP BY t.id, t.generation, t.shape, t.capability, t.state, t.fenced_until",
                 i64::MAX,
-                backend.part(0, NUMBER),
+                backend.parameter(0, NUMBER),
                 usage_of("t.capability"),
             )),
             collection: find(
@@ -175,18 +177,18 @@ impl Statements {
                 "INSERT INTO collections (capability, name, shape, generation)
                  SELECT {}, 1 FROM {rows} WHERE true
                  ON CONFLICT (capability, name) DO UPDATE SET shape = excluded.shape, generation = collections.generation + 1",
-                parts(&[TEXT, TEXT, TEXT])
+                parameters(&[TEXT, TEXT, TEXT])
             )),
             next_documents: sql(format!(
                 "SELECT t.id, t.body FROM {rows} JOIN documents t
                  ON t.collection = {} AND t.id > {}
                  WHERE t.body IS NOT NULL ORDER BY t.id LIMIT 1000",
-                backend.part(0, NUMBER),
-                backend.part(1, TEXT)
+                backend.parameter(0, NUMBER),
+                backend.parameter(1, TEXT)
             )),
             drop_all_unique_keys: sql(format!(
                 "DELETE FROM unique_keys WHERE collection IN (SELECT {} FROM {rows})",
-                backend.part(0, NUMBER)
+                backend.parameter(0, NUMBER)
             )),
             put_documents: add(
                 "documents",
@@ -206,11 +208,11 @@ impl Statements {
                 "INSERT INTO deliveries (event_seq, capability, action, lane, attempts, due_at, dead)
                  SELECT t.seq, {}, {}, {}, 0, t.occurred_at, {no}
                  FROM {rows} JOIN events t ON t.id = {} ORDER BY t.seq",
-                backend.part(1, TEXT),
-                backend.part(2, TEXT),
-                backend.part(3, TEXT),
-                backend.part(0, TEXT),
-                no = backend.no()
+                backend.parameter(1, TEXT),
+                backend.parameter(2, TEXT),
+                backend.parameter(3, TEXT),
+                backend.parameter(0, TEXT),
+                no = backend.false_literal()
             )),
             drop_deliveries: drop("deliveries", "id", &[NUMBER]),
             put_timers: add(
@@ -239,7 +241,7 @@ impl Statements {
             listeners: sql(format!(
                 "SELECT t.agent_id FROM {rows} JOIN inboxes t ON t.polled_at > {}
                  UNION SELECT w.agent_id FROM webhooks w WHERE w.state IN ('active', 'paused')",
-                backend.part(0, NUMBER)
+                backend.parameter(0, NUMBER)
             )),
             put_inboxes: add(
                 "inboxes",
@@ -250,21 +252,21 @@ impl Statements {
             put_polled: sql(format!(
                 "INSERT INTO inboxes (agent_id, last_seq, polled_at) SELECT {}, 0, {} FROM {rows} WHERE true
                  ON CONFLICT (agent_id) DO UPDATE SET polled_at = excluded.polled_at",
-                backend.part(0, TEXT),
-                backend.part(1, NUMBER)
+                backend.parameter(0, TEXT),
+                backend.parameter(1, NUMBER)
             )),
             add_inbox: sql(format!(
                 "INSERT INTO inbox (agent_id, seq, event_seq, acknowledged)
                  SELECT {}, {}, t.seq, 0 FROM {rows} JOIN events t ON t.id = {}",
-                backend.part(0, TEXT),
-                backend.part(1, NUMBER),
-                backend.part(2, TEXT)
+                backend.parameter(0, TEXT),
+                backend.parameter(1, NUMBER),
+                backend.parameter(2, TEXT)
             )),
             mark_inbox: sql(format!(
                 "UPDATE inbox SET acknowledged = {} FROM {rows} WHERE inbox.agent_id = {} AND inbox.seq = {}",
-                backend.part(2, NUMBER),
-                backend.part(0, TEXT),
-                backend.part(1, NUMBER)
+                backend.parameter(2, NUMBER),
+                backend.parameter(0, TEXT),
+                backend.parameter(1, NUMBER)
             )),
             receivers: find(
                 "t.id, t.agent_id, t.types",
@@ -276,16 +278,16 @@ impl Statements {
                 "INSERT INTO webhook_deliveries (id, webhook_id, event_seq, inbox_seq, subject, challenge, outcome, attempts, due_at, created_at)
                  SELECT {}, {}, t.seq, {}, t.subject, {}, 'pending', 0, t.occurred_at, t.occurred_at
                  FROM {rows} JOIN events t ON t.id = {} ORDER BY t.seq",
-                backend.part(1, TEXT),
-                backend.part(2, TEXT),
-                backend.part(3, NUMBER),
-                backend.part(4, NUMBER),
-                backend.part(0, TEXT)
+                backend.parameter(1, TEXT),
+                backend.parameter(2, TEXT),
+                backend.parameter(3, NUMBER),
+                backend.parameter(4, NUMBER),
+                backend.parameter(0, TEXT)
             )),
             redeliver: sql(format!(
                 "UPDATE webhook_deliveries SET outcome = 'pending', attempts = 0, due_at = {} FROM {rows} WHERE webhook_deliveries.id = {}",
-                backend.part(1, NUMBER),
-                backend.part(0, TEXT)
+                backend.parameter(1, NUMBER),
+                backend.parameter(0, TEXT)
             )),
             webhook_versions: find("t.id, t.version", "webhooks", &[("id", TEXT)], ""),
             webhook_counts: find(
@@ -308,13 +310,13 @@ impl Statements {
             drop_challenges: sql(format!(
                 "DELETE FROM webhook_deliveries WHERE webhook_id IN (SELECT {} FROM {rows})
                  AND challenge = 1 AND outcome = 'pending'",
-                backend.part(0, TEXT)
+                backend.parameter(0, TEXT)
             )),
             drop_webhooks_of: drop("webhooks", "agent_id", &[TEXT]),
             drop_deliveries_of: sql(format!(
                 "DELETE FROM webhook_deliveries WHERE webhook_id IN
                  (SELECT t.id FROM {rows} JOIN webhooks t ON t.agent_id = {})",
-                backend.part(0, TEXT)
+                backend.parameter(0, TEXT)
             )),
         }
     }

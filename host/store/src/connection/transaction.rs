@@ -65,7 +65,7 @@ impl Transaction {
     pub(crate) async fn commit(self) -> Result<(), DbError> {
         match self {
             Self::Sqlite(transaction) => transaction.commit(),
-            Self::Postgres(transaction) => transaction.end("COMMIT".to_owned()).await,
+            Self::Postgres(transaction) => transaction.finish("COMMIT".to_owned()).await,
         }
     }
 
@@ -74,7 +74,7 @@ impl Transaction {
         match self {
             // There are no other nodes.
             Self::Sqlite(transaction) => transaction.commit(),
-            Self::Postgres(transaction) => transaction.end(format!("{notify}COMMIT")).await,
+            Self::Postgres(transaction) => transaction.finish(format!("{notify}COMMIT")).await,
         }
     }
 
@@ -84,7 +84,7 @@ impl Transaction {
                 drop(transaction);
                 Ok(())
             }
-            Self::Postgres(transaction) => transaction.end("ROLLBACK".to_owned()).await,
+            Self::Postgres(transaction) => transaction.finish("ROLLBACK".to_owned()).await,
         }
     }
 }

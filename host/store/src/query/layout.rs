@@ -88,13 +88,13 @@ impl Layout {
     }
 
     /// Returns the positions of the paths that have one value, and so a column.
-    fn singles(&self) -> impl Iterator<Item = usize> + '_ {
+    fn single_valued(&self) -> impl Iterator<Item = usize> + '_ {
         let paths = self.shape.paths().iter().enumerate();
         paths.filter(|(_, path)| !path.is_multiple()).map(|(place, _)| place)
     }
 
     /// Returns the position of a path among the declared ones; `usize::MAX` if it is not declared.
-    pub(crate) fn place(&self, path: &Path) -> usize {
+    pub(crate) fn position(&self, path: &Path) -> usize {
         self.shape.paths().iter().position(|declared| declared == path).unwrap_or(usize::MAX)
     }
 
@@ -103,7 +103,8 @@ impl Layout {
             true => ("TEXT", "INTEGER", "REAL"),
             false => ("TEXT COLLATE \"C\"", "BIGINT", "DOUBLE PRECISION"),
         };
-        let mut columns: Vec<_> = self.singles().map(|place| (format!("k{place}"), text)).collect();
+        let mut columns: Vec<_> =
+            self.single_valued().map(|place| (format!("k{place}"), text)).collect();
         if self.shape.geo().is_some() {
             columns.push(("band".to_owned(), number));
             let doubles = ["latitude", "longitude", "x", "y", "z"];
@@ -118,50 +119,50 @@ impl Layout {
     fn statements(&self, backend: &Backend) -> IndexStatements {
         let sql = |text: String| AssertSqlSafe(text).into_sql_str();
         let (table, rows) = (self.table(), backend.row_source());
-        let id = backend.part(0, TEXT);
-        let these = format!("(SELECT {id} FROM {rows})");
+        let id = backend.parameter(0, TEXT);
+        let ids = format!("(SELECT {id} FROM {rows})");
         let columns = self.columns();
         let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
         let parts: Vec<String> = columns
             .iter()
             .enumerate()
             .map(|(place, (_, kind))| match *kind {
-                "BIGINT" | "DOUBLE PRECISION" | "TSVECTOR" => backend.part(place + 1, kind),
-                _ => backend.part(place + 1, TEXT),
+                "BIGINT" | "DOUBLE PRECISION" | "TSVECTOR" => backend.parameter(place + 1, kind),
+                _ => backend.parameter(place + 1, TEXT),
             })
             .collect();
-        let with =
+        let comma_prefixed =
             |parts: &[String]| -> String { parts.iter().map(|part| format!(", {part}")).collect() };
-        let own: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let owned_names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let texts: Vec<String> =
             (0..self.shape.text().len()).map(|place| format!("t{place}")).collect();
         let words = self.sqlite && !texts.is_empty();
         let text_parts: Vec<String> =
-            (0..texts.len()).map(|place| backend.part(place + 1, TEXT)).collect();
+            (0..texts.len()).map(|place| backend.parameter(place + 1, TEXT)).collect();
         IndexStatements {
-            drop_rows: sql(format!("DELETE FROM {table} WHERE id IN {these}")),
+            drop_rows: sql(format!("DELETE FROM {table} WHERE id IN {ids}")),
             put_rows: sql(format!(
                 "INSERT INTO {table} (id{}) SELECT {id}{} FROM {rows}",
-                with(&own),
-                with(&parts)
+                comma_prefixed(&owned_names),
+                comma_prefixed(&parts)
             )),
-            drop_many: sql(format!("DELETE FROM {table}m WHERE id IN {these}")),
+            drop_many: sql(format!("DELETE FROM {table}m WHERE id IN {ids}")),
             put_many: sql(format!(
                 "INSERT INTO {table}m (id, place, key)
                  SELECT {id}, {}, {} FROM {rows}",
-                backend.part(1, NUMBER),
-                backend.part(2, TEXT)
+                backend.parameter(1, NUMBER),
+                backend.parameter(2, TEXT)
             )),
             drop_words: words.then(|| {
                 sql(format!(
-                    "DELETE FROM {table}t WHERE rowid IN (SELECT seq FROM {table} WHERE id IN {these})"
+                    "DELETE FROM {table}t WHERE rowid IN (SELECT seq FROM {table} WHERE id IN {ids})"
                 ))
             }),
             put_words: words.then(|| {
                 sql(format!(
                     "INSERT INTO {table}t (rowid, {}) SELECT x.seq{} FROM {rows} JOIN {table} x ON x.id = {id}",
                     texts.join(", "),
-                    with(&text_parts)
+                    comma_prefixed(&text_parts)
                 ))
             }),
         }
@@ -179,7 +180,7 @@ impl Layout {
             return Ok(());
         }
         let table = self.table();
-        let (strict, id) = match self.sqlite {
+        let (table_options, id) = match self.sqlite {
             true => (" STRICT", "seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE".to_owned()),
             false => {
                 let sequence = recent::sequence_column(&table);
@@ -189,7 +190,7 @@ impl Layout {
         let text = if self.sqlite { "TEXT" } else { "TEXT COLLATE \"C\"" };
         let columns: String =
             self.columns().iter().map(|(name, kind)| format!(", {name} {kind}")).collect();
-        transaction.execute(format!("CREATE TABLE {table} ({id}{columns}){strict}")).await?;
+        transaction.execute(format!("CREATE TABLE {table} ({id}{columns}){table_options}")).await?;
         transaction
             .execute(format!(
                 "CREATE TABLE {table}m (id {text} NOT NULL, place BIGINT NOT NULL, key {text} NOT NULL, PRIMARY KEY (place, key, id))"
@@ -223,7 +224,7 @@ impl Layout {
             (false, false) => {
                 // Every search scans the list of pending entries, so that list is limited to 256
                 // kilobytes.
-                let indexed = recent::indexed("words", "seq");
+                let indexed = recent::indexed_expression("words", "seq");
                 let index = format!(
                     "CREATE INDEX {table}_words ON {table} USING gin ({indexed}) WITH (gin_pending_list_limit = 256)"
                 );
@@ -250,10 +251,11 @@ impl Layout {
             let entries = || chunk.iter().filter_map(|(id, entry)| Some((*id, (*entry)?)));
             let rows = entries().map(|(id, entry)| self.row(id, entry)).collect();
             transaction.run(&statements.put_rows, rows).await?;
-            let many = entries().flat_map(|(id, entry)| self.many(id, entry)).collect();
+            let many =
+                entries().flat_map(|(id, entry)| self.multi_valued_rows(id, entry)).collect();
             transaction.run(&statements.put_many, many).await?;
             if let Some(put_words) = &statements.put_words {
-                let words = entries().map(|(id, entry)| words(id, entry)).collect();
+                let words = entries().map(|(id, entry)| word_row(id, entry)).collect();
                 transaction.run(put_words, words).await?;
             }
         }
@@ -263,7 +265,7 @@ impl Layout {
     fn row(&self, id: &str, entry: &Entry) -> Value {
         let key = |place: usize| entry.keys.get(place).and_then(|keys| keys.first());
         let mut row = vec![json!(id)];
-        row.extend(self.singles().map(|place| json!(key(place).map_or("", String::as_str))));
+        row.extend(self.single_valued().map(|place| json!(key(place).map_or("", String::as_str))));
         if self.shape.geo().is_some() {
             match entry.position {
                 Some(position) => {
@@ -276,12 +278,12 @@ impl Layout {
             }
         }
         if !self.sqlite && !self.shape.text().is_empty() {
-            row.push(json!(vector(entry)));
+            row.push(json!(tsvector(entry)));
         }
         Value::Array(row)
     }
 
-    fn many(&self, id: &str, entry: &Entry) -> Vec<Value> {
+    fn multi_valued_rows(&self, id: &str, entry: &Entry) -> Vec<Value> {
         let paths = self.shape.paths().iter().enumerate().filter(|(_, path)| path.is_multiple());
         paths
             .flat_map(|(place, _)| {
@@ -292,22 +294,22 @@ impl Layout {
     }
 }
 
-fn words(id: &str, entry: &Entry) -> Value {
+fn word_row(id: &str, entry: &Entry) -> Value {
     let texts = entry.words.iter().map(|words| json!(words.join(" ")));
     Value::Array(std::iter::once(json!(id)).chain(texts).collect())
 }
 
 /// Returns the texts as the text of a `tsvector`: each word with its position and the weight of its
 /// text.
-fn vector(entry: &Entry) -> String {
+fn tsvector(entry: &Entry) -> String {
     const WEIGHTS: [char; 4] = ['A', 'B', 'C', 'D'];
-    const LAST_PLACE: usize = 16_383;
+    const LAST_POSITION: usize = 16_383;
     let mut text = String::new();
     let mut place = 0;
     for (number, words) in entry.words.iter().enumerate() {
         let weight = WEIGHTS.get(number).unwrap_or(&'D');
         for word in words {
-            place = LAST_PLACE.min(place + 1);
+            place = LAST_POSITION.min(place + 1);
             // Words consist of letters and digits, so no quote or backslash is escaped.
             text.push_str(&format!("'{word}':{place}{weight} "));
         }

@@ -12,12 +12,12 @@ use std::collections::HashMap;
 type Row = (String, i64, Option<String>, i64, i64);
 
 /// Returns the documents that exist or existed, all from one snapshot. Returns `None` if they are larger than
-/// `room` bytes together.
+/// `max_bytes` bytes together.
 pub(crate) async fn find_many(
     queries: &Queries,
     collection: CollectionId,
     ids: impl IntoIterator<Item = String>,
-    mut room: usize,
+    mut max_bytes: usize,
 ) -> Result<Option<HashMap<DocumentKey, Stored>>, DbError> {
     let column = |name: &'static str| Expr::col(Alias::new(name));
     let mut statement = SelectStatement::new();
@@ -27,9 +27,9 @@ pub(crate) async fn find_many(
         .and_where(column("collection").eq(collection.0))
         .and_where(column("id").is_in(ids));
     let fits = move |row: &Row| {
-        let left = room
+        let left = max_bytes
             .checked_sub(size_of::<Stored>() + row.0.len() + row.2.as_ref().map_or(0, String::len));
-        room = left.unwrap_or(0);
+        max_bytes = left.unwrap_or(0);
         left.is_some()
     };
     let (rows, exceeds) = queries.fetch_while(&statement, fits).await?;

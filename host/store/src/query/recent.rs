@@ -22,7 +22,7 @@ pub(crate) fn sequence_column(table: &str) -> String {
 
 /// Returns the expression that is indexed: the words of a document and the names of its blocks.
 /// Words have letters and digits only, so no word equals a block's name.
-pub(crate) fn indexed(words: &str, sequence: &str) -> String {
+pub(crate) fn indexed_expression(words: &str, sequence: &str) -> String {
     format!(
         "({words} || array_to_tsvector(ARRAY['/s' || CAST({sequence} >> {SMALL} AS TEXT), '/l' || CAST({sequence} >> {LARGE} AS TEXT)]))"
     )
@@ -30,40 +30,41 @@ pub(crate) fn indexed(words: &str, sequence: &str) -> String {
 
 /// The documents from one block on, up to the block that is being written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Recent {
+pub(crate) struct RecentBlocks {
     /// The size of the blocks, as a power of two. The index scans whole blocks, so few large blocks are
     /// better than many small ones.
     power: u32,
-    since: u64,
-    now: u64,
+    first_block: u64,
+    last_block: u64,
 }
 
-impl Recent {
+impl RecentBlocks {
     /// Returns at least this many of the newest small blocks; `None` if they contain all documents. `last`
     /// is the last position in the order of writing.
     pub(super) fn new(last: u64, small_blocks: u64) -> Option<Self> {
         let large = small_blocks >= 2 << (LARGE - SMALL);
         let power = if large { LARGE } else { SMALL };
-        let now = last >> power;
+        let last_block = last >> power;
         let first = ((last >> SMALL) + 1).checked_sub(small_blocks)?;
-        let since = (first << SMALL) >> power;
-        (since > 0).then_some(Self { power, since, now })
+        let first_block = (first << SMALL) >> power;
+        (first_block > 0).then_some(Self { power, first_block, last_block })
     }
 
     /// Returns whether the blocks are small.
-    pub(super) fn is_of_small_blocks(self) -> bool {
+    pub(super) fn has_small_blocks(self) -> bool {
         self.power == SMALL
     }
 
     /// Returns the first position of these blocks in the order of writing.
-    pub(crate) fn first(self) -> u64 {
-        self.since << self.power
+    pub(crate) fn first_position(self) -> u64 {
+        self.first_block << self.power
     }
 
     /// Returns the names of the blocks as a condition of a `tsquery`.
-    pub(crate) fn blocks(self) -> String {
+    pub(crate) fn block_condition(self) -> String {
         let size = if self.power == LARGE { 'l' } else { 's' };
-        let blocks = (self.since..=self.now).map(|number| format!("'/{size}{number}'"));
+        let blocks =
+            (self.first_block..=self.last_block).map(|number| format!("'/{size}{number}'"));
         blocks.collect::<Vec<_>>().join(" | ")
     }
 }

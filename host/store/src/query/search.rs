@@ -2,7 +2,7 @@
 
 use super::{
     Collection, Filter, Layout, OrderBy, Path, Placed, Query, is_counted,
-    recent::{RANKED, Recent, SAMPLE},
+    recent::{RANKED, RecentBlocks, SAMPLE},
     select::Select,
 };
 use crate::{
@@ -75,8 +75,8 @@ impl<'a> Search<'a> {
             select.recent = self.recent(&select, query).await?;
         }
         let limit = u64::from(query.limit) + 1;
-        let (mut rows, mut cut) = (Vec::new(), false);
-        for part in select.parts(query, after) {
+        let (mut rows, mut is_cut) = (Vec::new(), false);
+        for part in select.search_parts(query, after) {
             let statement = select.documents(query, &part, written, after, limit);
             let mut bytes = 0;
             let fits = move |row: &Row| {
@@ -84,12 +84,12 @@ impl<'a> Search<'a> {
                 bytes += row.body.as_ref().map_or(0, String::len);
                 first || bytes <= PAGE_BYTES
             };
-            (rows, cut) = self.queries.fetch_while(&statement, fits).await?;
-            if cut || rows.len() > query.limit as usize {
+            (rows, is_cut) = self.queries.fetch_while(&statement, fits).await?;
+            if is_cut || rows.len() > query.limit as usize {
                 break;
             }
         }
-        Ok((rows, cut))
+        Ok((rows, is_cut))
     }
 
     pub(crate) async fn count(
@@ -114,15 +114,15 @@ impl<'a> Search<'a> {
         let select = Select::new(self.layout, self.backend);
         let (many, single): (Vec<usize>, Vec<usize>) =
             (0..paths.len()).partition(|at| paths.get(*at).is_some_and(|path| path.is_multiple()));
-        let looks = [single].into_iter().chain(many.into_iter().map(|at| vec![at]));
+        let groups = [single].into_iter().chain(many.into_iter().map(|at| vec![at]));
         let mut all = vec![BTreeMap::new(); paths.len()];
-        for look in looks.filter(|look| !look.is_empty()) {
-            let together: Vec<&Path> =
-                look.iter().filter_map(|at| paths.get(*at)).copied().collect();
-            let statement = select.counts(query, &together, written);
+        for group in groups.filter(|group| !group.is_empty()) {
+            let group_paths: Vec<&Path> =
+                group.iter().filter_map(|at| paths.get(*at)).copied().collect();
+            let statement = select.count_by_keys(query, &group_paths, written);
             for row in self.queries.fetch::<CountRow>(&statement).await? {
                 let keys = [row.key0, row.key1, row.key2, row.key3].into_iter().flatten();
-                for (at, key) in look.iter().zip(keys).filter(|(_, key)| is_counted(key)) {
+                for (at, key) in group.iter().zip(keys).filter(|(_, key)| is_counted(key)) {
                     let counts: Option<&mut BTreeMap<String, u64>> = all.get_mut(*at);
                     let count = counts.map(|counts| counts.entry(key).or_default());
                     count.into_iter().for_each(|count| *count += unsigned(row.documents));
@@ -134,17 +134,21 @@ impl<'a> Search<'a> {
 
     /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` if all
     /// documents with the words are ranked.
-    async fn recent(&self, select: &Select<'_>, query: &Query) -> Result<Option<Recent>, DbError> {
+    async fn recent(
+        &self,
+        select: &Select<'_>,
+        query: &Query,
+    ) -> Result<Option<RecentBlocks>, DbError> {
         let last: Vec<(i64,)> = self.queries.fetch(&select.last_written()).await?;
         let last = last.first().map_or(0, |(last,)| unsigned(*last));
-        let Some(sample) = Recent::new(last, SAMPLE) else { return Ok(None) };
+        let Some(sample) = RecentBlocks::new(last, SAMPLE) else { return Ok(None) };
         let counted: Vec<(i64,)> = self.queries.fetch(&select.sample(query, sample)).await?;
-        let have = counted.first().map_or(0, |(count,)| unsigned(*count));
+        let sample_count = counted.first().map_or(0, |(count,)| unsigned(*count));
         // One more block is added, because the newest may be almost empty.
-        let blocks = (SAMPLE * RANKED).checked_div(have).map(|blocks| blocks + 1);
-        let recent = blocks.and_then(|blocks| Recent::new(last, blocks));
+        let blocks = (SAMPLE * RANKED).checked_div(sample_count).map(|blocks| blocks + 1);
+        let recent = blocks.and_then(|blocks| RecentBlocks::new(last, blocks));
         // For several words the index scans whole blocks. If these are large, ranking all documents
         // that have the words is faster.
-        Ok(recent.filter(|recent| query.words.len() == 1 || recent.is_of_small_blocks()))
+        Ok(recent.filter(|recent| query.words.len() == 1 || recent.has_small_blocks()))
     }
 }

@@ -20,7 +20,8 @@ pub struct Backlog {
 impl Store {
     /// Returns the backlog of all nodes together.
     pub async fn backlog(&self, now: Timestamp) -> Result<Backlog, DbError> {
-        let (alive, dead) = (self.inner.backend.alive(), self.inner.backend.dead());
+        let (alive, dead) =
+            (self.inner.backend.live_condition(), self.inner.backend.dead_condition());
         let sql = format!(
             "SELECT (SELECT count(*) FROM timers WHERE due_at <= $1),
              (SELECT count(*) FROM deliveries WHERE {alive} AND due_at <= $1),

@@ -18,7 +18,7 @@ pub struct CatalogState {
 
 /// A capability that is or was served.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Served {
+pub struct ServedCapability {
     /// The time when the capability was first served.
     pub since: Timestamp,
     /// Its version and the digest of its component; `None` if it is not served now.
@@ -40,14 +40,14 @@ impl Store {
     }
 
     /// Returns every capability that was ever served.
-    pub async fn list_served(&self) -> Result<BTreeMap<String, Served>, DbError> {
+    pub async fn list_served(&self) -> Result<BTreeMap<String, ServedCapability>, DbError> {
         let rows: Vec<(String, i64, Option<String>)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT capability_id, since, version FROM catalog_since")
                 .fetch_all(pool)
                 .await?
         });
         let served = |(id, since, version)| {
-            (id, Served { since: Timestamp::from_millis(unsigned(since)), version })
+            (id, ServedCapability { since: Timestamp::from_millis(unsigned(since)), version })
         };
         Ok(rows.into_iter().map(served).collect())
     }
@@ -56,7 +56,7 @@ impl Store {
     pub async fn put_catalog_state(
         &self,
         state: &CatalogState,
-        served: &BTreeMap<String, Served>,
+        served: &BTreeMap<String, ServedCapability>,
     ) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query(

@@ -8,7 +8,7 @@ use crate::{
     store::Store,
     usage::scope,
 };
-use portolan_vocabulary::{self as vocabulary, People, Person, add_people};
+use portolan_vocabulary::{self as vocabulary, People, Person, merge_people};
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,11 +19,11 @@ type Row = (i64, i64, String);
 
 /// A collection as it is stored: its id, generation and shape, its people as JSON, its version, and the
 /// generation that is being filled to replace it.
-type Declared = (i64, i64, String, Option<String>, i64, Option<i64>);
+type CollectionRow = (i64, i64, String, Option<String>, i64, Option<i64>);
 
 impl Store {
     /// Declares the collections of a capability for both modes.
-    pub async fn declare_for_both(
+    pub async fn declare_in_both_modes(
         &self,
         capability: &str,
         declared: &[vocabulary::Collection],
@@ -53,9 +53,9 @@ impl Store {
                 // The generation is for another version than the one that declares the collection now.
                 let (store, name) = (self.clone(), name.clone());
                 let (from, to) = (CollectionId(*id), CollectionId(*filling));
-                self.exclusively(async move {
+                self.run_blocking(async move {
                     let mut transaction = store.inner.backend.begin_commit().await?;
-                    store.give_up(&mut transaction, from, to, &name).await?;
+                    store.abandon(&mut transaction, from, to, &name).await?;
                     transaction.commit().await
                 })
                 .await?;
@@ -66,8 +66,9 @@ impl Store {
                     let (store, capability, name) =
                         (self.clone(), capability.to_owned(), name.clone());
                     let text = text.clone();
-                    let change = async move { store.change(&capability, &name, &text).await };
-                    self.exclusively(change).await?
+                    let change =
+                        async move { store.change_declaration(&capability, &name, &text).await };
+                    self.run_blocking(change).await?
                 }
             };
             let backend = &self.inner.backend;
@@ -76,16 +77,18 @@ impl Store {
             let declared = declaration.people.as_deref();
             let version = i64::from(declaration.version);
             let kept = match &known {
-                Some((Some(stored), of)) if *of == version || declared.is_none() => {
+                Some((Some(stored), stored_version))
+                    if *stored_version == version || declared.is_none() =>
+                {
                     let mut people: Vec<Person> = serde_json::from_str(stored)
                         .map_err(|_| DbError::Declaration(name.clone()))?;
-                    add_people(&mut people, declared.unwrap_or_default());
+                    merge_people(&mut people, declared.unwrap_or_default());
                     Some(json!(people).to_string())
                 }
                 _ => declared.map(|people| json!(people).to_string()),
             };
             if known != Some((kept.clone(), version)) {
-                self.keep_people(id, kept, version).await?;
+                self.store_people(id, kept, version).await?;
             }
             let people = People::new(declared.unwrap_or_default())
                 .map_err(|error| DbError::Declaration(format!("{name}: {error}")))?;
@@ -96,7 +99,7 @@ impl Store {
         Ok(collections)
     }
 
-    async fn keep_people(
+    async fn store_people(
         &self,
         collection: CollectionId,
         people: Option<String>,
@@ -118,7 +121,7 @@ impl Store {
         &self,
         capability: &str,
         name: &str,
-    ) -> Result<Option<Declared>, DbError> {
+    ) -> Result<Option<CollectionRow>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(
                 "SELECT id, generation, shape, people, CAST(version AS BIGINT), followed_by
@@ -133,7 +136,7 @@ impl Store {
     }
 
     /// Records a declaration and makes its index in one transaction.
-    async fn change(
+    async fn change_declaration(
         &self,
         capability: &str,
         name: &str,
@@ -156,12 +159,12 @@ impl Store {
         let id = CollectionId(id);
         let layout = Layout::new(&inner.backend, id, generation, text)?;
         layout.create(&mut transaction).await?;
-        self.fill(&mut transaction, &layout, name).await?;
+        self.fill_index(&mut transaction, &layout, name).await?;
         transaction.commit().await?;
         Ok((id, generation))
     }
 
-    async fn fill(
+    async fn fill_index(
         &self,
         transaction: &mut Transaction,
         layout: &Layout,

@@ -31,7 +31,7 @@ type Row = (i64, String, String, i64, Option<String>, String, String, String, i6
 impl Store {
     /// Returns dead letters with an id above `after`, the oldest first.
     pub async fn dead_letters(&self, after: i64, limit: u32) -> Result<Vec<DeadLetter>, DbError> {
-        let dead = self.inner.backend.dead();
+        let dead = self.inner.backend.dead_condition();
         let sql = format!(
             "SELECT d.id, d.capability, d.action, d.attempts, d.last_error,
              e.id, e.event_type, e.subject, e.occurred_at, e.data
@@ -50,10 +50,10 @@ impl Store {
 
     /// Makes these dead letters due again, or all if `ids` is `None`. Returns their number.
     pub async fn replay(&self, ids: Option<&[i64]>, now: Timestamp) -> Result<u64, DbError> {
-        let dead = self.inner.backend.dead();
+        let dead = self.inner.backend.dead_condition();
         let again = format!(
             "UPDATE deliveries SET dead = {}, attempts = 0, due_at = $1 WHERE {dead}",
-            self.inner.backend.no()
+            self.inner.backend.false_literal()
         );
         let all = [None];
         let some: Vec<Option<i64>> = ids.unwrap_or_default().iter().copied().map(Some).collect();

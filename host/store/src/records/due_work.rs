@@ -34,7 +34,7 @@ pub struct DueWork {
 impl Store {
     /// Returns the time when the next work is due.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, DbError> {
-        let alive = self.inner.backend.alive();
+        let alive = self.inner.backend.live_condition();
         let sql = format!(
             "SELECT MIN(due_at) FROM (SELECT MIN(due_at) AS due_at FROM timers
              UNION ALL SELECT MIN(due_at) AS due_at FROM deliveries WHERE {alive}) AS due"
@@ -49,7 +49,7 @@ impl Store {
     /// Returns the capabilities that have due work, ordered by id. The query skips from one capability to the
     /// next in an index, so its cost does not depend on the amount of work.
     pub async fn due_capabilities(&self, now: Timestamp) -> Result<BTreeSet<String>, DbError> {
-        let alive = self.inner.backend.alive();
+        let alive = self.inner.backend.live_condition();
         let due = |table: &str, only: &str| {
             format!(
                 "WITH RECURSIVE names(capability) AS (
@@ -79,7 +79,7 @@ impl Store {
     }
 
     /// Takes at most this many due timers of a capability, the oldest first.
-    pub async fn take_timers(
+    pub async fn lease_timers(
         &self,
         now: Timestamp,
         capability: &str,
@@ -118,13 +118,13 @@ impl Store {
     }
 
     /// Takes at most this many due deliveries to a capability that are the first of their lane.
-    pub async fn take_deliveries(
+    pub async fn lease_deliveries(
         &self,
         now: Timestamp,
         capability: &str,
         most: usize,
     ) -> Result<Vec<DueWork>, DbError> {
-        let (alive, skip) = (self.inner.backend.alive(), self.inner.backend.skip_locked());
+        let (alive, skip) = (self.inner.backend.live_condition(), self.inner.backend.skip_locked());
         let sql = format!(
             "UPDATE deliveries SET due_at = $1 WHERE id IN
              (SELECT d.id FROM deliveries d
@@ -172,7 +172,7 @@ impl Store {
 
     /// Ends the leases that a stopped host has left on SQLite, where no other host runs. Failed work keeps
     /// its backoff. Does nothing on PostgreSQL, where other nodes may have leases.
-    pub(crate) async fn free_leases(&self) -> Result<(), DbError> {
+    pub(crate) async fn release_leases(&self) -> Result<(), DbError> {
         let Backend::Sqlite(_) = &*self.inner.backend else { return Ok(()) };
         for sql in [
             "UPDATE timers SET due_at = at WHERE attempts = 0 AND due_at > at",

@@ -2,11 +2,11 @@
 
 mod audit;
 mod backlog;
+mod blocking;
 mod catalog;
 mod collections;
 mod dead_letters;
 mod due_work;
-mod exclusive;
 mod generations;
 mod idempotency;
 mod inbox;
@@ -23,7 +23,7 @@ mod webhooks;
 
 pub use audit::{AuditEntry, AuditQuery, Outcome};
 pub use backlog::Backlog;
-pub use catalog::{CatalogState, Served};
+pub use catalog::{CatalogState, ServedCapability};
 pub use dead_letters::DeadLetter;
 pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
@@ -32,7 +32,7 @@ pub use people::{
     ErasureCounts, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer,
     PersonalWebhook,
 };
-pub use publishers::Installed;
+pub use publishers::InstalledId;
 pub use quarantine::{Quarantined, QuarantinedDocument};
 pub use sending::{Attempt, DueDelivery};
 pub use signing_keys::SigningKeyRecord;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// The publisher that a capability's id belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledId {
     /// The publisher, as its text form.
     pub publisher: String,
     /// The highest version that was served; `None` if any version may be served next.
@@ -22,7 +22,7 @@ impl Store {
         id: &str,
         publisher: &str,
         now: Timestamp,
-    ) -> Result<Installed, DbError> {
+    ) -> Result<InstalledId, DbError> {
         let (owner, highest_version): (String, Option<String>) = transact!(
             self.inner.backend,
             |transaction| {
@@ -43,7 +43,7 @@ impl Store {
                 .await?
             }
         );
-        Ok(Installed { publisher: owner, highest_version })
+        Ok(InstalledId { publisher: owner, highest_version })
     }
 
     /// Records the publisher of a namespace of events that has none, and returns the publisher that the
@@ -71,14 +71,14 @@ impl Store {
     }
 
     /// Returns every id that was ever installed, with its publisher.
-    pub async fn installed(&self) -> Result<BTreeMap<String, Installed>, DbError> {
+    pub async fn installed_ids(&self) -> Result<BTreeMap<String, InstalledId>, DbError> {
         let rows: Vec<(String, String, Option<String>)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT capability_id, publisher, highest_version FROM publishers")
                 .fetch_all(pool)
                 .await?
         });
         let installed =
-            |(id, publisher, highest_version)| (id, Installed { publisher, highest_version });
+            |(id, publisher, highest_version)| (id, InstalledId { publisher, highest_version });
         Ok(rows.into_iter().map(installed).collect())
     }
 
@@ -116,7 +116,12 @@ impl Store {
 
     /// Transfers an id with its permission grants from one key of a publisher to the next. Does not transfer
     /// the id if it no longer belongs to the previous key.
-    pub async fn succeed(&self, id: &str, previous: &str, next: &str) -> Result<(), DbError> {
+    pub async fn transfer_to_successor(
+        &self,
+        id: &str,
+        previous: &str,
+        next: &str,
+    ) -> Result<(), DbError> {
         transact!(self.inner.backend, |transaction| {
             sqlx::query(
                 "DELETE FROM grants WHERE capability_id = $1 AND publisher = $3 AND permission IN

@@ -15,9 +15,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// The maximum number of characters of a reason.
-const REASON: usize = 500;
+const REASON_CHARACTERS: usize = 500;
 /// The maximum number of rows of a list.
-const LISTED: i64 = 10_000;
+const MAX_LISTED: i64 = 10_000;
 
 /// A document in quarantine.
 #[derive(Debug, Clone, Serialize)]
@@ -68,8 +68,8 @@ impl From<Row> for Quarantined {
 
 /// Returns the reason as it is stored with its document: of limited length, and without the ids of people,
 /// because exports and erasures search only the document for ids.
-pub(super) fn kept_reason(reason: &str) -> String {
-    let reason: String = reason.chars().take(REASON).collect();
+pub(super) fn redacted_reason(reason: &str) -> String {
+    let reason: String = reason.chars().take(REASON_CHARACTERS).collect();
     let people: Vec<String> = person_ids(&reason).map(str::to_owned).collect();
     redact_ids(&reason, &people)
 }
@@ -84,7 +84,7 @@ impl Store {
         reason: &str,
         now: Timestamp,
     ) -> Result<(), DbError> {
-        let reason = kept_reason(reason);
+        let reason = redacted_reason(reason);
         transact!(self.inner.backend, |transaction| {
             sqlx::query(
                 "INSERT INTO quarantined_documents
@@ -116,7 +116,7 @@ impl Store {
                  FROM quarantined_documents q JOIN collections c ON c.id = q.collection
                  WHERE c.state = 'serving' ORDER BY c.capability, c.name, q.id LIMIT $1",
             )
-            .bind(LISTED)
+            .bind(MAX_LISTED)
             .fetch_all(pool)
             .await?
         });
@@ -188,9 +188,12 @@ mod tests {
     #[test]
     fn a_reason_is_short_and_names_nobody() {
         let reason =
-            kept_reason("agt_01J00000000000000000000001 or own_01J00000000000000000000002?");
+            redacted_reason("agt_01J00000000000000000000001 or own_01J00000000000000000000002?");
         let nobody = "00000000000000000000000000";
         assert_eq!(reason, format!("agt_{nobody} or own_{nobody}?"));
-        assert_eq!(kept_reason(&"ä".repeat(REASON + 1)).chars().count(), REASON);
+        assert_eq!(
+            redacted_reason(&"ä".repeat(REASON_CHARACTERS + 1)).chars().count(),
+            REASON_CHARACTERS
+        );
     }
 }

@@ -54,13 +54,13 @@ struct DueRow {
 }
 
 /// The condition that no earlier delivery of the same subject as `d` is pending, challenges aside.
-const FIRST: &str =
+const IS_FIRST_OF_SUBJECT: &str =
     "NOT EXISTS (SELECT 1 FROM webhook_deliveries p WHERE p.webhook_id = d.webhook_id
      AND p.outcome = 'pending' AND p.challenge = 0 AND p.subject = d.subject AND p.seq < d.seq)";
 
 impl Store {
     /// Leases webhooks with due deliveries until `until`, and returns their ids. `lease` names the holder.
-    pub async fn take_webhooks(
+    pub async fn lease_webhooks(
         &self,
         now: Timestamp,
         until: Timestamp,
@@ -70,7 +70,7 @@ impl Store {
         let due = format!(
             "w.leased_until <= $1 AND EXISTS (SELECT 1 FROM webhook_deliveries d
              WHERE d.webhook_id = w.id AND d.outcome = 'pending' AND d.due_at <= $1
-             AND (d.challenge = 1 OR (w.state = 'active' AND w.rest_until <= $1 AND {FIRST})))"
+             AND (d.challenge = 1 OR (w.state = 'active' AND w.rest_until <= $1 AND {IS_FIRST_OF_SUBJECT})))"
         );
         let now = signed(now.as_millis());
         let found: Option<i64> = read!(self.inner.backend, |pool| {
@@ -117,10 +117,10 @@ impl Store {
             "SELECT d.id AS delivery_id, d.challenge, d.attempts, d.inbox_seq, {event}
              FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq
              WHERE d.webhook_id = $1 AND d.outcome = 'pending' AND d.due_at <= $2
-             AND (d.challenge = 1 OR ($3 = 1 AND {FIRST})) ORDER BY d.seq LIMIT $4"
+             AND (d.challenge = 1 OR ($3 = 1 AND {IS_FIRST_OF_SUBJECT})) ORDER BY d.seq LIMIT $4"
         );
-        let rests = webhook.health.rest_until > now;
-        let all = i64::from(webhook.state == WebhookState::Active && !rests);
+        let is_cooling_down = webhook.health.cooldown_until > now;
+        let all = i64::from(webhook.state == WebhookState::Active && !is_cooling_down);
         let rows: Vec<DueRow> = read!(self.inner.backend, |pool| {
             sqlx::query_as(AssertSqlSafe(sql))
                 .bind(&webhook.id)
@@ -159,8 +159,8 @@ impl Store {
     ) -> Result<bool, DbError> {
         let millis = |at: Timestamp| signed(at.as_millis());
         let health = &webhook.health;
-        let kept = transact!(self.inner.backend, |transaction| {
-            let kept = sqlx::query(
+        let has_lease = transact!(self.inner.backend, |transaction| {
+            let has_lease = sqlx::query(
                 "UPDATE webhooks SET leased_until = $3, failures = $4, failing_since = $5,
                  last_success_at = $6, rest_until = $7, last_error = $8 WHERE id = $1 AND lease = $2",
             )
@@ -170,7 +170,7 @@ impl Store {
             .bind(signed(health.failures))
             .bind(health.failing_since.map(millis))
             .bind(health.last_success_at.map(millis))
-            .bind(millis(health.rest_until))
+            .bind(millis(health.cooldown_until))
             .bind(&webhook.last_error)
             .execute(&mut *transaction)
             .await?
@@ -226,9 +226,9 @@ impl Store {
                 .execute(&mut *transaction)
                 .await?;
             }
-            kept
+            has_lease
         });
-        Ok(kept)
+        Ok(has_lease)
     }
 
     /// Releases the lease of a webhook.

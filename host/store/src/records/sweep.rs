@@ -49,7 +49,7 @@ impl Store {
             ("audit", "seq", "at <= $1", before(audit_days)),
         ];
         for (table, key, old, before) in removals {
-            let sql = removal(table, key, old);
+            let sql = delete_statement(table, key, old);
             loop {
                 let removed = transact!(self.inner.backend, |transaction| {
                     let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before);
@@ -60,7 +60,8 @@ impl Store {
                 }
             }
         }
-        let sql = removal("documents", "collection, id", "body IS NULL AND updated_at <= $1");
+        let sql =
+            delete_statement("documents", "collection, id", "body IS NULL AND updated_at <= $1");
         loop {
             let removed = transact_alone!(self.inner.backend, |transaction| {
                 let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(before(TOMBSTONE_DAYS));
@@ -75,7 +76,7 @@ impl Store {
 }
 
 /// Returns the statement that removes some of a table's rows under a condition.
-fn removal(table: &str, key: &str, old: &str) -> String {
+fn delete_statement(table: &str, key: &str, old: &str) -> String {
     format!(
         "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {old} LIMIT {CHUNK})"
     )

@@ -142,7 +142,7 @@ impl Store {
                  ORDER BY seq DESC LIMIT $2) AS kept)"
         ));
         let id = &record.capability_id;
-        let content = compressed(content).await?;
+        let content = compress(content).await?;
         let (seq,): (i64,) = transact!(self.inner.backend, |transaction| {
             if let Some(content) = content.as_deref() {
                 sqlx::query(
@@ -257,14 +257,14 @@ impl Store {
                 .fetch_optional(pool)
                 .await?
         });
-        Ok(row.and_then(|(packed,)| {
-            let content = decompressed(&packed);
+        Ok(row.and_then(|(compressed,)| {
+            let content = decompress(&compressed);
             content.inspect_err(|error| tracing::warn!(%error, digest, "a content is damaged")).ok()
         }))
     }
 
     /// Returns whether the content of a component is kept.
-    pub async fn keeps_content(&self, digest: &str) -> Result<bool, DbError> {
+    pub async fn has_content(&self, digest: &str) -> Result<bool, DbError> {
         let row: Option<(String,)> = read!(self.inner.backend, |pool| {
             sqlx::query_as("SELECT digest FROM component_contents WHERE digest = $1")
                 .bind(digest)
@@ -308,19 +308,19 @@ fn entry(id: &str, row: Row, kept: bool) -> VersionEntry {
 
 /// Compresses a component to about half its size. Runs on a thread for blocking work, so that calls do not
 /// wait.
-async fn compressed(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
+async fn compress(content: Option<&[u8]>) -> Result<Option<Vec<u8>>, DbError> {
     let Some(content) = content.map(<[u8]>::to_vec) else { return Ok(None) };
-    let packed = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {
+    let compressed = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&content)?;
         encoder.finish()
     });
-    let packed = packed.await.unwrap_or_else(|error| Err(io::Error::other(error)));
-    packed.map(Some).map_err(|error| DbError::Sqlx(sqlx::Error::Io(error)))
+    let compressed = compressed.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+    compressed.map(Some).map_err(|error| DbError::Sqlx(sqlx::Error::Io(error)))
 }
 
-fn decompressed(packed: &[u8]) -> io::Result<Vec<u8>> {
+fn decompress(compressed: &[u8]) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
-    GzDecoder::new(packed).read_to_end(&mut content)?;
+    GzDecoder::new(compressed).read_to_end(&mut content)?;
     Ok(content)
 }

@@ -55,7 +55,7 @@ impl From<WebhookRow> for Webhook {
                 failures: unsigned(row.failures),
                 failing_since: row.failing_since.map(instant),
                 last_success_at: row.last_success_at.map(instant),
-                rest_until: instant(row.rest_until),
+                cooldown_until: instant(row.rest_until),
             },
         }
     }

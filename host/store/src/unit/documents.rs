@@ -47,15 +47,15 @@ impl Unit {
             .iter()
             .filter(|id| {
                 let key = key(id);
-                self.written(&key).is_none() && !self.reads.contains_key(&key)
+                self.find_write(&key).is_none() && !self.reads.contains_key(&key)
             })
             .copied()
             .collect();
         self.load(collection.id(), &unknown).await?;
-        self.ensure_room(ids.iter().map(|id| self.bytes_of(&key(id))).sum())?;
+        self.ensure_read_limit(ids.iter().map(|id| self.bytes_of(&key(id))).sum())?;
         let document = |id: &&str| {
             let key = key(id);
-            let stored = match self.written(&key) {
+            let stored = match self.find_write(&key) {
                 Some(write) => Stored {
                     revision: write.revision,
                     body: write.body.clone(),
@@ -92,7 +92,7 @@ impl Unit {
         };
         let body = plain_json(body, &value);
         check_size(id, &body)?;
-        if let Some(at) = collection.people.undeclared(id, &value) {
+        if let Some(at) = collection.people.find_undeclared_person(id, &value) {
             return Err(StateError::Invalid(format!(
                 "undeclared_person: the document names a person at {at}: declare the path in the people of the collection {}",
                 collection.name
@@ -109,7 +109,7 @@ impl Unit {
             );
             return Err(StateError::Limit(text));
         }
-        let (revision, created_at) = self.expect(collection, id, expect).await?;
+        let (revision, created_at) = self.check_expectation(collection, id, expect).await?;
         let write = Write {
             revision: revision + 1,
             body: Some(body),
@@ -117,7 +117,7 @@ impl Unit {
             updated_at: self.now,
             entry: Some(entry),
             generation: collection.layout.generation,
-            people: collection.people.named(id, &value),
+            people: collection.people.person_ids(id, &value),
         };
         self.check_unique(collection.id(), id, &write).await?;
         self.write(DocumentKey { collection: collection.id(), id: id.to_owned() }, write);
@@ -130,7 +130,7 @@ impl Unit {
         id: &str,
         expect: Expectation,
     ) -> Result<(), StateError> {
-        let (revision, created_at) = self.expect(collection, id, expect).await?;
+        let (revision, created_at) = self.check_expectation(collection, id, expect).await?;
         // Deleting a missing document changes nothing.
         if let Some(created_at) = created_at {
             let write = Write {
@@ -149,33 +149,33 @@ impl Unit {
 
     /// Returns the current revision, and the creation time if the document exists. The error is `Conflict` if
     /// the expectation is not met, and `Limit` if the call may write no further document.
-    async fn expect(
+    async fn check_expectation(
         &mut self,
         collection: &Collection,
         id: &str,
         expect: Expectation,
     ) -> Result<(u64, Option<Timestamp>), StateError> {
         let key = DocumentKey { collection: collection.id(), id: id.to_owned() };
-        if self.written(&key).is_none() && !self.reads.contains_key(&key) {
+        if self.find_write(&key).is_none() && !self.reads.contains_key(&key) {
             self.load(collection.id(), &[id]).await?;
         }
-        let (revision, created_at) = match self.written(&key) {
+        let (revision, created_at) = match self.find_write(&key) {
             Some(write) => (write.revision, write.body.as_ref().map(|_| write.created_at)),
             None => match self.reads.get(&key) {
                 Some(stored) => (stored.revision, stored.body.as_ref().map(|_| stored.created_at)),
                 None => (0, None),
             },
         };
-        let holds = match expect {
+        let is_met = match expect {
             Expectation::Any => true,
             Expectation::Absent => created_at.is_none(),
             Expectation::Revision(expected) => created_at.is_some() && expected == revision,
         };
-        if self.written(&key).is_none() && self.write_count() >= WRITES {
+        if self.find_write(&key).is_none() && self.write_count() >= WRITES {
             let text = format!("a call can write at most {WRITES} documents");
             return Err(StateError::Limit(text));
         }
-        if holds { Ok((revision, created_at)) } else { Err(StateError::Conflict) }
+        if is_met { Ok((revision, created_at)) } else { Err(StateError::Conflict) }
     }
 
     /// Loads documents into the read set.
@@ -192,14 +192,14 @@ impl Unit {
             true => {
                 let queries = self.queries().await?;
                 let ids = keys.iter().map(|key| key.id.clone());
-                find_many(&queries, collection, ids, self.room).await?
+                find_many(&queries, collection, ids, self.read_limit).await?
             }
             false => {
                 let reader = self.store.inner.documents.clone();
-                reader.find(keys.clone(), self.room).await.map_err(DbError::Shared)?
+                reader.find(keys.clone(), self.read_limit).await.map_err(DbError::Shared)?
             }
         };
-        let mut found = found.ok_or_else(no_room)?;
+        let mut found = found.ok_or_else(read_limit_error)?;
         self.count_read();
         for key in keys {
             let stored = found.remove(&key).unwrap_or_default();
@@ -215,18 +215,18 @@ impl Unit {
             let bytes = stored.bytes(&vacant.key().id);
             vacant.insert(stored);
             self.read_bytes += bytes;
-            self.room = self.room.saturating_sub(bytes);
+            self.read_limit = self.read_limit.saturating_sub(bytes);
         }
     }
 
     /// Ensures that this many bytes may be read in addition to the read set.
-    pub(super) fn ensure_room(&self, bytes: usize) -> Result<(), StateError> {
-        if bytes > self.room { Err(no_room()) } else { Ok(()) }
+    pub(super) fn ensure_read_limit(&self, bytes: usize) -> Result<(), StateError> {
+        if bytes > self.read_limit { Err(read_limit_error()) } else { Ok(()) }
     }
 
     /// Returns the bytes of memory that a document of the read set or the write set takes.
     fn bytes_of(&self, key: &DocumentKey) -> usize {
-        let body = match self.written(key) {
+        let body = match self.find_write(key) {
             Some(write) => write.body.as_ref(),
             None => self.reads.get(key).and_then(|stored| stored.body.as_ref()),
         };
@@ -241,7 +241,7 @@ impl Unit {
         write: &Write,
     ) -> Result<(), StateError> {
         for key in write.unique_keys(collection) {
-            if let Some(holder) = self.claimed(&key) {
+            if let Some(holder) = self.find_claim(&key) {
                 if holder == id {
                     continue;
                 }
@@ -260,7 +260,7 @@ impl Unit {
             // If this call has written the holder, the holder no longer has the value: otherwise
             // `claimed` would have returned it.
             let document = DocumentKey { collection, id: holder };
-            if self.written(&document).is_none() {
+            if self.find_write(&document).is_none() {
                 return Err(StateError::Duplicate(document.id));
             }
         }
@@ -268,7 +268,7 @@ impl Unit {
     }
 }
 
-fn no_room() -> StateError {
+fn read_limit_error() -> StateError {
     let text = "the memory of a call also holds what it reads: read less in one call";
     StateError::Limit(text.to_owned())
 }

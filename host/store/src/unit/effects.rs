@@ -54,8 +54,8 @@ impl Unit {
     }
 
     /// Sets the maximum number of bytes that further reads may take. A read beyond it fails with `Limit`.
-    pub fn set_room(&mut self, bytes: usize) {
-        self.room = bytes;
+    pub fn set_read_limit(&mut self, bytes: usize) {
+        self.read_limit = bytes;
     }
 
     /// Sets the capability that the next queries count for: they run within its share of the connections and
@@ -71,9 +71,9 @@ impl Unit {
     }
 
     /// Records a nested call for the audit log. If the call is refused, the record is discarded with the
-    /// call's writes, unless `in_any_case` is set.
-    pub fn record_nested_call(&mut self, record: AuditRecord, in_any_case: bool) {
-        self.kept_audit.extend(in_any_case.then(|| record.clone()));
+    /// call's writes, unless `keep_if_refused` is set.
+    pub fn record_nested_call(&mut self, record: AuditRecord, keep_if_refused: bool) {
+        self.kept_audit.extend(keep_if_refused.then(|| record.clone()));
         self.audit.push(record);
     }
 

@@ -57,13 +57,13 @@ impl Unit {
             ),
         };
         let written = self.written_ids(collection);
-        let mut candidates = self.own(collection, query, after.as_ref());
+        let mut candidates = self.own_candidates(collection, query, after.as_ref());
         let limit = query.limit as usize;
-        let (rows, cut) =
+        let (rows, is_cut) =
             self.search(collection).await?.page(query, after.as_ref(), &written).await?;
         self.count_read();
-        self.ensure_room(rows.iter().map(Row::bytes).sum())?;
-        let full = cut || rows.len() > limit;
+        self.ensure_read_limit(rows.iter().map(Row::bytes).sum())?;
+        let has_more_rows = is_cut || rows.len() > limit;
         let mut end = None;
         for row in rows {
             let candidate = candidate(query, row);
@@ -78,14 +78,14 @@ impl Unit {
             candidates.push(candidate);
         }
         candidates.sort_by(|one, other| one.placed.compare(&other.placed, &query.order));
-        let more = candidates.len() > limit || full;
-        if let (true, Some(end)) = (cut, end) {
+        let has_more = candidates.len() > limit || has_more_rows;
+        if let (true, Some(end)) = (is_cut, end) {
             // The documents that were cut off follow the last row, so own writes after that row belong to a
             // later page.
             candidates.retain(|candidate| candidate.placed.compare(&end, &query.order).is_le());
         }
         candidates.truncate(limit);
-        let last = candidates.last().filter(|_| more).map(|last| &last.placed);
+        let last = candidates.last().filter(|_| has_more).map(|last| &last.placed);
         let next = keys.first().and_then(|key| Some(cursor::seal(key, &digest, last?)));
         Ok(Page { hits: candidates.into_iter().filter_map(Candidate::hit).collect(), next })
     }
@@ -107,9 +107,9 @@ impl Unit {
         let own = self.writes_in(collection.id());
         let own = own.filter(|(_, write)| write.entry.as_ref().is_some_and(fits)).count() as u64;
         let written = self.written_ids(collection);
-        let kept = self.search(collection).await?.count(filter.as_ref(), &written).await?;
+        let stored = self.search(collection).await?.count(filter.as_ref(), &written).await?;
         self.count_read();
-        Ok(own + kept)
+        Ok(own + stored)
     }
 
     /// Counts the matching documents by the values of each path, the most frequent value first.
@@ -160,7 +160,7 @@ impl Unit {
     }
 
     /// Returns this call's own writes that match and follow the cursor in the query's order.
-    fn own(
+    fn own_candidates(
         &self,
         collection: &Collection,
         query: &Query,

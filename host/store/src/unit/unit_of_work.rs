@@ -3,7 +3,7 @@
 use super::layer::Layer;
 use crate::{
     changes::{Attachments, Changes, Write},
-    commit::Answer,
+    commit::CommitResult,
     document::{CollectionId, DocumentKey, Stored, UniqueKey},
     effects::{AuditRecord, TimerChange},
     query::Collection,
@@ -47,11 +47,11 @@ pub struct Unit {
     /// The bytes of the read set.
     pub(super) read_bytes: usize,
     /// The maximum number of bytes that further reads may take.
-    pub(super) room: usize,
+    pub(super) read_limit: usize,
     /// The capability within whose share and quota of time queries run; empty for the host.
     pub(super) reader: Arc<str>,
     /// Whether the unit may also change documents of replaced generations.
-    in_any_generation: bool,
+    allows_replaced_generations: bool,
 }
 
 impl Unit {
@@ -70,29 +70,29 @@ impl Unit {
             written_bytes: 0,
             written_keys: 0,
             read_bytes: 0,
-            room: usize::MAX,
+            read_limit: usize::MAX,
             reader: Arc::default(),
-            in_any_generation: false,
+            allows_replaced_generations: false,
         }
     }
 
     /// Permits changes of documents of replaced generations, too.
-    pub(crate) fn in_any_generation(mut self) -> Self {
-        self.in_any_generation = true;
+    pub(crate) fn allow_replaced_generations(mut self) -> Self {
+        self.allows_replaced_generations = true;
         self
     }
 
     /// Returns this call's latest write of a document.
-    pub(crate) fn written(&self, key: &DocumentKey) -> Option<&Write> {
+    pub(crate) fn find_write(&self, key: &DocumentKey) -> Option<&Write> {
         self.layers.iter().rev().find_map(|layer| layer.writes.get(key))
     }
 
     /// Returns the id of the document that has a unique value by a write of this call.
-    pub(crate) fn claimed(&self, key: &UniqueKey) -> Option<&str> {
+    pub(crate) fn find_claim(&self, key: &UniqueKey) -> Option<&str> {
         let holder = self.layers.iter().rev().find_map(|layer| layer.claims.get(key))?;
         let document = DocumentKey { collection: key.collection, id: holder.clone() };
         // A later write may have removed the value again.
-        self.written(&document).is_some_and(|write| write.claims(key)).then_some(holder.as_str())
+        self.find_write(&document).is_some_and(|write| write.claims(key)).then_some(holder.as_str())
     }
 
     pub(crate) fn write_count(&self) -> usize {
@@ -138,7 +138,7 @@ impl Unit {
         self.now
     }
 
-    pub fn writes_nothing(&self) -> bool {
+    pub fn has_no_writes(&self) -> bool {
         self.layers.iter().all(Layer::is_empty)
     }
 
@@ -159,7 +159,7 @@ impl Unit {
             let growth = growth.entry(key.collection).or_default();
             *growth += write.growth(&key.id, self.reads.get(key));
         }
-        let people = match self.in_any_generation {
+        let people = match self.allows_replaced_generations {
             true => BTreeSet::new(),
             false => named_people(&layer),
         };
@@ -173,18 +173,18 @@ impl Unit {
             commands: layer.commands,
             audit: self.audit,
             growth,
-            in_any_generation: self.in_any_generation,
+            allows_replaced_generations: self.allows_replaced_generations,
             ..Changes::default()
         }
     }
 
     /// Commits the unit whole or not at all.
-    pub async fn commit(self, attachments: Attachments) -> Answer {
+    pub async fn commit(self, attachments: Attachments) -> CommitResult {
         let inner = Arc::clone(&self.store.inner);
-        let Attachments { task, kept, audit } = attachments;
-        let mut changes = Changes { task, kept, ..self.into_changes() };
+        let Attachments { task, answer, audit } = attachments;
+        let mut changes = Changes { task, answer, ..self.into_changes() };
         changes.audit.extend(audit);
-        match changes.writes_nothing() {
+        match changes.has_no_writes() {
             true => inner.validator.validate(changes).await,
             false => inner.committer.commit(changes).await,
         }

@@ -46,7 +46,7 @@ pub enum Audience {
 /// Adds the declaration of a later version of a capability to the stored one. Documents of earlier versions
 /// may still exist, so nothing is withdrawn: each path keeps its most thorough erasure, and each field its
 /// smallest audience.
-pub fn add_people(stored: &mut Vec<Person>, declared: &[Person]) {
+pub fn merge_people(stored: &mut Vec<Person>, declared: &[Person]) {
     for person in declared {
         let Some(known) = stored.iter_mut().find(|known| known.path == person.path) else {
             stored.push(person.clone());

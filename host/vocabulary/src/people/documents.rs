@@ -4,7 +4,7 @@ use super::{
     declaration::Person,
     ids::person_ids,
     path::Step,
-    subject::{DOCUMENT_ID, Found, Subject},
+    subject::{DOCUMENT_ID, MatchEffect, Subject},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -21,48 +21,48 @@ impl People {
 
     /// Returns the first place outside the declared paths where a document names a person: `$id`, a path
     /// such as `members.0.owner_id`, or `a key of members`. Returns `None` if there is none.
-    pub fn undeclared(&self, id: &str, document: &Value) -> Option<String> {
+    pub fn find_undeclared_person(&self, id: &str, document: &Value) -> Option<String> {
         if person_ids(id).next().is_some() && !self.0.iter().any(|subject| subject.is_document_id) {
             return Some(DOCUMENT_ID.to_owned());
         }
         let paths = self.0.iter().filter(|subject| !subject.is_document_id);
         let fields = self.0.iter().flat_map(|subject| &subject.fields).map(|(path, _)| path);
         let allowed = paths.map(|subject| &subject.path).chain(fields);
-        undeclared(document, &allowed.map(Vec::as_slice).collect::<Vec<_>>(), "")
+        find_undeclared_person_id(document, &allowed.map(Vec::as_slice).collect::<Vec<_>>(), "")
     }
 
     /// Returns whether the document names one of these people at a declared path.
-    pub fn names(&self, id: &str, document: &Value, people: &[String]) -> bool {
+    pub fn names_any(&self, id: &str, document: &Value, people: &[String]) -> bool {
         let is_theirs = |found: &str| people.iter().any(|person| person == found);
         self.0.iter().any(|subject| match subject.is_document_id {
             true => person_ids(id).any(is_theirs),
             false => {
                 let mut copy = document.clone();
-                subject.visit(&mut copy, &is_theirs, &mut |_, _| ()) > Found::Nothing
+                subject.visit(&mut copy, &is_theirs, &mut |_, _| ()) > MatchEffect::NoMatch
             }
         })
     }
 
     /// Returns the ids of the people and agents whom the document names at the declared paths.
-    pub fn named(&self, id: &str, document: &Value) -> BTreeSet<String> {
+    pub fn person_ids(&self, id: &str, document: &Value) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for subject in &self.0 {
             match subject.is_document_id {
                 true => found.extend(person_ids(id).map(str::to_owned)),
-                false => add_people(document, &subject.path, &mut found),
+                false => collect_person_ids(document, &subject.path, &mut found),
             }
         }
         found
     }
 }
 
-fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
+fn find_undeclared_person_id(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
     let below = |child: &Value, name: &str, matches: &dyn Fn(&Step) -> bool| {
         let allowed = allowed.iter().filter_map(|path| {
             path.split_first().filter(|(step, _)| matches(step)).map(|(_, rest)| rest)
         });
         let at = if at.is_empty() { name.to_owned() } else { format!("{at}.{name}") };
-        undeclared(child, &allowed.collect::<Vec<_>>(), &at)
+        find_undeclared_person_id(child, &allowed.collect::<Vec<_>>(), &at)
     };
     match value {
         Value::String(text) => {
@@ -95,25 +95,25 @@ fn undeclared(value: &Value, allowed: &[&[Step]], at: &str) -> Option<String> {
 }
 
 /// Adds the ids of people and agents at a path, in values and in keys.
-fn add_people(value: &Value, path: &[Step], found: &mut BTreeSet<String>) {
+fn collect_person_ids(value: &Value, path: &[Step], found: &mut BTreeSet<String>) {
     let Some((step, rest)) = path.split_first() else {
         return found.extend(value.as_str().into_iter().flat_map(person_ids).map(str::to_owned));
     };
     match (step, value) {
         (Step::Name(name), Value::Object(entries)) => {
             if let Some(child) = entries.get(name) {
-                add_people(child, rest, found);
+                collect_person_ids(child, rest, found);
             }
         }
         (Step::Elements, Value::Array(elements)) => {
-            elements.iter().for_each(|element| add_people(element, rest, found));
+            elements.iter().for_each(|element| collect_person_ids(element, rest, found));
         }
         (Step::Entries, Value::Object(entries)) => {
             for (key, child) in entries {
                 if rest.is_empty() {
                     found.extend(person_ids(key).map(str::to_owned));
                 }
-                add_people(child, rest, found);
+                collect_person_ids(child, rest, found);
             }
         }
         _ => {}

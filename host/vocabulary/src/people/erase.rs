@@ -4,8 +4,8 @@ use super::{
     declaration::{Audience, Erasure},
     documents::People,
     ids::{person_ids, redact_ids},
-    path::{Step, each_at},
-    subject::{Found, Subject},
+    path::{Step, for_each_at},
+    subject::{MatchEffect, Subject},
 };
 use serde_json::Value;
 
@@ -30,12 +30,12 @@ impl People {
                 }
                 continue;
             }
-            let mut clear = |value: &mut Value, _| empty(value);
-            if subject.visit(document, &is_theirs, &mut clear) == Found::Document {
+            let mut clear = |value: &mut Value, _| clear_value(value);
+            if subject.visit(document, &is_theirs, &mut clear) == MatchEffect::DeleteDocument {
                 return Erased::Deleted;
             }
             if subject.erasure == Erasure::Redact {
-                replace_at(document, &subject.path, people);
+                redact_at(document, &subject.path, people);
             }
         }
         if *document == before { Erased::Unchanged } else { Erased::Changed }
@@ -47,14 +47,14 @@ impl People {
         let is_other = |found: &str| !people.iter().any(|person| person == found);
         let mut hide = |value: &mut Value, audience| {
             if audience == Audience::Personal {
-                empty(value);
+                clear_value(value);
             }
         };
         for subject in &self.0 {
             if subject.is_document_id {
                 if person_ids(id).any(is_other) && !person_ids(id).any(|found| !is_other(found)) {
                     for (path, audience) in &subject.fields {
-                        each_at(document, path, &mut |value| hide(value, *audience));
+                        for_each_at(document, path, &mut |value| hide(value, *audience));
                     }
                 }
                 continue;
@@ -67,10 +67,10 @@ impl People {
 }
 
 /// Replaces the ids of these people at a path, in values and in keys.
-fn replace_at(document: &mut Value, path: &[Step], people: &[String]) {
+fn redact_at(document: &mut Value, path: &[Step], people: &[String]) {
     let is_keys = path.last() == Some(&Step::Entries);
     let values = if is_keys { path.get(..path.len() - 1).unwrap_or_default() } else { path };
-    each_at(document, values, &mut |value| match value {
+    for_each_at(document, values, &mut |value| match value {
         Value::String(text) => *text = redact_ids(text, people),
         Value::Object(entries) if is_keys => {
             *entries = std::mem::take(entries)
@@ -89,13 +89,13 @@ fn replace_at(document: &mut Value, path: &[Step], people: &[String]) {
 
 /// Empties a value and keeps its type, so that the code that wrote it can read it: texts and lists
 /// become empty, numbers zero, flags false; objects keep their fields.
-fn empty(value: &mut Value) {
+fn clear_value(value: &mut Value) {
     match value {
         Value::Null => {}
         Value::Bool(flag) => *flag = false,
         Value::Number(number) => *number = 0.into(),
         Value::String(text) => text.clear(),
         Value::Array(elements) => elements.clear(),
-        Value::Object(entries) => entries.values_mut().for_each(empty),
+        Value::Object(entries) => entries.values_mut().for_each(clear_value),
     }
 }

@@ -19,7 +19,7 @@ mod ids;
 mod path;
 mod subject;
 
-pub use declaration::{Audience, Erasure, Person, PersonalField, add_people};
+pub use declaration::{Audience, Erasure, Person, PersonalField, merge_people};
 pub use documents::People;
 pub use erase::Erased;
 pub use ids::{person_ids, redact_ids};

@@ -15,8 +15,8 @@ pub(super) enum Step {
 }
 
 /// Parses a path. The error is a sentence that says how to write a path.
-pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
-    let wrong = || {
+pub(super) fn parse_path(path: &str) -> Result<Vec<Step>, String> {
+    let invalid = || {
         let shown: String = path.chars().take(MAX_PATH_LENGTH).collect();
         format!(
             "{shown:?} is not a path: use names joined by dots, [] for the elements of a list, \
@@ -28,14 +28,14 @@ pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (name, mut rest) = part.split_at(part.find(|c| !is_name(c)).unwrap_or(part.len()));
         if name.is_empty() || path.len() > MAX_PATH_LENGTH {
-            return Err(wrong());
+            return Err(invalid());
         }
         steps.push(Step::Name(name.to_owned()));
         while !rest.is_empty() {
             let (step, after) = match (rest.strip_prefix("[]"), rest.strip_prefix("{}")) {
                 (Some(after), _) => (Step::Elements, after),
                 (_, Some(after)) => (Step::Entries, after),
-                _ => return Err(wrong()),
+                _ => return Err(invalid()),
             };
             steps.push(step);
             rest = after;
@@ -45,19 +45,19 @@ pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
 }
 
 /// Changes each value at a path.
-pub(super) fn each_at(value: &mut Value, path: &[Step], change: &mut dyn FnMut(&mut Value)) {
+pub(super) fn for_each_at(value: &mut Value, path: &[Step], change: &mut dyn FnMut(&mut Value)) {
     let Some((step, rest)) = path.split_first() else { return change(value) };
     match (step, value) {
         (Step::Name(name), Value::Object(entries)) => {
             if let Some(child) = entries.get_mut(name) {
-                each_at(child, rest, change);
+                for_each_at(child, rest, change);
             }
         }
         (Step::Elements, Value::Array(elements)) => {
-            elements.iter_mut().for_each(|element| each_at(element, rest, change));
+            elements.iter_mut().for_each(|element| for_each_at(element, rest, change));
         }
         (Step::Entries, Value::Object(entries)) => {
-            entries.values_mut().for_each(|child| each_at(child, rest, change));
+            entries.values_mut().for_each(|child| for_each_at(child, rest, change));
         }
         _ => {}
     }

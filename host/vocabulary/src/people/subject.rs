@@ -3,7 +3,7 @@
 use super::{
     declaration::{Audience, Erasure, Person, PersonalField},
     ids::person_ids,
-    path::{Step, each_at, steps},
+    path::{Step, for_each_at, parse_path},
 };
 use serde_json::Value;
 
@@ -21,14 +21,14 @@ pub(super) struct Subject {
 
 /// What was found in a value and what an erasure does about it; the most thorough last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Found {
-    Nothing,
+pub(super) enum MatchEffect {
+    NoMatch,
     /// A person who matches; nothing is to be removed.
-    Person,
+    Keep,
     /// The innermost element that contains the person is to be removed.
-    Element,
+    RemoveElement,
     /// The document is to be deleted.
-    Document,
+    DeleteDocument,
 }
 
 impl Subject {
@@ -36,7 +36,7 @@ impl Subject {
         let is_document_id = declared.path == DOCUMENT_ID;
         let path = match is_document_id {
             true => Vec::new(),
-            false => steps(&declared.path)?,
+            false => parse_path(&declared.path)?,
         };
         let has_elements = path.iter().any(|step| !matches!(step, Step::Name(_)));
         match declared.erasure {
@@ -49,7 +49,7 @@ impl Subject {
                     .to_owned())
             }
             erasure => {
-                let field = |field: &PersonalField| Ok((steps(&field.path)?, field.audience));
+                let field = |field: &PersonalField| Ok((parse_path(&field.path)?, field.audience));
                 let fields = declared.fields.iter().map(field).collect::<Result<_, String>>()?;
                 Ok(Self { is_document_id, path, erasure, fields })
             }
@@ -63,7 +63,7 @@ impl Subject {
         document: &mut Value,
         matches: &dyn Fn(&str) -> bool,
         change: &mut dyn FnMut(&mut Value, Audience),
-    ) -> Found {
+    ) -> MatchEffect {
         let fields: Vec<_> =
             self.fields.iter().map(|(path, audience)| (path.as_slice(), *audience)).collect();
         self.descend(document, &self.path, &fields, matches, change)
@@ -76,10 +76,10 @@ impl Subject {
         fields: &[(&[Step], Audience)],
         matches: &dyn Fn(&str) -> bool,
         change: &mut dyn FnMut(&mut Value, Audience),
-    ) -> Found {
+    ) -> MatchEffect {
         let Some((step, rest)) = path.split_first() else {
             let found = value.as_str().is_some_and(|text| person_ids(text).any(matches));
-            return if found { self.found() } else { Found::Nothing };
+            return if found { self.match_effect() } else { MatchEffect::NoMatch };
         };
         // Fields whose path begins with the same step belong to the same element.
         let (inner, own): (Vec<_>, Vec<_>) = fields
@@ -93,45 +93,53 @@ impl Subject {
         let found = match (step, &mut *value) {
             (Step::Name(name), Value::Object(entries)) => match entries.get_mut(name) {
                 Some(child) => self.descend(child, rest, &inner, matches, change),
-                None => Found::Nothing,
+                None => MatchEffect::NoMatch,
             },
             (Step::Elements, Value::Array(elements)) => {
-                let mut most = Found::Nothing;
+                let mut most = MatchEffect::NoMatch;
                 elements.retain_mut(|element| {
                     let found = self.descend(element, rest, &inner, matches, change);
-                    most = most.max(if found == Found::Element { Found::Person } else { found });
-                    found != Found::Element
+                    most = most.max(if found == MatchEffect::RemoveElement {
+                        MatchEffect::Keep
+                    } else {
+                        found
+                    });
+                    found != MatchEffect::RemoveElement
                 });
                 most
             }
             (Step::Entries, Value::Object(entries)) => {
-                let mut most = Found::Nothing;
+                let mut most = MatchEffect::NoMatch;
                 entries.retain(|key, child| {
                     let is_key = rest.is_empty() && person_ids(key).any(matches);
                     let found = match is_key {
-                        true => self.found(),
+                        true => self.match_effect(),
                         false => self.descend(child, rest, &inner, matches, change),
                     };
-                    most = most.max(if found == Found::Element { Found::Person } else { found });
-                    found != Found::Element
+                    most = most.max(if found == MatchEffect::RemoveElement {
+                        MatchEffect::Keep
+                    } else {
+                        found
+                    });
+                    found != MatchEffect::RemoveElement
                 });
                 most
             }
-            _ => Found::Nothing,
+            _ => MatchEffect::NoMatch,
         };
-        if found > Found::Nothing {
+        if found > MatchEffect::NoMatch {
             for (field, audience) in own {
-                each_at(value, field, &mut |value| change(value, audience));
+                for_each_at(value, field, &mut |value| change(value, audience));
             }
         }
         found
     }
 
-    fn found(&self) -> Found {
+    fn match_effect(&self) -> MatchEffect {
         match self.erasure {
-            Erasure::DeleteDocument => Found::Document,
-            Erasure::RemoveElement => Found::Element,
-            Erasure::Redact => Found::Person,
+            Erasure::DeleteDocument => MatchEffect::DeleteDocument,
+            Erasure::RemoveElement => MatchEffect::RemoveElement,
+            Erasure::Redact => MatchEffect::Keep,
         }
     }
 }

@@ -38,10 +38,10 @@ fn a_declaration_adds_to_the_stored_one_and_withdraws_nothing() {
         person("owner", Erasure::Redact, std::slice::from_ref(&note)),
         person("by", Erasure::DeleteDocument, &[]),
     ];
-    add_people(&mut stored, &[]);
+    merge_people(&mut stored, &[]);
     assert_eq!(stored.len(), 2);
     let text = field("text", Audience::Shared);
-    add_people(
+    merge_people(
         &mut stored,
         &[
             person(
@@ -74,7 +74,7 @@ fn people_and_agents_are_found_at_declared_paths() {
         "votes": { BEN: true },
         "note": "own_01J00000000000000000000004 was here",
     });
-    let found: Vec<_> = declared.named("id", &document).into_iter().collect();
+    let found: Vec<_> = declared.person_ids("id", &document).into_iter().collect();
     assert_eq!(found, ["agt_01J00000000000000000000003", ANNA, BEN]);
 }
 
@@ -90,13 +90,13 @@ fn ids_are_found_as_whole_words() {
 }
 
 #[test]
-fn people_outside_declared_paths_are_named_by_their_place() {
+fn people_outside_declared_paths_are_reported_by_path() {
     let declared = people(&[
         ("owner_id", Erasure::DeleteDocument, &[("note", Audience::Personal)]),
         ("members[].id", Erasure::RemoveElement, &[]),
         ("votes{}", Erasure::RemoveElement, &[]),
     ]);
-    let at = |document: Value| declared.undeclared("id", &document);
+    let at = |document: Value| declared.find_undeclared_person("id", &document);
     let fit = json!({"owner_id": ANNA, "members": [{"id": BEN}], "votes": {BEN: 1}, "note": ANNA,
         "text": format!("ask {ANNA}")});
     assert_eq!(at(fit), None);
@@ -104,7 +104,7 @@ fn people_outside_declared_paths_are_named_by_their_place() {
     assert_eq!(at(json!({"members": [{"by": BEN}]})).as_deref(), Some("members.0.by"));
     assert_eq!(at(json!({"seen": {BEN: 1}})).as_deref(), Some("a key of seen"));
     assert_eq!(at(json!({"pair": format!("{ANNA}:{BEN}")})).as_deref(), Some("pair"));
-    assert_eq!(declared.undeclared(ANNA, &json!({})).as_deref(), Some("$id"));
+    assert_eq!(declared.find_undeclared_person(ANNA, &json!({})).as_deref(), Some("$id"));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn fields_beside_a_person_in_a_list_are_those_of_the_same_element() {
 }
 
 #[test]
-fn keys_are_people_too() {
+fn people_in_keys_are_erased_too() {
     let remove = people(&[("votes{}", Erasure::RemoveElement, &[])]);
     let document = json!({"votes": {ANNA: 1, BEN: 2}});
     assert_eq!(erased(&remove, document), (Erased::Changed, json!({"votes": {BEN: 2}})));

@@ -63,7 +63,7 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        found.settle();
+        found.exclude_changed();
         Ok(found)
     }
 
@@ -82,13 +82,13 @@ impl Reader<'_> {
         }
         let changes = changes.map(|line| self.zones.time(line)).transpose()?;
         found.changed.extend(changes.clone().map(|time| (uid.clone(), time)));
-        let says =
-            |name: &str, word: &str| event.property(name).is_some_and(|line| line.says(word));
-        if says("STATUS", "CANCELLED") {
+        let has_value =
+            |name: &str, word: &str| event.property(name).is_some_and(|line| line.has_value(word));
+        if has_value("STATUS", "CANCELLED") {
             found.skipped.cancelled += 1;
             return Ok(());
         }
-        if says("TRANSP", "TRANSPARENT") {
+        if has_value("TRANSP", "TRANSPARENT") {
             found.skipped.transparent += 1;
             return Ok(());
         }
@@ -106,12 +106,12 @@ impl Reader<'_> {
         let entry = Entry {
             series,
             all_day: start.is_date,
-            tentative: says("STATUS", "TENTATIVE"),
+            tentative: has_value("STATUS", "TENTATIVE"),
             label: event.property("SUMMARY").and_then(|line| title(&line.value)),
             sequence: sequence.unwrap_or(0),
         };
-        // This is the local time of the `RECURRENCE-ID`. `settle` converts it to the zone of the
-        // event, if the file contains the event.
+        // This is the local time of the `RECURRENCE-ID`. `exclude_changed` converts it to the zone
+        // of the event, if the file contains the event.
         let changed = changes.map(|time| time.local.to_string());
         self.keep((uid, changed), entry, found)
     }
@@ -252,7 +252,7 @@ impl Entries {
     }
 
     /// Excludes the changed occurrences from their events, in whichever order the file has them.
-    fn settle(&mut self) {
+    fn exclude_changed(&mut self) {
         for (uid, time) in std::mem::take(&mut self.changed) {
             let Some(event) = self.entries.get_mut(&(uid.clone(), None)) else { continue };
             let at = occurrence(&time, &event.series, event.all_day);
@@ -276,7 +276,7 @@ fn rule(event: &Component, start: DateTime, found: &mut Entries) -> Result<Optio
     if let Some(second) = rules.next() {
         found.report(second.number, "RRULE", "Only the first rule was taken.");
     }
-    match Rule::parse(&line.value).and_then(|rule| rule.settled(start.date())) {
+    match Rule::parse(&line.value).and_then(|rule| rule.without_implied_parts(start.date())) {
         Ok(rule) => {
             if let End::Count(count) = rule.end {
                 found.counted += count;

@@ -2,8 +2,8 @@
 
 use crate::{
     busy::now,
+    documents::*,
     ics::types::*,
-    kept::*,
     limits::{DAY, EXPORT_PAST, ZONE_YEARS_AFTER, ZONE_YEARS_AHEAD, ZONE_YEARS_BEFORE},
     refusals::*,
     rule::*,

@@ -2,12 +2,12 @@
 
 use crate::{
     blocks, busy,
+    documents::*,
     ics::components::{self, Component},
     ics::entries::{Entry, Key, Reader, uid},
     ics::lines::{self, Line},
     ics::times::FileZones,
     ics::types::*,
-    kept::*,
     refusals::*,
     types::{BLOCKS, Block, RESERVATIONS, Source},
     zones::{self, Zone},
@@ -56,7 +56,7 @@ pub(crate) fn import(call: &Call, input: ImportIcs) -> Result<Imported> {
         BLOCKS.delete(&gone.id, Expect::Revision(gone.revision))?;
         answer.removed += 1;
     }
-    change.done(answer.added, answer.removed)?;
+    change.save(answer.added, answer.removed)?;
     Ok(answer)
 }
 
@@ -87,11 +87,11 @@ fn is_id(text: &str) -> bool {
 /// that of the person.
 fn zones(calendar: &[Line], components: &[Component], home: Zone) -> FileZones {
     let named = calendar.iter().find(|line| line.name == "X-WR-TIMEZONE");
-    let floating = named.and_then(|line| zones::called(&line.value)).unwrap_or(home);
+    let floating = named.and_then(|line| zones::find(&line.value)).unwrap_or(home);
     let mut zones = FileZones::new(floating);
     for zone in components.iter().filter(|component| component.kind == "VTIMEZONE") {
-        let says = |name: &str| Some(zone.property(name)?.value.clone());
-        zones.aliases.extend(says("TZID").zip(says("X-LIC-LOCATION")));
+        let value_of = |name: &str| Some(zone.property(name)?.value.clone());
+        zones.aliases.extend(value_of("TZID").zip(value_of("X-LIC-LOCATION")));
     }
     zones
 }

@@ -27,7 +27,7 @@ impl Line {
     }
 
     /// Whether the value is this word, in upper or lower case.
-    pub(crate) fn says(&self, word: &str) -> bool {
+    pub(crate) fn has_value(&self, word: &str) -> bool {
         self.value.trim().eq_ignore_ascii_case(word)
     }
 

@@ -50,7 +50,7 @@ impl FileZones {
             return Ok(zone.clone());
         }
         let alias = self.aliases.iter().find(|(alias, _)| alias == name);
-        let zone = zones::called(name).or_else(|| zones::called(&alias?.1));
+        let zone = zones::find(name).or_else(|| zones::find(&alias?.1));
         let zone = zone.ok_or_else(|| CalendarError::no_zone("/ics", Some(line)))?;
         self.known.push((name.to_owned(), zone.clone()));
         Ok(zone)

@@ -51,8 +51,8 @@ fn all_faults_are_reported_together() {
         "features": ["balcony", 7], "deposit": -1,
     });
     let found = |given: &Value| -> Vec<String> {
-        let misfits = attributes(&schema, given.as_object().unwrap()).into_iter();
-        misfits
+        let violations = attributes(&schema, given.as_object().unwrap()).into_iter();
+        violations
             .map(|found| format!("{} {} {}", found.pointer, found.rule, found.expected))
             .collect()
     };
@@ -80,13 +80,14 @@ fn empty_and_repeated_values_are_omitted() {
     assert_eq!(Value::from(normal), json!({"skills": ["Rust", "C"], "pets": "allowed"}));
 }
 
-static JUDGES: LazyLock<Vec<(Map<String, Value>, jsonschema::Validator)>> = LazyLock::new(|| {
-    let judge = |schema: Map<String, Value>| {
-        let options = jsonschema::options().should_validate_formats(true);
-        (schema.clone(), options.build(&schema.into()).unwrap())
-    };
-    schemas().into_values().map(judge).collect()
-});
+static VALIDATORS: LazyLock<Vec<(Map<String, Value>, jsonschema::Validator)>> =
+    LazyLock::new(|| {
+        let with_validator = |schema: Map<String, Value>| {
+            let options = jsonschema::options().should_validate_formats(true);
+            (schema.clone(), options.build(&schema.into()).unwrap())
+        };
+        schemas().into_values().map(with_validator).collect()
+    });
 
 /// Generates values that satisfy a schema, and similar values that do not.
 fn near(schema: &Value) -> BoxedStrategy<Value> {
@@ -115,8 +116,8 @@ fn near(schema: &Value) -> BoxedStrategy<Value> {
 }
 
 fn given() -> impl Strategy<Value = (usize, Value)> {
-    (0..JUDGES.len()).prop_flat_map(|index| {
-        let schema = &JUDGES[index].0;
+    (0..VALIDATORS.len()).prop_flat_map(|index| {
+        let schema = &VALIDATORS[index].0;
         let example = schema["examples"][0].as_object().unwrap().clone();
         let properties = schema["properties"].as_object().unwrap();
         let change = |(name, property): (&String, &Value)| {
@@ -142,9 +143,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn it_agrees_with_a_complete_validator((index, given) in given()) {
-        let (schema, judge) = &JUDGES[index];
+    fn the_validator_agrees_with_a_complete_one((index, given) in given()) {
+        let (schema, validator) = &VALIDATORS[index];
         let found = attributes(schema, given.as_object().unwrap());
-        prop_assert_eq!(found.is_empty(), judge.is_valid(&given), "{} {:?}", given, found);
+        prop_assert_eq!(found.is_empty(), validator.is_valid(&given), "{} {:?}", given, found);
     }
 }

@@ -77,7 +77,7 @@ fn profile(listing: Listing) -> Profile {
         visibility: Visibility::Public,
         min_age: category.min_age,
         excerpt: input.description.chars().take(300).collect(),
-        said: listing_answers::said(&input.category, &text, TODAY),
+        said: listing_answers::extract_values(&input.category, &text, TODAY),
         gist: listing_answers::gist(&text),
         age_at_least: person.birth_year.map(|year| (2026 - year - 1) as u8),
         unreachable: false,

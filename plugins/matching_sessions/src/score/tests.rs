@@ -123,7 +123,7 @@ fn listing(name: &str, code: &str, text: &str, attributes: Value) -> Profile {
         counterpart: counterpart.code.into(),
         side: side(category.sides),
         counterpart_side: side(counterpart.sides),
-        said: listing_answers::said(code, text, "2026-11-24"),
+        said: listing_answers::extract_values(code, text, "2026-11-24"),
         gist: listing_answers::gist(text),
         ..with(name, attributes, Criteria::default())
     }

@@ -6,7 +6,7 @@ mod nginx;
 use crate::{
     Effort,
     host::{BenchHost, Setup},
-    load::{Slice, slice_of},
+    load::{Slice, slice_of_processes},
     report::{Report, median, spread},
 };
 use anyhow::{Context as _, Result};
@@ -138,8 +138,9 @@ async fn compare(
         eprintln!("feeds, {case}, round {round} of {}", effort.rounds);
         let time = effort.slice_ms;
         let [own, other] = requests;
-        let one = slice_of(&here, &host.address, own, CONNECTIONS, time).await?;
-        let two = slice_of(&nginx.workers()?, &nginx.address, other, CONNECTIONS, time).await?;
+        let one = slice_of_processes(&here, &host.address, own, CONNECTIONS, time).await?;
+        let two =
+            slice_of_processes(&nginx.workers()?, &nginx.address, other, CONNECTIONS, time).await?;
         if round > 0 {
             ours.push(one);
             theirs.push(two);
@@ -156,7 +157,7 @@ async fn compare(
             (ours.iter().map(of).collect(), theirs.iter().map(of).collect());
         let ratios: Vec<f64> = own.iter().zip(&other).map(|(own, other)| own / other).collect();
         report.add(format!("feeds, {case}: {name}"), median(&own), unit);
-        report.against("nginx", median(&ratios), Some(spread(&ratios)));
+        report.compare_with("nginx", median(&ratios), Some(spread(&ratios)));
     }
     Ok(())
 }

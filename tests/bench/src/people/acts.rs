@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const LISTINGS: &str = "agent_listings";
 const MATCHING: &str = "matching_sessions";
 const PAIRINGS: &str = "pairings";
-const TALKS: &str = "conversations";
+const CONVERSATIONS: &str = "conversations";
 const MEETINGS: &str = "thread_meetings";
 const CALENDAR: &str = "calendar";
 
@@ -26,8 +26,8 @@ pub(super) enum Act {
     Answer,
     Talk,
     Invite,
-    Settle,
-    SetAside,
+    ActOnMeeting,
+    BlockTime,
     Listen,
 }
 
@@ -42,8 +42,8 @@ pub(super) const ACTS: [(Act, u64); 12] = [
     (Act::Answer, 12),
     (Act::Talk, 14),
     (Act::Invite, 5),
-    (Act::Settle, 12),
-    (Act::SetAside, 4),
+    (Act::ActOnMeeting, 12),
+    (Act::BlockTime, 4),
     (Act::Listen, 8),
 ];
 
@@ -57,14 +57,14 @@ impl Person {
             Act::Search => self.search().await,
             Act::Edit => self.edit().await,
             Act::List => self.list().await,
-            Act::Match => self.match_up().await,
+            Act::Match => self.run_session().await,
             Act::Decide => self.decide().await,
             Act::Propose => self.propose().await,
             Act::Answer => self.answer().await,
             Act::Talk => self.talk().await,
             Act::Invite => self.invite().await,
-            Act::Settle => self.act_on_meeting().await,
-            Act::SetAside => self.block_time().await,
+            Act::ActOnMeeting => self.act_on_meeting().await,
+            Act::BlockTime => self.block_time().await,
             Act::Listen => self.listen().await,
         }
     }
@@ -85,51 +85,51 @@ impl Person {
             1 => body["near"] = json!({ "lat": 37.77, "lng": -122.42, "radius_km": 25 }),
             _ => {}
         }
-        if let Some(found) = self.ask(LISTINGS, "search", body).await? {
-            self.remember(&found, "/listing_id");
+        if let Some(found) = self.call(LISTINGS, "search", body).await? {
+            self.remember_ids(&found, "/listing_id");
         }
         Ok(())
     }
 
     async fn edit(&mut self) -> Result<()> {
         let number = self.random.below(1_000);
-        let Some(id) = Self::one_of(&mut self.random, &self.listings) else { return Ok(()) };
+        let Some(id) = Self::choose(&mut self.random, &self.listings) else { return Ok(()) };
         let patch = json!({ "title": format!("Listing {number}, changed") });
-        self.ask(LISTINGS, "update", json!({ "listing_id": id, "patch": patch })).await.map(drop)
+        self.call(LISTINGS, "update", json!({ "listing_id": id, "patch": patch })).await.map(drop)
     }
 
     /// Publishes another listing, or withdraws the latest one.
     async fn list(&mut self) -> Result<()> {
         if self.listings.len() >= MOST_LISTINGS {
             let id = self.listings.pop();
-            return self.ask(LISTINGS, "withdraw", json!({ "listing_id": id })).await.map(drop);
+            return self.call(LISTINGS, "withdraw", json!({ "listing_id": id })).await.map(drop);
         }
         let mut listing = self.kind.listing(self.random.below(1_000) as usize);
         listing["publish"] = json!(true);
-        if let Some(made) = self.ask(LISTINGS, "create", listing).await? {
-            self.listings.push(text(&made, "/listing_id").to_owned());
+        if let Some(created) = self.call(LISTINGS, "create", listing).await? {
+            self.listings.push(text(&created, "/listing_id").to_owned());
         }
         Ok(())
     }
 
     /// Creates a session if there is none; otherwise reads its candidates, or sometimes closes it.
-    async fn match_up(&mut self) -> Result<()> {
+    async fn run_session(&mut self) -> Result<()> {
         let Some(id) = self.session.clone() else {
             let body = json!({ "listing_id": self.listings.first(), "batch_size": 5 });
-            let made = self.ask(MATCHING, "create", body).await?;
-            self.session = made.map(|made| text(&made, "/session_id").to_owned());
+            let created = self.call(MATCHING, "create", body).await?;
+            self.session = created.map(|created| text(&created, "/session_id").to_owned());
             return Ok(());
         };
         if self.once_in(8) {
             (self.session, self.candidates) = (None, Default::default());
-            return self.ask(MATCHING, "close", json!({ "session_id": id })).await.map(drop);
+            return self.call(MATCHING, "close", json!({ "session_id": id })).await.map(drop);
         }
         let body = json!({ "session_id": id, "state": ["new", "later"], "limit": 10 });
-        match self.ask(MATCHING, "candidates", body).await? {
+        match self.call(MATCHING, "candidates", body).await? {
             Some(found) => {
                 let ids = items(&found).iter().map(|item| text(item, "/candidate_id").to_owned());
                 self.candidates = ids.collect();
-                self.remember(&found, "/listing_card/listing_id");
+                self.remember_ids(&found, "/listing_card/listing_id");
             }
             None => self.session = None,
         }
@@ -138,13 +138,13 @@ impl Person {
 
     async fn decide(&mut self) -> Result<()> {
         let next = self.session.clone().zip(self.candidates.pop_front());
-        let Some((session_id, candidate_id)) = next else { return self.match_up().await };
+        let Some((session_id, candidate_id)) = next else { return self.run_session().await };
         let decisions = ["interested", "interested", "interested", "pass", "later"];
         let decision = pick(&decisions, self.random.below(5) as usize);
         let body = json!({
             "session_id": session_id, "candidate_id": candidate_id, "decision": decision,
         });
-        self.ask(MATCHING, "decide", body).await.map(drop)
+        self.call(MATCHING, "decide", body).await.map(drop)
     }
 
     async fn propose(&mut self) -> Result<()> {
@@ -153,26 +153,26 @@ impl Person {
             "from_listing_id": self.listings.first(), "to_listing_id": to,
             "message": "Shall we get to know each other?",
         });
-        self.ask(PAIRINGS, "propose", body).await.map(drop)
+        self.call(PAIRINGS, "propose", body).await.map(drop)
     }
 
     /// Replies to an open proposal or question.
     async fn answer(&mut self) -> Result<()> {
         let body = json!({ "state": ["proposed", "clarifying"], "limit": 10 });
-        let Some(open) = self.ask(PAIRINGS, "list", body).await? else { return Ok(()) };
-        let can = |pairing: &Value, action: &str| {
+        let Some(open) = self.call(PAIRINGS, "list", body).await? else { return Ok(()) };
+        let is_allowed = |pairing: &Value, action: &str| {
             pairing["allowed_actions"].as_array().is_some_and(|all| all.contains(&json!(action)))
         };
         let mut open: Vec<&Value> = items(&open)
             .iter()
-            .filter(|pairing| can(pairing, "reply") || can(pairing, "message"))
+            .filter(|pairing| is_allowed(pairing, "reply") || is_allowed(pairing, "message"))
             .collect();
         // The oldest one is last.
         let Some(pairing) = open.pop() else { return Ok(()) };
         let mut body = json!({ "pairing_id": pairing["pairing_id"] });
-        if can(pairing, "message") {
+        if is_allowed(pairing, "message") {
             body["message"] = json!("As soon as possible.");
-            return self.ask(PAIRINGS, "message", body).await.map(drop);
+            return self.call(PAIRINGS, "message", body).await.map(drop);
         }
         let decisions = ["accept", "accept", "accept", "ask", "decline"];
         let decision = pick(&decisions, self.random.below(5) as usize);
@@ -180,62 +180,63 @@ impl Person {
         if decision == "ask" {
             body["message"] = json!("When would you begin?");
         }
-        self.ask(PAIRINGS, "reply", body).await.map(drop)
+        self.call(PAIRINGS, "reply", body).await.map(drop)
     }
 
     /// Lists conversations, sends a message, or reads messages and marks them as read.
     async fn talk(&mut self) -> Result<()> {
-        let thread = Self::one_of(&mut self.random, &self.threads).cloned();
+        let thread = Self::choose(&mut self.random, &self.threads).cloned();
         let Some(thread) = thread.filter(|_| self.random.below(5) > 0) else {
-            if let Some(all) = self.ask(TALKS, "list", json!({ "limit": 30 })).await? {
+            if let Some(all) = self.call(CONVERSATIONS, "list", json!({ "limit": 30 })).await? {
                 let ids = items(&all).iter().map(|item| text(item, "/thread_id").to_owned());
                 self.threads = ids.collect();
             }
             return Ok(());
         };
         if self.once_in(2) {
-            let said = format!("What about {}?", pick(&STRENGTHS, self.random.below(6) as usize));
-            let body = json!({ "thread_id": thread, "text": said });
-            return self.ask(TALKS, "send", body).await.map(drop);
+            let message =
+                format!("What about {}?", pick(&STRENGTHS, self.random.below(6) as usize));
+            let body = json!({ "thread_id": thread, "text": message });
+            return self.call(CONVERSATIONS, "send", body).await.map(drop);
         }
         let body = json!({ "thread_id": thread, "limit": 10 });
-        let Some(read) = self.ask(TALKS, "messages", body).await? else { return Ok(()) };
+        let Some(read) = self.call(CONVERSATIONS, "messages", body).await? else { return Ok(()) };
         let Some(last) = items(&read).first() else { return Ok(()) };
         let body = json!({ "thread_id": thread, "up_to_message_id": last["message_id"] });
-        self.ask(TALKS, "mark_read", body).await.map(drop)
+        self.call(CONVERSATIONS, "mark_read", body).await.map(drop)
     }
 
     /// Proposes a meeting in a conversation.
     async fn invite(&mut self) -> Result<()> {
-        let thread = Self::one_of(&mut self.random, &self.threads).cloned();
+        let thread = Self::choose(&mut self.random, &self.threads).cloned();
         let Some(thread) = thread else { return self.talk().await };
         let body = json!({
             "thread_id": thread, "title": "A first look", "duration_min": 30,
             "slots": self.slots(), "time_zone": "America/Los_Angeles",
         });
-        self.ask(MEETINGS, "propose", body).await.map(drop)
+        self.call(MEETINGS, "propose", body).await.map(drop)
     }
 
     /// Takes a permitted action on one of the person's meetings.
     async fn act_on_meeting(&mut self) -> Result<()> {
         let body = json!({ "state": ["proposed", "countered", "confirmed"], "limit": 10 });
-        let Some(all) = self.ask(MEETINGS, "list", body).await? else { return Ok(()) };
-        let Some(meeting) = Self::one_of(&mut self.random, items(&all)) else { return Ok(()) };
+        let Some(all) = self.call(MEETINGS, "list", body).await? else { return Ok(()) };
+        let Some(meeting) = Self::choose(&mut self.random, items(&all)) else { return Ok(()) };
         let allowed = meeting["allowed_actions"].as_array().into_iter().flatten();
         let allowed: Vec<&str> = allowed.filter_map(Value::as_str).collect();
         // Accepting actions are more frequent than refusing ones.
-        let wished = ["accept", "accept", "accept", "accept_counter", "accept_counter", "counter"];
-        let rarely = ["cancel", "decline", "decline_counter", "reschedule"];
-        let all = if self.once_in(4) { [&wished[..], &rarely].concat() } else { wished.to_vec() };
+        let usual = ["accept", "accept", "accept", "accept_counter", "accept_counter", "counter"];
+        let rare = ["cancel", "decline", "decline_counter", "reschedule"];
+        let all = if self.once_in(4) { [&usual[..], &rare].concat() } else { usual.to_vec() };
         let possible: Vec<&str> =
             all.into_iter().filter(|action| allowed.contains(action)).collect();
-        let Some(action) = Self::one_of(&mut self.random, &possible).copied() else {
+        let Some(action) = Self::choose(&mut self.random, &possible).copied() else {
             return Ok(());
         };
         let mut body = json!({ "meeting_id": meeting["meeting_id"] });
         let mut one = |slots: &Value| {
             let slots = slots.as_array().map_or(&[][..], Vec::as_slice);
-            Self::one_of(&mut self.random, slots).map(|slot| slot["slot_id"].clone())
+            Self::choose(&mut self.random, slots).map(|slot| slot["slot_id"].clone())
         };
         match action {
             "accept" => {
@@ -246,18 +247,18 @@ impl Person {
             "counter" | "reschedule" => body["slots"] = json!(self.slots()),
             _ => {}
         }
-        self.ask(MEETINGS, action, body).await.map(drop)
+        self.call(MEETINGS, action, body).await.map(drop)
     }
 
     /// Adds a busy time to the calendar, or removes one.
     async fn block_time(&mut self) -> Result<()> {
         if self.blocks.len() >= MOST_BLOCKS {
             let id = self.blocks.remove(0);
-            return self.ask(CALENDAR, "remove_block", json!({ "block_id": id })).await.map(drop);
+            return self.call(CALENDAR, "remove_block", json!({ "block_id": id })).await.map(drop);
         }
         let block = self.slot();
-        if let Some(made) = self.ask(CALENDAR, "add_block", block).await? {
-            self.blocks.push(text(&made, "/block_id").to_owned());
+        if let Some(created) = self.call(CALENDAR, "add_block", block).await? {
+            self.blocks.push(text(&created, "/block_id").to_owned());
         }
         Ok(())
     }
@@ -266,7 +267,8 @@ impl Person {
     async fn listen(&mut self) -> Result<()> {
         if self.events.is_empty() {
             let reply = self.client.get("/v1/agent-events/stream?wait=1&limit=50").await?;
-            let page = self.note("events, a poll of 1 s", reply.status, reply.took_ms, reply.body);
+            let page =
+                self.record("events, a poll of 1 s", reply.status, reply.took_ms, reply.body);
             let page = page.unwrap_or_default();
             let events = page["events"].as_array().into_iter().flatten();
             self.events = events.map(|event| text(event, "/id").to_owned()).collect();
@@ -274,7 +276,7 @@ impl Person {
         }
         let body = json!({ "ack_event_ids": std::mem::take(&mut self.events) });
         let reply = self.client.post("/v1/agent-events/ack", &body).await?;
-        self.note("events, acknowledged", reply.status, reply.took_ms, reply.body);
+        self.record("events, acknowledged", reply.status, reply.took_ms, reply.body);
         Ok(())
     }
 }

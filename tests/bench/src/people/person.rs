@@ -25,7 +25,7 @@ const SLOTS: u64 = 300;
 
 /// The answers of the host.
 #[derive(Default)]
-pub(super) struct Heard {
+pub(super) struct CallStatistics {
     /// The milliseconds of each call, by capability and action.
     pub(super) times: BTreeMap<String, Vec<f64>>,
     /// The count of each error code, by capability and action.
@@ -33,7 +33,7 @@ pub(super) struct Heard {
     pub(super) statuses: BTreeMap<u16, u64>,
 }
 
-impl Heard {
+impl CallStatistics {
     pub(super) fn add(&mut self, other: Self) {
         for (name, times) in other.times {
             self.times.entry(name).or_default().extend(times);
@@ -52,7 +52,7 @@ pub(super) struct Person {
     pub(super) kind: Kind,
     pub(super) random: Random,
     began: Timestamp,
-    pub(super) heard: Heard,
+    pub(super) statistics: CallStatistics,
     /// The person's own listings. The first one is never withdrawn.
     pub(super) listings: Vec<String>,
     pub(super) session: Option<String>,
@@ -73,7 +73,7 @@ impl Person {
             kind,
             random,
             began,
-            heard: Heard::default(),
+            statistics: CallStatistics::default(),
             listings: Vec::new(),
             session: None,
             candidates: VecDeque::new(),
@@ -85,7 +85,7 @@ impl Person {
     }
 
     /// Acts until `until`, with a pause before each action.
-    pub(super) async fn live(mut self, until: Instant) -> Result<Self> {
+    pub(super) async fn run(mut self, until: Instant) -> Result<Self> {
         let weights: u64 = ACTS.iter().map(|(_, weight)| weight).sum();
         loop {
             let pause = self.random.below(2 * THINKING_MS);
@@ -95,16 +95,16 @@ impl Person {
             }
             let mut drawn = self.random.below(weights);
             let chosen = ACTS.iter().find(|(_, weight)| {
-                let is_it = drawn < *weight;
+                let is_chosen = drawn < *weight;
                 drawn = drawn.saturating_sub(*weight);
-                is_it
+                is_chosen
             });
             self.act(chosen.map_or(Act::Search, |(act, _)| *act)).await?;
         }
     }
 
     /// Returns the result of a call, if it succeeded.
-    pub(super) async fn ask(
+    pub(super) async fn call(
         &mut self,
         capability: &str,
         action: &str,
@@ -114,37 +114,37 @@ impl Person {
         let reply = self.client.call(capability, &body).await?;
         let name = format!("{capability} {action}");
         Ok(self
-            .note(&name, reply.status, reply.took_ms, reply.body)
+            .record(&name, reply.status, reply.took_ms, reply.body)
             .map(|mut answer| answer["result"].take()))
     }
 
     /// Records an answer, and returns it if the call succeeded.
-    pub(super) fn note(
+    pub(super) fn record(
         &mut self,
         name: &str,
         status: u16,
         took_ms: f64,
         body: Value,
     ) -> Option<Value> {
-        let heard = &mut self.heard;
-        heard.times.entry(name.to_owned()).or_default().push(took_ms);
-        *heard.statuses.entry(status).or_default() += 1;
+        let statistics = &mut self.statistics;
+        statistics.times.entry(name.to_owned()).or_default().push(took_ms);
+        *statistics.statuses.entry(status).or_default() += 1;
         if status == 200 {
             return Some(body);
         }
         let code = format!("{} to {name}", text(&body, "/error_code"));
-        *heard.codes.entry(code).or_default() += 1;
+        *statistics.codes.entry(code).or_default() += 1;
         None
     }
 
     /// Publishes a listing. A refusal is an error.
-    pub(super) async fn lists(&mut self, number: usize) -> Result<()> {
+    pub(super) async fn publish_listing(&mut self, number: usize) -> Result<()> {
         let mut listing = self.kind.listing(number);
         listing["publish"] = json!(true);
         listing["action"] = json!("create");
-        let made = self.client.result("agent_listings", &listing).await?;
-        ensure!(made["state"] == "active", "{made}");
-        self.listings.push(text(&made, "/listing_id").to_owned());
+        let created = self.client.result("agent_listings", &listing).await?;
+        ensure!(created["state"] == "active", "{created}");
+        self.listings.push(text(&created, "/listing_id").to_owned());
         Ok(())
     }
 
@@ -153,11 +153,11 @@ impl Person {
         self.random.below(times) == 0
     }
 
-    pub(super) fn one_of<'a, T>(random: &mut Random, all: &'a [T]) -> Option<&'a T> {
+    pub(super) fn choose<'a, T>(random: &mut Random, all: &'a [T]) -> Option<&'a T> {
         all.get(random.below(all.len().max(1) as u64) as usize)
     }
 
-    pub(super) fn remember(&mut self, found: &Value, pointer: &str) {
+    pub(super) fn remember_ids(&mut self, found: &Value, pointer: &str) {
         for item in items(found) {
             let id = text(item, pointer);
             if !id.is_empty() && !self.seen.iter().any(|seen| seen == id) {

@@ -2,8 +2,8 @@
 //! as other capabilities do.
 
 use people_kit::{
-    calendar::{self, Free, Release, Reserve, Slots, Wanted, WhoIsFree},
-    relations::{ALLOWED, Question, RELATE, Relate, Verdict, allowed, relate},
+    calendar::{self, AlternativesQuery, Free, FreeQuery, Release, Reserve, Slots},
+    relations::{ALLOWED, RELATE, RelationChanges, RelationCheck, Verdict, allowed, relate},
 };
 use portolan_sdk::prelude::*;
 
@@ -28,14 +28,14 @@ struct Clerk;
 impl Clerk {
     /// State relations and take them back.
     #[action(access = write)]
-    fn state(_call: &Call, input: Relate) -> Result<(), Refusal> {
+    fn state(_call: &Call, input: RelationChanges) -> Result<(), Refusal> {
         relate(input.write, input.delete)?;
         Ok(())
     }
 
     /// Ask whether a relation holds.
     #[action(access = read)]
-    fn ask(_call: &Call, input: Question) -> Result<Verdict, Refusal> {
+    fn ask(_call: &Call, input: RelationCheck) -> Result<Verdict, Refusal> {
         Ok(Verdict { allowed: allowed(input.tuple)? })
     }
 
@@ -60,13 +60,13 @@ impl Clerk {
 
     /// Ask whether people are free.
     #[action(access = read)]
-    fn free(_call: &Call, input: WhoIsFree) -> Result<Free, Refusal> {
+    fn free(_call: &Call, input: FreeQuery) -> Result<Free, Refusal> {
         Ok(Free { free: calendar::free(&input)? })
     }
 
     /// Ask when people are free.
     #[action(access = read)]
-    fn alternatives(_call: &Call, input: Wanted) -> Result<Slots, Refusal> {
+    fn alternatives(_call: &Call, input: AlternativesQuery) -> Result<Slots, Refusal> {
         Ok(Slots { slots: calendar::alternatives(&input)? })
     }
 }

@@ -7,18 +7,18 @@ use std::path::Path;
 static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// Returns the embedded files below a folder: their paths within it, and their texts.
-pub(super) fn below(folder: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let within = move |(path, text): &(&'static str, &'static str)| {
+pub(super) fn files_below(folder: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let relative = move |(path, text): &(&'static str, &'static str)| {
         Some((path.strip_prefix(folder)?.strip_prefix('/')?, *text))
     };
-    FILES.iter().filter_map(within)
+    FILES.iter().filter_map(relative)
 }
 
 /// Writes a file, and the folders that it is in.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let written = written.and_then(|()| std::fs::write(path, text));
-    written.with_context(|| format!("cannot write {}", path.display()))
+    let result = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let result = result.and_then(|()| std::fs::write(path, text));
+    result.with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// Returns the text of one embedded file.

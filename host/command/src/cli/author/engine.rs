@@ -93,5 +93,5 @@ fn file_in(catalog: &Path, language: SourceLanguage) -> PathBuf {
 fn write(file: &Path, engine: &[u8]) -> anyhow::Result<()> {
     let created = file.parent().map_or(Ok(()), fs::create_dir_all);
     created.with_context(|| format!("cannot create the folder of {}", file.display()))?;
-    build::put_in_place(file, engine)
+    build::write_by_rename(file, engine)
 }

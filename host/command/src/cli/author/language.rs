@@ -15,7 +15,7 @@ pub(super) enum Language {
 }
 
 /// The files by which a project is recognised.
-const MARKS: [(&str, Language); 6] = [
+const PROJECT_FILES: [(&str, Language); 6] = [
     ("Cargo.toml", Language::Rust),
     ("index.ts", Language::Ts),
     ("index.js", Language::Js),
@@ -27,12 +27,12 @@ const MARKS: [(&str, Language); 6] = [
 impl Language {
     /// Returns the language of the project in a folder.
     pub(super) fn of(folder: &Path) -> anyhow::Result<Self> {
-        let mark = MARKS.iter().find(|(file, _)| folder.join(file).is_file());
-        mark.map(|(_, language)| *language).ok_or_else(|| {
+        let project_file = PROJECT_FILES.iter().find(|(file, _)| folder.join(file).is_file());
+        project_file.map(|(_, language)| *language).ok_or_else(|| {
             anyhow::anyhow!(
                 "{} has none of {}; create a project with `portolan new NAME --lang rust`",
                 folder.display(),
-                MARKS.map(|(file, _)| file).join(", ")
+                PROJECT_FILES.map(|(file, _)| file).join(", ")
             )
         })
     }

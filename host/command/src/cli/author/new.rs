@@ -63,17 +63,17 @@ fn ensure_empty(folder: &Path) -> anyhow::Result<()> {
 
 /// Returns the files of a new project: their paths and texts.
 fn template(language: Language) -> impl Iterator<Item = (PathBuf, String)> {
-    let parts = language.template().iter().flat_map(|(from, into)| {
-        embedded::below(from).map(move |(path, text)| (Path::new(into).join(path), text))
+    let files = language.template().iter().flat_map(|(from, into)| {
+        embedded::files_below(from).map(move |(path, text)| (Path::new(into).join(path), text))
     });
-    parts.map(move |(path, text)| {
+    files.map(move |(path, text)| {
         let path = path.to_string_lossy();
         let path = if path == "gitignore" { ".gitignore" } else { &path };
         // The template in JavaScript is valid TypeScript too, so only the name of its file changes.
         match language {
             Language::Ts => {
-                let typed = |text: &str| text.replace("index.js", "index.ts");
-                (typed(path).into(), typed(text))
+                let to_typescript = |text: &str| text.replace("index.js", "index.ts");
+                (to_typescript(path).into(), to_typescript(text))
             }
             _ => (path.into(), text.to_owned()),
         }

@@ -18,8 +18,8 @@ const LINK: &str = ".portolan/sdk";
 
 /// Returns a folder with the SDKs in `sdk` and the contract in `wit`: the given one, or the one that this
 /// binary contains, unpacked into the user's cache.
-pub(super) fn folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let Some(folder) = given else { return unpacked() };
+pub(super) fn folder(checkout: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let Some(folder) = checkout else { return unpack() };
     for part in PARTS {
         anyhow::ensure!(
             folder.join(part).is_dir(),
@@ -34,24 +34,24 @@ pub(super) fn folder(given: Option<&Path>) -> anyhow::Result<PathBuf> {
 /// machine.
 pub(super) fn link(project: &Path, sdk: &Path) -> anyhow::Result<()> {
     let link = project.join(LINK);
-    if fs::read_link(&link).is_ok_and(|present| present == sdk) {
+    if fs::read_link(&link).is_ok_and(|target| target == sdk) {
         return Ok(());
     }
-    let linked = fs::create_dir_all(project.join(".portolan"))
+    let result = fs::create_dir_all(project.join(".portolan"))
         .and_then(|()| match fs::remove_file(&link) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })
         .and_then(|()| symlink(sdk, &link));
-    linked.with_context(|| format!("cannot link {}", link.display()))
+    result.with_context(|| format!("cannot link {}", link.display()))
 }
 
 /// Returns the folder in the cache with the embedded files, which are unpacked unless they are
 /// there already.
-fn unpacked() -> anyhow::Result<PathBuf> {
+fn unpack() -> anyhow::Result<PathBuf> {
     let files = files();
     let cache = cache::folder()?;
-    let folder = cache.join(format!("sdk-{}", name_of(&files)));
+    let folder = cache.join(format!("sdk-{}", content_hash(&files)));
     if folder.exists() {
         return Ok(folder);
     }
@@ -70,14 +70,14 @@ fn unpacked() -> anyhow::Result<PathBuf> {
 }
 
 fn files() -> Vec<(String, &'static str)> {
-    let below = |part: &'static str| {
-        embedded::below(part).map(move |(path, text)| (format!("{part}/{path}"), text))
+    let files_below = |part: &'static str| {
+        embedded::files_below(part).map(move |(path, text)| (format!("{part}/{path}"), text))
     };
     let manifest = embedded::file("Cargo.toml").map(|text| ("Cargo.toml".to_owned(), text));
-    manifest.into_iter().chain(PARTS.into_iter().flat_map(below)).collect()
+    manifest.into_iter().chain(PARTS.into_iter().flat_map(files_below)).collect()
 }
 
-fn name_of(files: &[(String, &str)]) -> String {
+fn content_hash(files: &[(String, &str)]) -> String {
     let text: String = files.iter().map(|(path, text)| format!("{path}\0{text}\0")).collect();
     Digest::of(text.as_bytes()).hex().chars().take(16).collect()
 }

@@ -15,7 +15,7 @@ pub(in crate::cli) struct Wit {
 impl Wit {
     pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
         let mut count = 0;
-        for (path, text) in embedded::below("wit") {
+        for (path, text) in embedded::files_below("wit") {
             embedded::write(&self.folder.join(path), text)?;
             count += 1;
         }

@@ -1,9 +1,9 @@
 //! The comparison of a component with the version before it.
 
-use super::{inspection::inspect_file, report::problems};
+use super::{inspection::inspect_file, report::print_problems};
 use crate::{cli::client::client, config::Config};
 use anyhow::Context as _;
-use portolan_catalog::{Capability, broken_promises, published_version, stored_conflicts};
+use portolan_catalog::{Capability, find_breaking_changes, published_version, stored_conflicts};
 use portolan_vocabulary::Descriptor;
 use serde_json::Value;
 use std::path::Path;
@@ -18,9 +18,9 @@ pub(super) async fn compare(
     let new = &capability.descriptor;
     let is_host = other.starts_with("http://") || other.starts_with("https://");
     let old = if is_host {
-        served(new, other.trim_end_matches('/')).await?
+        fetch_served(new, other.trim_end_matches('/')).await?
     } else {
-        described(Path::new(other), config).await?
+        inspect_descriptor(Path::new(other), config).await?
     };
     anyhow::ensure!(
         old.id == new.id,
@@ -34,33 +34,33 @@ pub(super) async fn compare(
             "  a host does not publish collections and kinds of errors; compare them with a file"
         );
     }
-    let broken = broken_promises(&old, new);
+    let breaking = find_breaking_changes(&old, new);
     let conflicts = stored_conflicts(&old, new);
-    let announced = major(new) > major(&old);
-    if !broken.is_empty() {
+    let is_announced = major(new) > major(&old);
+    if !breaking.is_empty() {
         line!(
             "breaking for callers{}:",
-            if announced { ", as the new major version says" } else { "" }
+            if is_announced { ", as the new major version says" } else { "" }
         );
-        problems(&broken);
+        print_problems(&breaking);
     }
     if !conflicts.is_empty() {
         line!("does not fit stored documents:");
-        problems(&conflicts);
+        print_problems(&conflicts);
     }
-    if broken.is_empty() && conflicts.is_empty() {
+    if breaking.is_empty() && conflicts.is_empty() {
         line!("compatible");
-    } else if !broken.is_empty() && !announced {
+    } else if !breaking.is_empty() && !is_announced {
         line!(
             "not announced: the change is breaking and the version is {}\n  to fix it: publish it as {}.0.0",
             new.version,
             major(&old) + 1
         );
     }
-    Ok(conflicts.is_empty() && (broken.is_empty() || announced))
+    Ok(conflicts.is_empty() && (breaking.is_empty() || is_announced))
 }
 
-async fn described(file: &Path, config: &Config) -> anyhow::Result<Descriptor> {
+async fn inspect_descriptor(file: &Path, config: &Config) -> anyhow::Result<Descriptor> {
     match inspect_file(file, config).await?.capability {
         Ok(capability) => Ok(capability.descriptor),
         Err(error) => anyhow::bail!(
@@ -72,23 +72,23 @@ async fn described(file: &Path, config: &Config) -> anyhow::Result<Descriptor> {
 }
 
 /// Reads what a host publishes about the version that it serves.
-async fn served(candidate: &Descriptor, url: &str) -> anyhow::Result<Descriptor> {
+async fn fetch_served(candidate: &Descriptor, url: &str) -> anyhow::Result<Descriptor> {
     let client = client()?;
-    let get = async |path: String| -> anyhow::Result<Value> {
+    let fetch = async |path: String| -> anyhow::Result<Value> {
         let answer = client.get(format!("{url}{path}")).send().await;
         let answer = answer.map_err(|_unreachable| {
             anyhow::anyhow!("no host answers at {url}; give --against a running host, or a file")
         })?;
         answer.json().await.context("the answer is not JSON")
     };
-    let listing = get("/v1/capabilities".to_owned()).await?;
+    let listing = fetch("/v1/capabilities".to_owned()).await?;
     let id = &candidate.id;
     let entries = listing.get("capabilities").and_then(Value::as_array);
     let mut entries = entries.into_iter().flatten();
-    let entry = entries.find(|entry| entry.get("id").is_some_and(|own| *own == **id));
+    let entry = entries.find(|entry| entry.get("id").is_some_and(|entry_id| *entry_id == **id));
     let entry = entry
         .with_context(|| format!("the host does not serve {id}; there is nothing to compare"))?;
-    let schema = get(format!("/v1/capabilities/{id}/schema")).await?;
+    let schema = fetch(format!("/v1/capabilities/{id}/schema")).await?;
     Ok(published_version(entry, &schema, candidate))
 }
 

@@ -14,7 +14,7 @@ use crate::{
 use clap::Args;
 use portolan_catalog::{Capability, Permission, lint, tool_tokens};
 use portolan_sandbox::ImportKind;
-use report::problems;
+use report::print_problems;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -44,7 +44,7 @@ impl Check {
     }
 
     async fn check(self) -> anyhow::Result<ExitCode> {
-        let config = self.settings()?;
+        let config = self.load_config()?;
         let inspection = inspect_file(&self.file, &config).await?;
         line!("{}", self.file.display());
         line!("  size      {} bytes", inspection.size);
@@ -52,20 +52,20 @@ impl Check {
         if let Some(time) = inspection.compiled_in {
             line!("  compiled  in {} ms", time.as_millis());
         }
-        let fit = report(&inspection);
-        let Ok(capability) = &inspection.capability else { return Ok(fit) };
-        granted(capability, &config);
-        let mut accepted = true;
+        let exit_code = report(&inspection);
+        let Ok(capability) = &inspection.capability else { return Ok(exit_code) };
+        print_grants(capability, &config);
+        let mut is_accepted = true;
         if self.strict {
-            accepted &= strict(capability);
+            is_accepted &= print_lint(capability);
         }
         if let Some(other) = &self.against {
-            accepted &= against::compare(capability, other, &config).await?;
+            is_accepted &= against::compare(capability, other, &config).await?;
         }
-        Ok(if accepted { fit } else { ExitCode::FAILURE })
+        Ok(if is_accepted { exit_code } else { ExitCode::FAILURE })
     }
 
-    fn settings(&self) -> anyhow::Result<Config> {
+    fn load_config(&self) -> anyhow::Result<Config> {
         let file = self.config.as_deref().unwrap_or(Path::new(FILE));
         anyhow::ensure!(
             self.config.is_none() || file.is_file(),
@@ -77,7 +77,7 @@ impl Check {
 }
 
 /// Prints each permission that the component needs, and whether the settings grant it.
-fn granted(capability: &Capability, config: &Config) {
+fn print_grants(capability: &Capability, config: &Config) {
     let descriptor = &capability.descriptor;
     let imports = capability.prepared.imports().iter();
     let interfaces = imports.filter_map(|import| match import.kind {
@@ -86,24 +86,24 @@ fn granted(capability: &Capability, config: &Config) {
     });
     let invokes = descriptor.invokes.iter().cloned().map(Permission::Invoke);
     let events = descriptor.subscriptions.iter();
-    let events = events.map(|one| Permission::Subscribe(one.event_type.clone()));
-    let permitted = config.grants.0.get(&*capability.id);
-    for asked in interfaces.chain(invokes).chain(events) {
-        if permitted.is_some_and(|permitted| permitted.contains(&asked)) {
-            line!("  granted   {asked}");
+    let events = events.map(|subscription| Permission::Subscribe(subscription.event_type.clone()));
+    let granted = config.grants.0.get(&*capability.id);
+    for permission in interfaces.chain(invokes).chain(events) {
+        if granted.is_some_and(|granted| granted.contains(&permission)) {
+            line!("  granted   {permission}");
         } else {
-            line!("  no grant  {asked}");
+            line!("  no grant  {permission}");
         }
     }
 }
 
 /// Prints what agents would not understand. Returns whether nothing was found.
-fn strict(capability: &Capability) -> bool {
+fn print_lint(capability: &Capability) -> bool {
     line!("  tool      about {} tokens", tool_tokens(capability));
     let found = lint(capability);
     if !found.is_empty() {
         line!("not ready for agents (--strict):");
-        problems(&found);
+        print_problems(&found);
     }
     found.is_empty()
 }

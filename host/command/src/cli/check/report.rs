@@ -8,15 +8,15 @@ use std::process::ExitCode;
 pub(in crate::cli) fn report(inspection: &Inspection) -> ExitCode {
     match &inspection.capability {
         Ok(capability) => {
-            describe(capability);
-            permissions(capability);
+            print_description(capability);
+            print_permissions(capability);
             let undeclared = undeclared_people(&capability.descriptor);
             if undeclared.is_empty() {
                 line!("fit for a catalog");
                 return ExitCode::SUCCESS;
             }
             line!("not fit for a catalog: it does not declare whose data its documents are");
-            problems(&undeclared);
+            print_problems(&undeclared);
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -25,20 +25,20 @@ pub(in crate::cli) fn report(inspection: &Inspection) -> ExitCode {
                 error.reason(),
                 error.fix()
             );
-            problems(error.problems());
+            print_problems(error.problems());
             ExitCode::FAILURE
         }
     }
 }
 
 /// Prints the problems, each with its fix.
-pub(super) fn problems(problems: &[Problem]) {
+pub(super) fn print_problems(problems: &[Problem]) {
     for problem in problems {
         line!("  - {}: {}\n    to fix it: {}", problem.at, problem.problem, problem.fix);
     }
 }
 
-fn describe(capability: &Capability) {
+fn print_description(capability: &Capability) {
     let descriptor = &capability.descriptor;
     line!("  id        {} {}", descriptor.id, descriptor.version);
     line!("  publisher {}", capability.publisher);
@@ -60,7 +60,7 @@ fn describe(capability: &Capability) {
 }
 
 /// Prints what the component may reach, and what the operator has to permit.
-fn permissions(capability: &Capability) {
+fn print_permissions(capability: &Capability) {
     let descriptor = &capability.descriptor;
     for Invocation { capability, action } in &descriptor.invokes {
         line!("  invokes   {capability}.{action}");

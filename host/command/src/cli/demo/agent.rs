@@ -24,7 +24,7 @@ impl Agent {
     ) -> anyhow::Result<Self> {
         let body = json!({ "type": "anonymous", "agent_name": name, "mode": "test" });
         let request = client.post(format!("{url}/v1/agents/register")).json(&body);
-        let registered = answer(request, url).await?;
+        let registered = send(request, url).await?;
         let field = |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default();
         let (id, secret) = (field("client_id"), field("client_secret"));
         if id.is_empty() {
@@ -36,7 +36,7 @@ impl Agent {
             ("client_secret", secret),
             ("scope", "svc.read svc.write svc.events"),
         ];
-        let issued = answer(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
+        let issued = send(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
         let token = issued.get("access_token").and_then(Value::as_str);
         let token = token.with_context(|| format!("the host did not issue a token: {issued:#}"))?;
         Ok(Self { client: client.clone(), url: url.to_owned(), token: token.to_owned() })
@@ -44,7 +44,7 @@ impl Agent {
 
     pub(super) async fn get(&self, path: &str) -> anyhow::Result<Value> {
         let request = self.client.get(format!("{}{path}", self.url)).bearer_auth(&self.token);
-        answer(request, &self.url).await
+        send(request, &self.url).await
     }
 
     /// Returns the result of a call. A rate-limited call is retried after the wait that the host
@@ -60,7 +60,7 @@ impl Agent {
         let url = format!("{}/v1/capabilities/{capability}/call", self.url);
         for _ in 0..MAX_ATTEMPTS {
             let request = self.client.post(&url).bearer_auth(&self.token).json(&body);
-            let mut answer = answer(request, &self.url).await?;
+            let mut answer = send(request, &self.url).await?;
             if let Some(result) = answer.get_mut("result") {
                 return Ok(result.take());
             }
@@ -76,7 +76,7 @@ impl Agent {
     }
 }
 
-async fn answer(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
+async fn send(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
     let answer = request.send().await.with_context(|| unreachable_host(url))?;
     answer.json().await.context("the answer is not JSON")
 }

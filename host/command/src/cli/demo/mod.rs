@@ -1,15 +1,15 @@
 //! `portolan demo`: fictional people who find each other, talk and meet.
 
 mod agent;
-mod cast;
+mod people;
 mod story;
 
 use crate::cli::client::{PublicAddress, block_on, client};
 use agent::{Agent, text};
 use anyhow::{Context as _, bail};
-use cast::cast;
 use clap::Args;
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
+use people::draw_pairs;
 use serde_json::{Map, Value, json};
 use std::process::ExitCode;
 use story::{Step, Story, fill};
@@ -38,25 +38,25 @@ impl Demo {
         let client = client()?;
         let mut number = 0;
         let mut people: Vec<[Person; 2]> = Vec::new();
-        let pairs = cast(&story, self.seed, self.pairs.into())?;
+        let pairs = draw_pairs(&story, self.seed, self.pairs.into())?;
         let count = pairs.len() * 2;
         for pair in pairs {
-            let mut joined = Vec::new();
+            let mut pair_people = Vec::new();
             for values in pair {
                 number += 1;
                 let title = values.get("listing").map_or("", |listing| text(listing, "/title"));
                 eprintln!("[{number}/{count}] {}: {title}", name(&values));
-                joined.push(Person::join(&story, &client, url, values).await?);
+                pair_people.push(Person::register(&story, &client, url, values).await?);
             }
-            people.extend(<[Person; 2]>::try_from(joined).ok());
+            people.extend(<[Person; 2]>::try_from(pair_people).ok());
         }
         let mut summary = Vec::new();
         let endings = story.endings.iter().cycle();
         for (number, (pair, ending)) in people.iter_mut().zip(endings).enumerate() {
-            let [one, other] = pair;
-            let names = format!("{} and {}", name(&one.values), name(&other.values));
+            let [first, second] = pair;
+            let names = format!("{} and {}", name(&first.values), name(&second.values));
             eprintln!("[{}/{}] {names}", number + 1, count / 2);
-            play(pair, story.steps(ending)).await?;
+            run_steps(pair, story.steps(ending)).await?;
             summary.push(format!("{names} {}.", ending.says));
         }
         for line in summary {
@@ -82,7 +82,7 @@ fn name(values: &Map<String, Value>) -> &str {
 
 impl Person {
     /// Registers a person's agent, and makes the calls with which every person of the story begins.
-    async fn join(
+    async fn register(
         story: &Story,
         client: &reqwest::Client,
         url: &str,
@@ -92,51 +92,54 @@ impl Person {
         ensure_capabilities(story, &agent).await?;
         let mut person = Self { agent, values };
         for step in &story.person.steps {
-            let kept = person.take(step, &person.values).await?;
-            person.values.extend(kept);
+            let values = person.run_step(step, &person.values).await?;
+            person.values.extend(values);
         }
         Ok(person)
     }
 
     /// Makes the call of a step. Returns the values that it keeps for later steps.
-    async fn take(
+    async fn run_step(
         &self,
         step: &Step,
         values: &Map<String, Value>,
     ) -> anyhow::Result<Map<String, Value>> {
         let input = fill(&step.input, values)?;
         let result = self.agent.call(&step.call, &step.action, input).await?;
-        let wrong =
+        let missing_value =
             || format!("the answer of {} {} lacks what the story needs", step.call, step.action);
         let found = match &step.find {
             None => Some(&result),
             Some(find) => {
-                let wanted = fill(&find.equals, values)?;
+                let expected = fill(&find.equals, values)?;
                 let list = result.pointer(&find.list).and_then(Value::as_array);
                 let mut items = list.into_iter().flatten();
-                items.find(|item| item.pointer(&find.member) == Some(&wanted))
+                items.find(|item| item.pointer(&find.member) == Some(&expected))
             }
         };
-        let found = found.with_context(wrong)?;
+        let found = found.with_context(missing_value)?;
         let kept = step.keep.iter().map(|(name, pointer)| {
-            anyhow::Ok((name.clone(), found.pointer(pointer).with_context(wrong)?.clone()))
+            anyhow::Ok((name.clone(), found.pointer(pointer).with_context(missing_value)?.clone()))
         });
         kept.collect()
     }
 }
 
 /// Makes the calls of the steps between two people.
-async fn play(pair: &mut [Person; 2], steps: impl Iterator<Item = &Step>) -> anyhow::Result<()> {
+async fn run_steps(
+    pair: &mut [Person; 2],
+    steps: impl Iterator<Item = &Step>,
+) -> anyhow::Result<()> {
     let in_three_days = Timestamp::now().to_zoned(TimeZone::UTC).date().checked_add(3.days())?;
     let mut shared =
         Map::from_iter([("in_three_days".to_owned(), json!(in_three_days.to_string()))]);
     for step in steps {
-        let [one, other] = &*pair;
-        let (person, other) = if step.by == 0 { (one, other) } else { (other, one) };
+        let [first, other] = &*pair;
+        let (person, other) = if step.by == 0 { (first, other) } else { (other, first) };
         let mut values = person.values.clone();
         values.extend(shared.clone());
         values.insert("other".to_owned(), json!(other.values));
-        shared.extend(person.take(step, &values).await?);
+        shared.extend(person.run_step(step, &values).await?);
     }
     Ok(())
 }

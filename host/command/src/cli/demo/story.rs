@@ -121,16 +121,16 @@ pub(super) fn fill(template: &Value, values: &Map<String, Value>) -> anyhow::Res
 }
 
 fn fill_text(text: &str, values: &Map<String, Value>) -> anyhow::Result<Value> {
-    let whole = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-    if let Some(path) = whole.filter(|path| !path.contains(['{', '}'])) {
-        return lookup(path, values).cloned();
+    let single_path = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    if let Some(path) = single_path.filter(|path| !path.contains(['{', '}'])) {
+        return find_value(path, values).cloned();
     }
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, from)) = rest.split_once('{') {
         let (path, after) = from.split_once('}').context("a brace of the story is not closed")?;
         filled.push_str(before);
-        match lookup(path, values)? {
+        match find_value(path, values)? {
             Value::String(value) => filled.push_str(value),
             value => filled.push_str(&value.to_string()),
         }
@@ -140,7 +140,7 @@ fn fill_text(text: &str, values: &Map<String, Value>) -> anyhow::Result<Value> {
     Ok(Value::String(filled))
 }
 
-fn lookup<'a>(path: &str, values: &'a Map<String, Value>) -> anyhow::Result<&'a Value> {
+fn find_value<'a>(path: &str, values: &'a Map<String, Value>) -> anyhow::Result<&'a Value> {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     let pointer = match rest {
         "" => String::new(),
@@ -156,7 +156,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn templates_take_texts_and_values() {
+    fn templates_are_filled_with_texts_and_values() {
         let values = json!({ "pay": [1, 2], "place": { "label": "Here" }, "name": "Ada" });
         let values = values.as_object().unwrap();
         let template = json!({ "min": "{pay.0}", "at": "{place.label}, {name}", "is": true });

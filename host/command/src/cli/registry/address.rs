@@ -8,23 +8,23 @@ use std::{fmt, net::IpAddr, str::FromStr};
 pub(in crate::cli) struct Address(Reference);
 
 /// How to write an address, for errors.
-const FIX: &str = "write oci://, the registry's host, and a name with a tag or a digest, such as oci://images.example.com/tools/weather:1.2.0";
+const ADDRESS_FIX: &str = "write oci://, the registry's host, and a name with a tag or a digest, such as oci://images.example.com/tools/weather:1.2.0";
 
 impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = |why: &str| format!("{why}; {FIX}");
-        let rest = text.strip_prefix("oci://").ok_or_else(|| wrong("it has no oci://"))?;
+        let error = |reason: &str| format!("{reason}; {ADDRESS_FIX}");
+        let rest = text.strip_prefix("oci://").ok_or_else(|| error("it has no oci://"))?;
         // Without a host, the parser would take the default registry, which the user has not named.
         let host = rest.split_once('/').map(|(host, _)| host).unwrap_or_default();
         if !(host == "localhost" || host.contains(['.', ':'])) {
-            return Err(wrong("it names no registry"));
+            return Err(error("it names no registry"));
         }
         if host.contains('@') {
-            return Err(wrong("it has a user name; give that with --username"));
+            return Err(error("it has a user name; give that with --username"));
         }
-        rest.parse().map(Self).map_err(|error| wrong(&format!("{error}")))
+        rest.parse().map(Self).map_err(|cause| error(&format!("{cause}")))
     }
 }
 

@@ -18,8 +18,8 @@ use portolan_vocabulary::Digest;
 use std::time::Duration;
 
 /// How long a registry may be silent.
-const SILENCE: Duration = Duration::from_secs(60);
-const CONNECTION: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A registry, for one address.
 pub(super) struct Registry {
@@ -36,12 +36,13 @@ impl Registry {
     ) -> anyhow::Result<Self> {
         // An error means that a crypto provider is installed already.
         let _chosen = rustls::crypto::ring::default_provider().install_default();
-        let plain = plain_http || address.is_loopback();
-        let except = plain.then(|| address.reference().resolve_registry().to_owned());
+        let is_plain_http = plain_http || address.is_loopback();
+        let http_registries =
+            is_plain_http.then(|| address.reference().resolve_registry().to_owned());
         let config = ClientConfig {
-            protocol: ClientProtocol::HttpsExcept(except.into_iter().collect()),
-            read_timeout: Some(SILENCE),
-            connect_timeout: Some(CONNECTION),
+            protocol: ClientProtocol::HttpsExcept(http_registries.into_iter().collect()),
+            read_timeout: Some(READ_TIMEOUT),
+            connect_timeout: Some(CONNECT_TIMEOUT),
             user_agent: concat!("portolan/", env!("CARGO_PKG_VERSION")),
             // An index of images for several platforms is not a component, so it is refused.
             platform_resolver: None,
@@ -86,8 +87,8 @@ impl Registry {
         let stream = self.client.pull_blob_stream(self.address.reference(), layer).await;
         let mut stream = stream.map_err(|error| self.describe(error))?.stream;
         let mut content = Vec::new();
-        let cut = || format!("{} cannot be read to its end, or is damaged", self.address);
-        while let Some(part) = stream.try_next().await.with_context(cut)? {
+        let truncated = || format!("{} cannot be read to its end, or is damaged", self.address);
+        while let Some(part) = stream.try_next().await.with_context(truncated)? {
             content.extend_from_slice(&part);
             let received = content.len() as u64;
             anyhow::ensure!(received <= limit, too_large(received));
@@ -106,9 +107,9 @@ impl Registry {
     pub(super) async fn push(&self, artifact: Artifact) -> anyhow::Result<String> {
         let Artifact { manifest, config, layer } = artifact;
         let (reference, credentials) = (self.address.reference(), &self.credentials);
-        let pushed =
+        let result =
             self.client.push(reference, &[layer], config, credentials, Some(manifest)).await;
-        pushed.map_err(|error| self.describe(error))?;
+        result.map_err(|error| self.describe(error))?;
         let digest = self.client.fetch_manifest_digest(reference, credentials).await;
         digest.map_err(|error| self.describe(error))
     }
@@ -116,8 +117,8 @@ impl Registry {
     /// Returns what went wrong, with its fix. Neither the message nor the addresses in it have credentials.
     fn describe(&self, error: OciDistributionError) -> anyhow::Error {
         let (address, registry) = (&self.address, self.address.registry());
-        let missing = || anyhow::anyhow!("{registry} has no {address}; look at its name and tag");
-        let refused = || {
+        let not_found = || anyhow::anyhow!("{registry} has no {address}; look at its name and tag");
+        let unauthorized = || {
             anyhow::anyhow!(
                 "{registry} does not accept these credentials for {address}; run `docker login {registry}`, or give --username and a password"
             )
@@ -125,17 +126,17 @@ impl Registry {
         match error {
             OciDistributionError::UnauthorizedError { .. }
             | OciDistributionError::AuthenticationFailure(_)
-            | OciDistributionError::ServerError { code: 401 | 403, .. } => refused(),
+            | OciDistributionError::ServerError { code: 401 | 403, .. } => unauthorized(),
             OciDistributionError::RegistryError { envelope, .. }
-                if envelope.errors.iter().any(is_refused) =>
+                if envelope.errors.iter().any(is_unauthorized) =>
             {
-                refused()
+                unauthorized()
             }
-            OciDistributionError::ImageManifestNotFoundError(_) => missing(),
+            OciDistributionError::ImageManifestNotFoundError(_) => not_found(),
             OciDistributionError::RegistryError { envelope, .. }
-                if envelope.errors.iter().any(is_missing) =>
+                if envelope.errors.iter().any(is_not_found) =>
             {
-                missing()
+                not_found()
             }
             OciDistributionError::ImageIndexParsingNoPlatformResolverError => anyhow::anyhow!(
                 "{address} is not a component: it is an index of images for several platforms"
@@ -151,7 +152,7 @@ impl Registry {
 }
 
 /// Returns whether a registry's error says that it has nothing at an address.
-const fn is_missing(error: &OciError) -> bool {
+const fn is_not_found(error: &OciError) -> bool {
     matches!(
         error.code,
         OciErrorCode::ManifestUnknown | OciErrorCode::NameUnknown | OciErrorCode::NotFound
@@ -159,6 +160,6 @@ const fn is_missing(error: &OciError) -> bool {
 }
 
 /// Returns whether a registry's error says that the credentials are not enough.
-const fn is_refused(error: &OciError) -> bool {
+const fn is_unauthorized(error: &OciError) -> bool {
     matches!(error.code, OciErrorCode::Unauthorized | OciErrorCode::Denied)
 }

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The variable with the password.
-const PASSWORD: &str = "PORTOLAN_REGISTRY_PASSWORD";
+const PASSWORD_VARIABLE: &str = "PORTOLAN_REGISTRY_PASSWORD";
 /// The user name with which a helper marks an identity token, which is not a password.
 const TOKEN_USER: &str = "<token>";
 
@@ -49,21 +49,23 @@ struct HelperAnswer {
 impl Credentials {
     /// Returns the credentials of a given user name, with the password from standard input or the
     /// environment.
-    pub(super) fn given(username: &str, from_stdin: bool) -> anyhow::Result<Self> {
+    pub(super) fn from_username(username: &str, from_stdin: bool) -> anyhow::Result<Self> {
         let password = if from_stdin {
             let mut line = String::new();
             std::io::stdin().lock().read_line(&mut line).context("no password can be read")?;
             line.trim_end_matches(['\r', '\n']).to_owned()
         } else {
-            env::var(PASSWORD).map_err(|_| {
-                anyhow::anyhow!("there is no password: set {PASSWORD}, or add --password-stdin")
+            env::var(PASSWORD_VARIABLE).map_err(|_| {
+                anyhow::anyhow!(
+                    "there is no password: set {PASSWORD_VARIABLE}, or add --password-stdin"
+                )
             })?
         };
         Ok(Self(Some((username.to_owned(), password))))
     }
 
     /// Reads the credentials that `docker login` has stored for a registry, if it has stored any.
-    pub(super) fn stored(registry: &str) -> anyhow::Result<Self> {
+    pub(super) fn from_docker(registry: &str) -> anyhow::Result<Self> {
         let Some(path) = docker_config() else { return Ok(Self(None)) };
         let text = match fs::read(&path) {
             Ok(text) => text,
@@ -89,7 +91,7 @@ impl Credentials {
 impl DockerConfig {
     fn find(&self, registry: &str) -> anyhow::Result<Option<(String, String)>> {
         if let Some(helper) = self.cred_helpers.get(registry) {
-            return ask(helper, registry);
+            return query_helper(helper, registry);
         }
         let stored = self.auths.iter().find(|(key, _)| host(key) == registry);
         if let Some((_, StoredAuth { auth, username, password })) = stored {
@@ -97,17 +99,17 @@ impl DockerConfig {
                 return Ok(Some((username.clone(), password.clone())));
             }
             if let Some(auth) = auth.as_deref().filter(|auth| !auth.is_empty()) {
-                let wrong = || {
+                let unreadable = || {
                     format!(
                         "the credentials for {registry} in Docker's configuration cannot be read; run `docker login {registry}` again"
                     )
                 };
-                let pair = decode(auth).with_context(wrong)?;
+                let pair = decode_auth(auth).with_context(unreadable)?;
                 return Ok(Some(pair));
             }
         }
         match &self.creds_store {
-            Some(helper) => ask(helper, registry),
+            Some(helper) => query_helper(helper, registry),
             None => Ok(None),
         }
     }
@@ -119,7 +121,7 @@ fn host(key: &str) -> &str {
     key.split('/').next().unwrap_or_default()
 }
 
-fn decode(auth: &str) -> Option<(String, String)> {
+fn decode_auth(auth: &str) -> Option<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(auth.trim()).ok()?).ok()?;
     let (username, password) = text.split_once(':')?;
     Some((username.to_owned(), password.trim_end_matches('\0').to_owned()))
@@ -127,20 +129,20 @@ fn decode(auth: &str) -> Option<(String, String)> {
 
 /// Returns the credentials that a credential helper of Docker has. Returns `None` if the helper fails, as it
 /// does for a registry that it does not know.
-fn ask(helper: &str, registry: &str) -> anyhow::Result<Option<(String, String)>> {
+fn query_helper(helper: &str, registry: &str) -> anyhow::Result<Option<(String, String)>> {
     let program = format!("docker-credential-{helper}");
-    let failed = || format!("{program}, which Docker's configuration names, cannot be run");
+    let cannot_run = || format!("{program}, which Docker's configuration names, cannot be run");
     let mut child = Command::new(&program)
         .arg("get")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .with_context(failed)?;
+        .with_context(cannot_run)?;
     if let Some(mut input) = child.stdin.take() {
-        input.write_all(registry.as_bytes()).with_context(failed)?;
+        input.write_all(registry.as_bytes()).with_context(cannot_run)?;
     }
-    let output = child.wait_with_output().with_context(failed)?;
+    let output = child.wait_with_output().with_context(cannot_run)?;
     if !output.status.success() {
         return Ok(None);
     }
@@ -155,8 +157,9 @@ fn ask(helper: &str, registry: &str) -> anyhow::Result<Option<(String, String)>>
 
 /// Returns the file in which Docker keeps credentials.
 fn docker_config() -> Option<PathBuf> {
-    let given = |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let folder = given("DOCKER_CONFIG").or_else(|| Some(given("HOME")?.join(".docker")))?;
+    let env_path =
+        |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let folder = env_path("DOCKER_CONFIG").or_else(|| Some(env_path("HOME")?.join(".docker")))?;
     Some(folder.join("config.json"))
 }
 

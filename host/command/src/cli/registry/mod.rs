@@ -91,8 +91,8 @@ pub(super) struct Pulled {
 impl RegistryAccess {
     fn registry(&self, address: &Address) -> anyhow::Result<Registry> {
         let credentials = match &self.username {
-            Some(username) => Credentials::given(username, self.password_stdin)?,
-            None => Credentials::stored(address.reference().resolve_registry())?,
+            Some(username) => Credentials::from_username(username, self.password_stdin)?,
+            None => Credentials::from_docker(address.reference().resolve_registry())?,
         };
         Registry::open(address, credentials, self.plain_http)
     }
@@ -117,7 +117,7 @@ impl Pull {
     }
 
     async fn pull(self) -> anyhow::Result<ExitCode> {
-        let limit = settings()?.limits.component_bytes;
+        let limit = load_config()?.limits.component_bytes;
         let output = self.output.unwrap_or_else(|| PathBuf::from(self.address.file_name()));
         anyhow::ensure!(
             self.force || !output.exists(),
@@ -149,7 +149,7 @@ impl Push {
         );
         let content =
             fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
-        let inspection = inspect_file(&component, &settings()?).await?;
+        let inspection = inspect_file(&component, &load_config()?).await?;
         let capability = inspection.capability.map_err(|error| {
             anyhow::anyhow!(
                 "not fit for a catalog: {} ({})\n  to fix it: {}",
@@ -172,19 +172,19 @@ impl Push {
 }
 
 /// Returns the settings of `portolan.toml` in this folder, or the default ones.
-fn settings() -> anyhow::Result<Config> {
+fn load_config() -> anyhow::Result<Config> {
     Ok(Config::load(Path::new(FILE), &Flags::default())?)
 }
 
 /// Writes a file whole or not at all. Fails if the file exists and may not be replaced.
-fn write(output: &Path, content: &[u8], replaces: bool) -> std::io::Result<()> {
+fn write(output: &Path, content: &[u8], can_replace: bool) -> std::io::Result<()> {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
     let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
-    let kept = match replaces {
+    let result = match can_replace {
         true => file.persist(output),
         false => file.persist_noclobber(output),
     };
-    kept.map(drop).map_err(|error| error.error)
+    result.map(drop).map_err(|error| error.error)
 }

@@ -1,11 +1,11 @@
 //! Statements that count documents, and documents by value.
 
 use super::super::{Filter, MAX_COUNTED_PATHS, Path, Query};
-use super::{Part, Select, column};
+use super::{SearchPart, Select, column};
 use sea_query::{Alias, Expr, ExprTrait as _, JoinType, SelectStatement};
 
 /// The maximum number of documents whose values are counted.
-const COUNTED: u64 = 10_000;
+const MAX_COUNTED_DOCUMENTS: u64 = 10_000;
 
 impl Select<'_> {
     /// Counts the matching documents.
@@ -19,7 +19,7 @@ impl Select<'_> {
                 .and(column("d", "body").is_not_null());
             statement.join_as(JoinType::InnerJoin, Alias::new("documents"), Alias::new("d"), same);
         }
-        self.present(&mut statement, written);
+        self.add_existence(&mut statement, written);
         if let Some(filter) = filter {
             statement.and_where(self.filter(filter));
         }
@@ -29,16 +29,16 @@ impl Select<'_> {
 
     /// Counts the matching documents by each combination of the keys of these paths. A path with
     /// several values must be the only one.
-    pub(crate) fn counts(
+    pub(crate) fn count_by_keys(
         &self,
         query: &Query,
         paths: &[&Path],
         written: &[String],
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
-        self.from(&mut found, query);
-        self.fits(&mut found, query, &Part::All, written);
-        found.expr_as(column("x", "id"), "id").limit(COUNTED);
+        self.add_tables(&mut found, query);
+        self.add_conditions(&mut found, query, &SearchPart::All, written);
+        found.expr_as(column("x", "id"), "id").limit(MAX_COUNTED_DOCUMENTS);
         let mut statement = SelectStatement::new();
         let many = paths.iter().find(|path| path.is_multiple());
         if many.is_none() {
@@ -48,7 +48,7 @@ impl Select<'_> {
         }
         statement.from_subquery(found, "found");
         if let Some(path) = many {
-            let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
+            let place = i64::try_from(self.layout.position(path)).unwrap_or(-1);
             let same = column("m", "id").eq(column("found", "id"));
             let keys = Alias::new(format!("{}m", self.layout.table()));
             statement.join_as(JoinType::InnerJoin, keys, Alias::new("m"), same);

@@ -13,15 +13,15 @@ use super::{
 };
 use crate::connection::Backend;
 use parts::column;
-pub(crate) use parts::{Part, Select};
+pub(crate) use parts::{SearchPart, Select};
 use sea_query::{Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, SelectStatement};
 
 /// A region of more bands than this is searched as one range of bands, in which the index does not find the
 /// longitudes.
-const BANDS: i64 = 400;
+const MAX_LISTED_BANDS: i64 = 400;
 /// The nearest documents are searched in a small circle first, and then in wider ones.
-const LEAST_RADIUS_M: f64 = 250.0;
-const WIDEN: f64 = 4.0;
+const MIN_RADIUS_M: f64 = 250.0;
+const RADIUS_FACTOR: f64 = 4.0;
 
 impl<'a> Select<'a> {
     pub(crate) fn new(layout: &'a Layout, backend: &'a Backend) -> Self {
@@ -33,16 +33,16 @@ impl<'a> Select<'a> {
     pub(crate) fn documents(
         &self,
         query: &Query,
-        part: &Part,
+        part: &SearchPart,
         written: &[String],
         after: Option<&Placed>,
         limit: u64,
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
-        self.from(&mut found, query);
-        self.fits(&mut found, query, part, written);
+        self.add_tables(&mut found, query);
+        self.add_conditions(&mut found, query, part, written);
         found.expr_as(column("x", "id"), "id");
-        found.expr_as(self.relevance(query).unwrap_or_else(nothing), "relevance");
+        found.expr_as(self.relevance(query).unwrap_or_else(null_double), "relevance");
         found.expr_as(squared_chord(query), "squared_chord");
         for place in 0..MAX_ORDER {
             let key = match query.order.get(place).map(|order| &order.by) {
@@ -53,7 +53,7 @@ impl<'a> Select<'a> {
         }
         let keys = query.order.iter().map(|order| match &order.by {
             OrderBy::Path(path) => self.key(path),
-            OrderBy::Relevance => self.relevance(query).unwrap_or_else(nothing),
+            OrderBy::Relevance => self.relevance(query).unwrap_or_else(null_double),
             OrderBy::Distance => squared_chord(query),
         });
         let keys: Vec<Expr> = keys.chain([column("x", "id")]).collect();
@@ -64,7 +64,7 @@ impl<'a> Select<'a> {
             // if no index helps with the other conditions.
             found.and_where(key.clone().gte(key::MISSING));
         }
-        order(&mut found, query, keys, after);
+        add_order(&mut found, query, keys, after);
         found.limit(limit);
 
         let mut statement = SelectStatement::new();
@@ -89,13 +89,13 @@ impl<'a> Select<'a> {
             OrderBy::Distance => column("found", "squared_chord"),
         });
         let id = column("found", "id");
-        order(&mut statement, query, keys.chain([id]).collect(), None);
+        add_order(&mut statement, query, keys.chain([id]).collect(), None);
         statement
     }
 
     /// Returns parts that start at the first document of the order, each larger than the one
     /// before, and finally everything: the first part with a whole page answers the query.
-    pub(crate) fn parts(&self, query: &Query, after: Option<&Placed>) -> Vec<Part> {
+    pub(crate) fn search_parts(&self, query: &Query, after: Option<&Placed>) -> Vec<SearchPart> {
         let reached = match after.and_then(|after| after.sort.first()) {
             Some(SortValue::Number(number)) => Some(*number),
             _ => None,
@@ -105,23 +105,23 @@ impl<'a> Select<'a> {
         match (first, query.near, self.backend) {
             (Some((OrderBy::Distance, Direction::Ascending)), Some(near), _) => {
                 let reached = reached.unwrap_or(0.0).sqrt();
-                let mut radius = LEAST_RADIUS_M;
+                let mut radius = MIN_RADIUS_M;
                 while radius * 2.0 < near.radius_m() {
                     if radius > reached {
-                        parts.push(Part::Within(near.with_radius(radius)));
+                        parts.push(SearchPart::Within(near.with_radius(radius)));
                     }
-                    radius *= WIDEN;
+                    radius *= RADIUS_FACTOR;
                 }
             }
             (Some((OrderBy::Relevance, Direction::Descending)), _, backend)
                 if reached.is_none_or(|relevance| relevance > 0.0)
                     && (matches!(backend, Backend::Sqlite(_)) || self.recent.is_some()) =>
             {
-                parts.push(Part::Ranked);
+                parts.push(SearchPart::Ranked);
             }
             _ => {}
         }
-        parts.push(Part::All);
+        parts.push(SearchPart::All);
         parts
     }
 
@@ -129,7 +129,7 @@ impl<'a> Select<'a> {
         Alias::new(if self.layout.is_indexed() { self.layout.table() } else { "documents".into() })
     }
 
-    fn from(&self, statement: &mut SelectStatement, query: &Query) {
+    fn add_tables(&self, statement: &mut SelectStatement, query: &Query) {
         match self.backend {
             // `CROSS JOIN` fixes the order of the tables: SQLite's planner would search for the words last.
             Backend::Sqlite(_) if !query.words.is_empty() => {
@@ -152,29 +152,29 @@ impl<'a> Select<'a> {
         }
     }
 
-    fn fits(
+    fn add_conditions(
         &self,
         statement: &mut SelectStatement,
         query: &Query,
-        part: &Part,
+        part: &SearchPart,
         written: &[String],
     ) {
-        self.present(statement, written);
+        self.add_existence(statement, written);
         if let Some(filter) = &query.filter {
             statement.and_where(self.filter(filter));
         }
         if !query.words.is_empty() {
-            self.words(statement, query, part);
+            self.add_words(statement, query, part);
         }
         if let Some(within) = &query.within {
-            self.bounds(statement, &within.bounds());
+            self.add_bounds(statement, &within.bounds());
         }
         let near = match part {
-            Part::Within(circle) => Some(*circle),
-            Part::Ranked | Part::All => query.near,
+            SearchPart::Within(circle) => Some(*circle),
+            SearchPart::Ranked | SearchPart::All => query.near,
         };
         if let Some(near) = near {
-            self.bounds(statement, &near.bounds());
+            self.add_bounds(statement, &near.bounds());
             if let Some(reach) = near.squared_reach() {
                 statement.and_where(squared_chord(query).lte(reach));
             }
@@ -182,7 +182,7 @@ impl<'a> Select<'a> {
     }
 
     /// Restricts the rows to documents of the collection that this call has not written.
-    fn present(&self, statement: &mut SelectStatement, written: &[String]) {
+    fn add_existence(&self, statement: &mut SelectStatement, written: &[String]) {
         if !self.layout.is_indexed() {
             statement.and_where(column("x", "collection").eq(self.layout.collection.0));
             statement.and_where(column("x", "body").is_not_null());
@@ -193,7 +193,7 @@ impl<'a> Select<'a> {
     }
 
     fn key(&self, path: &Path) -> Expr {
-        column("x", format!("k{}", self.layout.place(path)))
+        column("x", format!("k{}", self.layout.position(path)))
     }
 
     pub(crate) fn filter(&self, filter: &Filter) -> Expr {
@@ -206,11 +206,11 @@ impl<'a> Select<'a> {
             Filter::And(filters) => all(filters, Cond::all()).into(),
             Filter::Or(filters) => all(filters, Cond::any()).into(),
             Filter::Not(filter) => self.filter(filter).not(),
-            Filter::In { path, keys } => self.keys(path, |key| match keys.is_empty() {
+            Filter::In { path, keys } => self.key_condition(path, |key| match keys.is_empty() {
                 true => Expr::value(1).eq(0),
                 false => key.is_in(keys.iter().cloned()),
             }),
-            Filter::Range { path, lower, upper } => self.keys(path, |key| {
+            Filter::Range { path, lower, upper } => self.key_condition(path, |key| {
                 let above = match lower.inclusive {
                     true => key.clone().gte(lower.key.clone()),
                     false => key.clone().gt(lower.key.clone()),
@@ -221,19 +221,19 @@ impl<'a> Select<'a> {
                 })
             }),
             Filter::Exists { path, exists } => {
-                let there = self.keys(path, |key| key.gt(key::NULL));
-                if *exists { there } else { there.not() }
+                let has_value = self.key_condition(path, |key| key.gt(key::NULL));
+                if *exists { has_value } else { has_value.not() }
             }
         }
     }
 
     /// Returns the condition that the key of this path fits or, for a path with several keys, that at least
     /// one of them fits.
-    fn keys(&self, path: &Path, fits: impl FnOnce(Expr) -> Expr) -> Expr {
+    fn key_condition(&self, path: &Path, fits: impl FnOnce(Expr) -> Expr) -> Expr {
         if !path.is_multiple() {
             return fits(self.key(path));
         }
-        let place = i64::try_from(self.layout.place(path)).unwrap_or(-1);
+        let place = i64::try_from(self.layout.position(path)).unwrap_or(-1);
         let mut ids = SelectStatement::new();
         ids.column(Alias::new("id"))
             .from(Alias::new(format!("{}m", self.layout.table())))
@@ -242,10 +242,10 @@ impl<'a> Select<'a> {
         column("x", "id").in_subquery(ids)
     }
 
-    fn bounds(&self, statement: &mut SelectStatement, bounds: &Bounds) {
+    fn add_bounds(&self, statement: &mut SelectStatement, bounds: &Bounds) {
         let (first, last) = (*bounds.bands.start(), *bounds.bands.end());
         // Each band is listed, so that the index finds the longitudes in it.
-        statement.and_where(match last - first < BANDS {
+        statement.and_where(match last - first < MAX_LISTED_BANDS {
             true => column("x", "band").is_in(first..=last),
             false => column("x", "band").between(first, last),
         });
@@ -259,7 +259,12 @@ impl<'a> Select<'a> {
 }
 
 /// Sorts by these keys, of which the last is the id, and selects only rows after the cursor.
-fn order(statement: &mut SelectStatement, query: &Query, keys: Vec<Expr>, after: Option<&Placed>) {
+fn add_order(
+    statement: &mut SelectStatement,
+    query: &Query,
+    keys: Vec<Expr>,
+    after: Option<&Placed>,
+) {
     let directions = query.order.iter().map(|order| order.direction);
     let directions = directions.chain([Direction::Ascending]);
     let keys: Vec<(Expr, Direction)> = keys.into_iter().zip(directions).collect();
@@ -301,14 +306,14 @@ fn rows_after(keys: &[(Expr, Direction)], values: &[Expr]) -> Cond {
     Cond::all().add_option(begin).add(any)
 }
 
-fn nothing() -> Expr {
+fn null_double() -> Expr {
     Expr::cust("CAST(NULL AS DOUBLE PRECISION)")
 }
 
 /// Returns the squared chord between a document's position and the centre of the query's circle, or NULL
 /// if the query has no circle. It is summed in the same order as in memory, so that both results are equal.
 fn squared_chord(query: &Query) -> Expr {
-    let Some(near) = &query.near else { return nothing() };
+    let Some(near) = &query.near else { return null_double() };
     let [x, y, z] = earth_centred(near.centre());
     let squared = |name: &'static str, value: f64| {
         let difference = column("x", name).sub(value);

@@ -1,11 +1,11 @@
 //! The parts of statements.
 
-use super::super::{geo::Circle, layout::Layout, recent::Recent};
+use super::super::{geo::Circle, layout::Layout, recent::RecentBlocks};
 use crate::connection::Backend;
 use sea_query::{Alias, Expr};
 
 /// The part of the matching documents that is searched.
-pub(crate) enum Part {
+pub(crate) enum SearchPart {
     Within(Circle),
     /// The documents that are ranked: those written last.
     Ranked,
@@ -18,7 +18,7 @@ pub(crate) struct Select<'a> {
     pub(super) layout: &'a Layout,
     pub(super) backend: &'a Backend,
     /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
-    pub(crate) recent: Option<Recent>,
+    pub(crate) recent: Option<RecentBlocks>,
 }
 
 pub(super) fn column(table: &str, name: impl Into<String>) -> Expr {

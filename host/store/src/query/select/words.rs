@@ -2,9 +2,9 @@
 
 use super::super::{
     Query,
-    recent::{self, Recent},
+    recent::{self, RecentBlocks},
 };
-use super::parts::{Part, Select, column};
+use super::parts::{SearchPart, Select, column};
 use crate::connection::Backend;
 use sea_query::{Alias, Expr, ExprTrait as _, SelectStatement};
 
@@ -12,8 +12,13 @@ use sea_query::{Alias, Expr, ExprTrait as _, SelectStatement};
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl Select<'_> {
-    pub(crate) fn words(&self, statement: &mut SelectStatement, query: &Query, part: &Part) {
-        let is_ranked = matches!(part, Part::Ranked);
+    pub(crate) fn add_words(
+        &self,
+        statement: &mut SelectStatement,
+        query: &Query,
+        part: &SearchPart,
+    ) {
+        let is_ranked = matches!(part, SearchPart::Ranked);
         match self.backend {
             Backend::Sqlite(_) => {
                 let words = format!("{}t", self.layout.table());
@@ -28,7 +33,7 @@ impl Select<'_> {
                 }
             }
             Backend::Postgres(_) => {
-                statement.and_where(has(query, self.recent.filter(|_| is_ranked)));
+                statement.and_where(word_condition(query, self.recent.filter(|_| is_ranked)));
             }
         }
     }
@@ -49,14 +54,14 @@ impl Select<'_> {
     }
 
     /// Counts the recent documents that have the words, on PostgreSQL.
-    pub(crate) fn sample(&self, query: &Query, recent: Recent) -> SelectStatement {
-        let mut some = SelectStatement::new();
-        some.expr_as(Expr::value(1), "one");
-        some.from_as(self.table(), Alias::new("x"));
-        some.and_where(has(query, Some(recent)));
+    pub(crate) fn sample(&self, query: &Query, recent: RecentBlocks) -> SelectStatement {
+        let mut matching = SelectStatement::new();
+        matching.expr_as(Expr::value(1), "one");
+        matching.from_as(self.table(), Alias::new("x"));
+        matching.and_where(word_condition(query, Some(recent)));
         let mut statement = SelectStatement::new();
         statement.expr(Expr::cust("count(*)"));
-        statement.from_subquery(some, "some");
+        statement.from_subquery(matching, "some");
         statement
     }
 
@@ -80,12 +85,14 @@ impl Select<'_> {
                 let relevance = Expr::cust_with_values(
                     // `ts_rank` expects the weights from the lowest to the highest.
                     "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
-                    [wanted(query)],
+                    [tsquery(query)],
                 );
                 match self.recent {
-                    Some(recent) => Expr::case(column("x", "seq").gte(recent.first()), relevance)
-                        .finally(0.0)
-                        .into(),
+                    Some(recent) => {
+                        Expr::case(column("x", "seq").gte(recent.first_position()), relevance)
+                            .finally(0.0)
+                            .into()
+                    }
                     None => relevance,
                 }
             }
@@ -95,17 +102,17 @@ impl Select<'_> {
 
 /// Returns the condition that a document has the words and is in the recent blocks, if some are given. For
 /// PostgreSQL.
-fn has(query: &Query, recent: Option<Recent>) -> Expr {
-    let indexed = recent::indexed("x.words", "x.seq");
-    let wanted = match recent {
-        Some(recent) => format!("{} & ({})", wanted(query), recent.blocks()),
-        None => wanted(query),
+fn word_condition(query: &Query, recent: Option<RecentBlocks>) -> Expr {
+    let indexed = recent::indexed_expression("x.words", "x.seq");
+    let condition = match recent {
+        Some(recent) => format!("{} & ({})", tsquery(query), recent.block_condition()),
+        None => tsquery(query),
     };
-    Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [wanted])
+    Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [condition])
 }
 
 /// Returns the words as a `tsquery`. They have letters and digits only, so no quote is escaped.
-fn wanted(query: &Query) -> String {
+fn tsquery(query: &Query) -> String {
     let words: Vec<_> = query.words.iter().map(|word| format!("'{word}'")).collect();
     words.join(" & ")
 }

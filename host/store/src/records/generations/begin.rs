@@ -23,7 +23,7 @@ impl Store {
     ) -> Result<Option<Generation>, DbError> {
         let (store, outdated) = (self.clone(), outdated.clone());
         let migrated_by = migrated_by.to_owned();
-        self.exclusively(async move { store.begin(&outdated, &migrated_by).await }).await
+        self.run_blocking(async move { store.begin(&outdated, &migrated_by).await }).await
     }
 
     async fn begin(
@@ -37,7 +37,8 @@ impl Store {
         let version = i64::from(declared.version);
         let from = outdated.id;
         let mut transaction = backend.begin_commit().await?;
-        let Some((state, stored, _, _, followed_by, ..)) = self.row(&mut transaction, from).await?
+        let Some((state, stored, _, _, followed_by, ..)) =
+            self.find_row(&mut transaction, from).await?
         else {
             return Ok(None);
         };
@@ -46,21 +47,22 @@ impl Store {
             return Ok(None);
         }
         if let Some(begun) = followed_by.map(CollectionId) {
-            if let Some((_, of, shape, generation, _, _, by, _)) =
-                self.row(&mut transaction, begun).await?
-                && (of, shape.as_str(), by.as_deref()) == (version, &text, Some(migrated_by))
+            if let Some((_, filled_version, shape, generation, _, _, by, _)) =
+                self.find_row(&mut transaction, begun).await?
+                && (filled_version, shape.as_str(), by.as_deref())
+                    == (version, &text, Some(migrated_by))
             {
                 transaction.roll_back().await?;
                 let layout = self.inner.layouts.get(backend, begun, generation, &text)?;
                 return outdated.generation(begun, layout, false).map(Some);
             }
-            self.give_up(&mut transaction, from, begun, &declared.name).await?;
+            self.abandon(&mut transaction, from, begun, &declared.name).await?;
         }
         let people = declared.people.as_ref().map(|people| json!(people).to_string());
         let kept_people = match outdated.reindexes {
             // The documents stay as they are, so they may name people where an earlier version declared them.
             true => format!("(SELECT people FROM collections WHERE id = {})", from.0),
-            false => backend.part(3, TEXT),
+            false => backend.parameter(3, TEXT),
         };
         let name = format!("{} (filling)", declared.name);
         let added = json!([outdated.scope, name, text, people, version, migrated_by]);
@@ -68,11 +70,11 @@ impl Store {
             "INSERT INTO collections
              (capability, name, shape, generation, people, version, state, migrated_by, copied_to)
              SELECT {}, {}, {}, 1, {kept_people}, {}, 'filling', {}, '' FROM {}",
-            backend.part(0, TEXT),
-            backend.part(1, TEXT),
-            backend.part(2, TEXT),
-            backend.part(4, NUMBER),
-            backend.part(5, TEXT),
+            backend.parameter(0, TEXT),
+            backend.parameter(1, TEXT),
+            backend.parameter(2, TEXT),
+            backend.parameter(4, NUMBER),
+            backend.parameter(5, TEXT),
             backend.row_source()
         );
         transaction.run(&sql_text(sql), vec![added]).await?;
@@ -84,7 +86,7 @@ impl Store {
         };
         let layout = Layout::new(backend, CollectionId(to), generation, &text)?;
         layout.create(&mut transaction).await?;
-        self.set(&mut transaction, from, &[("followed_by", NUMBER, json!(to))]).await?;
+        self.set_columns(&mut transaction, from, &[("followed_by", NUMBER, json!(to))]).await?;
         transaction.commit().await?;
         let layout = self.inner.layouts.get(backend, CollectionId(to), generation, &text)?;
         outdated.generation(CollectionId(to), layout, false).map(Some)

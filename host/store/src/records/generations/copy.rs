@@ -1,7 +1,7 @@
 //! All documents are copied into the new generation, in the order of their ids.
 
 use super::{
-    document::{CHUNK, Migrated, OldDocument, at_most, stored},
+    document::{CHUNK, Migrated, OldDocument, stored, take_bytes},
     generation::{Generation, Outdated},
 };
 use crate::{
@@ -62,9 +62,9 @@ impl Store {
         let document = |(id, revision, body, created_at, updated_at)| OldDocument {
             id,
             stored: stored(revision, body, created_at, updated_at),
-            noted: 0,
+            change_revision: 0,
         };
-        Ok(at_most(rows.into_iter().map(document), bytes))
+        Ok(take_bytes(rows.into_iter().map(document), bytes))
     }
 
     /// Returns a sample of the documents: the first and the last ones by their ids, of at most `bytes` bytes
@@ -88,10 +88,10 @@ impl Store {
                 });
             for (id, revision, body, created_at, updated_at) in rows {
                 let stored = stored(revision, body, created_at, updated_at);
-                sample.insert(id.clone(), OldDocument { id, stored, noted: 0 });
+                sample.insert(id.clone(), OldDocument { id, stored, change_revision: 0 });
             }
         }
-        Ok(at_most(sample.into_values(), bytes))
+        Ok(take_bytes(sample.into_values(), bytes))
     }
 
     /// Writes migrated documents whose ids follow `after`. An empty list means that all documents are copied.
@@ -105,9 +105,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, DbError> {
         let (store, generation) = (self.clone(), generation.clone());
-        self.exclusively(async move {
+        self.run_blocking(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
-            let row = store.row(&mut transaction, generation.to).await?;
+            let row = store.find_row(&mut transaction, generation.to).await?;
             let Some((state, .., Some(copied_to))) = row else { return Ok(false) };
             if state != "filling" || copied_to != after {
                 transaction.roll_back().await?;
@@ -115,7 +115,9 @@ impl Store {
             }
             let last = migrated.last().map(|(document, _)| document.id.clone());
             store.write(&mut transaction, &generation, migrated, false, now).await?;
-            store.set(&mut transaction, generation.to, &[("copied_to", TEXT, json!(last))]).await?;
+            store
+                .set_columns(&mut transaction, generation.to, &[("copied_to", TEXT, json!(last))])
+                .await?;
             transaction.commit().await?;
             Ok(true)
         })

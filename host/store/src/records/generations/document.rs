@@ -13,7 +13,7 @@ pub struct OldDocument {
     pub id: String,
     pub(super) stored: Stored,
     /// The revision in the list of changes; 0 if the document is not in that list.
-    pub(super) noted: u64,
+    pub(super) change_revision: u64,
 }
 
 /// A document with the outcome of its migration: its new body, or why there is none.
@@ -41,7 +41,7 @@ pub(super) fn stored(
 }
 
 /// Returns the first documents that have at most `bytes` bytes in total; the first one even if it has more.
-pub(super) fn at_most(
+pub(super) fn take_bytes(
     documents: impl Iterator<Item = OldDocument>,
     bytes: usize,
 ) -> Vec<OldDocument> {

@@ -1,7 +1,7 @@
 //! The documents that have changed since the filling began are followed.
 
 use super::{
-    document::{CHUNK, Migrated, OldDocument, at_most, stored},
+    document::{CHUNK, Migrated, OldDocument, stored, take_bytes},
     generation::Generation,
 };
 use crate::{
@@ -44,9 +44,9 @@ impl Store {
                 created_at.unwrap_or(0),
                 updated_at.unwrap_or(0),
             ),
-            noted: unsigned(noted),
+            change_revision: unsigned(noted),
         };
-        Ok(at_most(rows.into_iter().map(document), bytes))
+        Ok(take_bytes(rows.into_iter().map(document), bytes))
     }
 
     /// Writes changed documents after their migration. If the serving generation is fenced (`fenced`), these
@@ -61,9 +61,9 @@ impl Store {
         now: Timestamp,
     ) -> Result<Vec<String>, DbError> {
         let (store, generation) = (self.clone(), generation.clone());
-        self.exclusively(async move {
+        self.run_blocking(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
-            let row = store.row(&mut transaction, generation.to).await?;
+            let row = store.find_row(&mut transaction, generation.to).await?;
             if row.is_none_or(|(state, ..)| state != "filling") {
                 transaction.roll_back().await?;
                 return Ok(Vec::new());

@@ -24,7 +24,7 @@
 //! - `rows`: reads and changes of rows of collections within a transaction.
 //! - `outdated`, `revive`: which collections need another generation, and the retired one that can serve
 //!   again.
-//! - `give_up`, `begin`: a generation is no longer filled, or begins to be filled.
+//! - `abandon`, `begin`: a generation is no longer filled, or begins to be filled.
 //! - `write`: migrated documents are written.
 //! - `copy`, `follow`: all documents, then those that have changed meanwhile.
 //! - `sweep`: generations that were retired too long ago are deleted.
@@ -35,7 +35,7 @@ mod copy;
 mod document;
 mod follow;
 mod generation;
-mod give_up;
+mod abandon;
 mod outcome;
 mod outdated;
 mod revive;

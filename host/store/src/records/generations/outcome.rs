@@ -8,7 +8,7 @@ use crate::{
     document::{CollectionId, UniqueKey},
     error::DbError,
     query::{Entry, Shape, shape},
-    records::quarantine::kept_reason,
+    records::quarantine::redacted_reason,
     unit::DOCUMENT_BYTES,
 };
 use portolan_vocabulary::People;
@@ -52,11 +52,11 @@ impl Generation {
         }
         let checked = match (self.reindexes, &document.stored.body) {
             (true, Some(body)) => self.index(body),
-            _ => migrated.and_then(|value| self.check(&document.id, value)),
+            _ => migrated.and_then(|value| self.check_document(&document.id, value)),
         };
         match checked {
             Ok((body, entry)) => Outcome::Written { body, entry },
-            Err(reason) => Outcome::Quarantined(kept_reason(&reason)),
+            Err(reason) => Outcome::Quarantined(redacted_reason(&reason)),
         }
     }
 
@@ -67,8 +67,8 @@ impl Generation {
         Ok((body.to_owned(), entry))
     }
 
-    fn check(&self, id: &str, value: Value) -> Result<(String, Entry), String> {
-        let entry = check(&self.people, &self.layout.shape, id, &value)?;
+    fn check_document(&self, id: &str, value: Value) -> Result<(String, Entry), String> {
+        let entry = check_migrated(&self.people, &self.layout.shape, id, &value)?;
         let body = value.to_string();
         match body.len() > DOCUMENT_BYTES {
             true => Err(format!("the migrated document is larger than {DOCUMENT_BYTES} bytes")),
@@ -79,10 +79,10 @@ impl Generation {
 
 impl Outdated {
     /// Checks that a migrated document can be stored; the error says why not.
-    pub fn check(&self, id: &str, value: &Value) -> Result<(), String> {
+    pub fn check_document(&self, id: &str, value: &Value) -> Result<(), String> {
         let people = People::new(self.declared.people.as_deref().unwrap_or_default())?;
         let shape = shape(&self.declared).map_err(|error| error.to_string())?;
-        check(&people, &shape, id, value).map(|_entry| ())
+        check_migrated(&people, &shape, id, value).map(|_entry| ())
     }
 }
 
@@ -104,11 +104,16 @@ pub(super) fn ensure_indexed(
 }
 
 /// Checks what a call checks when it writes a document.
-fn check(people: &People, shape: &Shape, id: &str, value: &Value) -> Result<Entry, String> {
+fn check_migrated(
+    people: &People,
+    shape: &Shape,
+    id: &str,
+    value: &Value,
+) -> Result<Entry, String> {
     if !value.is_object() {
         return Err("the migrated document is not a JSON object".to_owned());
     }
-    if let Some(at) = people.undeclared(id, value) {
+    if let Some(at) = people.find_undeclared_person(id, value) {
         return Err(format!("undeclared_person: the migrated document names a person at {at}"));
     }
     shape.entry(value).map_err(|error| error.to_string())

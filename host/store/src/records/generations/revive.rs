@@ -11,7 +11,7 @@ impl Store {
     /// Returns the retired generation that the serving one has replaced. The inner error is the number of
     /// documents that were written since and that it lacks. Returns `None` if there is no such generation, or
     /// if its declaration is another one.
-    pub async fn revivable(
+    pub async fn find_revivable(
         &self,
         outdated: &Outdated,
     ) -> Result<Option<Result<Generation, u64>>, DbError> {

@@ -8,7 +8,7 @@ use portolan_vocabulary::Timestamp;
 /// How long a replaced generation is kept.
 pub(super) const RETIRED_MS: u64 = 7 * DAY_MS;
 /// The maximum number of documents that the sweep deletes in one transaction.
-const SWEPT: usize = 1_000;
+const SWEEP_CHUNK: usize = 1_000;
 
 impl Store {
     /// Deletes generations that were retired too long ago, in short transactions.
@@ -27,7 +27,7 @@ impl Store {
         });
         for (id, generation) in rows {
             let store = self.clone();
-            self.exclusively(async move { store.remove_generation(id, generation).await }).await?;
+            self.run_blocking(async move { store.remove_generation(id, generation).await }).await?;
         }
         Ok(())
     }
@@ -36,7 +36,7 @@ impl Store {
         let backend = &self.inner.backend;
         let some = format!(
             "DELETE FROM documents WHERE collection = {id} AND id IN
-             (SELECT id FROM documents WHERE collection = {id} ORDER BY id LIMIT {SWEPT})"
+             (SELECT id FROM documents WHERE collection = {id} ORDER BY id LIMIT {SWEEP_CHUNK})"
         );
         loop {
             let mut transaction = backend.begin_commit().await?;

@@ -19,12 +19,16 @@ impl Store {
     /// Blocks commits to the serving generations until the time `until`.
     pub async fn fence(&self, generations: &[Generation], until: Timestamp) -> Result<(), DbError> {
         let (store, generations) = (self.clone(), generations.to_vec());
-        self.exclusively(async move {
+        self.run_blocking(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
             for generation in generations {
                 let until = json!(until.as_millis());
                 store
-                    .set(&mut transaction, generation.from, &[("fenced_until", NUMBER, until)])
+                    .set_columns(
+                        &mut transaction,
+                        generation.from,
+                        &[("fenced_until", NUMBER, until)],
+                    )
                     .await?;
             }
             transaction.commit().await
@@ -40,7 +44,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, DbError> {
         let (store, generations) = (self.clone(), generations.to_vec());
-        self.exclusively(async move {
+        self.run_blocking(async move {
             let mut transaction = store.inner.backend.begin_commit().await?;
             for generation in &generations {
                 if !store.is_complete(&mut transaction, generation, now).await? {
@@ -57,7 +61,7 @@ impl Store {
                     ("followed_by", NUMBER, Value::Null),
                     ("fenced_until", NUMBER, json!(0)),
                 ];
-                store.set(&mut transaction, *from, &retire).await?;
+                store.set_columns(&mut transaction, *from, &retire).await?;
                 let serve = [
                     ("state", TEXT, json!("serving")),
                     ("name", TEXT, json!(collection)),
@@ -65,7 +69,7 @@ impl Store {
                     ("replaced_by", NUMBER, Value::Null),
                     ("migrated_by", TEXT, Value::Null),
                 ];
-                store.set(&mut transaction, *to, &serve).await?;
+                store.set_columns(&mut transaction, *to, &serve).await?;
                 store.keep_quarantined(&mut transaction, *from, *to).await?;
             }
             transaction.commit().await?;
@@ -81,8 +85,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, DbError> {
         let (from, to) = (
-            self.row(transaction, generation.from).await?,
-            self.row(transaction, generation.to).await?,
+            self.find_row(transaction, generation.from).await?,
+            self.find_row(transaction, generation.to).await?,
         );
         let (Some(from), Some(to)) = (from, to) else { return Ok(false) };
         let fenced = from.0 == "serving" && unsigned(from.5) > now.as_millis();
@@ -111,10 +115,10 @@ impl Store {
              WHERE quarantined_documents.collection = {} AND quarantined_documents.body IS NOT NULL
              AND NOT EXISTS (SELECT 1 FROM quarantined_documents q
                  WHERE q.collection = {} AND q.id = quarantined_documents.id)",
-            backend.part(1, NUMBER),
+            backend.parameter(1, NUMBER),
             backend.row_source(),
-            backend.part(0, NUMBER),
-            backend.part(1, NUMBER),
+            backend.parameter(0, NUMBER),
+            backend.parameter(1, NUMBER),
         );
         transaction.run(&sql_text(sql), vec![json!([from.0, to.0])]).await
     }

@@ -80,7 +80,7 @@ impl Store {
         let (mut documents, mut entries, mut uniques, mut quarantined) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (document, outcome) in &outcomes {
-            let OldDocument { id, stored, noted: revision } = document;
+            let OldDocument { id, stored, change_revision: revision } = document;
             let (created_at, updated_at) =
                 (stored.created_at.as_millis(), stored.updated_at.as_millis());
             let row = |body: Option<&str>| {
@@ -124,15 +124,15 @@ impl Store {
         layout.write(transaction, &entries).await?;
         transaction.run(&statements.put_unique_keys, uniques).await?;
         let released =
-            self.removal("quarantined_documents", &[("collection", NUMBER), ("id", TEXT)]);
+            self.delete_statement("quarantined_documents", &[("collection", NUMBER), ("id", TEXT)]);
         transaction.run(&released, ids).await?;
-        transaction.run(&self.insertion(QUARANTINE), quarantined).await?;
-        let followed = self.removal(
+        transaction.run(&self.upsert_statement(QUARANTINE), quarantined).await?;
+        let followed = self.delete_statement(
             "generation_changes",
             &[("collection", NUMBER), ("id", TEXT), ("revision", NUMBER)],
         );
         transaction.run(&followed, noted).await?;
-        transaction.run(&self.insertion(CHANGES), deferred).await?;
+        transaction.run(&self.upsert_statement(CHANGES), deferred).await?;
         let is_deferred = |outcome: &Outcome| matches!(outcome, Outcome::Deferred);
         let deferred = outcomes.into_iter().filter(|(_, outcome)| is_deferred(outcome));
         Ok(deferred.map(|(document, _)| document.id).collect())
@@ -150,9 +150,9 @@ impl Store {
     ) -> Result<(), DbError> {
         let keys = outcomes.iter().flat_map(|(_, outcome)| outcome.unique_keys(to));
         let rows = keys.map(|key| json!([to.0, key.place, key.key])).collect();
-        let held: Vec<(i64, i64, String, String)> =
+        let claimed: Vec<(i64, i64, String, String)> =
             transaction.find(&self.inner.statements.holders, rows).await?;
-        let mut held: BTreeSet<UniqueKey> = held
+        let mut claimed: BTreeSet<UniqueKey> = claimed
             .into_iter()
             .map(|(_, place, key, _)| UniqueKey {
                 collection: to,
@@ -162,7 +162,7 @@ impl Store {
             .collect();
         for (_, outcome) in outcomes {
             let keys: Vec<UniqueKey> = outcome.unique_keys(to).collect();
-            if keys.iter().any(|key| held.contains(key)) {
+            if keys.iter().any(|key| claimed.contains(key)) {
                 *outcome = match fenced {
                     true => Outcome::Quarantined(
                         "another document has the same value of a unique index".to_owned(),
@@ -170,17 +170,18 @@ impl Store {
                     false => Outcome::Deferred,
                 };
             } else {
-                held.extend(keys);
+                claimed.extend(keys);
             }
         }
         Ok(())
     }
 
     /// Returns the statement that upserts rows of a table.
-    fn insertion(&self, (table, columns): (&str, &[(&str, &str)])) -> SqlStr {
+    fn upsert_statement(&self, (table, columns): (&str, &[(&str, &str)])) -> SqlStr {
         let backend = &self.inner.backend;
         let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
-        let parts = columns.iter().enumerate().map(|(place, (_, kind))| backend.part(place, kind));
+        let parts =
+            columns.iter().enumerate().map(|(place, (_, kind))| backend.parameter(place, kind));
         let parts: Vec<_> = parts.collect();
         let others: Vec<_> =
             names.iter().skip(2).map(|name| format!("{name} = excluded.{name}")).collect();

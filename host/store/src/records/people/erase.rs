@@ -1,6 +1,6 @@
 //! The erasure of all that is stored about a person.
 
-use super::{CHUNK, Declared, pattern};
+use super::{CHUNK, StoredCollection, pattern};
 use crate::{
     Verdict,
     changes::Attachments,
@@ -22,7 +22,7 @@ use std::{collections::BTreeSet, sync::Arc};
 const ATTEMPTS: usize = 20;
 
 /// The number of events that are redacted in one transaction.
-const COMMITTED: usize = 200;
+const EVENTS_PER_TRANSACTION: usize = 200;
 
 /// The length of the ULID in an identifier.
 const ULID_LENGTH: usize = 26;
@@ -81,10 +81,10 @@ struct Erasure<'e> {
 impl Store {
     /// Writes what the write-ahead log of SQLite contains into the database, and empties the log: then
     /// neither has what was deleted.
-    pub async fn merge_log(&self) -> Result<(), DbError> {
+    pub async fn checkpoint_log(&self) -> Result<(), DbError> {
         let Backend::Sqlite(sqlite) = &*self.inner.backend else { return Ok(()) };
         let _guard = sqlite.lock_writer().await?;
-        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&sqlite.others).await?;
+        sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&sqlite.write_pool).await?;
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Store {
         erasure.delete_answers().await?;
         for id in ids {
             for sql in REMOVALS {
-                self.remove(sql, id).await?;
+                self.run_removal(sql, id).await?;
             }
             erasure.redact_timers(id).await?;
         }
@@ -124,14 +124,14 @@ impl Store {
         }
         erasure.erase_record("owners", owner_id).await?;
         for id in ids {
-            self.remove(TOMBSTONES, id).await?;
+            self.run_removal(TOMBSTONES, id).await?;
         }
-        erasure.forget_words().await?;
+        erasure.purge_deleted_words().await?;
         Ok(erasure.counts)
     }
 
     /// Runs a statement of `REMOVALS`, or `TOMBSTONES`, for an id.
-    async fn remove(&self, sql: &'static str, id: &str) -> Result<(), DbError> {
+    async fn run_removal(&self, sql: &'static str, id: &str) -> Result<(), DbError> {
         transact_alone!(self.inner.backend, |transaction| {
             sqlx::query(sql)
                 .bind(id)
@@ -169,7 +169,7 @@ impl Store {
         Ok(rows.into_iter().map(row).collect())
     }
 
-    fn layout(&self, collection: i64, declared: &Declared) -> Result<Arc<Layout>, DbError> {
+    fn layout(&self, collection: i64, declared: &StoredCollection) -> Result<Arc<Layout>, DbError> {
         let inner = &self.inner;
         let id = CollectionId(collection);
         inner.layouts.get(&inner.backend, id, declared.generation, &declared.shape)
@@ -186,8 +186,10 @@ impl Erasure<'_> {
                 let Some((collection, id, ..)) = rows.last() else { break };
                 after = Some((*collection, id.clone()));
                 for (collection, id, ..) in rows {
-                    let Some(declared) = self.store.declared(collection).await? else { continue };
-                    if !(declared.is_register() && self.ids.contains(&id)) {
+                    let Some(declared) = self.store.find_collection_by_id(collection).await? else {
+                        continue;
+                    };
+                    if !(declared.is_identity_record() && self.ids.contains(&id)) {
                         self.erase_document(collection, &declared, &id).await?;
                     }
                 }
@@ -209,7 +211,7 @@ impl Erasure<'_> {
             .map_err(DbError::from)?
         });
         let Some(collection) = collection else { return Ok(()) };
-        match self.store.declared(collection).await? {
+        match self.store.find_collection_by_id(collection).await? {
             Some(declared) => self.erase_document(collection, &declared, id).await,
             None => Ok(()),
         }
@@ -219,7 +221,7 @@ impl Erasure<'_> {
     async fn erase_document(
         &mut self,
         collection: i64,
-        declared: &Declared,
+        declared: &StoredCollection,
         id: &str,
     ) -> Result<(), StateError> {
         let people = declared.people();
@@ -230,7 +232,7 @@ impl Erasure<'_> {
             people: Arc::new(people.clone().unwrap_or_default()),
         };
         for _ in 0..ATTEMPTS {
-            let mut unit = Unit::new(self.store.clone(), self.now).in_any_generation();
+            let mut unit = Unit::new(self.store.clone(), self.now).allow_replaced_generations();
             let Some(document) = unit.get(&stored, id).await? else { return Ok(()) };
             let expect = Expectation::Revision(document.revision);
             let mut value: Value = serde_json::from_str(&document.body).unwrap_or_default();
@@ -250,7 +252,7 @@ impl Erasure<'_> {
             if is_deleted {
                 // A redacted document that cannot be written is deleted too, for example because it would
                 // have the same unique value as another one.
-                unit = Unit::new(self.store.clone(), self.now).in_any_generation();
+                unit = Unit::new(self.store.clone(), self.now).allow_replaced_generations();
                 unit.delete(&stored, id, Expectation::Any).await?;
             }
             let verdict = unit.commit(Attachments::default()).await.map_err(|error| {
@@ -286,7 +288,7 @@ impl Erasure<'_> {
                 .await?
             });
             drop(search);
-            for rows in rows.chunks(COMMITTED) {
+            for rows in rows.chunks(EVENTS_PER_TRANSACTION) {
                 self.counts.events += transact!(backend, |transaction| {
                     let mut changed = 0;
                     for (seq, subject) in rows {
@@ -336,11 +338,11 @@ impl Erasure<'_> {
             let rows = store.answers_after(&after).await?;
             let Some((last, _)) = rows.last() else { return Ok(()) };
             after = last.clone();
-            let concerned = rows.iter().filter(|(key, answer)| {
+            let affected = rows.iter().filter(|(key, answer)| {
                 let is_theirs = self.ids.iter().any(|id| key.agent_id.contains(id));
-                is_theirs || identifiers(answer).any(|id| self.is_concerned(id))
+                is_theirs || identifiers(answer).any(|id| self.is_affected(id))
             });
-            let keys: Vec<_> = concerned.map(|(key, _)| key).collect();
+            let keys: Vec<_> = affected.map(|(key, _)| key).collect();
             self.counts.answers += transact!(store.inner.backend, |transaction| {
                 let mut deleted = 0;
                 for key in keys {
@@ -361,7 +363,7 @@ impl Erasure<'_> {
         }
     }
 
-    fn is_concerned(&self, id: &str) -> bool {
+    fn is_affected(&self, id: &str) -> bool {
         self.documents.contains(id) || self.ids.iter().any(|person| person == id)
     }
 
@@ -383,11 +385,13 @@ impl Erasure<'_> {
 
     /// Removes deleted words from the indexes of SQLite, and empties the write-ahead log. PostgreSQL removes
     /// such remains by itself, and its dumps contain neither indexes nor the log.
-    async fn forget_words(&self) -> Result<(), DbError> {
+    async fn purge_deleted_words(&self) -> Result<(), DbError> {
         let backend = &*self.store.inner.backend;
         let Backend::Sqlite(_) = backend else { return Ok(()) };
         for collection in &self.collections {
-            let Some(declared) = self.store.declared(*collection).await? else { continue };
+            let Some(declared) = self.store.find_collection_by_id(*collection).await? else {
+                continue;
+            };
             let layout = self.store.layout(*collection, &declared)?;
             if layout.shape.text().is_empty() {
                 continue;
@@ -398,7 +402,7 @@ impl Erasure<'_> {
                 sqlx::query(AssertSqlSafe(sql)).execute(&mut *transaction).await?.rows_affected()
             });
         }
-        self.store.merge_log().await
+        self.store.checkpoint_log().await
     }
 }
 

@@ -71,7 +71,7 @@ pub struct PersonalTimer {
 }
 
 /// The error of an export whose receiver was dropped.
-struct GivenUp;
+struct ReceiverDropped;
 
 /// An export in progress.
 struct Export<'e> {
@@ -102,10 +102,10 @@ impl Store {
         (collection, id, body, quarantine_reason): Row,
         ids: &[String],
     ) -> Result<Option<PersonalDocument>, DbError> {
-        let Some(declared) = self.declared(collection).await? else { return Ok(None) };
+        let Some(declared) = self.find_collection_by_id(collection).await? else { return Ok(None) };
         let Ok(mut document) = serde_json::from_str::<Value>(&body) else { return Ok(None) };
         if let Some(people) = declared.people() {
-            if !people.names(&id, &document, ids) {
+            if !people.names_any(&id, &document, ids) {
                 return Ok(None);
             }
             people.hide_others(&id, &mut document, ids);
@@ -115,30 +115,30 @@ impl Store {
     }
 }
 
-type Sent = Result<Result<(), GivenUp>, DbError>;
+type SendResult = Result<Result<(), ReceiverDropped>, DbError>;
 
 /// Sends an item, or ends the export if the receiver was dropped.
 macro_rules! send {
     ($export:expr, $item:expr) => {
         if $export.items.send($item).await.is_err() {
-            return Ok(Err(GivenUp));
+            return Ok(Err(ReceiverDropped));
         }
     };
 }
 
 impl Export<'_> {
-    async fn run(&self) -> Sent {
+    async fn run(&self) -> SendResult {
         for part in PARTS {
             for place in 0..self.ids.len() {
                 if self.send(part, place).await?.is_err() {
-                    return Ok(Err(GivenUp));
+                    return Ok(Err(ReceiverDropped));
                 }
             }
         }
         Ok(Ok(()))
     }
 
-    async fn send(&self, part: Part, place: usize) -> Sent {
+    async fn send(&self, part: Part, place: usize) -> SendResult {
         let (earlier, from) = self.ids.split_at(place);
         let Some(person) = from.first() else { return Ok(Ok(())) };
         match part {
@@ -153,7 +153,12 @@ impl Export<'_> {
 
     /// Sends the documents that name an id, without those that name an earlier id too: these were sent with
     /// that id.
-    async fn send_documents(&self, person: &str, earlier: &[String], quarantined: bool) -> Sent {
+    async fn send_documents(
+        &self,
+        person: &str,
+        earlier: &[String],
+        quarantined: bool,
+    ) -> SendResult {
         let mut after = None;
         loop {
             let rows = match quarantined {
@@ -163,7 +168,7 @@ impl Export<'_> {
             let Some((collection, id, ..)) = rows.last() else { return Ok(Ok(())) };
             after = Some((*collection, id.clone()));
             for row in rows {
-                if !is_in(earlier, &[&row.1, &row.2])
+                if !contains_any(earlier, &[&row.1, &row.2])
                     && let Some(document) = self.store.personal_document(row, self.ids).await?
                 {
                     send!(self, PersonalItem::Document(document));
@@ -172,7 +177,7 @@ impl Export<'_> {
         }
     }
 
-    async fn send_events(&self, person: &str, earlier: &[String]) -> Sent {
+    async fn send_events(&self, person: &str, earlier: &[String]) -> SendResult {
         type Event = (i64, String, String, Option<String>, String, String, i64);
         let mut after = -1;
         loop {
@@ -195,7 +200,10 @@ impl Export<'_> {
             let Some((last, ..)) = rows.last() else { return Ok(Ok(())) };
             after = *last;
             for (_, id, event_type, audience, subject, data, at) in rows {
-                if is_in(earlier, &[audience.as_deref().unwrap_or_default(), &subject, &data]) {
+                if contains_any(
+                    earlier,
+                    &[audience.as_deref().unwrap_or_default(), &subject, &data],
+                ) {
                     continue;
                 }
                 let event = PersonalEvent {
@@ -209,7 +217,7 @@ impl Export<'_> {
         }
     }
 
-    async fn send_webhooks(&self, person: &str) -> Sent {
+    async fn send_webhooks(&self, person: &str) -> SendResult {
         let webhooks: Vec<PersonalWebhook> = read!(self.store.inner.backend, |pool| {
             sqlx::query_as(
                 "SELECT id, agent_id, url, description FROM webhooks
@@ -225,7 +233,7 @@ impl Export<'_> {
         Ok(Ok(()))
     }
 
-    async fn send_answers(&self, person: &str) -> Sent {
+    async fn send_answers(&self, person: &str) -> SendResult {
         let mut after: (String, String, String) = Default::default();
         loop {
             let rows: Vec<(String, String, String, String)> =
@@ -260,7 +268,7 @@ impl Export<'_> {
 
     /// Sends the timers of capabilities that name an id, without those that name an earlier id too. The host's
     /// own requests for exports and erasures are left out.
-    async fn send_timers(&self, person: &str, earlier: &[String]) -> Sent {
+    async fn send_timers(&self, person: &str, earlier: &[String]) -> SendResult {
         let mut after: (String, String) = Default::default();
         loop {
             let search = self.store.search().await?;
@@ -283,7 +291,7 @@ impl Export<'_> {
             let Some((capability, name, ..)) = rows.last() else { return Ok(Ok(())) };
             after = (capability.clone(), name.clone());
             for (capability, name, action, input, at) in rows {
-                if is_in(earlier, &[&name, &input]) {
+                if contains_any(earlier, &[&name, &input]) {
                     continue;
                 }
                 let input = serde_json::from_str(&input).unwrap_or_default();
@@ -313,6 +321,6 @@ enum Part {
 }
 
 /// Returns whether one of the texts contains one of the ids.
-fn is_in(ids: &[String], texts: &[&str]) -> bool {
+fn contains_any(ids: &[String], texts: &[&str]) -> bool {
     ids.iter().any(|id| texts.iter().any(|text| text.contains(id.as_str())))
 }

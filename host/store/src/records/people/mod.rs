@@ -27,7 +27,7 @@ type Row = (i64, String, String, Option<String>);
 
 /// A collection as it is stored.
 #[derive(Debug, Clone, sqlx::FromRow)]
-struct Declared {
+struct StoredCollection {
     capability: String,
     name: String,
     generation: i64,
@@ -35,7 +35,7 @@ struct Declared {
     people: Option<String>,
 }
 
-impl Declared {
+impl StoredCollection {
     /// Returns the declared people; `None` if the collection declares nothing, or nothing valid.
     fn people(&self) -> Option<People> {
         let people: Vec<Person> = serde_json::from_str(self.people.as_deref()?).ok()?;
@@ -43,7 +43,7 @@ impl Declared {
     }
 
     /// Returns whether these documents are the records of agents or owners.
-    fn is_register(&self) -> bool {
+    fn is_identity_record(&self) -> bool {
         self.capability == HOST && (self.name == "agents" || self.name == "owners")
     }
 }
@@ -116,7 +116,10 @@ impl Store {
         }))
     }
 
-    async fn declared(&self, collection: i64) -> Result<Option<Declared>, DbError> {
+    async fn find_collection_by_id(
+        &self,
+        collection: i64,
+    ) -> Result<Option<StoredCollection>, DbError> {
         Ok(read!(self.inner.backend, |pool| {
             sqlx::query_as(
                 "SELECT capability, name, CAST(generation AS BIGINT) AS generation, shape, people

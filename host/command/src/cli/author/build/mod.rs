@@ -73,7 +73,7 @@ impl Build {
 /// Builds the component and writes it by a rename, so that a host that watches the folder sees whole files.
 /// What the tools of the language write to standard error is shown; their standard output is not.
 pub(super) fn build(project: &Project, purpose: Purpose, output: &Path) -> anyhow::Result<()> {
-    put_in_place(output, &component(project, purpose)?)
+    write_by_rename(output, &component(project, purpose)?)
 }
 
 fn component(project: &Project, purpose: Purpose) -> anyhow::Result<Vec<u8>> {
@@ -87,7 +87,7 @@ fn component(project: &Project, purpose: Purpose) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Writes a component by a rename.
-pub(super) fn put_in_place(output: &Path, component: &[u8]) -> anyhow::Result<()> {
+pub(super) fn write_by_rename(output: &Path, component: &[u8]) -> anyhow::Result<()> {
     let unfinished = output.with_extension("unfinished");
     std::fs::write(&unfinished, component)
         .and_then(|()| std::fs::rename(&unfinished, output))

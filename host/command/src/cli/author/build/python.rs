@@ -76,21 +76,21 @@ fn componentize(
 
 /// Returns the `PYTHONPATH` of the check: the SDK, then the folders of the user's own `PYTHONPATH`.
 fn python_path(sdk: &Path) -> anyhow::Result<OsString> {
-    let given = env::var_os("PYTHONPATH").unwrap_or_default();
-    let given = env::split_paths(&given).filter(|path| !path.as_os_str().is_empty());
-    Ok(env::join_paths([sdk.to_owned()].into_iter().chain(given))?)
+    let user_path = env::var_os("PYTHONPATH").unwrap_or_default();
+    let user_path = env::split_paths(&user_path).filter(|path| !path.as_os_str().is_empty());
+    Ok(env::join_paths([sdk.to_owned()].into_iter().chain(user_path))?)
 }
 
 /// Returns the worlds of the contract whose interfaces the component imports: those of `[tool.portolan]` in
 /// pyproject.toml, such as `worlds = ["lookup-capability"]`, or the default.
 fn worlds(project: &Project) -> anyhow::Result<Vec<String>> {
     let file = project.folder.join("pyproject.toml");
-    let usual = || vec![WORLD.to_owned()];
-    let Ok(text) = fs::read_to_string(&file) else { return Ok(usual()) };
+    let default_worlds = || vec![WORLD.to_owned()];
+    let Ok(text) = fs::read_to_string(&file) else { return Ok(default_worlds()) };
     let table: Table = text.parse().with_context(|| file.display().to_string())?;
-    let named = table.get("tool").and_then(|tool| tool.get("portolan")?.get("worlds"));
-    Ok(match named.and_then(Value::as_array) {
+    let configured = table.get("tool").and_then(|tool| tool.get("portolan")?.get("worlds"));
+    Ok(match configured.and_then(Value::as_array) {
         Some(worlds) => worlds.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        None => usual(),
+        None => default_worlds(),
     })
 }

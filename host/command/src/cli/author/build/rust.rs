@@ -12,10 +12,10 @@ const RUSTC: Tool = Tool { name: "rustc", install: "see https://rustup.rs" };
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The development profile and its settings: optimised a little, so that the host has less code to
 /// compile, and with the line numbers of the source.
-const DEV: (&str, &[&str]) =
+const DEV_PROFILE: (&str, &[&str]) =
     ("portolan-dev", &[r#"inherits="dev""#, "opt-level=1", r#"debug="line-tables-only""#]);
 /// The release profile and its settings: small, and without the names of functions.
-const RELEASE: (&str, &[&str]) = (
+const RELEASE_PROFILE: (&str, &[&str]) = (
     "portolan-release",
     &[
         r#"inherits="release""#,
@@ -30,7 +30,7 @@ const RELEASE: (&str, &[&str]) = (
 pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>> {
     let folder = &project.folder;
     ensure_target(folder)?;
-    let (profile, settings) = if release { RELEASE } else { DEV };
+    let (profile, settings) = if release { RELEASE_PROFILE } else { DEV_PROFILE };
     let mut cargo = CARGO.command(folder);
     cargo.current_dir(folder).args(["build", "--lib", "--target", TARGET, "--profile", profile]);
     cargo.arg("--message-format=json-render-diagnostics");
@@ -38,7 +38,7 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
         cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
     }
     let messages = CARGO.output(&mut cargo)?;
-    for line in silent_prints(&folder.join("src")) {
+    for line in find_silent_prints(&folder.join("src")) {
         line!("note  {line}");
     }
     let module = core_module(&String::from_utf8_lossy(&messages), folder)?;
@@ -48,23 +48,24 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
 }
 
 /// The macros that print to standard output or standard error, which this target does not have.
-const PRINTS: [&str; 5] = ["eprintln!(", "eprint!(", "println!(", "print!(", "dbg!("];
+const PRINT_MACROS: [&str; 5] = ["eprintln!(", "eprint!(", "println!(", "print!(", "dbg!("];
 
 /// Returns a sentence for each line of the source that prints.
-fn silent_prints(folder: &Path) -> Vec<String> {
+fn find_silent_prints(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     let mut found = Vec::new();
     for path in paths {
         if path.is_dir() {
-            found.extend(silent_prints(&path));
+            found.extend(find_silent_prints(&path));
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap_or_default();
         for (number, line) in text.lines().enumerate() {
             let is_code = !line.trim_start().starts_with("//");
-            if let Some(print) = PRINTS.iter().find(|print| is_code && line.contains(*print)) {
+            if let Some(print) = PRINT_MACROS.iter().find(|print| is_code && line.contains(*print))
+            {
                 let (file, print) = (path.display(), print.trim_end_matches('('));
                 let line = number + 1;
                 found.push(format!(
@@ -107,18 +108,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_prints_is_named() {
+    fn lines_that_print_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("a")).unwrap();
         let text = "fn a() {\n    // println!(\"no\")\n    eprintln!(\"yes\");\n}\n";
         std::fs::write(folder.path().join("a/b.rs"), text).unwrap();
-        let found = silent_prints(folder.path());
+        let found = find_silent_prints(folder.path());
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("a/b.rs:3: eprintln! prints nothing here"), "{found:?}");
     }
 
     #[test]
-    fn the_module_of_the_project_itself_is_taken() {
+    fn the_module_of_the_project_itself_is_chosen() {
         let folder = tempfile::tempdir().unwrap();
         let manifest = folder.path().join("Cargo.toml");
         std::fs::write(&manifest, "").unwrap();

@@ -27,8 +27,8 @@ impl Tool {
 
     /// Runs the program and returns its standard output. Its standard error is shown.
     pub(super) fn output(self, command: &mut Command) -> anyhow::Result<Vec<u8>> {
-        let ran = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
-        let Output { status, stdout, .. } = match ran {
+        let result = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+        let Output { status, stdout, .. } = match result {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 anyhow::bail!("{} is missing; install it: {}", self.name, self.install)
             }
@@ -47,8 +47,9 @@ impl Tool {
 /// Returns the value of `PATH`: the program folders of the project's packages and of its virtual environment,
 /// then those of the environment.
 fn search_path(project: &Path) -> Option<OsString> {
-    let own = ["node_modules/.bin", ".venv/bin"].map(|folder| project.join(folder));
-    let own = own.into_iter().filter_map(|folder| folder.canonicalize().ok());
+    let project_folders = ["node_modules/.bin", ".venv/bin"].map(|folder| project.join(folder));
+    let project_folders =
+        project_folders.into_iter().filter_map(|folder| folder.canonicalize().ok());
     let path = env::var_os("PATH").unwrap_or_default();
-    env::join_paths(own.chain(env::split_paths(&path))).ok()
+    env::join_paths(project_folders.chain(env::split_paths(&path))).ok()
 }

@@ -8,9 +8,9 @@ use portolan_vocabulary::{Access, ActionDescriptor};
 use serde_json::{Map, Value, json};
 
 /// The key of the test person who claims one of the agents.
-const PERSON: &str = "author";
+const TEST_PERSON: &str = "author";
 /// The revision of MCP in which the printed command calls a tool.
-const PROTOCOL: &str = "2026-07-28";
+const MCP_REVISION: &str = "2026-07-28";
 const SCOPES: &str = "svc.read svc.write svc.events";
 
 /// An agent of test mode, with a token for REST and one for MCP.
@@ -43,13 +43,13 @@ impl Agents {
 
     /// Returns a command line for the first example of each action over REST, and for the first action over
     /// MCP.
-    pub(super) fn curls(&self, capability: &Capability) -> String {
+    pub(super) fn curl_commands(&self, capability: &Capability) -> String {
         let mut lines = Vec::new();
         for action in capability.callable() {
             let (body, agent) = (example(&action.descriptor), self.agent_for(&action.descriptor));
             lines.push(format!(
                 "# {}\ncurl -s {}/v1/capabilities/{}/call -H 'authorization: Bearer {}' -H 'content-type: application/json' -d {}",
-                action.descriptor.name, self.url, capability.id, agent.rest, quoted(&body)
+                action.descriptor.name, self.url, capability.id, agent.rest, shell_quoted(&body)
             ));
         }
         if let Some(action) = capability.callable().next() {
@@ -60,14 +60,14 @@ impl Agents {
                     "name": tool,
                     "arguments": example(&action.descriptor),
                     "_meta": {
-                        "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+                        "io.modelcontextprotocol/protocolVersion": MCP_REVISION,
                         "io.modelcontextprotocol/clientCapabilities": {},
                     },
                 },
             });
             lines.push(format!(
-                "# {} over MCP\ncurl -s {}/mcp -H 'authorization: Bearer {}' -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -H 'mcp-protocol-version: {PROTOCOL}' -H 'mcp-method: tools/call' -H 'mcp-name: {tool}' -d {}",
-                action.descriptor.name, self.url, agent.mcp, quoted(&body)
+                "# {} over MCP\ncurl -s {}/mcp -H 'authorization: Bearer {}' -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -H 'mcp-protocol-version: {MCP_REVISION}' -H 'mcp-method: tools/call' -H 'mcp-name: {tool}' -d {}",
+                action.descriptor.name, self.url, agent.mcp, shell_quoted(&body)
             ));
         }
         lines.join("\n")
@@ -91,7 +91,7 @@ fn example(action: &ActionDescriptor) -> Value {
 }
 
 /// Returns JSON in single quotes for a shell, where a quote within is written as `'\''`.
-fn quoted(json: &Value) -> String {
+fn shell_quoted(json: &Value) -> String {
     format!("'{}'", json.to_string().replace('\'', r"'\''"))
 }
 
@@ -100,11 +100,11 @@ impl Agent {
         let (client, url) = (client()?, &server.url);
         let body = json!({ "type": "anonymous", "agent_name": name, "mode": "test" });
         let request = client.post(format!("{url}/v1/agents/register")).json(&body);
-        let registered = answer(request, url).await?;
+        let registered = send(request, url).await?;
         let field = |name: &str| registered.get(name).and_then(Value::as_str).unwrap_or_default();
         if claimed {
-            let bound = server.app.host.bind_agent(field("agent_id"), PERSON).await;
-            bound.map_err(|error| anyhow::anyhow!("the agent cannot be claimed: {error}"))?;
+            let result = server.app.host.bind_agent(field("agent_id"), TEST_PERSON).await;
+            result.map_err(|error| anyhow::anyhow!("the agent cannot be claimed: {error}"))?;
         }
         let token = async |resource: &str| -> anyhow::Result<String> {
             let form = [
@@ -114,7 +114,7 @@ impl Agent {
                 ("scope", SCOPES),
                 ("resource", resource),
             ];
-            let issued = answer(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
+            let issued = send(client.post(format!("{url}/oauth/token")).form(&form), url).await?;
             let token = issued.get("access_token").and_then(Value::as_str);
             Ok(token
                 .with_context(|| format!("the host did not issue a token: {issued}"))?
@@ -124,7 +124,7 @@ impl Agent {
     }
 }
 
-async fn answer(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
+async fn send(request: reqwest::RequestBuilder, url: &str) -> anyhow::Result<Value> {
     let answer = request.send().await.with_context(|| unreachable_host(url))?;
     answer.json().await.context("the answer is not JSON")
 }

@@ -14,7 +14,7 @@ use super::{
 };
 use agents::Agents;
 use clap::Args;
-use portolan_pipeline::{Call, Observed};
+use portolan_pipeline::{Call, ObservedCall};
 use portolan_vocabulary::{AgentCaller, new_request_id};
 use serde_json::{Map, Value};
 use server::{Outcome, Server};
@@ -47,16 +47,16 @@ impl Dev {
         let project = Project::open(&self.project.folder, self.project.sdk.as_deref())?;
         log::write_log();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let done = runtime.block_on(async {
+        let result = runtime.block_on(async {
             tokio::select! {
-                done = serve(project, self.listen, self.with) => done,
+                result = serve(project, self.listen, self.with) => result,
                 stopped = tokio::signal::ctrl_c() => Ok(stopped?),
             }
         });
         // The tasks that still run belong to a host whose folder was removed, so nothing waits for
         // them.
         runtime.shutdown_background();
-        done.map(|()| ExitCode::SUCCESS)
+        result.map(|()| ExitCode::SUCCESS)
     }
 }
 
@@ -84,24 +84,24 @@ async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> a
     agents.print();
     let mut calls = server.app.host.observe().unwrap_or_else(|| mpsc::unbounded_channel().1);
     let mut keys = keys();
-    let building = async {
-        let mut printed = String::new();
-        rebuild(&project, &server, &agents, &mut printed).await;
+    let build_loop = async {
+        let mut last_printed = String::new();
+        rebuild(&project, &server, &agents, &mut last_printed).await;
         line!("{HELP}");
         loop {
             source.changed().await;
-            rebuild(&project, &server, &agents, &mut printed).await;
+            rebuild(&project, &server, &agents, &mut last_printed).await;
         }
     };
     // Keys are answered during a build as well, which can take long.
-    let answering = async {
-        let mut last = None;
+    let key_loop = async {
+        let mut last_call = None;
         loop {
             tokio::select! {
-                Some(call) = calls.recv() => last = told(call).or(last),
+                Some(call) = calls.recv() => last_call = print_call(call).or(last_call),
                 Some(key) = keys.recv() => match key {
-                    Key::Repeat => repeat(&server, last.as_ref()),
-                    Key::NextTimer => advance(&server).await?,
+                    Key::Repeat => repeat_last_call(&server, last_call.as_ref()),
+                    Key::NextTimer => advance_to_next_timer(&server).await?,
                     Key::Quit => return Ok(()),
                 },
                 else => return std::future::pending().await,
@@ -109,15 +109,15 @@ async fn serve(project: Project, listen: SocketAddr, with: Option<PathBuf>) -> a
         }
     };
     tokio::select! {
-        () = building => Ok(()),
-        done = answering => done,
+        () = build_loop => Ok(()),
+        result = key_loop => result,
     }
 }
 
 /// Builds the project and waits until its component serves. After an error, which is printed, the component
 /// before it still serves.
-async fn rebuild(project: &Project, server: &Server, agents: &Agents, printed: &mut String) {
-    if let Err(error) = try_build(project, server, agents, printed).await {
+async fn rebuild(project: &Project, server: &Server, agents: &Agents, last_printed: &mut String) {
+    if let Err(error) = try_build(project, server, agents, last_printed).await {
         line!("not built: {error:#}\n  the version before is still served, if there is one");
     }
 }
@@ -126,13 +126,13 @@ async fn try_build(
     project: &Project,
     server: &Server,
     agents: &Agents,
-    printed: &mut String,
+    last_printed: &mut String,
 ) -> anyhow::Result<()> {
     let started = Instant::now();
-    let (building, file) = (project.clone(), server.file());
-    tokio::task::spawn_blocking(move || build(&building, Purpose::Trial, &file)).await??;
+    let (built_project, file) = (project.clone(), server.file());
+    tokio::task::spawn_blocking(move || build(&built_project, Purpose::Trial, &file)).await??;
     let built = started.elapsed();
-    let outcome = server.loaded().await?;
+    let outcome = server.wait_until_loaded().await?;
     let loaded = started.elapsed().saturating_sub(built);
     match outcome {
         Outcome::Serving { id, version } => {
@@ -143,10 +143,10 @@ async fn try_build(
             );
             let snapshot = server.app.host.catalog.snapshot();
             if let Some(capability) = snapshot.capabilities.get(&*id) {
-                let curls = agents.curls(capability);
-                if curls != *printed {
-                    line!("{curls}");
-                    *printed = curls;
+                let curl_commands = agents.curl_commands(capability);
+                if curl_commands != *last_printed {
+                    line!("{curl_commands}");
+                    *last_printed = curl_commands;
                 }
             }
         }
@@ -158,16 +158,16 @@ async fn try_build(
 }
 
 /// Prints a call. Returns it if an agent made it.
-fn told(call: Observed) -> Option<LastCall> {
-    let Observed { capability, action, sent, failure, took } = call;
+fn print_call(call: ObservedCall) -> Option<LastCall> {
+    let ObservedCall { capability, action, request, failure, duration } = call;
     let outcome = failure.as_ref().map_or_else(
         || "200".to_owned(),
         |failure| format!("{} {}", failure.kind.http_status(), failure.error_code),
     );
     let action = action.as_deref().unwrap_or("-");
-    let by = if sent.is_some() { "" } else { " (by the host)" };
-    line!("{} {capability}.{action} {outcome} {} ms{by}", time(), took.as_millis());
-    let (caller, body) = sent?;
+    let origin = if request.is_some() { "" } else { " (by the host)" };
+    line!("{} {capability}.{action} {outcome} {} ms{origin}", time(), duration.as_millis());
+    let (caller, body) = request?;
     Some(LastCall { caller, capability, body })
 }
 
@@ -176,7 +176,7 @@ fn time() -> String {
     jiff::Timestamp::now().strftime("%H:%M:%S").to_string()
 }
 
-fn repeat(server: &Server, last: Option<&LastCall>) {
+fn repeat_last_call(server: &Server, last: Option<&LastCall>) {
     let Some(LastCall { caller, capability, body }) = last else {
         line!("there was no call yet");
         return;
@@ -200,7 +200,7 @@ fn repeat(server: &Server, last: Option<&LastCall>) {
 }
 
 /// Advances the clock of the host to the time of the next timer, so that the timer runs.
-async fn advance(server: &Server) -> anyhow::Result<()> {
+async fn advance_to_next_timer(server: &Server) -> anyhow::Result<()> {
     let host = &server.app.host;
     let Some(due) = host.store.next_due().await? else {
         line!("no timer is pending");

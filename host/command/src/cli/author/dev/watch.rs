@@ -9,14 +9,14 @@ use std::{
 use tokio::{sync::mpsc, time::timeout};
 
 /// The folders without source: of built files, of installed packages, and of cases.
-const OTHERS: [&str; 4] = ["target", "node_modules", "__pycache__", "cases"];
+const IGNORED_FOLDERS: [&str; 4] = ["target", "node_modules", "__pycache__", "cases"];
 /// The endings of files that a build can read. A log that is written into the folder must not start a build.
-const ENDINGS: [&str; 14] = [
+const SOURCE_EXTENSIONS: [&str; 14] = [
     "rs", "toml", "js", "mjs", "cjs", "ts", "mts", "cts", "json", "py", "wit", "md", "html", "sql",
 ];
 /// The debounce time: an editor makes several changes when it saves a file, and is finished when
 /// this time passes without one.
-const QUIET: Duration = Duration::from_millis(30);
+const DEBOUNCE_TIME: Duration = Duration::from_millis(30);
 
 pub(super) struct Source {
     changes: mpsc::UnboundedReceiver<()>,
@@ -27,22 +27,22 @@ impl Source {
     pub(super) fn watch(folder: &Path) -> anyhow::Result<Self> {
         let root = folder.canonicalize()?;
         let (sender, changes) = mpsc::unbounded_channel();
-        let within = root.clone();
+        let watched_root = root.clone();
         let handler = move |event: notify::Result<notify::Event>| {
             let Ok(event) = event else { return };
-            let is_source = |path: &PathBuf| is_source(&within, path);
+            let is_source = |path: &PathBuf| is_source(&watched_root, path);
             if !event.kind.is_access() && event.paths.iter().any(is_source) {
                 // An error means that the receiver was dropped.
                 let _stopped = sender.send(());
             }
         };
         let mut watcher = notify::recommended_watcher(handler)?;
-        let at = || format!("cannot watch {}", folder.display());
-        watcher.watch(&root, RecursiveMode::NonRecursive).with_context(at)?;
+        let cannot_watch = || format!("cannot watch {}", folder.display());
+        watcher.watch(&root, RecursiveMode::NonRecursive).with_context(cannot_watch)?;
         for entry in std::fs::read_dir(&root)?.flatten() {
             let path = entry.path();
             if path.is_dir() && is_watched(&root, &path) {
-                watcher.watch(&path, RecursiveMode::Recursive).with_context(at)?;
+                watcher.watch(&path, RecursiveMode::Recursive).with_context(cannot_watch)?;
             }
         }
         Ok(Self { changes, _watcher: watcher })
@@ -53,22 +53,25 @@ impl Source {
         if self.changes.recv().await.is_none() {
             std::future::pending::<()>().await;
         }
-        while timeout(QUIET, self.changes.recv()).await.is_ok_and(|change| change.is_some()) {}
+        while timeout(DEBOUNCE_TIME, self.changes.recv()).await.is_ok_and(|change| change.is_some())
+        {
+        }
     }
 }
 
 /// Returns whether a file is part of the source.
 fn is_source(root: &Path, path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ENDINGS.contains(&ending)) && is_watched(root, path)
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    extension.is_some_and(|extension| SOURCE_EXTENSIONS.contains(&extension))
+        && is_watched(root, path)
 }
 
 /// Returns whether a path of the project is outside the folders without source. Hidden files and folders are
 /// not watched.
 fn is_watched(root: &Path, path: &Path) -> bool {
-    let Ok(within) = path.strip_prefix(root) else { return false };
-    let mut names = within.components().map(|part| part.as_os_str().to_string_lossy());
-    names.all(|name| !OTHERS.contains(&&*name) && !name.starts_with('.'))
+    let Ok(relative) = path.strip_prefix(root) else { return false };
+    let mut names = relative.components().map(|part| part.as_os_str().to_string_lossy());
+    names.all(|name| !IGNORED_FOLDERS.contains(&&*name) && !name.starts_with('.'))
 }
 
 #[cfg(test)]

@@ -6,20 +6,20 @@ use serde_json::{Map, Value};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The agent of the caller `agent`, and its person.
-const AGENT: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
-const OWNER: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
-const CLIENT: &str = "cli_01JZX8Q4M2N6P7R8S9T0V1W2X5";
+const AGENT_ID: &str = "agt_01JZX8Q4M2N6P7R8S9T0V1W2X3";
+const OWNER_ID: &str = "own_01JZX8Q4M2N6P7R8S9T0V1W2X4";
+const CLIENT_ID: &str = "cli_01JZX8Q4M2N6P7R8S9T0V1W2X5";
 /// The time of a case that names none: 2026-01-01T00:00:00Z.
-const TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+const DEFAULT_TIME: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 /// The member of a document that gives its id.
-pub(super) const ID: &str = "$id";
+pub(super) const ID_MEMBER: &str = "$id";
 
 /// One call of an action, with everything that decides its outcome.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
     pub(super) name: String,
-    caller: Option<WrittenCaller>,
+    caller: Option<CallerSpec>,
     #[serde(default)]
     mode: Mode,
     #[serde(default, deserialize_with = "time")]
@@ -47,9 +47,9 @@ pub(super) struct Case {
     untagged,
     expecting = "caller must be \"anonymous\", \"agent\", \"system\" or {\"agent\": \"agt_…\", \"owner\": \"own_…\"}"
 )]
-enum WrittenCaller {
+enum CallerSpec {
     Named(NamedCaller),
-    Agent(WrittenAgent),
+    Agent(AgentSpec),
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -65,7 +65,7 @@ enum NamedCaller {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenAgent {
+struct AgentSpec {
     agent: String,
     owner: Option<String>,
 }
@@ -110,18 +110,18 @@ pub(super) struct Expected {
 
 /// Reads the time of a case.
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
-    let written = Option::<String>::deserialize(deserializer)?;
-    let read = |text: String| {
+    let text = Option::<String>::deserialize(deserializer)?;
+    let parse = |text: String| {
         text.parse::<Timestamp>().map_err(|_unparsed| {
             D::Error::custom(format!("at is {text:?}; write a time such as 2026-03-01T09:00:00Z"))
         })
     };
-    written.map(read).transpose()
+    text.map(parse).transpose()
 }
 
 impl Case {
     pub(super) fn time(&self) -> Timestamp {
-        self.at.unwrap_or(TIME)
+        self.at.unwrap_or(DEFAULT_TIME)
     }
 
     pub(super) fn test_mode(&self) -> bool {
@@ -130,8 +130,8 @@ impl Case {
 
     pub(super) fn seed(&self) -> [u8; 32] {
         let mut seed = [0; 32];
-        for (byte, given) in seed.iter_mut().zip(self.seed.to_le_bytes()) {
-            *byte = given;
+        for (byte, value) in seed.iter_mut().zip(self.seed.to_le_bytes()) {
+            *byte = value;
         }
         seed
     }
@@ -140,17 +140,17 @@ impl Case {
     /// claimed agent for others.
     pub(super) fn caller(&self, internal: bool) -> Caller {
         let (agent, owner) = match &self.caller {
-            Some(WrittenCaller::Agent(written)) => (&*written.agent, written.owner.as_deref()),
-            Some(WrittenCaller::Named(NamedCaller::Anonymous)) => (AGENT, None),
-            Some(WrittenCaller::Named(NamedCaller::Agent)) => (AGENT, Some(OWNER)),
-            None if !internal => (AGENT, Some(OWNER)),
-            Some(WrittenCaller::Named(NamedCaller::System)) | None => {
+            Some(CallerSpec::Agent(spec)) => (&*spec.agent, spec.owner.as_deref()),
+            Some(CallerSpec::Named(NamedCaller::Anonymous)) => (AGENT_ID, None),
+            Some(CallerSpec::Named(NamedCaller::Agent)) => (AGENT_ID, Some(OWNER_ID)),
+            None if !internal => (AGENT_ID, Some(OWNER_ID)),
+            Some(CallerSpec::Named(NamedCaller::System)) | None => {
                 return Caller::System { test_mode: self.test_mode() };
             }
         };
         Caller::Agent(AgentCaller {
             agent_id: Arc::from(agent),
-            client_id: Arc::from(CLIENT),
+            client_id: Arc::from(CLIENT_ID),
             owner_id: owner.map(Arc::from),
             agent_name: None,
             scopes: SCOPES.iter().map(ToString::to_string).collect(),
@@ -161,8 +161,8 @@ impl Case {
 
     /// Returns what is wrong with the case itself, if anything is.
     pub(super) fn fault(&self) -> Option<&'static str> {
-        let is_unclear = |stub: &Stub| stub.output.is_some() == stub.error.is_some();
-        if self.calls.iter().any(is_unclear) {
+        let is_ambiguous = |stub: &Stub| stub.output.is_some() == stub.error.is_some();
+        if self.calls.iter().any(is_ambiguous) {
             return Some("each of `calls` must have either an `output` or an `error`");
         }
         match &self.expect {
@@ -174,7 +174,7 @@ impl Case {
     }
 
     /// Returns whether nothing is compared, as in a case that is to be recorded.
-    pub(super) fn compares_nothing(&self) -> bool {
+    pub(super) fn is_unrecorded(&self) -> bool {
         self.expect.is_none()
             && self.after.is_none()
             && self.events.is_none()

@@ -1,6 +1,6 @@
 //! The files of cases: each has one case, or a list of them.
 
-use super::{case::Case, pattern::recorded};
+use super::{case::Case, pattern::updated_pattern};
 use anyhow::Context as _;
 use serde_json::{Map, Value};
 use std::{
@@ -15,20 +15,20 @@ pub(super) struct CaseFile {
     /// The position among the files.
     number: usize,
     cases: Vec<Case>,
-    written: Value,
+    json: Value,
     changed: bool,
 }
 
 /// Where a case is written.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct CaseLocation {
     /// The position of the case's file among the files, and the position of the case in that file.
     pub(super) file: usize,
     pub(super) index: usize,
     path: PathBuf,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CaseLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.path.display())
     }
@@ -53,9 +53,9 @@ impl CaseFile {
     fn read(number: usize, path: PathBuf) -> anyhow::Result<Self> {
         let name = path.display().to_string();
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {name}"))?;
-        let written: Value =
+        let json: Value =
             serde_json::from_str(&text).with_context(|| format!("{name} is not JSON"))?;
-        let list = match &written {
+        let list = match &json {
             Value::Array(cases) => cases.clone(),
             case => vec![case.clone()],
         };
@@ -70,24 +70,24 @@ impl CaseFile {
             }
         });
         let cases = cases.collect::<anyhow::Result<_>>()?;
-        Ok(Self { path, number, cases, written, changed: false })
+        Ok(Self { path, number, cases, json, changed: false })
     }
 
-    pub(super) fn cases(&self) -> impl Iterator<Item = (Place, &Case)> {
+    pub(super) fn cases(&self) -> impl Iterator<Item = (CaseLocation, &Case)> {
         self.cases.iter().enumerate().map(|(index, case)| {
-            let place = Place { file: self.number, index, path: self.path.clone() };
-            (place, case)
+            let location = CaseLocation { file: self.number, index, path: self.path.clone() };
+            (location, case)
         })
     }
 
     /// Returns the documents that the cases begin with, with the collections that they are in.
     pub(super) fn documents(&self) -> impl Iterator<Item = (&str, &Value)> + Clone {
-        let cases = match &self.written {
+        let cases = match &self.json {
             Value::Array(cases) => cases.as_slice(),
             case => std::slice::from_ref(case),
         };
-        let before = cases.iter().filter_map(|case| case.get("before")?.as_object());
-        before.flatten().flat_map(|(name, documents)| {
+        let initial = cases.iter().filter_map(|case| case.get("before")?.as_object());
+        initial.flatten().flat_map(|(name, documents)| {
             documents
                 .as_array()
                 .into_iter()
@@ -98,17 +98,17 @@ impl CaseFile {
 
     /// Records the actual outcome in a case: the parts that the case expects, or all parts if it expects
     /// none.
-    pub(super) fn record(&mut self, index: usize, came: &Map<String, Value>) {
-        let compares_nothing = self.cases.get(index).is_some_and(|case| case.compares_nothing());
-        let written = match &mut self.written {
+    pub(super) fn record(&mut self, index: usize, actual: &Map<String, Value>) {
+        let is_unrecorded = self.cases.get(index).is_some_and(|case| case.is_unrecorded());
+        let json = match &mut self.json {
             Value::Array(cases) => cases.get_mut(index),
             case => Some(case),
         };
-        let Some(Value::Object(written)) = written else { return };
-        for (part, came) in came {
-            match written.get_mut(part) {
-                Some(pattern) => *pattern = recorded(pattern, came),
-                None if compares_nothing => drop(written.insert(part.clone(), came.clone())),
+        let Some(Value::Object(json)) = json else { return };
+        for (part, actual) in actual {
+            match json.get_mut(part) {
+                Some(pattern) => *pattern = updated_pattern(pattern, actual),
+                None if is_unrecorded => drop(json.insert(part.clone(), actual.clone())),
                 None => {}
             }
         }
@@ -120,7 +120,7 @@ impl CaseFile {
         if !self.changed {
             return Ok(());
         }
-        let text = format!("{:#}\n", self.written);
+        let text = format!("{:#}\n", self.json);
         fs::write(&self.path, text).with_context(|| format!("cannot write {}", self.path.display()))
     }
 }

@@ -7,12 +7,12 @@ use serde_json::Value;
 use std::fmt;
 
 /// The maximum number of problems that are named; the others are only counted.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// What is known about a component from its descriptor, before its cases run.
 #[derive(Debug)]
 pub(super) struct Hints {
-    lacking: Vec<String>,
+    missing_texts: Vec<String>,
     paths: Vec<DeclaredPath>,
 }
 
@@ -38,32 +38,33 @@ impl fmt::Display for Hint {
 impl Hints {
     pub(super) fn of(capability: &Capability) -> Self {
         let problems = lint(capability);
-        let lacking = problems.iter().map(|found| format!("{} {}", found.at, found.problem));
+        let missing_texts = problems.iter().map(|found| format!("{} {}", found.at, found.problem));
         let collections = &capability.descriptor.collections;
         Self {
-            lacking: lacking.collect(),
+            missing_texts: missing_texts.collect(),
             paths: collections.iter().flat_map(declared_paths).collect(),
         }
     }
 
     /// Returns the hints after the cases have run. `documents` are all documents of the cases, each
     /// with its collection.
-    pub(super) fn after<'a>(
+    pub(super) fn for_documents<'a>(
         &self,
         documents: impl Iterator<Item = (&'a str, &'a Value)> + Clone,
     ) -> Vec<Hint> {
-        let without = |declared: &&DeclaredPath| {
-            let own = documents.clone().filter(|(name, _)| *name == declared.collection);
-            let mut own = own.map(|(_, document)| document).peekable();
-            own.peek().is_some() && !own.any(|document| has_path(document, &declared.path))
+        let is_unused = |declared: &&DeclaredPath| {
+            let candidates = documents.clone().filter(|(name, _)| *name == declared.collection);
+            let mut candidates = candidates.map(|(_, document)| document).peekable();
+            candidates.peek().is_some()
+                && !candidates.any(|document| has_path(document, &declared.path))
         };
-        let paths = self.paths.iter().filter(without).map(DeclaredPath::hint);
-        self.texts().into_iter().chain(paths).collect()
+        let paths = self.paths.iter().filter(is_unused).map(DeclaredPath::hint);
+        self.missing_texts_hint().into_iter().chain(paths).collect()
     }
 
-    fn texts(&self) -> Option<Hint> {
-        let named: Vec<_> = self.lacking.iter().take(NAMED).map(String::as_str).collect();
-        let more = match self.lacking.len().saturating_sub(NAMED) {
+    fn missing_texts_hint(&self) -> Option<Hint> {
+        let named: Vec<_> = self.missing_texts.iter().take(MAX_NAMED).map(String::as_str).collect();
+        let more = match self.missing_texts.len().saturating_sub(MAX_NAMED) {
             0 if named.is_empty() => return None,
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -85,18 +86,18 @@ impl DeclaredPath {
 }
 
 fn declared_paths(collection: &Collection) -> Vec<DeclaredPath> {
-    let of = |at: String, path: &String| DeclaredPath {
+    let declared = |at: String, path: &String| DeclaredPath {
         collection: collection.name.clone(),
         at,
         path: path.clone(),
     };
     let indexes = collection.indexes.iter();
     let indexes = indexes.flat_map(|index| {
-        index.paths.iter().map(|path| of(format!("indexes.{}", index.name), path))
+        index.paths.iter().map(|path| declared(format!("indexes.{}", index.name), path))
     });
-    let texts = collection.text.iter().map(|path| of("text".to_owned(), path));
+    let texts = collection.text.iter().map(|path| declared("text".to_owned(), path));
     let people = collection.people.iter().flatten();
-    let people = people.map(|person| of("people".to_owned(), &person.path));
+    let people = people.map(|person| declared("people".to_owned(), &person.path));
     indexes.chain(texts).chain(people).collect()
 }
 
@@ -115,8 +116,8 @@ fn has_path(value: &Value, path: &str) -> bool {
     let Some(inner) = value.get(name) else { return false };
     match inner {
         inner if !elements => has_path(inner, rest),
-        Value::Array(list) => list.is_empty() || list.iter().any(|each| has_path(each, rest)),
-        Value::Object(map) => map.is_empty() || map.values().any(|each| has_path(each, rest)),
+        Value::Array(list) => list.is_empty() || list.iter().any(|element| has_path(element, rest)),
+        Value::Object(map) => map.is_empty() || map.values().any(|element| has_path(element, rest)),
         _ => false,
     }
 }
@@ -150,19 +151,20 @@ mod tests {
             path: path.to_owned(),
         };
         let hints =
-            Hints { lacking: Vec::new(), paths: vec![declared("title"), declared("titel")] };
+            Hints { missing_texts: Vec::new(), paths: vec![declared("title"), declared("titel")] };
         let book = json!({ "title": "Solaris" });
-        let found = hints.after([("books", &book), ("loans", &book)].into_iter());
+        let found = hints.for_documents([("books", &book), ("loans", &book)].into_iter());
         let expected = "collections.books.indexes.title: no document of the cases has titel; correct the path, or add a case with it";
         assert_eq!(found, [Hint(expected.to_owned())]);
-        assert!(hints.after([("loans", &book)].into_iter()).is_empty());
+        assert!(hints.for_documents([("loans", &book)].into_iter()).is_empty());
     }
 
     #[test]
     fn missing_texts_are_one_sentence() {
-        let lacking = ["a", "b", "c", "d"].map(|at| format!("{at} has no description")).to_vec();
-        let found = Hints { lacking, paths: Vec::new() }.after(std::iter::empty());
+        let missing_texts =
+            ["a", "b", "c", "d"].map(|at| format!("{at} has no description")).to_vec();
+        let hints = Hints { missing_texts, paths: Vec::new() }.for_documents(std::iter::empty());
         let expected = "agents would miss texts: a has no description, b has no description, c has no description and 1 more; `portolan check --strict` says how to fix each";
-        assert_eq!(found, [Hint(expected.to_owned())]);
+        assert_eq!(hints, [Hint(expected.to_owned())]);
     }
 }

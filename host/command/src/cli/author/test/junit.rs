@@ -11,9 +11,9 @@ use std::{io, path::Path, time::Duration};
 /// Writes the outcome of cases to a file.
 pub(super) fn write(file: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    let written = document(&mut writer, verdicts);
-    let written = written.and_then(|()| std::fs::write(file, writer.into_inner()));
-    written.with_context(|| format!("cannot write {}", file.display()))
+    let result = document(&mut writer, verdicts);
+    let result = result.and_then(|()| std::fs::write(file, writer.into_inner()));
+    result.with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn document(writer: &mut Writer<Vec<u8>>, verdicts: &[Verdict]) -> io::Result<()> {
@@ -35,7 +35,7 @@ fn case(writer: &mut Writer<Vec<u8>>, verdict: &Verdict) -> io::Result<()> {
     let element = writer
         .create_element("testcase")
         .with_attribute(("name", verdict.name.as_str()))
-        .with_attribute(("classname", verdict.place.to_string().as_str()))
+        .with_attribute(("classname", verdict.location.to_string().as_str()))
         .with_attribute(("time", seconds(verdict.time).as_str()));
     if verdict.passed() {
         element.write_empty()?;

@@ -5,7 +5,7 @@
 //! - `hints`: what an author can overlook although every case passes
 //! - `pattern`: the comparison of an expected part with the actual one
 //! - `stubs`: the answers of other capabilities
-//! - `stage`: the host that a case runs on
+//! - `runner`: the host that a case runs on
 //! - `verdict`: the actual outcome of a case, and its differences from the expected one
 //! - `junit`: the verdicts as a file for other programs
 
@@ -14,7 +14,7 @@ mod files;
 mod hints;
 mod junit;
 mod pattern;
-mod stage;
+mod runner;
 mod stubs;
 mod verdict;
 
@@ -27,8 +27,8 @@ use anyhow::Context as _;
 use clap::Args;
 use files::CaseFile;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use runner::CaseRunner;
 use serde_json::Value;
-use stage::Stage;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
@@ -37,7 +37,7 @@ use std::{
 use verdict::Verdict;
 
 /// The maximum number of cases that run concurrently.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_CASES: usize = 4;
 
 /// Arguments of `portolan test`.
 #[derive(Debug, Args)]
@@ -104,8 +104,8 @@ async fn run(
     files: &[CaseFile],
     only: Option<&str>,
 ) -> anyhow::Result<Option<(Vec<Verdict>, u128)>> {
-    let stage = match Stage::open(component).await? {
-        Ok(stage) => stage,
+    let runner = match CaseRunner::open(component).await? {
+        Ok(runner) => runner,
         Err(inspection) => {
             report(&inspection);
             return Ok(None);
@@ -113,9 +113,9 @@ async fn run(
     };
     let started = Instant::now();
     let cases = files.iter().flat_map(CaseFile::cases);
-    let chosen = cases.filter(|(_, case)| only.is_none_or(|text| case.name.contains(text)));
-    let running = stream::iter(chosen.map(|(place, case)| stage.run(place, case)));
-    let mut running = running.buffered(AT_ONCE);
+    let selected = cases.filter(|(_, case)| only.is_none_or(|text| case.name.contains(text)));
+    let running = stream::iter(selected.map(|(location, case)| runner.run(location, case)));
+    let mut running = running.buffered(MAX_CONCURRENT_CASES);
     let mut verdicts = Vec::new();
     while let Some(verdict) = running.try_next().await? {
         print(&verdict);
@@ -123,7 +123,7 @@ async fn run(
     }
     let elapsed_ms = started.elapsed().as_millis();
     if only.is_none() {
-        for hint in stage.hints.after(documents(files, &verdicts)) {
+        for hint in runner.hints.for_documents(documents(files, &verdicts)) {
             line!("note  {hint}");
         }
     }
@@ -136,7 +136,7 @@ fn documents<'a>(
     verdicts: &'a [Verdict],
 ) -> impl Iterator<Item = (&'a str, &'a Value)> + Clone {
     let before = files.iter().flat_map(CaseFile::documents);
-    let after = verdicts.iter().filter_map(|verdict| verdict.came.get("after")?.as_object());
+    let after = verdicts.iter().filter_map(|verdict| verdict.actual.get("after")?.as_object());
     let after = after.flatten().flat_map(|(name, documents)| {
         documents.as_array().into_iter().flatten().map(move |document| (name.as_str(), document))
     });
@@ -144,12 +144,12 @@ fn documents<'a>(
 }
 
 fn print(verdict: &Verdict) {
-    let (name, place) = (&verdict.name, &verdict.place);
+    let (name, location) = (&verdict.name, &verdict.location);
     if verdict.passed() {
         line!("ok    {name}");
         return;
     }
-    line!("FAIL  {name} ({place})");
+    line!("FAIL  {name} ({location})");
     for difference in &verdict.differences {
         line!("{}", difference.to_string().trim_end());
     }
@@ -166,8 +166,8 @@ fn summarize(verdicts: &[Verdict], elapsed_ms: u128) -> ExitCode {
 fn update(files: &mut [CaseFile], verdicts: &[Verdict]) -> anyhow::Result<ExitCode> {
     let mut changed = 0;
     for verdict in verdicts.iter().filter(|verdict| !verdict.passed()) {
-        let file = files.get_mut(verdict.place.file).context("the case is in a file")?;
-        file.record(verdict.place.index, &verdict.came);
+        let file = files.get_mut(verdict.location.file).context("the case is in a file")?;
+        file.record(verdict.location.index, &verdict.actual);
         changed += 1;
     }
     for file in files {

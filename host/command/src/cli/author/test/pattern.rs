@@ -13,59 +13,64 @@ pub(super) struct Difference {
     /// Names and positions, such as `expect.output.items[0].title`.
     pub(super) at: String,
     pub(super) expected: String,
-    pub(super) came: String,
+    pub(super) actual: String,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { at, expected, came } = self;
+        let Self { at, expected, actual } = self;
         writeln!(formatter, "      {at}")?;
         writeln!(formatter, "        expected  {expected}")?;
-        writeln!(formatter, "        came      {came}")
+        writeln!(formatter, "        came      {actual}")
     }
 }
 
 /// Adds a difference for every place, at `at` or below it, at which the value does not match the
 /// pattern.
-pub(super) fn compare(at: &str, pattern: &Value, came: &Value, differences: &mut Vec<Difference>) {
-    match (pattern, came) {
-        (Value::Object(pattern), Value::Object(came)) => {
+pub(super) fn compare(
+    at: &str,
+    pattern: &Value,
+    actual: &Value,
+    differences: &mut Vec<Difference>,
+) {
+    match (pattern, actual) {
+        (Value::Object(pattern), Value::Object(actual)) => {
             for (name, pattern) in pattern {
                 let at = format!("{at}.{name}");
-                match came.get(name) {
-                    Some(came) => compare(&at, pattern, came, differences),
+                match actual.get(name) {
+                    Some(actual) => compare(&at, pattern, actual, differences),
                     None => differences.push(difference(&at, pattern, "nothing")),
                 }
             }
         }
         (Value::Array(patterns), Value::Array(values)) if patterns.len() == values.len() => {
-            for (index, (pattern, came)) in patterns.iter().zip(values).enumerate() {
-                compare(&format!("{at}[{index}]"), pattern, came, differences);
+            for (index, (pattern, actual)) in patterns.iter().zip(values).enumerate() {
+                compare(&format!("{at}[{index}]"), pattern, actual, differences);
             }
         }
-        _ if matches_value(pattern, came) => {}
-        _ => differences.push(difference(at, pattern, &came.to_string())),
+        _ if matches_value(pattern, actual) => {}
+        _ => differences.push(difference(at, pattern, &actual.to_string())),
     }
 }
 
-fn difference(at: &str, pattern: &Value, came: &str) -> Difference {
-    Difference { at: at.to_owned(), expected: pattern.to_string(), came: came.to_owned() }
+fn difference(at: &str, pattern: &Value, actual: &str) -> Difference {
+    Difference { at: at.to_owned(), expected: pattern.to_string(), actual: actual.to_owned() }
 }
 
 /// Returns whether a value matches a pattern.
-pub(super) fn matches(pattern: &Value, came: &Value) -> bool {
+pub(super) fn matches(pattern: &Value, actual: &Value) -> bool {
     let mut differences = Vec::new();
-    compare("", pattern, came, &mut differences);
+    compare("", pattern, actual, &mut differences);
     differences.is_empty()
 }
 
-fn matches_value(pattern: &Value, came: &Value) -> bool {
+fn matches_value(pattern: &Value, actual: &Value) -> bool {
     match pattern.as_str() {
         Some("$any") => true,
-        Some("$id") => came.as_str().is_some_and(|id| !id.is_empty()),
-        Some("$time") => is_time(came),
-        _ if pattern.is_number() => pattern.as_f64() == came.as_f64(),
-        _ => pattern == came,
+        Some("$id") => actual.as_str().is_some_and(|id| !id.is_empty()),
+        Some("$time") => is_time(actual),
+        _ if pattern.is_number() => pattern.as_f64() == actual.as_f64(),
+        _ => pattern == actual,
     }
 }
 
@@ -79,24 +84,28 @@ fn is_time(value: &Value) -> bool {
 
 /// Returns a pattern for the actual value that compares the same members as before. What matches stays as it
 /// is written.
-pub(super) fn recorded(pattern: &Value, came: &Value) -> Value {
-    if matches(pattern, came) {
+pub(super) fn updated_pattern(pattern: &Value, actual: &Value) -> Value {
+    if matches(pattern, actual) {
         return pattern.clone();
     }
-    match (pattern, came) {
-        (Value::Object(pattern), Value::Object(came)) => {
-            let kept = pattern.iter().filter_map(|(name, pattern)| {
-                Some((name.clone(), recorded(pattern, came.get(name)?)))
+    match (pattern, actual) {
+        (Value::Object(pattern), Value::Object(actual)) => {
+            let members = pattern.iter().filter_map(|(name, pattern)| {
+                Some((name.clone(), updated_pattern(pattern, actual.get(name)?)))
             });
-            let kept: Map<String, Value> = kept.collect();
+            let members: Map<String, Value> = members.collect();
             // If the actual value has none of the compared members, such as after a refusal instead of an
             // output, it is recorded whole.
-            Value::Object(if kept.is_empty() { came.clone() } else { kept })
+            Value::Object(if members.is_empty() { actual.clone() } else { members })
         }
         (Value::Array(patterns), Value::Array(values)) if patterns.len() == values.len() => {
-            patterns.iter().zip(values).map(|(pattern, came)| recorded(pattern, came)).collect()
+            patterns
+                .iter()
+                .zip(values)
+                .map(|(pattern, actual)| updated_pattern(pattern, actual))
+                .collect()
         }
-        _ => came.clone(),
+        _ => actual.clone(),
     }
 }
 
@@ -105,45 +114,46 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn differences(pattern: Value, came: Value) -> Vec<String> {
+    fn differences(pattern: Value, actual: Value) -> Vec<String> {
         let mut differences = Vec::new();
-        compare("output", &pattern, &came, &mut differences);
+        compare("output", &pattern, &actual, &mut differences);
         differences.into_iter().map(|difference| difference.at).collect()
     }
 
     #[test]
     fn only_named_members_are_compared_and_lists_whole() {
-        let came = json!({ "id": "b_1", "n": 1, "list": [1, 2], "at": "2026-03-01T09:00:00.000Z" });
-        assert!(differences(json!({ "n": 1.0, "list": [1, 2] }), came.clone()).is_empty());
+        let actual =
+            json!({ "id": "b_1", "n": 1, "list": [1, 2], "at": "2026-03-01T09:00:00.000Z" });
+        assert!(differences(json!({ "n": 1.0, "list": [1, 2] }), actual.clone()).is_empty());
         assert!(
-            differences(json!({ "id": "$id", "at": "$time", "n": "$any" }), came.clone())
+            differences(json!({ "id": "$id", "at": "$time", "n": "$any" }), actual.clone())
                 .is_empty()
         );
         let pattern = json!({ "n": 2, "list": [1], "more": null, "id": "$time", "at": "$id" });
         assert_eq!(
-            differences(pattern, came),
+            differences(pattern, actual),
             ["output.n", "output.list", "output.more", "output.id"]
         );
-        let nested =
+        let nested_differences =
             differences(json!([{ "a": [0, { "b": 1 }] }]), json!([{ "a": [0, { "b": 2 }] }]));
-        assert_eq!(nested, ["output[0].a[1].b"]);
+        assert_eq!(nested_differences, ["output[0].a[1].b"]);
     }
 
     #[test]
-    fn a_number_does_not_match_what_is_none() {
+    fn a_value_of_another_type_does_not_match() {
         assert!(!matches(&json!(1), &json!("1")));
         assert!(!matches(&json!("$time"), &json!("yesterday")));
         assert!(!matches(&json!("$id"), &json!("")));
     }
 
     #[test]
-    fn what_matches_stays_as_it_is_written() {
+    fn matching_parts_keep_their_pattern() {
         let pattern = json!({ "id": "$id", "title": "Old", "gone": 1 });
-        let came = json!({ "id": "book_1", "title": "New", "more": true });
-        assert_eq!(recorded(&pattern, &came), json!({ "id": "$id", "title": "New" }));
+        let actual = json!({ "id": "book_1", "title": "New", "more": true });
+        assert_eq!(updated_pattern(&pattern, &actual), json!({ "id": "$id", "title": "New" }));
         let refused = json!({ "error": { "code": "taken" } });
-        assert_eq!(recorded(&json!({ "output": {} }), &refused), refused);
-        let lists = recorded(&json!(["$any", 1]), &json!([5, 2]));
+        assert_eq!(updated_pattern(&json!({ "output": {} }), &refused), refused);
+        let lists = updated_pattern(&json!(["$any", 1]), &json!([5, 2]));
         assert_eq!(lists, json!(["$any", 2]));
     }
 }

@@ -4,7 +4,7 @@ use super::{
     case::{Stub, StubError},
     pattern::{Difference, matches},
 };
-use portolan_pipeline::Callees;
+use portolan_pipeline::CalleeStubs;
 use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, Invocation};
 use serde_json::Value;
 use std::{
@@ -39,26 +39,27 @@ impl Stubs {
         let unanswered = calls.unanswered.iter().map(|(callee, input)| Difference {
             at: "calls".to_owned(),
             expected: "no further call".to_owned(),
-            came: format!("{}.{} {input}", callee.capability, callee.action),
+            actual: format!("{}.{} {input}", callee.capability, callee.action),
         });
         let stubs = self.stubs.iter().enumerate();
         let unused = stubs.filter(|(index, _)| !calls.answered.contains(index));
         let unused = unused.map(|(index, stub)| Difference {
             at: format!("calls[{index}]"),
             expected: format!("{}.{}", stub.capability, stub.action),
-            came: "no such call".to_owned(),
+            actual: "no such call".to_owned(),
         });
         unanswered.chain(unused).collect()
     }
 }
 
-impl Callees for Stubs {
+impl CalleeStubs for Stubs {
     fn answer(&self, callee: &Invocation, input: &Value) -> Result<Value, Failure> {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let fitting = self.stubs.iter().enumerate().filter(|(_, stub)| stub.fits(callee, input));
-        let fitting: Vec<_> = fitting.collect();
-        let fresh = fitting.iter().find(|(index, _)| !calls.answered.contains(index));
-        match fresh.or(fitting.last()) {
+        let matching =
+            self.stubs.iter().enumerate().filter(|(_, stub)| stub.matches_call(callee, input));
+        let matching: Vec<_> = matching.collect();
+        let next_unused = matching.iter().find(|(index, _)| !calls.answered.contains(index));
+        match next_unused.or(matching.last()) {
             Some((index, stub)) => {
                 calls.answered.push(*index);
                 stub.answer()
@@ -72,7 +73,7 @@ impl Callees for Stubs {
 }
 
 impl Stub {
-    fn fits(&self, callee: &Invocation, input: &Value) -> bool {
+    fn matches_call(&self, callee: &Invocation, input: &Value) -> bool {
         self.capability == callee.capability
             && self.action == callee.action
             && self.input.as_ref().is_none_or(|pattern| matches(pattern, input))

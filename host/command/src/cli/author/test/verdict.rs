@@ -1,8 +1,8 @@
 //! The actual outcome of a case, and its differences from the expected one.
 
 use super::{
-    case::{Case, Expected, ID},
-    files::Place,
+    case::{Case, Expected, ID_MEMBER},
+    files::CaseLocation,
     pattern::{Difference, compare},
 };
 use portolan_pipeline::Effects;
@@ -15,9 +15,9 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) location: CaseLocation,
     /// The actual parts of the outcome, by name: `expect`, `after`, `events` and `timers`.
-    pub(super) came: Map<String, Value>,
+    pub(super) actual: Map<String, Value>,
     pub(super) differences: Vec<Difference>,
     pub(super) time: Duration,
 }
@@ -29,7 +29,7 @@ impl Verdict {
 }
 
 /// Returns the actual parts of the outcome.
-pub(super) fn came(
+pub(super) fn actual_parts(
     outcome: Result<(Value, Option<Value>), Failure>,
     effects: &Effects,
     after: Map<String, Value>,
@@ -39,10 +39,9 @@ pub(super) fn came(
         Ok((output, Some(next))) => json!({ "output": output, "next": next }),
         Err(failure) => json!({ "error": error(failure) }),
     };
-    let timers = effects
-        .timers
-        .iter()
-        .map(|(at, action, input)| json!({ "action": action, "at": at, "input": parsed(input) }));
+    let timers = effects.timers.iter().map(
+        |(at, action, input)| json!({ "action": action, "at": at, "input": parse_or_null(input) }),
+    );
     Map::from_iter([
         ("expect".to_owned(), expect),
         ("after".to_owned(), Value::Object(after)),
@@ -64,7 +63,7 @@ fn error(failure: Failure) -> Value {
 }
 
 fn event(event: &NewEvent) -> Value {
-    let to = match &event.audience {
+    let audience = match &event.audience {
         Audience::Agent(id) => json!({ "agent": id }),
         Audience::Owner(id) => json!({ "owner": id }),
         Audience::Capabilities | Audience::Listeners | Audience::Webhook { .. } => {
@@ -72,26 +71,26 @@ fn event(event: &NewEvent) -> Value {
         }
     };
     let (name, subject) = (&event.event_type, &event.subject);
-    json!({ "type": name, "subject": subject, "to": to, "data": parsed(&event.data) })
+    json!({ "type": name, "subject": subject, "to": audience, "data": parse_or_null(&event.data) })
 }
 
 /// Returns a document as a case writes it.
 pub(super) fn document(document: Document) -> Value {
-    let mut written = Map::from_iter([(ID.to_owned(), Value::String(document.id))]);
-    if let Value::Object(members) = parsed(&document.body) {
-        written.extend(members);
+    let mut case_document = Map::from_iter([(ID_MEMBER.to_owned(), Value::String(document.id))]);
+    if let Value::Object(members) = parse_or_null(&document.body) {
+        case_document.extend(members);
     }
-    Value::Object(written)
+    Value::Object(case_document)
 }
 
-fn parsed(text: &str) -> Value {
+fn parse_or_null(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
 /// Compares the parts that a case expects with the actual ones. A case that expects nothing
 /// differs, so that it is recorded.
-pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Difference> {
-    let expect = case.expect.as_ref().map(expected);
+pub(super) fn differences(case: &Case, actual: &Map<String, Value>) -> Vec<Difference> {
+    let expect = case.expect.as_ref().map(expected_part);
     let after = case.after.clone().map(Value::Object);
     let parts = [
         ("expect", expect),
@@ -101,15 +100,15 @@ pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Differe
     ];
     let mut differences = Vec::new();
     for (name, pattern) in parts {
-        if let (Some(pattern), Some(came)) = (pattern, came.get(name)) {
-            compare_part(name, &pattern, came, &mut differences);
+        if let (Some(pattern), Some(actual)) = (pattern, actual.get(name)) {
+            compare_part(name, &pattern, actual, &mut differences);
         }
     }
-    if case.compares_nothing() {
+    if case.is_unrecorded() {
         differences.push(Difference {
             at: "expect".to_owned(),
             expected: "what is to come; `portolan test --update` records it".to_owned(),
-            came: came.get("expect").map(Value::to_string).unwrap_or_default(),
+            actual: actual.get("expect").map(Value::to_string).unwrap_or_default(),
         });
     }
     differences
@@ -117,21 +116,21 @@ pub(super) fn differences(case: &Case, came: &Map<String, Value>) -> Vec<Differe
 
 /// Compares a part. An output instead of an error, or the reverse, is one difference for the whole
 /// part.
-fn compare_part(name: &str, pattern: &Value, came: &Value, differences: &mut Vec<Difference>) {
-    let other_kind = ["output", "error"]
+fn compare_part(name: &str, pattern: &Value, actual: &Value, differences: &mut Vec<Difference>) {
+    let is_other_kind = ["output", "error"]
         .into_iter()
-        .any(|kind| name == "expect" && pattern.get(kind).is_some() && came.get(kind).is_none());
-    match other_kind {
+        .any(|kind| name == "expect" && pattern.get(kind).is_some() && actual.get(kind).is_none());
+    match is_other_kind {
         true => differences.push(Difference {
             at: name.to_owned(),
             expected: pattern.to_string(),
-            came: came.to_string(),
+            actual: actual.to_string(),
         }),
-        false => compare(name, pattern, came, differences),
+        false => compare(name, pattern, actual, differences),
     }
 }
 
-fn expected(expected: &Expected) -> Value {
+fn expected_part(expected: &Expected) -> Value {
     let Expected { output, next, error } = expected.clone();
     let members = [("output", output), ("next", next), ("error", error)];
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

@@ -1,0 +1,254 @@
+//! The whole host in this process: opens every crate with one clock, and serves until it is told to stop.
+
+use crate::config::Config;
+use anyhow::Context as _;
+use portolan_catalog::{Catalog, CatalogOptions, Service, Status};
+use portolan_events::Events;
+use portolan_http::{App, Listeners, OperatorAccess, OperatorSocket, OperatorToken, Proxies};
+use portolan_identity::{Identity, Settings};
+use portolan_mcp::{Server, ServerHandler};
+use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
+use portolan_pipeline::{Host, Rates};
+use portolan_publication::{Feeds, FeedsOptions, HostDescription, records::RecordsFolder};
+use portolan_sandbox::Sandbox;
+use portolan_store::{Store, create_private_folder};
+use portolan_vocabulary::{Clock, Keyring, Retention, Role, SCOPES};
+use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
+use tokio::sync::watch;
+
+/// The file in the data folder that lists the erased people.
+pub(crate) const ERASURES: &str = "erasures";
+
+/// What a host gets from the process that it runs in.
+#[derive(Debug)]
+pub struct HostResources {
+    pub listeners: Listeners,
+    /// The one clock of the host.
+    pub clock: Clock,
+    /// The engine, which several hosts can share.
+    pub sandbox: Arc<Sandbox>,
+    /// Certificate authorities that are trusted in addition to those of the system.
+    pub trusted: Vec<Certificate>,
+    /// Becomes true when the host is to stop.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// A host whose parts are open and whose catalog is loaded, and which does not answer requests yet.
+#[derive(Debug)]
+pub struct OpenHost {
+    app: Arc<App>,
+    store: Store,
+    listeners: Listeners,
+    retention: Retention,
+    stop: watch::Receiver<bool>,
+}
+
+impl OpenHost {
+    /// Opens the database, loads the catalog and the feeds, and starts the tasks that keep them up
+    /// to date.
+    pub async fn open(config: &Config, resources: HostResources) -> anyhow::Result<Self> {
+        let HostResources { mut listeners, clock, sandbox, trusted, stop } = resources;
+        let public = listeners.public.local_addr()?;
+        let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{public}"));
+        let admin_port = listeners.admin.local_addr()?.port();
+        let parts = HostParts {
+            public_url: public_url.clone(),
+            admin_port,
+            clock,
+            sandbox,
+            trusted,
+            stop: stop.clone(),
+        };
+        // On the heap, because the types of futures within futures have a limited depth.
+        let host = Box::pin(open_pipeline(config, parts)).await?;
+        let store = host.store.clone();
+        let proxies = Proxies(config.trusted_proxies.clone());
+        let operator = operator_access(config)?;
+        listeners.socket = OperatorSocket::open(&config.data_dir)?;
+        let app = App::new(host, public_url, proxies, operator, config.mcp.clone());
+        Ok(Self { app, store, listeners, retention: config.retention, stop })
+    }
+
+    /// Returns the state that handlers reach, for programs that add routes of their own.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Returns the addresses for agents and for the operator.
+    pub fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        Ok((self.listeners.public.local_addr()?, self.listeners.admin.local_addr()?))
+    }
+
+    /// Returns what the catalog has loaded and refused.
+    pub fn catalog_status(&self) -> Status {
+        self.app.host.catalog.status()
+    }
+
+    /// Answers requests and runs due work until the host is told to stop, then finishes the work in
+    /// flight. `wrap` wraps the server of MCP.
+    pub async fn serve<S: ServerHandler + Send + 'static>(
+        self,
+        wrap: impl Fn(Server) -> S + Send + Sync + 'static,
+    ) -> anyhow::Result<()> {
+        let Self { app, store, listeners, retention, stop } = self;
+        let worker_task = tokio::spawn(Arc::clone(&app.host).run_due_work(stop.clone(), retention));
+        let sender_task = tokio::spawn(Arc::clone(&app.host.events).send());
+        let mcp = app.mcp.service(wrap);
+        portolan_http::serve(listeners, app, mcp, stop).await?;
+        worker_task.await?;
+        sender_task.await?;
+        store.close().await;
+        Ok(())
+    }
+}
+
+/// What the parts of a host are opened with, in addition to the configuration.
+pub(crate) struct HostParts {
+    pub(crate) public_url: String,
+    /// The operator's port, to which nothing of this host connects.
+    pub(crate) admin_port: u16,
+    pub(crate) clock: Clock,
+    pub(crate) sandbox: Arc<Sandbox>,
+    pub(crate) trusted: Vec<Certificate>,
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+/// Opens the database, loads the catalog and the feeds, and returns the host that runs calls.
+pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::Result<Arc<Host>> {
+    let HostParts { public_url, admin_port, clock, sandbox, trusted, stop } = parts;
+    let keys = secret_keys(config)?;
+    let quotas = config.quotas.clone();
+    let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
+    let assigned = |role| config.roles.assigned(role).map(str::to_owned);
+    let settings = Settings {
+        public_url: public_url.clone(),
+        access_seconds: config.tokens.access_seconds,
+        refresh_days: config.tokens.refresh_days,
+        redirects: config.redirect_hosts.clone(),
+        phone_verification: assigned(Role::PhoneVerification),
+    };
+    let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin_port)?;
+    let identity =
+        Identity::open(store.clone(), &keys, settings, outgoing.clone(), clock.clone()).await?;
+    let events = Events::new(
+        store.clone(),
+        &public_url,
+        outgoing,
+        config.webhooks.clone(),
+        assigned(Role::WebhookManagement),
+        stop.clone(),
+        clock.clone(),
+    );
+    let catalog = open_catalog(config, &public_url, &sandbox, &store, stop.clone(), &clock).await?;
+    create_data_folder(config)?;
+    let erasures = config.data_dir.join(ERASURES);
+    let erased = store.use_erasure_list(&erasures, clock.now()).await?;
+    if erased > 0 {
+        tracing::info!(erased, "erased people whom the database still contained");
+    }
+    let host_description = HostDescription {
+        public_url: public_url.clone(),
+        mcp_url: identity.mcp_audience().to_owned(),
+        scopes: SCOPES.to_vec(),
+        provider: config.provider.clone(),
+    };
+    let records = config.data_dir.join("records");
+    let records = RecordsFolder::open(records.clone(), keys)
+        .with_context(|| format!("cannot create the folder {}", records.display()))?;
+    let options = FeedsOptions {
+        folder: config.feeds_dir.clone(),
+        host: host_description,
+        records,
+        clock: clock.clone(),
+    };
+    let feeds = Feeds::start(options, stop).await;
+    let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::unlimited() };
+    let sms = Sms::new(config.sms.clone(), &public_url)?;
+    let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
+    Ok(Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates, clock))
+}
+
+async fn open_catalog(
+    config: &Config,
+    public_url: &str,
+    sandbox: &Arc<Sandbox>,
+    store: &Store,
+    stop: watch::Receiver<bool>,
+    clock: &Clock,
+) -> anyhow::Result<Arc<Catalog>> {
+    std::fs::create_dir_all(&config.catalog_dir).with_context(|| {
+        format!("cannot create the catalog folder {}", config.catalog_dir.display())
+    })?;
+    let options = CatalogOptions {
+        folder: config.catalog_dir.clone(),
+        start_note: config.data_dir.join("catalog.start"),
+        failures: config.data_dir.join("catalog.failures"),
+        installation_note: config.data_dir.join("catalog.installed"),
+        publishing: config.publishing.clone(),
+        grants: config.grants.clone(),
+        trust: config.trust.clone(),
+        roles: config.roles.clone(),
+        service: Service {
+            started_at: clock.now(),
+            public_url: public_url.to_owned(),
+            limits: config.limits.table().to_vec(),
+        },
+        clock: clock.clone(),
+    };
+    Catalog::start(Arc::clone(sandbox), store.clone(), options, stop).await
+}
+
+/// Returns the rules for the operator's address, with the configured token or the one in the data
+/// folder.
+fn operator_access(config: &Config) -> anyhow::Result<OperatorAccess> {
+    create_data_folder(config)?;
+    let token = match &config.operator_token {
+        Some(token) => OperatorToken::configured(token),
+        None => OperatorToken::open(&config.data_dir)?,
+    };
+    let (hosts, metrics_public) = (config.operator_hosts.clone(), config.metrics_public);
+    Ok(OperatorAccess { token, hosts, metrics_public })
+}
+
+fn create_data_folder(config: &Config) -> anyhow::Result<()> {
+    create_private_folder(&config.data_dir)
+        .with_context(|| format!("cannot create the data folder {}", config.data_dir.display()))
+}
+
+/// Returns the configured keys, or those of the file `secret.keys` in the data folder, which is created
+/// at the first start.
+fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
+    if let Some(keys) = &config.secret_keys {
+        return Ok(keys.clone());
+    }
+    let path = config.data_dir.join("secret.keys");
+    create_data_folder(config)?;
+    let file_name = || path.display().to_string();
+    if !path.exists()
+        && let Err(error) = create_secret_keys(&path, &config.data_dir)
+    {
+        anyhow::bail!(
+            "cannot write {}: {error}; let this user write there, or choose another folder with --data-dir",
+            file_name()
+        );
+    }
+    let text = std::fs::read_to_string(&path).with_context(file_name)?;
+    Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", file_name()))
+}
+
+/// Creates the file by a rename: after a crash, a partial file would fail the next start.
+fn create_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    writeln!(
+        file,
+        "# The newest key comes first. Keep older keys as long as anything that they signed or sealed.\n{}",
+        Keyring::generate()?
+    )?;
+    file.as_file().sync_all()?;
+    match file.persist_noclobber(path) {
+        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error.error.into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,28 @@
+//! The authenticated sender of a message.
+
+use portolan_vocabulary::AgentCaller;
+use rmcp::{ErrorData, model::Extensions};
+use std::{fmt, sync::Arc};
+
+/// The authenticated sender of a message, which travels with the request as an extension.
+#[derive(Clone)]
+pub struct Sender {
+    pub caller: AgentCaller,
+    /// The token, which a stream checks again because it lasts longer than its request.
+    pub token: Arc<str>,
+    pub request_id: Arc<str>,
+}
+
+impl fmt::Debug for Sender {
+    /// Leaves out the token.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sender").field("caller", &self.caller).finish_non_exhaustive()
+    }
+}
+
+/// Returns the sender of the message of a request with these extensions.
+pub(super) fn sender(extensions: &Extensions) -> Result<&Sender, ErrorData> {
+    let parts = extensions.get::<http::request::Parts>();
+    let sender = parts.and_then(|parts| parts.extensions.get::<Sender>());
+    sender.ok_or_else(|| ErrorData::internal_error("the sender is unknown", None))
+}

@@ -1,0 +1,111 @@
+//! Reads stored documents into values.
+
+use crate::{limits::MOST_BLOCKS, refusals::*, rule::*, series::*, spans::*, types::*, zones::*};
+use portolan_sdk::prelude::*;
+
+/// The zones that a call has read so far.
+#[derive(Debug, Default)]
+pub(crate) struct Zones(Vec<Zone>);
+
+impl Zones {
+    pub(crate) fn named(&mut self, name: &str) -> Option<Zone> {
+        if let Some(known) = self.0.iter().find(|zone| zone.name() == name) {
+            return Some(known.clone());
+        }
+        let zone = Zone::named(name)?;
+        self.0.push(zone.clone());
+        Some(zone)
+    }
+}
+
+impl Block {
+    /// Makes the block of a series, without a label.
+    pub(crate) fn of(owner_id: &str, source: Source, series: &Series, all_day: bool) -> Self {
+        let bounds = series.bounds();
+        Self {
+            owner_id: owner_id.to_owned(),
+            source,
+            uid: None,
+            recurrence_id: None,
+            start: series.start.to_string(),
+            end: series.end().to_string(),
+            all_day,
+            time_zone: series.zone.name().to_owned(),
+            rrule: series.rule.as_ref().map(Rule::to_string),
+            except: series.except.iter().map(ToString::to_string).collect(),
+            tentative: false,
+            label: None,
+            begins: bounds.start,
+            ends: bounds.end,
+        }
+    }
+
+    /// Returns the series; `None` if it cannot be parsed, for example because a newer version of
+    /// this capability wrote it.
+    pub(crate) fn series(&self, zones: &mut Zones) -> Option<Series> {
+        // If the zone no longer exists, UTC is better than no block at all.
+        let zone = zones.named(&self.time_zone).unwrap_or_else(Zone::utc);
+        let rule = self.rrule.as_deref().map(Rule::parse).transpose().ok()?;
+        let once = Series::once(zone, self.start.parse().ok()?, self.end.parse().ok()?);
+        let mut series = once.recurring(rule)?;
+        series.except = self.except.iter().filter_map(|time| time.parse().ok()).collect();
+        Some(series)
+    }
+}
+
+/// The maximum number of documents that one query reads.
+const PAGE: u32 = 1_000;
+
+/// Returns the person's blocks that can overlap this range.
+pub(crate) fn blocks(owner_id: &str, range: Span) -> Result<Vec<Stored<Block>>> {
+    within(BLOCKS, "owner_id", owner_id, range)
+}
+
+/// Returns the person's reservations that overlap this range.
+pub(crate) fn reservations(owner_id: &str, range: Span) -> Result<Vec<Stored<Reservation>>> {
+    within(RESERVATIONS, "owner_ids[]", owner_id, range)
+}
+
+fn within<T: serde::de::DeserializeOwned>(
+    collection: Collection<T>,
+    owner: &str,
+    owner_id: &str,
+    range: Span,
+) -> Result<Vec<Stored<T>>> {
+    let (ends, begins) = (field("ends").gt(range.start), field("begins").lt(range.end));
+    let filter = field(owner).eq(owner_id).and(ends).and(begins);
+    let hits = collection.all(Query::new().filter(filter).limit(PAGE));
+    hits.map(|hit| Ok(hit?.document)).collect()
+}
+
+pub(crate) fn hours(owner_id: &str) -> Result<Option<Stored<Hours>>> {
+    Ok(AVAILABILITIES.get(owner_id)?)
+}
+
+/// Returns the time zone of the person's availability, or else UTC.
+pub(crate) fn home(owner_id: &str) -> Result<Zone> {
+    Ok(hours(owner_id)?.map_or_else(Zone::utc, |hours| hours.value.zone()))
+}
+
+/// A person's calendar that is being changed.
+pub(crate) struct Change(Stored<Calendar>);
+
+impl Change {
+    /// Reads the calendar, so that a concurrent change of it makes this call run again.
+    pub(crate) fn of(owner_id: &str) -> Result<Self> {
+        Ok(Self(CALENDARS.get_or_default(owner_id)?))
+    }
+
+    /// Writes the calendar with the new number of blocks, even if that is the same, so that
+    /// concurrent changes conflict. Refuses more than `MOST_BLOCKS` blocks, unless there are no
+    /// more than before.
+    pub(crate) fn save(mut self, more: u32, less: u32) -> Result<()> {
+        let calendar = &mut self.0.value;
+        calendar.blocks = calendar.blocks.saturating_add(more).saturating_sub(less);
+        if more > less && calendar.blocks > MOST_BLOCKS {
+            return Err(CalendarError::BlockLimitReached);
+        }
+        calendar.changes += 1;
+        Ok(CALENDARS.save(&mut self.0)?)
+    }
+}

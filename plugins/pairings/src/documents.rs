@@ -1,0 +1,289 @@
+//! The stored documents: pairings, the state of each pair of listings, and the recent proposals of
+//! each person.
+
+use crate::{refusals::*, states::*};
+use people_kit::{listings::Profile, pairings::Origin};
+use portolan_sdk::documents::Person;
+use portolan_sdk::documents::PersonalField::Shared;
+use portolan_sdk::{documents::OpenIds, prelude::*};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The maximum number of proposals of one listing that wait for an answer at the same time.
+pub(crate) const OPEN_OF_A_LISTING: usize = 10;
+/// The daily limit of proposals of one person.
+pub(crate) const PROPOSALS_A_DAY: Window = Window { most: 20, within: DAY };
+/// The maximum number of questions of the recipient before they decide.
+pub(crate) const QUESTIONS: usize = 2;
+/// The time after which an unanswered proposal expires.
+pub(crate) const SILENCE: u64 = 14 * DAY;
+/// The time after which a connection without activity is closed.
+pub(crate) const IDLE: u64 = 60 * DAY;
+/// The cooldown after a decline, in which the declined listing cannot be proposed to the same
+/// listing again.
+pub(crate) const COOLDOWN: u64 = 90 * DAY;
+/// The longest time for which credits are held: longer than any proposal waits, questions and
+/// answers included.
+pub(crate) const LONGEST_HOLD_S: u32 = 90 * 86_400;
+/// The maximum number of pairings that one call ends; the others follow in calls of their own.
+pub(crate) const AT_ONCE: u32 = 10;
+
+pub(crate) const PAIRINGS: Collection<Pairing> = Collection::new("pairings")
+    .people(&[
+        Person::redact("from.owner_id", &[Shared("from.disclosed"), Shared("messages[].text")]),
+        Person::redact("from.agent_id", &[]),
+        Person::redact("to.owner_id", &[Shared("to.disclosed"), Shared("messages[].text")]),
+        Person::redact("to.agent_id", &[]),
+        Person::redact("people", &[]),
+    ])
+    .index("sent", &["from.owner_id", "changed_at"])
+    .index("received", &["to.owner_id", "changed_at"])
+    .index("people", &["people", "state"])
+    .index("outgoing", &["from.listing_id", "state"])
+    .index("incoming", &["to.listing_id", "state"]);
+
+/// The state of each pair of listings, keyed by both ids. Two concurrent proposals conflict here.
+pub(crate) const PAIRS: Collection<Pair> = Collection::new("pairs").nobody();
+
+/// The unanswered proposals that were sent from each listing, keyed by the listing's id.
+pub(crate) const OPEN_PROPOSALS: Collection<OpenIds> = Collection::new("outboxes").nobody();
+
+/// The recent proposals of each person, keyed by the owner's id.
+pub(crate) const DAYS: Collection<Day> = Collection::new("days").people(&[Person::delete("$id")]);
+
+#[document]
+#[entity(
+    kind = "pairing", collection = PAIRINGS, not_found = PairingError::PairingNotFound
+)]
+pub(crate) struct Pairing {
+    pub(crate) from: Side,
+    pub(crate) to: Side,
+    /// Both people, in the order of their ids.
+    pub(crate) people: String,
+    /// The category of the recipient's listing.
+    pub(crate) category: String,
+    pub(crate) origin: Origin,
+    pub(crate) state: State,
+    /// When it last changed, in milliseconds since the Unix epoch, like all times in this file.
+    pub(crate) changed_at: u64,
+    /// When it expires or is closed.
+    pub(crate) due_at: Option<u64>,
+    pub(crate) messages: Vec<ProposalMessage>,
+    /// The candidate from which the proposal came, as the proposer said.
+    pub(crate) candidate_id: Option<String>,
+    /// The hold, while credits are held.
+    pub(crate) hold_id: Option<String>,
+    pub(crate) cost: u32,
+    pub(crate) thread_id: Option<String>,
+    pub(crate) reason_code: Option<Reason>,
+    pub(crate) outcome: Option<Outcome>,
+    /// The kinds of contact data that were exchanged.
+    #[serde(default)]
+    pub(crate) exchanged: BTreeSet<Kind>,
+}
+
+#[document]
+pub(crate) struct Side {
+    pub(crate) owner_id: String,
+    pub(crate) listing_id: String,
+    /// The agent that last acted for this side.
+    pub(crate) agent_id: Option<String>,
+    /// The disclosed values: sealed if they were given here, without a value if they are stored
+    /// elsewhere.
+    #[serde(default)]
+    pub(crate) disclosed: BTreeMap<Kind, Option<String>>,
+}
+
+/// A message from before the two were connected.
+#[document]
+pub(crate) struct ProposalMessage {
+    pub(crate) by: Role,
+    pub(crate) kind: MessageKind,
+    pub(crate) text: String,
+    pub(crate) at: u64,
+}
+
+#[choice]
+pub(crate) enum Role {
+    /// The person proposed it to the other side.
+    Sent,
+    /// The person received it.
+    Received,
+}
+
+#[choice]
+pub(crate) enum MessageKind {
+    Proposal,
+    Question,
+    Answer,
+    /// The message of the decision.
+    Reply,
+}
+
+/// A kind of contact data.
+#[choice(PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// The phone number with which the person claimed their agents.
+    Phone,
+    Email,
+    FullName,
+    ExactAddress,
+    /// The links of the person's profile.
+    Links,
+}
+
+#[choice]
+pub(crate) enum Reason {
+    NotAFit,
+    Timing,
+    Location,
+    Compensation,
+    AlreadyFound,
+    Other,
+}
+
+#[choice]
+pub(crate) enum Outcome {
+    Hired,
+    Leased,
+    Invested,
+    Met,
+    NoFit,
+    NoShow,
+    Other,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Pair {
+    /// The open pairing.
+    pub(crate) open: Option<String>,
+    pub(crate) declined: Option<Declined>,
+}
+
+#[document]
+pub(crate) struct Declined {
+    pub(crate) pairing_id: String,
+    /// The listing that was proposed. The other side may still propose.
+    pub(crate) listing_id: String,
+    pub(crate) at: u64,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Day {
+    pub(crate) proposed_at: Vec<u64>,
+}
+
+impl Role {
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Sent => Self::Received,
+            Self::Received => Self::Sent,
+        }
+    }
+}
+
+impl Pairing {
+    pub(crate) fn new(from: &Profile, to: &Profile, origin: Origin, now: u64) -> Self {
+        let side = |listing: &Profile| Side {
+            owner_id: listing.owner_id.clone(),
+            listing_id: listing.listing_id.clone(),
+            agent_id: None,
+            disclosed: BTreeMap::new(),
+        };
+        Self {
+            from: side(from),
+            to: side(to),
+            people: both(&from.owner_id, &to.owner_id),
+            category: to.category.clone(),
+            origin,
+            state: State::Proposed,
+            changed_at: now,
+            due_at: None,
+            messages: Vec::new(),
+            candidate_id: None,
+            hold_id: None,
+            cost: 0,
+            thread_id: None,
+            reason_code: None,
+            outcome: None,
+            exchanged: BTreeSet::new(),
+        }
+    }
+
+    /// Returns the side of this person; `None` if the pairing is not theirs.
+    pub(crate) fn role(&self, owner_id: &str) -> Option<Role> {
+        match owner_id {
+            id if id == self.from.owner_id => Some(Role::Sent),
+            id if id == self.to.owner_id => Some(Role::Received),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn side(&self, role: Role) -> &Side {
+        match role {
+            Role::Sent => &self.from,
+            Role::Received => &self.to,
+        }
+    }
+
+    pub(crate) fn side_mut(&mut self, role: Role) -> &mut Side {
+        match role {
+            Role::Sent => &mut self.from,
+            Role::Received => &mut self.to,
+        }
+    }
+
+    pub(crate) fn questions(&self) -> usize {
+        self.messages.iter().filter(|message| message.kind == MessageKind::Question).count()
+    }
+
+    /// Returns whether the recipient is known to have read the proposal. Reads are not recorded, so
+    /// only a message of the recipient proves it.
+    pub(crate) fn was_seen(&self) -> bool {
+        self.messages.iter().any(|message| message.by == Role::Received)
+    }
+}
+
+/// Returns the key of two listings or of two people, which is the same for both orders.
+pub(crate) fn both(one: &str, other: &str) -> String {
+    let (first, second) = if one <= other { (one, other) } else { (other, one) };
+    format!("{first}/{second}")
+}
+
+pub(crate) fn pair(one: &Profile, other: &Profile) -> Result<Pair> {
+    Ok(PAIRS.get_or_default(&both(&one.listing_id, &other.listing_id))?.value)
+}
+
+impl Pair {
+    /// Returns the declined proposal of this listing; `None` after its cooldown.
+    pub(crate) fn cooldown(&self, listing_id: &str, now: u64) -> Option<&Declined> {
+        self.any_cooldown(now).filter(|declined| declined.listing_id == listing_id)
+    }
+
+    /// Returns the declined proposal of either listing; `None` after its cooldown.
+    pub(crate) fn any_cooldown(&self, now: u64) -> Option<&Declined> {
+        self.declined.as_ref().filter(|declined| declined.at + COOLDOWN > now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_has_one_id() {
+        assert_eq!(both("lst_1", "lst_2"), both("lst_2", "lst_1"));
+        assert_ne!(both("lst_1", "lst_2"), both("lst_1", "lst_3"));
+    }
+
+    #[test]
+    fn a_cooldown_is_for_the_one_who_was_declined() {
+        let declined =
+            Declined { pairing_id: "pair_1".into(), listing_id: "lst_1".into(), at: 1_000 };
+        let pair = Pair { open: None, declined: Some(declined) };
+        assert!(pair.cooldown("lst_1", 2_000).is_some());
+        assert!(pair.cooldown("lst_2", 2_000).is_none());
+        assert!(pair.any_cooldown(2_000).is_some());
+        assert!(pair.cooldown("lst_1", 1_000 + COOLDOWN).is_none());
+    }
+}

@@ -1,0 +1,74 @@
+//! The events of a pairing, for one side or both.
+
+use crate::{documents::*, refusals::*, types::*};
+use portolan_sdk::prelude::*;
+
+/// An event of a pairing, with its summary and what it says about the conversation and the actor.
+pub(crate) struct Notice {
+    event: PairingEvent,
+    summary: &'static str,
+    /// Whether the next step reads the conversation, if there is one.
+    in_thread: bool,
+    /// Whether the event omits the acting person.
+    is_anonymous: bool,
+}
+
+pub(crate) const PROPOSAL: Notice = Notice::new(PROPOSED, "Somebody proposes to get in touch.");
+pub(crate) const ANSWER: Notice = Notice::new(MESSAGE, "Your question was answered.");
+pub(crate) const WITHDRAWAL: Notice = Notice::new(WITHDRAWN, "A proposal to you was withdrawn.");
+pub(crate) const CONNECTION: Notice =
+    Notice::new(CONNECTED, "You are connected: a conversation is open.").in_thread();
+/// The connection of people who agreed elsewhere. It does not say who was the last to agree.
+pub(crate) const MUTUAL: Notice = Notice { is_anonymous: true, ..CONNECTION };
+pub(crate) const EXCHANGE: Notice =
+    Notice::new(CONTACT_EXCHANGED, "Both sides have disclosed contact data to each other.");
+pub(crate) const EXPIRY: Notice = Notice::new(EXPIRED, "A proposal expired without an answer.");
+pub(crate) const CLOSING: Notice = Notice::new(CLOSED, "The pairing is closed.");
+/// The end of a pairing for a reason that is not disclosed, such as a block. The event is the same
+/// for all of these reasons.
+pub(crate) const CANCELLATION: Notice =
+    Notice { is_anonymous: true, ..Notice::new(CANCELLED, "The pairing has ended.") };
+
+/// The recipients of an event for both sides.
+pub(crate) const BOTH: &[Role] = &[Role::Sent, Role::Received];
+
+impl Notice {
+    pub(crate) const fn new(event: PairingEvent, summary: &'static str) -> Self {
+        Self { event, summary, in_thread: false, is_anonymous: false }
+    }
+
+    /// Sets the next step to reading the pairing's conversation.
+    pub(crate) const fn in_thread(self) -> Self {
+        Self { in_thread: true, ..self }
+    }
+
+    /// Publishes the event to these sides.
+    pub(crate) fn notify(
+        &self,
+        call: &Call,
+        pairing: &Stored<Pairing>,
+        to: &[Role],
+        facts: Facts,
+    ) -> Result<()> {
+        let value = &pairing.value;
+        let facts = Facts {
+            from_listing_id: value.from.listing_id.clone(),
+            to_listing_id: value.to.listing_id.clone(),
+            thread_id: value.thread_id.clone(),
+            ..facts
+        };
+        let data = match self.is_anonymous {
+            true => Data::by_system(pairing.resource(), self.summary, facts),
+            false => Data::new(call, pairing.resource(), self.summary, facts),
+        };
+        let data = data.next(match value.thread_id.as_ref().filter(|_| self.in_thread) {
+            Some(thread_id) => read_thread(thread_id),
+            None => get(&pairing.id),
+        });
+        for role in to {
+            let owner_id = value.side(*role).owner_id.clone();
+            pairing.publish(self.event, Audience::Owner(owner_id), &data)?;
+        }
+        Ok(())
+    }
+}

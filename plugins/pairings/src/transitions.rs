@@ -1,0 +1,143 @@
+//! The transitions of a pairing, with everything that follows from them.
+
+use crate::credits::{self, By};
+use crate::{documents::*, refusals::*, states::*, types::*, views::*};
+use portolan_sdk::prelude::*;
+
+/// Returns a pairing of the caller, and their side of it. Refuses any other as not found.
+pub(crate) fn load_with_role(call: &Call, pairing_id: &str) -> Result<(Stored<Pairing>, Role)> {
+    let me = call.owner_id().ok_or(PairingError::PairingNotFound)?;
+    let pairing = Pairing::load(pairing_id)?;
+    let role = pairing.value.role(me).ok_or(PairingError::PairingNotFound)?;
+    Ok((pairing, role))
+}
+
+/// Returns a pairing of the caller, and their side of it, to be changed by `action`. Refuses like
+/// [`mine`] and [`ensure_may`].
+pub(crate) fn load_for_action(
+    call: &Call,
+    pairing_id: &str,
+    action: &str,
+    expected: Option<Version>,
+) -> Result<(Stored<Pairing>, Role)> {
+    let (pairing, role) = load_with_role(call, pairing_id)?;
+    ensure_allowed(call, &pairing, role, action, expected)?;
+    Ok((pairing, role))
+}
+
+/// Refuses if this side may not take the action now, or if the caller expects another version.
+pub(crate) fn ensure_allowed(
+    call: &Call,
+    pairing: &Stored<Pairing>,
+    role: Role,
+    action: &str,
+    expected: Option<Version>,
+) -> Result<()> {
+    let (id, state) = (pairing.id.as_str(), pairing.value.state);
+    PAIRING.step(id, state, action).map_err(|refusal| for_role(refusal, role, state))?;
+    if !allowed(role, state).contains(&action) {
+        return Err(PairingError::not_yours(id));
+    }
+    let me = call.require_owner()?;
+    let current =
+        || ViewContext::load(me, [pairing]).and_then(|context| context.view(pairing, me)).ok();
+    Ok(pairing.ensure_version(expected, current, get(id))?)
+}
+
+/// Records the agent that acts for this side.
+pub(crate) fn record_agent(call: &Call, pairing: &mut Stored<Pairing>, role: Role) -> Result<()> {
+    pairing.value.side_mut(role).agent_id = Some(call.require_agent()?.agent_id.clone());
+    Ok(())
+}
+
+/// Limits the allowed actions of a refusal to those of this side.
+pub(crate) fn for_role(mut refusal: Refusal, role: Role, state: State) -> Refusal {
+    if let Some(conflict) = &mut refusal.conflict {
+        conflict["allowed_actions"] = portolan_sdk::to_value(&allowed(role, state));
+    }
+    refusal
+}
+
+/// Returns the actions that the side with this role may take in this state.
+pub(crate) fn allowed(role: Role, state: State) -> Vec<&'static str> {
+    let role = match role {
+        Role::Sent => PROPOSER,
+        Role::Received => RECIPIENT,
+    };
+    PAIRING.allowed_as(role, state)
+}
+
+/// Applies `action` to a pairing and saves it, with its timer, its pair, its listing's open
+/// proposals and its credits.
+pub(crate) fn enter(
+    call: &Call,
+    pairing: &mut Stored<Pairing>,
+    action: &str,
+    to: State,
+    by: By,
+) -> Result<()> {
+    let is_new = pairing.revision == 0;
+    if !is_new {
+        PAIRING.step_to(&pairing.id, pairing.value.state, action, to)?;
+    }
+    pairing.value.state = to;
+    update_pair(call, &pairing.id, &pairing.value)?;
+    credits::settle(&mut pairing.value, by)?;
+    touch(call, pairing)
+}
+
+/// Saves a pairing after activity, with a new due time.
+pub(crate) fn touch(call: &Call, pairing: &mut Stored<Pairing>) -> Result<()> {
+    let now = call.now();
+    let value = &mut pairing.value;
+    value.changed_at = now;
+    value.due_at = match value.state {
+        State::Proposed | State::Clarifying => Some(now + SILENCE),
+        State::Connected => Some(now + IDLE),
+        _ => None,
+    };
+    save(pairing)
+}
+
+/// Saves a pairing, and sets its timer or cancels it.
+pub(crate) fn save(pairing: &mut Stored<Pairing>) -> Result<()> {
+    let (timer, id) = (format!("due/{}", pairing.id), pairing.id.clone().into());
+    match pairing.value.due_at {
+        Some(at) => {
+            let action = if pairing.value.state.is_waiting() { "expire" } else { "close_idle" };
+            timers::set(&timer, at, action, &PairingId { pairing_id: id })?;
+        }
+        None => _ = timers::cancel(&timer)?,
+    }
+    Ok(pairing.save()?)
+}
+
+/// Updates the open pairing of the two listings, and the open proposals of the proposer's listing.
+fn update_pair(call: &Call, pairing_id: &str, pairing: &Pairing) -> Result<()> {
+    let mut pair = PAIRS.get_or_default(&both(&pairing.from.listing_id, &pairing.to.listing_id))?;
+    pair.value.open = pairing.state.is_open().then(|| pairing_id.to_owned());
+    if pairing.state == State::Declined {
+        pair.value.declined = Some(Declined {
+            pairing_id: pairing_id.to_owned(),
+            listing_id: pairing.from.listing_id.clone(),
+            at: call.now(),
+        });
+    }
+    PAIRS.put(&pair.id, &pair.value, Expect::Any)?;
+    let listing_id = pairing.from.listing_id.as_str();
+    if !pairing.state.is_waiting() {
+        OPEN_PROPOSALS.leave(listing_id, pairing_id)?;
+    } else if OPEN_PROPOSALS.enter(listing_id, pairing_id)? > OPEN_OF_A_LISTING {
+        return Err(PairingError::too_many_open());
+    }
+    Ok(())
+}
+
+/// Counts a proposal of this person, or refuses if the daily limit is reached.
+pub(crate) fn count_proposal(call: &Call, owner_id: &str) -> Result<()> {
+    let mut day = DAYS.get_or_default(owner_id)?;
+    let (times, next) = (&mut day.value.proposed_at, list().field("role", "sent"));
+    let message = "The limit of proposals for one day is reached.";
+    PROPOSALS_A_DAY.count(times, call.now(), "proposals_per_day", message, next)?;
+    Ok(DAYS.save(&mut day)?)
+}
