@@ -8,7 +8,9 @@ use crate::{
     error::SandboxError,
     imports::CONTRACT,
     prepare::Prepared,
+    run::INTERRUPTION,
     state::CallState,
+    trap::CallStack,
 };
 use portolan_vocabulary::{
     Access, ActionDescriptor, Annotation, Audience, Caller, Collection, Descriptor, Erasure,
@@ -82,12 +84,12 @@ impl Sandbox {
                     let instance = pre.instantiate_async(&mut store).await?;
                     instance.call_describe(&mut store).await
                 };
-                (tokio::time::timeout(time, call).await, store.into_data())
+                (tokio::time::timeout(time + INTERRUPTION, call).await, store.into_data())
             })
             .await;
         state.finish_log();
         match result {
-            Err(_elapsed) => Err(SandboxError::OutOfTime.into()),
+            Err(_elapsed) => Err(SandboxError::OutOfTime(CallStack::default()).into()),
             Ok(Err(error)) => Err(self.classify_error(&error, &state).into()),
             Ok(Ok(descriptor)) => Ok(descriptor.into()),
         }

@@ -1,6 +1,6 @@
 //! The reasons why a sandbox has no answer, and the failure for each.
 
-use crate::trap::GuestTrap;
+use crate::trap::{CallStack, GuestTrap};
 use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
 use serde_json::json;
 
@@ -9,12 +9,12 @@ use serde_json::json;
 pub enum SandboxError {
     #[error("no sandbox was free in time")]
     Busy,
-    #[error("out of time")]
-    OutOfTime,
+    #[error("out of time{0}")]
+    OutOfTime(CallStack),
     #[error("trapped: {0}")]
     Trapped(Box<GuestTrap>),
-    #[error("asked for more memory than {0} bytes")]
-    OutOfMemory(u64),
+    #[error("asked for more memory than {0} bytes{1}")]
+    OutOfMemory(u64, CallStack),
     #[error("answered with more than {0} bytes")]
     OutputTooLarge(u64),
     #[error("the host failed: {0}")]
@@ -27,11 +27,11 @@ impl From<SandboxError> for Failure {
             |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
         match error {
             SandboxError::Busy => Self::new(ErrorCode::CapabilityUnavailable).after_s(RETRY_SOON_S),
-            SandboxError::OutOfTime => {
+            SandboxError::OutOfTime(_) => {
                 Self::new(ErrorCode::CapabilityTimeout).after_s(RETRY_SOON_S)
             }
             SandboxError::Trapped(_) => Self::new(ErrorCode::CapabilityTrapped),
-            SandboxError::OutOfMemory(bytes) => {
+            SandboxError::OutOfMemory(bytes, _) => {
                 Self::new(ErrorCode::CapabilityTrapped).conflict(limit("call_memory_bytes", bytes))
             }
             SandboxError::OutputTooLarge(bytes) => Self::new(ErrorCode::CapabilityAnswerInvalid)
@@ -50,9 +50,9 @@ mod tests {
         let trap = GuestTrap { reason: "secret".to_owned(), ..GuestTrap::default() };
         let answers = [
             (SandboxError::Busy, "capability_unavailable", true),
-            (SandboxError::OutOfTime, "capability_timeout", true),
+            (SandboxError::OutOfTime(CallStack::default()), "capability_timeout", true),
             (SandboxError::Trapped(Box::new(trap)), "capability_trapped", false),
-            (SandboxError::OutOfMemory(1), "capability_trapped", false),
+            (SandboxError::OutOfMemory(1, CallStack::default()), "capability_trapped", false),
             (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
             (SandboxError::Host("secret".to_owned()), "internal_error", true),
         ];

@@ -79,4 +79,4 @@ pub use prepare::{PrepareError, Prepared};
 pub use screen::{EXPORTS, screen};
 pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};
 pub use source::{Program, Source, with_source};
-pub use trap::{Frame, GuestTrap};
+pub use trap::{CallStack, Frame, GuestTrap};

@@ -55,14 +55,15 @@ struct Measured {
 }
 
 impl Computing {
-    /// Interrupts the guest of this store regularly from now on, measures its computing time, and lets it
-    /// yield once its call is long.
-    pub(super) fn watch(&self, store: &mut Store<CallState>) {
-        let computing = self.clone();
+    /// Interrupts the guest of this store regularly from now on, measures its computing time, lets it yield once
+    /// its call is long, and ends it when `time` has passed.
+    pub(super) fn watch(&self, store: &mut Store<CallState>, time: Duration) {
+        let (computing, started) = (self.clone(), Instant::now());
         store.set_epoch_deadline(UNINTERRUPTED_EPOCHS);
         store.epoch_deadline_callback(move |_context| {
             computing.read();
             Ok(match computing.is_long() {
+                true if started.elapsed() >= time => UpdateDeadline::Interrupt,
                 true => UpdateDeadline::Yield(1),
                 false => UpdateDeadline::Continue(1),
             })

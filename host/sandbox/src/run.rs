@@ -1,12 +1,21 @@
 //! One call in a fresh sandbox, and why it can end without an answer.
 
 use crate::{
-    answer::GuestAnswer, context::CallContext, contract::types, engine::Sandbox,
-    error::SandboxError, long_calls::Computing, prepare::Prepared, services::Work,
-    state::CallState, trap::GuestTrap,
+    answer::GuestAnswer,
+    context::CallContext,
+    contract::types,
+    engine::Sandbox,
+    error::SandboxError,
+    long_calls::Computing,
+    prepare::Prepared,
+    services::Work,
+    state::CallState,
+    trap::{CallStack, GuestTrap},
 };
 use portolan_vocabulary::Caller;
-use std::{char::DecodeUtf16Error, num::TryFromIntError, str::Utf8Error, sync::Arc};
+use std::{
+    char::DecodeUtf16Error, num::TryFromIntError, str::Utf8Error, sync::Arc, time::Duration,
+};
 use wasmtime::{
     GcHeapOutOfMemory, OutOfMemory, PoolConcurrencyLimitError, Store, ThrownException, Trap,
     WasmtimeBug,
@@ -18,6 +27,9 @@ use wasmtime_wasi::{I32Exit, ResourceTableError};
 type Arguments<'a> = (&'a types::Caller, &'a str, &'a str);
 type Answers = (Result<types::Success, types::Failure>,);
 
+/// How long a guest that computes may take to notice that its time is over. A guest that waits for the host is
+/// ended after it.
+pub(super) const INTERRUPTION: Duration = Duration::from_millis(20);
 /// The number of bytes of a sandbox's memory above which its release would delay other calls.
 const LARGE_MEMORY: usize = 8 << 20;
 
@@ -48,7 +60,7 @@ impl Sandbox {
                         instance.get_typed_func::<Arguments<'_>, Answers>(&mut store, function)?;
                     Ok(call.call_async(&mut store, (&caller, &action, &input)).await?.0)
                 };
-                (tokio::time::timeout(time, call).await, store)
+                (tokio::time::timeout(time + INTERRUPTION, call).await, store)
             })
             .await;
         let mut state = match store.data().memory.used() > LARGE_MEMORY {
@@ -56,7 +68,7 @@ impl Sandbox {
             false => store.into_data(),
         };
         let answer = match result {
-            Err(_elapsed) => Err(SandboxError::OutOfTime),
+            Err(_elapsed) => Err(SandboxError::OutOfTime(CallStack::default())),
             Ok(Err(error)) => Err(self.classify_error(&error, &state)),
             Ok(Ok(answer)) => self.ensure_size(answer.into()),
         };
@@ -84,7 +96,7 @@ impl Sandbox {
         // Twice the limit, so that an answer a little too large is measured and not cut off.
         store.set_hostcall_fuel(limits.call_output_bytes as usize * 2);
         let computing = Computing::default();
-        computing.watch(&mut store);
+        computing.watch(&mut store, limits.call_wall_time());
         (store, computing)
     }
 
@@ -94,9 +106,13 @@ impl Sandbox {
         error: &wasmtime::Error,
         state: &CallState,
     ) -> SandboxError {
-        let limits = &self.options.limits;
+        let (limits, is_source) = (&self.options.limits, state.source.is_some());
         if state.memory.is_exceeded() {
-            return SandboxError::OutOfMemory(limits.call_memory_bytes);
+            let stack = CallStack::new(error, is_source);
+            return SandboxError::OutOfMemory(limits.call_memory_bytes, stack);
+        }
+        if error.downcast_ref() == Some(&Trap::Interrupt) {
+            return SandboxError::OutOfTime(CallStack::new(error, is_source));
         }
         if error.is::<PoolConcurrencyLimitError>() {
             return SandboxError::Busy;
@@ -104,11 +120,7 @@ impl Sandbox {
         if is_hostcall_fuel_exhausted(error) {
             return SandboxError::OutputTooLarge(limits.call_output_bytes);
         }
-        SandboxError::Trapped(Box::new(GuestTrap::new(
-            error,
-            state.last_words(),
-            state.source.is_some(),
-        )))
+        SandboxError::Trapped(Box::new(GuestTrap::new(error, state.last_words(), is_source)))
     }
 
     fn ensure_size(&self, answer: GuestAnswer) -> Result<GuestAnswer, SandboxError> {

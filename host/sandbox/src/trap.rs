@@ -24,10 +24,13 @@ pub struct GuestTrap {
     pub reason: String,
     /// What the guest said last, such as the text of a panic.
     pub last_words: Option<String>,
-    /// The functions that were running, the innermost first. Empty for a source that said why it trapped: they
-    /// are functions of its engine.
-    pub frames: Vec<Frame>,
+    /// Empty for a source that said why it trapped.
+    pub stack: CallStack,
 }
+
+/// The functions that were running, the innermost first.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct CallStack(Vec<Frame>);
 
 /// A function that was running.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,11 +51,11 @@ impl GuestTrap {
             false if has_ended_itself && last_words.is_some() => String::new(),
             false => reason(error, backtrace),
         };
-        let frames = match is_source && last_words.is_some() {
-            true => Vec::new(),
-            false => without_panic_machinery(all),
+        let stack = match is_source && last_words.is_some() {
+            true => CallStack::default(),
+            false => CallStack(without_panic_machinery(all)),
         };
-        Self { reason, last_words, frames }
+        Self { reason, last_words, stack }
     }
 }
 
@@ -60,8 +63,22 @@ impl fmt::Display for GuestTrap {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = Some(self.reason.as_str()).filter(|reason| !reason.is_empty());
         let parts: Vec<_> = reason.into_iter().chain(self.last_words.as_deref()).collect();
-        formatter.write_str(&parts.join(": "))?;
-        for (number, frame) in self.frames.iter().enumerate() {
+        write!(formatter, "{}{}", parts.join(": "), self.stack)
+    }
+}
+
+impl CallStack {
+    /// Returns the functions that were running when a guest was ended. Empty for a source: they are functions of
+    /// its engine.
+    pub(super) fn new(error: &Error, is_source: bool) -> Self {
+        let backtrace = error.downcast_ref::<WasmBacktrace>().filter(|_| !is_source);
+        Self(without_panic_machinery(backtrace.map(frames).unwrap_or_default()))
+    }
+}
+
+impl fmt::Display for CallStack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, frame) in self.0.iter().enumerate() {
             let relation = if number == 0 { "; in" } else { ", called by" };
             write!(formatter, "{relation} {frame}")?;
         }
@@ -201,7 +218,7 @@ mod tests {
     fn backtraces_with_source_have_the_lines() {
         let wat = "(module\n  (func $price\n    unreachable)\n  (func (export \"run\")\n    call $price))";
         let locations = |backtraces| -> Vec<_> {
-            trapped(wat, backtraces).frames.into_iter().map(|frame| frame.location).collect()
+            trapped(wat, backtraces).stack.0.into_iter().map(|frame| frame.location).collect()
         };
         let lines = ["./shop.wat:3:5", "./shop.wat:5:5"].map(|location| Some(location.to_owned()));
         assert_eq!(locations(Backtraces::Source), lines);
@@ -215,7 +232,7 @@ mod tests {
             "(module (func $\"a\\nb{long}\" unreachable) (func (export \"run\") call $\"a\\nb{long}\"))"
         );
         let trap = trapped(&wat, Backtraces::Names);
-        let function = &trap.frames[0].function;
+        let function = &trap.stack.0[0].function;
         assert!(function.starts_with("a\\nbxx") && function.len() <= NAME_BYTES + 1, "{function}");
     }
 
@@ -233,7 +250,7 @@ mod tests {
         for wat in [engines, own] {
             let trap = trapped(wat, Backtraces::Names);
             assert_eq!(trap.reason, name(Trap::StackOverflow));
-            assert_eq!(trap.frames.len(), FRAMES);
+            assert_eq!(trap.stack.0.len(), FRAMES);
         }
     }
 
@@ -268,7 +285,7 @@ mod tests {
         let trap = GuestTrap {
             reason: "unreachable".to_owned(),
             last_words: Some("no price".to_owned()),
-            frames,
+            stack: CallStack(frames),
         };
         let text = "unreachable: no price; in price (src/lib.rs:3:9), called by call";
         assert_eq!(trap.to_string(), text);
