@@ -1,8 +1,11 @@
 //! Live and test mode do not see each other's data.
 
-use crate::harness::{Agent, Host, Options, PATIENCE};
+use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 async fn host() -> Host {
     Host::start(Options::with(&["ledger", "notes", "svc_phone_binding"])).await
@@ -87,4 +90,40 @@ async fn timers_and_events_stay_in_their_mode() {
     })
     .await;
     assert_eq!(live.result("notes", heard).await, json!({ "transfers": [] }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn test_mode_is_off_unless_the_operator_switches_it_on() {
+    let off = Options::with(&["svc_phone_binding"]).add_configuration("test_mode = \"off\"");
+    let host = Host::start(off).await;
+    register_in_test_mode(&host).await.assert_refused(403, "not_permitted");
+    host.claimed_agent().await;
+}
+
+async fn register_in_test_mode(host: &Host) -> Reply {
+    let body = json!({ "type": "anonymous", "mode": "test" });
+    let request = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
+    Reply::read(request.send().await.unwrap()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_of_test_mode_get_no_token_after_it_is_switched_off() {
+    let host = Process::start(Options::default());
+    let agent = register_in_test_mode(&host).await.body;
+    host.token_of(&agent, "svc.read").await;
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    let file = folder.path().join("portolan.toml");
+    let configuration = fs::read_to_string(&file).unwrap();
+    assert!(configuration.contains("test_mode = \"on\""), "{configuration}");
+    fs::write(&file, configuration.replace("test_mode = \"on\"", "")).unwrap();
+    let host = Process::start_in(folder);
+    let form = [
+        ("grant_type", "client_credentials"),
+        ("client_id", agent["client_id"].as_str().unwrap()),
+        ("client_secret", agent["client_secret"].as_str().unwrap()),
+    ];
+    let request = host.client.post(format!("{}/oauth/token", host.url)).form(&form);
+    let refused = Reply::read(request.send().await.unwrap()).await;
+    assert_eq!((refused.status.as_u16(), &refused.body["error"]), (401, &json!("invalid_client")));
 }

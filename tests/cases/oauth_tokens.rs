@@ -250,6 +250,7 @@ async fn tokens_of_the_old_key_stay_valid_after_a_rotation() {
 async fn a_flood_of_distinct_tokens_is_not_cached() {
     let opened = sqlite().await;
     let settings = Settings {
+        test_mode: false,
         public_url: "https://portolan.example".to_owned(),
         access_seconds: 3600,
         refresh_days: 1,

@@ -134,7 +134,9 @@ impl Options {
         let off =
             if self.configuration.contains("rate_limits") { "" } else { "rate_limits = \"off\"\n" };
         let grants = if self.configuration.contains("[grants]") { "" } else { GRANTS };
-        let configuration = format!("{off}{}\n{grants}", self.configuration);
+        let test_mode =
+            if self.configuration.contains("test_mode") { "" } else { "test_mode = \"on\"\n" };
+        let configuration = format!("{off}{test_mode}{}\n{grants}", self.configuration);
         std::fs::write(folder.path().join("portolan.toml"), configuration).unwrap();
         for (name, bytes) in self.components {
             std::fs::write(catalog.join(name), bytes).unwrap();

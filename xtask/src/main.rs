@@ -85,7 +85,7 @@ fn serve(arguments: &[String]) -> Result<()> {
     cargo(&["build", "--release", "--workspace", "--bin", "portolan"])?;
     print_progress("starting the host; stop it with Ctrl-C");
     let binary = run::target_folder()?.join("release/portolan");
-    run::replace(&binary, &[&["serve".to_owned()], arguments].concat())
+    run::replace(&binary, &[&["serve".to_owned(), "--test-mode".to_owned()], arguments].concat())
 }
 
 fn test(full: bool, filter: Option<&str>) -> Result<()> {

@@ -125,6 +125,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         access_seconds: config.tokens.access_seconds,
         refresh_days: config.tokens.refresh_days,
         redirects: config.redirect_hosts.clone(),
+        test_mode: config.test_mode,
         phone_verification: assigned(Role::PhoneVerification),
     };
     let outgoing = Outgoing::new(&config.reachable_networks, &trusted, admin_port)?;

@@ -112,6 +112,7 @@ impl Identity {
         if agent.has_expired(now) {
             return Err(IdentityError::AgentExpired);
         }
+        self.ensure_mode(agent.test_mode)?;
         let standing = Standing {
             owner_id: agent.owner_id.clone().map(Arc::from),
             agent_name: agent.name.clone().map(Arc::from),
@@ -123,7 +124,7 @@ impl Identity {
         Ok(standing)
     }
 
-    /// Finds an agent that is neither revoked nor expired.
+    /// Finds an agent that is neither revoked nor expired, nor of test mode while it is off.
     pub(crate) async fn find_active_agent(
         &self,
         unit: &mut Unit,
@@ -131,7 +132,12 @@ impl Identity {
     ) -> Result<Option<(AgentRecord, u64)>, IdentityError> {
         let now = unit.now();
         let agent = read::<AgentRecord>(unit, &self.records.agents, agent_id).await?;
-        Ok(agent.filter(|(agent, _)| agent.revoked_at.is_none() && !agent.has_expired(now)))
+        let is_active = |agent: &AgentRecord| {
+            agent.revoked_at.is_none()
+                && !agent.has_expired(now)
+                && self.ensure_mode(agent.test_mode).is_ok()
+        };
+        Ok(agent.filter(|(agent, _)| is_active(agent)))
     }
 
     /// Writes the time of an agent's call. This extends the expiry of an agent without an owner,

@@ -18,6 +18,8 @@ pub enum IdentityError {
     AgentExpired,
     #[error("the agent of this token is revoked")]
     AgentRevoked,
+    #[error("test mode is off")]
+    TestModeOff,
     #[error("{0}")]
     OAuth(#[from] OAuthError),
     #[error("a key cannot be used: {0}")]

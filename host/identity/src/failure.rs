@@ -21,6 +21,8 @@ impl From<IdentityError> for Failure {
                 .next(http("GET", "/.well-known/oauth-protected-resource")),
             IdentityError::AgentRevoked => Self::new(ErrorCode::ClientRevoked).next(register()),
             IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
+            IdentityError::TestModeOff => Self::new(ErrorCode::NotPermitted)
+                .message("Test mode is off on this host. Register a live agent, or ask the operator to set test_mode = \"on\"."),
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
                 .message("This person has the maximum number of agents."),
             IdentityError::OAuth(_) | IdentityError::Key(_) | IdentityError::Records(_) => {

@@ -57,6 +57,7 @@ impl Registration {
 impl Identity {
     /// Registers an agent and its client.
     pub async fn register(&self, registration: Registration) -> Result<Registered, IdentityError> {
+        self.ensure_mode(registration.test_mode)?;
         let mut unit = self.unit();
         let now = unit.now();
         let identifier = |prefix| new_identifier(prefix, now, secret::random());
@@ -83,5 +84,13 @@ impl Identity {
         write(&mut unit, clients, &registered.client_id, &client, Expectation::Absent).await?;
         commit_or_conflict(unit).await?;
         Ok(registered)
+    }
+
+    /// Returns an error for test mode if it is off.
+    pub(crate) fn ensure_mode(&self, test_mode: bool) -> Result<(), IdentityError> {
+        match test_mode && !self.settings.test_mode {
+            true => Err(IdentityError::TestModeOff),
+            false => Ok(()),
+        }
     }
 }

@@ -12,6 +12,8 @@ pub struct Settings {
     /// Life of a refresh token that is not used.
     pub refresh_days: u64,
     pub redirects: RedirectHosts,
+    /// Whether agents can register for test mode, in which everybody can claim an agent as any person.
+    pub test_mode: bool,
     /// The capability that verifies phone numbers. Its action `adopted` publishes the event that an agent was
     /// added to a person.
     pub phone_verification: Option<String>,

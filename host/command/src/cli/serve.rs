@@ -76,13 +76,13 @@ async fn run<S: ServerHandler + Send + 'static>(
     if let SmsTransport::Outbox(path) = &config.sms {
         tracing::warn!(path = %path.display(), "text messages are written to a file; set `sms` to a provider in production");
     }
-    announce(&host, started)?;
+    announce(&host, config.test_mode, started)?;
     host.serve(wrap).await?;
     print("stopped");
     Ok(())
 }
 
-fn announce(host: &OpenHost, started: Instant) -> std::io::Result<()> {
+fn announce(host: &OpenHost, test_mode: bool, started: Instant) -> std::io::Result<()> {
     let (public, admin) = host.addresses()?;
     let status = host.catalog_status();
     let (loaded, refused) = (status.loaded.len(), status.refused.len());
@@ -95,6 +95,9 @@ fn announce(host: &OpenHost, started: Instant) -> std::io::Result<()> {
   agents:   http://{public}
   operator: http://{admin}"
     ));
+    if test_mode {
+        print("  test mode is on: agents can register in it and be claimed without a phone, over data of its own");
+    }
     Ok(())
 }
 

@@ -45,6 +45,7 @@ pub struct Config {
     /// The networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     pub rate_limits: bool,
+    pub test_mode: bool,
     /// `None` if the token is in the data folder.
     pub operator_token: Option<String>,
     /// Host names of the operator's address, in addition to `localhost` and every IP address.
@@ -71,11 +72,12 @@ impl Config {
         Self::check(RawConfig::read(file, flags)?)
     }
 
-    /// Returns the default settings with these folders and without rate limits. Neither a file nor the
+    /// Returns the default settings with these folders, without rate limits and with test mode. Neither a file nor the
     /// environment is read.
     pub(crate) fn for_tests(data_dir: PathBuf, catalog_dir: PathBuf) -> Result<Self, ConfigError> {
-        let rate_limits = Switch::Off;
-        Self::check(RawConfig { data_dir, catalog_dir, rate_limits, ..RawConfig::default() })
+        let (rate_limits, test_mode) = (Switch::Off, Switch::On);
+        let others = RawConfig::default();
+        Self::check(RawConfig { data_dir, catalog_dir, rate_limits, test_mode, ..others })
     }
 
     fn check(raw: RawConfig) -> Result<Self, ConfigError> {
@@ -180,6 +182,7 @@ impl Config {
                     reachable_networks,
                     trusted_proxies,
                     rate_limits: raw.rate_limits == Switch::On,
+                    test_mode: raw.test_mode == Switch::On,
                     operator_token: raw.operator_token,
                     operator_hosts: raw.operator_hosts.items(),
                     metrics_public: raw.metrics_public == Switch::On,

@@ -24,7 +24,7 @@ pub const FILE: &str = "portolan.toml";
 const SHIPPED_CONFIG: &str = include_str!("../../../../plugins/shipped.toml");
 const ENVIRONMENT_PREFIX: &str = "PORTOLAN_";
 /// The settings that can be environment variables, named `PORTOLAN_` and the name in capitals.
-const ENVIRONMENT_SETTINGS: [&str; 20] = [
+const ENVIRONMENT_SETTINGS: [&str; 21] = [
     "listen",
     "admin_listen",
     "public_url",
@@ -38,6 +38,7 @@ const ENVIRONMENT_SETTINGS: [&str; 20] = [
     "reachable_networks",
     "trusted_proxies",
     "rate_limits",
+    "test_mode",
     "operator_token",
     "operator_hosts",
     "metrics_public",
@@ -68,6 +69,7 @@ pub(super) struct RawConfig {
     pub(super) reachable_networks: List,
     pub(super) trusted_proxies: List,
     pub(super) rate_limits: Switch,
+    pub(super) test_mode: Switch,
     pub(super) operator_token: Option<String>,
     pub(super) operator_hosts: List,
     pub(super) metrics_public: Switch,
@@ -181,6 +183,7 @@ impl Default for RawConfig {
             reachable_networks: List::Items(Vec::new()),
             trusted_proxies: List::Items(Vec::new()),
             rate_limits: Switch::On,
+            test_mode: Switch::Off,
             operator_token: None,
             operator_hosts: List::Items(Vec::new()),
             metrics_public: Switch::Off,
@@ -234,6 +237,10 @@ pub struct Flags {
     #[arg(long, value_name = "FOLDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feeds_dir: Option<PathBuf>,
+    /// Let agents register for test mode, in which everybody can claim an agent, over data of its own
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub test_mode: bool,
 }
 
 impl RawConfig {
