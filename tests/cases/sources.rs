@@ -25,7 +25,7 @@ const PYTHON: Language = Language {
     ending: "py",
     bookshelf: include_str!("../../examples/bookshelf-python/app.py"),
     greeter: GREETER_PY,
-    frames: ["no robots", "greeter.py:9 in deep", "greeter.py:15 in greet"],
+    frames: ["no robots", "greeter.py:9 in deep", "greeter.py:18 in greet"],
 };
 
 const GREETER_JS: &str = r#"import { capability, string } from "@portolan/sdk";
@@ -58,7 +58,10 @@ def deep(name):
 
 @app.action(access="read")
 def greet(call, name: Annotated[str, "The name.", Example("Ada")]) -> TypedDict("Greeting", {"text": Annotated[str, "The greeting."]}):
-    """Greet a person by name."""
+    """Greet a person.
+
+    Greets a person by name.
+    """
     return {"text": deep(name)}
 "#;
 

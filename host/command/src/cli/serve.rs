@@ -96,7 +96,9 @@ fn announce(host: &OpenHost, test_mode: bool, started: Instant) -> std::io::Resu
   operator: http://{admin}"
     ));
     if test_mode {
-        print("  test mode is on: agents can register in it and be claimed without a phone, over data of its own");
+        print(
+            "  test mode is on: agents can register in it and be claimed without a phone, over data of its own",
+        );
     }
     Ok(())
 }

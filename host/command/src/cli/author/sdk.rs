@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use portolan_vocabulary::Digest;
 use std::{
     fs,
-    io::ErrorKind,
+    io::{ErrorKind, Write as _},
     os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
@@ -44,6 +44,25 @@ pub(super) fn link(project: &Path, sdk: &Path) -> anyhow::Result<()> {
         })
         .and_then(|()| symlink(sdk, &link));
     result.with_context(|| format!("cannot link {}", link.display()))
+}
+
+/// Returns what is made of the SDKs. If they are those of this binary, it is kept in their folder.
+pub(super) fn made_once(
+    sdk: &Path,
+    file: &str,
+    make: impl FnOnce() -> anyhow::Result<Vec<u8>>,
+) -> anyhow::Result<Vec<u8>> {
+    let kept = sdk.join(file);
+    if let Ok(content) = fs::read(&kept) {
+        return Ok(content);
+    }
+    let content = make()?;
+    if sdk.starts_with(cache::folder()?) {
+        let mut unfinished = tempfile::NamedTempFile::new_in(sdk)?;
+        unfinished.write_all(&content)?;
+        unfinished.persist(&kept)?;
+    }
+    Ok(content)
 }
 
 /// Returns the folder in the cache with the embedded files, which are unpacked unless they are

@@ -2,7 +2,7 @@
 //! that is a single module can also run as a source.
 
 use super::{project::Project, tool::Tool};
-use crate::cli::author::engine::SourceLanguage;
+use crate::cli::author::sdk;
 use anyhow::Context as _;
 use portolan_sandbox::with_source;
 use std::{env, ffi::OsString, fs, path::Path};
@@ -34,7 +34,15 @@ pub(super) fn build_source(project: &Project) -> anyhow::Result<Vec<u8>> {
     }
     let file = format!("{MODULE}.py");
     let text = fs::read_to_string(folder.join(&file))?;
-    Ok(with_source(&SourceLanguage::Py.engine(&project.sdk)?, &file, &text))
+    Ok(with_source(&kept_engine(&project.sdk)?, &file, &text))
+}
+
+/// Returns the engine, which is made once for the SDKs in this binary.
+fn kept_engine(sdk: &Path) -> anyhow::Result<Vec<u8>> {
+    sdk::made_once(sdk, "engine.py.wasm", || {
+        line!("making the engine that runs projects in Python; this takes about 10 s once");
+        engine(sdk)
+    })
 }
 
 /// Makes the engine that runs sources.
