@@ -92,6 +92,7 @@ mod cases {
     mod onboarding;
     mod operator;
     mod operator_address;
+    mod operator_commands;
     mod owner_verification;
     mod owner_verification_expiry;
     mod owner_verification_orgs;

@@ -24,7 +24,7 @@ impl Timers {
             if let (Some(id), true) = (&self.id, self.drop) {
                 let path = format!("/timers/{id}/drop");
                 let answer = self.operator.send(Method::POST, &path, &[]).await?;
-                line!("{} timers of {id} are removed", text(&answer, "dropped"));
+                line!("removed {} timers of {id}", text(&answer, "dropped"));
                 return Ok(ExitCode::SUCCESS);
             }
             let answer = self.operator.get("/timers", &[]).await?;

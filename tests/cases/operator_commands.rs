@@ -1,0 +1,123 @@
+//! The operator's commands on a running host: what they print, what they change, and what they refuse.
+
+use crate::harness::{Host, Options, command, component, find_row, patched};
+use serde_json::{Value, json};
+use std::{fs, process::Stdio};
+
+/// Runs a command beside a host. Returns whether it succeeded, and what it printed.
+fn run(host: &Host, arguments: &[&str]) -> (bool, String) {
+    let mut command = command(host.folder.path());
+    let output = command.stderr(Stdio::piped()).args(arguments).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Runs a command that must succeed and print these parts.
+fn prints(host: &Host, arguments: &[&str], parts: &[&str]) -> String {
+    let (succeeded, text) = run(host, arguments);
+    assert!(succeeded, "{arguments:?}: {text}");
+    for part in parts {
+        assert!(text.contains(part), "{arguments:?} does not print {part}: {text}");
+    }
+    text
+}
+
+/// Runs a command that must fail and print this part.
+fn fails(host: &Host, arguments: &[&str], part: &str) {
+    let (succeeded, text) = run(host, arguments);
+    assert!(!succeeded && text.contains(part), "{arguments:?} does not print {part}: {text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_in_quarantine_are_shown_repaired_and_dropped() {
+    let host = Host::with(&["library"]).await;
+    prints(&host, &["documents"], &["no document is in quarantine"]);
+    let agent = host.claimed_agent().await;
+    for id in ["bad", "worse"] {
+        let put = json!({ "action": "put", "id": id, "title": "broken", "code": id });
+        agent.result("library", put).await;
+    }
+    for index in 0..8 {
+        let (id, title) = (format!("book_{index}"), "fine");
+        let put = json!({ "action": "put", "id": id, "title": title, "code": id });
+        agent.result("library", put).await;
+    }
+    host.drop_in("library.wasm", &component("library_next"));
+    host.wait_for_version("library", "2.0.0").await;
+    let list = ["library books bad", "library books worse", "could not be migrated since"];
+    prints(&host, &["documents"], &list);
+    let listed = prints(&host, &["documents", "--json"], &[]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(listed["documents"].as_array().unwrap().len(), 2);
+    prints(&host, &["documents", "show", "library", "books", "bad"], &["\"title\": \"broken\""]);
+    let corrected = host.folder.path().join("corrected.json");
+    let file = corrected.to_str().unwrap();
+    let repair = ["documents", "repair", "library", "books", "bad", file];
+    fails(&host, &repair, "cannot read");
+    fs::write(&corrected, "{").unwrap();
+    fails(&host, &repair, "is not JSON");
+    // The code belongs to another document.
+    fs::write(&corrected, r#"{"name":"Mended","code":"book_1"}"#).unwrap();
+    fails(&host, &repair, "unique");
+    fs::write(&corrected, r#"{"name":"Mended","code":"bad"}"#).unwrap();
+    prints(&host, &repair, &["bad is repaired and serves again"]);
+    let drop = ["documents", "drop", "library", "books", "worse"];
+    fails(&host, &drop, "--yes");
+    prints(&host, &[&drop[..], &["--yes"]].concat(), &["worse is deleted"]);
+    prints(&host, &["documents"], &["no document is in quarantine"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_catalog_shows_permissions_and_quotas_and_takes_decisions() {
+    let host = Host::start(Options::with(&["greeter", "texter"]).configuration("[grants]")).await;
+    let vacant = ["2 loaded", "not permitted: sms", "approve texter --digest", "vacant role: "];
+    let sheet = prints(&host, &["catalog"], &vacant);
+    let digest = sheet.split("--digest ").nth(1).unwrap().split('`').next().unwrap().to_owned();
+    let wrong = digest.replace(|letter: char| letter.is_ascii_digit(), "f");
+    fails(&host, &["catalog", "approve", "texter", "--digest", &wrong], "digest");
+    let approve = ["catalog", "approve", "texter", "--digest", &digest];
+    prints(&host, &approve, &["texter may now: sms"]);
+    assert!(!prints(&host, &["catalog"], &[]).contains("not permitted"));
+    let permissions =
+        ["greeter (unsigned:greeter)", "imports    context", "texter (unsigned:texter)"];
+    prints(&host, &["catalog", "--permissions"], &permissions);
+    host.claimed_agent().await.call("greeter", json!({ "action": "people" })).await;
+    prints(&host, &["catalog", "--quotas"], &["quota: greeter has ", " documents"]);
+    let status = prints(&host, &["catalog", "--json"], &[]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert!(find_row(&status, "loaded", "id", "greeter").is_some());
+
+    let newer = patched(&component("greeter"), &[("Hello, ", "Howdy, ")]);
+    host.drop_in("another.wasm", &newer);
+    host.wait_for_refusal("another.wasm").await;
+    let refused = ["refused: another.wasm", "(publisher_mismatch)", "catalog adopt greeter"];
+    prints(&host, &["catalog"], &refused);
+    prints(&host, &["catalog", "adopt", "greeter"], &["greeter belongs to unsigned:another now"]);
+    fails(&host, &["catalog", "adopt", "nothing"], "nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn timers_keys_and_people_are_shown_and_changed() {
+    let host = Host::with(&["ledger", "notes"]).await;
+    let agent = host.claimed_agent().await;
+    let note = json!({ "title": "canary", "body": "" });
+    agent.result("notes", json!({ "action": "put", "id": "one", "note": note })).await;
+    let order = json!({ "from": "ada", "to": "bo", "amount": 1, "memo": "later" });
+    let timer =
+        json!({ "action": "schedule", "timer": "later", "after_ms": 3_600_000, "order": order });
+    agent.result("ledger", timer).await;
+    prints(&host, &["timers", "ledger"], &["ledger", "1 pending", "0 due", "next at "]);
+    prints(&host, &["timers", "ledger", "--drop"], &["removed 1 timers of ledger"]);
+    assert_eq!(prints(&host, &["timers", "ledger"], &[]), "");
+    fails(&host, &["timers", "--drop"], "<ID>");
+
+    let before = prints(&host, &["keys", "list"], &["signs tokens (the newest key)"]);
+    let after = prints(&host, &["keys", "rotate"], &["signs tokens from now on (new)"]);
+    assert_eq!(before.lines().count() + 1, after.lines().count());
+
+    let owner = "own_test";
+    fails(&host, &["people", "erase", owner], "--yes");
+    let exported = prints(&host, &["people", "export", owner], &[]);
+    let _json: Value = serde_json::from_str(&exported).unwrap();
+    prints(&host, &["people", "erase", owner, "--yes"], &["own_test is erased: "]);
+}
