@@ -24,13 +24,15 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
-    time::{Instant, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 use tempfile::TempDir;
 use tokio::sync::watch;
 
 /// The maximum number of compiled components that are kept for later runs.
-const KEPT_ARTIFACTS: usize = 16;
+const KEPT_ARTIFACTS: usize = 64;
+/// The interval at which the status of the catalog is read while the component is loaded.
+const STATUS_INTERVAL: Duration = Duration::from_millis(20);
 /// The file of the component in the catalog of a case.
 const FILE: &str = "tested.wasm";
 
@@ -142,7 +144,16 @@ impl CaseRunner {
             stop,
         };
         let host = open_pipeline(&config, parts).await?;
-        if let Some(refused) = host.catalog.status().refused.first() {
+        // On a busy machine the host serves before it has compiled the component again, if another process
+        // removed its artifact.
+        let status = loop {
+            let status = host.catalog.status();
+            if !status.loaded.is_empty() || !status.refused.is_empty() {
+                break status;
+            }
+            tokio::time::sleep(STATUS_INTERVAL).await;
+        };
+        if let Some(refused) = status.refused.first() {
             anyhow::bail!(
                 "the component is refused: {}; to fix it: {}",
                 refused.message,
