@@ -62,6 +62,19 @@ async fn a_version_is_compared_with_a_running_host() {
     assert!(fit && text.contains("compatible"), "{text}");
 }
 
+/// The state machines, internal actions and events of the serving version are read from the host.
+#[tokio::test]
+async fn a_version_with_states_and_events_is_compared_with_a_running_host() {
+    let host = Host::with(&["social_relationships"]).await;
+    let folder = folder_with(&["social_relationships"]);
+    let url = host.url.clone();
+    let compared = tokio::task::spawn_blocking(move || {
+        check(folder.path(), &["--against", &url, "social_relationships.wasm"])
+    });
+    let (fit, text) = compared.await.unwrap();
+    assert!(fit && text.contains("compatible"), "{text}");
+}
+
 #[test]
 fn the_limits_of_the_host_are_in_force() {
     let folder = folder_with(&["greeter"]);

@@ -1,7 +1,9 @@
 //! `portolan dev`.
 
 use crate::{
-    cases::author_mistakes::path_with_tools, cases::clients::clients_folder, harness::binary,
+    cases::author_mistakes::path_with_tools,
+    cases::clients::clients_folder,
+    harness::{binary, component},
 };
 use std::{
     fs,
@@ -31,9 +33,19 @@ impl Drop for Running {
 
 impl Running {
     fn start(project: &Path, temporary: &Path) -> Self {
+        Self::run(project, temporary, &[])
+    }
+
+    /// Starts with the components of a folder beside the project.
+    fn start_with(project: &Path, temporary: &Path, components: &Path) -> Self {
+        Self::run(project, temporary, &["--with", components.to_str().unwrap()])
+    }
+
+    fn run(project: &Path, temporary: &Path, arguments: &[&str]) -> Self {
         let target = binary().parent().unwrap().parent().unwrap();
         let mut child = Command::new(binary())
             .args(["dev", project.to_str().unwrap()])
+            .args(arguments)
             .env("XDG_CACHE_HOME", target.join("author-cache"))
             .env("CARGO_TARGET_DIR", target.join("author-target"))
             .env("CARGO_NET_OFFLINE", "true")
@@ -89,7 +101,11 @@ fn new_project(folder: &Path, language: &str) -> PathBuf {
 fn a_project_in_python_is_served_again_without_a_build() {
     let folder = TempDir::new().unwrap();
     let project = new_project(folder.path(), "python");
-    let mut running = Running::start(&project, folder.path());
+    let with = folder.path().join("with");
+    fs::create_dir(&with).unwrap();
+    fs::write(with.join("agent_credits.wasm"), component("agent_credits")).unwrap();
+    let mut running = Running::start_with(&project, folder.path(), &with);
+    // What the project invokes is permitted.
     running.line("serving lending 1.0.0");
     let curl = running.line("curl -s");
     let source = project.join("app.py");

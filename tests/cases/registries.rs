@@ -2,10 +2,16 @@
 
 use crate::harness::{
     Host, Options, command, component, patched,
-    registry::{Registry, docker_config, new_password},
+    registry::{Registry, USER, docker_config, new_password},
 };
 use serde_json::{Value, json};
-use std::{fs, path::Path, process::Output};
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::{Output, Stdio},
+};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -159,4 +165,56 @@ async fn a_version_is_published_from_a_registry() {
     let history = host.operate("/catalog/template_000/history").await.body;
     let source = history["versions"][0]["source"].as_str().unwrap();
     assert!(source.starts_with(&format!("oci://{}/template@sha256:", registry.host)), "{source}");
+}
+
+/// Writes a credential helper of Docker, which gives this answer, into a folder.
+fn write_helper(folder: &Path, answer: &str) {
+    let helper = folder.join("docker-credential-test");
+    let script = format!("#!/bin/sh\nread -r registry\ntest -n \"$registry\" && echo '{answer}'\n");
+    fs::write(&helper, script).unwrap();
+    fs::set_permissions(&helper, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn credentials_come_from_docker_s_helper_and_from_standard_input() {
+    let password = new_password();
+    let registry = Registry::start_closed(&password);
+    let folder = folder();
+    let docker = folder.path().join("docker");
+    fs::create_dir(&docker).unwrap();
+    let helpers = json!({ "credHelpers": { registry.host.as_str(): "test" } });
+    fs::write(docker.join("config.json"), helpers.to_string()).unwrap();
+    let path = format!("{}:{}", docker.display(), std::env::var("PATH").unwrap());
+    let variables = [("DOCKER_CONFIG", docker.to_str().unwrap()), ("PATH", path.as_str())];
+    let push = ["push", "greeter.wasm", &registry.address("greeter:1.0.0")];
+    let push_with = |answer: &str| {
+        write_helper(&docker, answer);
+        run(folder.path(), &push, &variables)
+    };
+
+    let missing = run(folder.path(), &push, &variables);
+    assert!(
+        text(&missing.stderr).contains("docker-credential-test, which Docker's"),
+        "{missing:?}"
+    );
+    let given = push_with(&json!({ "Username": USER, "Secret": password }).to_string());
+    assert!(given.status.success(), "{}", text(&given.stderr));
+    let token = push_with(&json!({ "Username": "<token>", "Secret": password }).to_string());
+    assert!(text(&token.stderr).contains("has a token for"), "{}", text(&token.stderr));
+    let unreadable = push_with("nothing");
+    assert!(
+        text(&unreadable.stderr).contains("gives no credentials"),
+        "{}",
+        text(&unreadable.stderr)
+    );
+
+    let typed = [&push[..], &["--username", USER, "--password-stdin"]].concat();
+    let mut command = command(folder.path());
+    let mut child =
+        command.args(typed).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    writeln!(child.stdin.take().unwrap(), "{password}").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let named = fails(folder.path(), &[&push[..], &["--username", USER]].concat());
+    assert!(named.contains("set PORTOLAN_REGISTRY_PASSWORD"), "{named}");
 }
