@@ -13,8 +13,8 @@ use std::{
 use url::{Host, Url};
 
 /// The ranges that are not part of the public Internet (IANA's registries of special-purpose
-/// addresses).
-const NOT_PUBLIC: [&str; 31] = [
+/// addresses, and of the address space of IPv6, whose only public part is 2000::/3).
+const NOT_PUBLIC: [&str; 22] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
     "100.64.0.0/10",
@@ -30,22 +30,14 @@ const NOT_PUBLIC: [&str; 31] = [
     "203.0.113.0/24",
     "224.0.0.0/4",
     "240.0.0.0/4",
-    "::/128",
-    "::1/128",
-    "64:ff9b::/96",
-    "64:ff9b:1::/48",
-    "100::/64",
+    "::/3",
+    "4000::/2",
+    "8000::/1",
+    // Within 2000::/3: protocols such as Teredo, documentation, and 6to4.
     "2001::/23",
     "2001:db8::/32",
     "2002::/16",
     "3fff::/20",
-    "5f00::/16",
-    "fc00::/7",
-    "fe80::/10",
-    "fec0::/10",
-    "ff00::/8",
-    "::/96",
-    "::ffff:0:0/96",
 ];
 
 static RANGES: LazyLock<Vec<IpNet>> =
@@ -171,6 +163,50 @@ mod tests {
         let opened = Reach::new(&["127.0.0.0/8".parse().unwrap()], true);
         assert!(opened.lets("127.0.0.1".parse().unwrap()));
         assert!(!opened.lets("10.0.0.1".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_ipv4_address_within_one_of_ipv6_is_refused() {
+        let reach = Reach::new(&[], true);
+        // The forms of RFC 4291, 2765, 6052, 8215, 3056 and 4380, and of ISATAP (RFC 5214).
+        for address in [
+            "::127.0.0.1",
+            "::ffff:127.0.0.1",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b:1::127.0.0.1",
+            "2002:7f00:1::",
+            "2001:0:7f00:1::80ff:fffe",
+            "fe80::5efe:127.0.0.1",
+        ] {
+            assert!(!reach.lets(address.parse().unwrap()), "{address}");
+            let url = format!("https://[{address}]/");
+            assert_eq!(check(&[], &url), Err(Refused::NotPublic), "{url}");
+        }
+    }
+
+    #[test]
+    fn of_ipv6_only_global_unicast_is_public() {
+        let reach = Reach::new(&[], true);
+        for address in ["2000::1", "2001:200::1", "2606:4700::1111", "3ffe::1"] {
+            assert!(reach.lets(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "100::1",
+            "1fff::1",
+            "2001:1ff::1",
+            "2001:db8::1",
+            "3fff::1",
+            "4000::1",
+            "5f00::1",
+            "7fff::1",
+            "8000::1",
+            "fc00::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(!reach.lets(address.parse().unwrap()), "{address}");
+        }
     }
 
     #[test]
