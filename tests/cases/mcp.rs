@@ -36,6 +36,10 @@ async fn a_token_is_valid_for_this_endpoint_only() {
     let (rest, mcp) = (host.token_of(&agent, ALL).await, host.mcp_token(&agent, ALL).await);
     let reply = Mcp::new(&host, rest).request("tools/list", json!({})).await;
     let reply = assert_response_refused(reply, 401, "audience_mismatch").await;
+    assert_eq!(
+        reply.body["next"]["http"],
+        json!({ "method": "GET", "url": "/.well-known/oauth-protected-resource/mcp" })
+    );
     let challenge = reply.header("www-authenticate");
     assert!(challenge.contains(&metadata) && challenge.contains("error=\"invalid_token\""));
     let reply = Mcp::new(&host, "forged".to_owned()).request("tools/list", json!({})).await;
@@ -49,6 +53,7 @@ async fn a_token_is_valid_for_this_endpoint_only() {
     let body = Some(json!({ "action": "balance", "account": "ada" }).to_string());
     let reply = host.send(Method::POST, "/v1/capabilities/ledger/call", &headers, body).await;
     reply.assert_refused(401, "audience_mismatch");
+    assert_eq!(reply.body["next"]["http"]["url"], "/.well-known/oauth-protected-resource");
     assert!(!reply.header("www-authenticate").contains("/mcp\""));
 
     assert_eq!(Mcp::new(&host, mcp).tool_names().await, ["ledger"]);

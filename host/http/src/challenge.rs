@@ -7,6 +7,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use portolan_identity::RESOURCE_METADATA;
 use portolan_vocabulary::SCOPES;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl ProtectedResource {
 
 /// Returns the header, with the address of the metadata (RFC 9728, section 5.1).
 fn header(challenge: &Challenge, resource: ProtectedResource, public_url: &str) -> String {
-    let metadata = format!("{public_url}/.well-known/oauth-protected-resource{}", resource.path());
+    let metadata = format!("{public_url}{RESOURCE_METADATA}{}", resource.path());
     let error = challenge.error.map(|error| format!(", error=\"{error}\"")).unwrap_or_default();
     let scope = scope(challenge, resource).map(|scope| format!(", scope=\"{scope}\""));
     format!("Bearer resource_metadata=\"{metadata}\"{error}{}", scope.unwrap_or_default())

@@ -31,7 +31,7 @@ impl Identity {
         // The audience is compared after the signature is verified, so that a forged token cannot be used to
         // guess audiences.
         if *verified.audience != *audience {
-            return Err(IdentityError::AudienceMismatch);
+            return Err(IdentityError::AudienceMismatch { metadata: self.metadata_path(audience) });
         }
         let agent_id = Arc::clone(&verified.agent_id);
         let standing = self.standing_of(&verified).await?;

@@ -12,8 +12,9 @@ pub enum IdentityError {
     TokenInvalid,
     #[error("the token has expired")]
     TokenExpired,
+    /// `metadata` is the path of the metadata of the resource that was called (RFC 9728).
     #[error("the token is for another audience")]
-    AudienceMismatch,
+    AudienceMismatch { metadata: String },
     #[error("the agent of this token is unknown or has expired")]
     AgentExpired,
     #[error("the agent of this token is revoked")]

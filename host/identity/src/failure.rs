@@ -17,8 +17,9 @@ impl From<IdentityError> for Failure {
             IdentityError::NoToken => Self::new(ErrorCode::AuthenticationRequired).next(register()),
             IdentityError::TokenInvalid => Self::new(ErrorCode::TokenInvalid).next(token()),
             IdentityError::TokenExpired => Self::new(ErrorCode::TokenExpired).next(token()),
-            IdentityError::AudienceMismatch => Self::new(ErrorCode::AudienceMismatch)
-                .next(http("GET", "/.well-known/oauth-protected-resource")),
+            IdentityError::AudienceMismatch { metadata } => {
+                Self::new(ErrorCode::AudienceMismatch).next(http("GET", &metadata))
+            }
             IdentityError::AgentRevoked => Self::new(ErrorCode::ClientRevoked).next(register()),
             IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
             IdentityError::TestModeOff => Self::new(ErrorCode::NotPermitted)

@@ -20,6 +20,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
+/// The path of the metadata of the REST API as a protected resource; for the MCP endpoint, its path is added.
+pub const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
+
 /// The register of agents and the issuer of their tokens.
 #[derive(Debug)]
 pub struct Identity {
@@ -85,6 +88,12 @@ impl Identity {
     /// Returns the `aud` of a token for the MCP endpoint.
     pub fn mcp_audience(&self) -> &str {
         &self.mcp_audience
+    }
+
+    /// Returns the path of the metadata of the resource with this audience (RFC 9728, section 3.1).
+    pub(crate) fn metadata_path(&self, audience: &str) -> String {
+        let resource = audience.strip_prefix(&*self.audience).unwrap_or_default();
+        format!("{RESOURCE_METADATA}{resource}")
     }
 
     /// Returns the life of an access token, in seconds.

@@ -81,7 +81,7 @@ pub use clients::RegisteredClient;
 pub use elicitation::Elicitation;
 pub use error::IdentityError;
 pub use grants::CodeRedemption;
-pub use identity::Identity;
+pub use identity::{Identity, RESOURCE_METADATA};
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use redirects::RedirectHosts;
