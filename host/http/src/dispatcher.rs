@@ -1,11 +1,14 @@
 //! The dispatcher of requests: documents of the feeds are answered from memory, everything else by a route.
 
-use crate::{body::with_timed_body, feeds, request_id, socket::CurrentFile};
+use crate::{
+    body::with_timed_body, feeds, host_header::ensure_one_host, refusal::Refusal, request_id,
+    socket::CurrentFile,
+};
 use axum::{
     Router,
     extract::{ConnectInfo, Request},
     http::Method,
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use futures_util::future::Either;
 use hyper::{body::Incoming, service::Service};
@@ -23,34 +26,33 @@ use tower::{ServiceExt as _, util::Oneshot};
 /// The service at one listening address.
 #[derive(Debug, Clone)]
 pub struct Dispatcher {
-    pub(super) documents: Option<Documents>,
+    /// The feeds whose documents are answered before routes and layers.
+    pub(super) feeds: Option<Arc<Feeds>>,
     pub(super) routes: Router,
-}
-
-/// The documents of the feeds, which are answered before routes and layers.
-#[derive(Debug, Clone)]
-pub(super) struct Documents {
-    pub(super) feeds: Arc<Feeds>,
     /// The clock for request ids, which contain the time.
     pub(super) clock: Clock,
 }
 
-impl From<Router> for Dispatcher {
-    fn from(routes: Router) -> Self {
-        Self { documents: None, routes }
-    }
-}
-
 impl Dispatcher {
+    /// Returns the response to a request that reaches no route: a refusal of its `Host`, or a document
+    /// of the feeds.
+    fn early_response(&self, request: &Request, current_file: &CurrentFile) -> Option<Response> {
+        let mut response = match ensure_one_host(request) {
+            Ok(()) => self.document(request, current_file)?,
+            Err(failure) => Refusal(failure).into_response(),
+        };
+        request_id::set_header(&mut response, &request_id::new(&self.clock));
+        Some(response)
+    }
+
     /// Returns the response if the request reads a document of the feeds. Documents bypass the router
     /// because routes and layers would take most of the time of such a request.
     fn document(&self, request: &Request, current_file: &CurrentFile) -> Option<Response> {
-        let documents = self.documents.as_ref()?;
+        let feeds = self.feeds.as_ref()?;
         let is_get_or_head = matches!(*request.method(), Method::GET | Method::HEAD);
-        let publication = is_get_or_head.then(|| documents.feeds.current()).flatten()?;
-        let (mut response, file) = feeds::document(&publication, request)?;
+        let publication = is_get_or_head.then(|| feeds.current()).flatten()?;
+        let (response, file) = feeds::document(&publication, request)?;
         current_file.set(file);
-        request_id::set_header(&mut response, &request_id::new(&documents.clock));
         Some(response)
     }
 }
@@ -72,8 +74,8 @@ impl Service<hyper::Request<Incoming>> for Connection {
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
         let mut request = with_timed_body(request, self.body_time);
-        if let Some(document) = self.dispatcher.document(&request, &self.current_file) {
-            return Either::Left(ready(Ok(document)));
+        if let Some(response) = self.dispatcher.early_response(&request, &self.current_file) {
+            return Either::Left(ready(Ok(response)));
         }
         if let Some(address) = self.address {
             request.extensions_mut().insert(ConnectInfo(address));

@@ -3,8 +3,8 @@
 //! The modules, in reading order:
 //!
 //! - `serve` accepts connections at both addresses until the host stops; `socket` is the socket of one
-//!   connection, `body` the body of one request; `dispatcher` answers it with a document of the feeds or
-//!   by a route.
+//!   connection, `body` the body of one request, `host_header` the check of its `Host`; `dispatcher`
+//!   answers it with a document of the feeds or by a route.
 //! - `router` has every route and layer on one screen; `app` is the state that handlers reach.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
@@ -39,6 +39,7 @@ mod export;
 mod feeds;
 mod guide;
 mod handoff;
+mod host_header;
 mod input;
 mod install;
 mod map;

@@ -1,10 +1,8 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, agents, call, capabilities, challenge, cors,
-    dispatcher::{Dispatcher, Documents},
-    events, feeds, handoff, install, map, mcp, metadata, metrics, oauth, openapi,
-    operator::require_operator,
+    App, admin, agents, call, capabilities, challenge, cors, dispatcher::Dispatcher, events, feeds,
+    handoff, install, map, mcp, metadata, metrics, oauth, openapi, operator::require_operator,
     quarantine, refusal, request_id, sms, versions,
 };
 use axum::{
@@ -30,9 +28,8 @@ pub fn dispatcher<S: ServerHandler + Send + 'static>(
     service: Service<S>,
     extra_routes: Router,
 ) -> Dispatcher {
-    let feeds = Arc::clone(&app.host.feeds);
-    let documents = Documents { feeds, clock: app.host.clock.clone() };
-    Dispatcher { documents: Some(documents), routes: router(app, service, extra_routes) }
+    let (feeds, clock) = (Arc::clone(&app.host.feeds), app.host.clock.clone());
+    Dispatcher { feeds: Some(feeds), routes: router(app, service, extra_routes), clock }
 }
 
 /// Returns every route of the public address, with the layers that a request passes, the outermost
@@ -108,18 +105,22 @@ fn router<S: ServerHandler + Send + 'static>(
         .merge(map::routes(clock))
 }
 
-/// Returns the operator's routes for the operator's address, where every request is checked.
-pub(super) fn operator_address(app: &Arc<App>) -> Router {
-    operator_routes(app).layer((
-        from_fn_with_state(app.host.clock.clone(), request_id::assign),
+/// Returns the service at the operator's address, where every request is checked.
+pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
+    let clock = app.host.clock.clone();
+    let routes = operator_routes(app).layer((
+        from_fn_with_state(clock.clone(), request_id::assign),
         from_fn_with_state(Arc::clone(&app.operator), require_operator),
-    ))
+    ));
+    Dispatcher { feeds: None, routes, clock }
 }
 
-/// Returns the operator's routes for the socket, which only the operator can open, so that nothing
-/// is checked.
-pub(super) fn operator_socket(app: &Arc<App>) -> Router {
-    operator_routes(app).layer(from_fn_with_state(app.host.clock.clone(), request_id::assign))
+/// Returns the service at the operator's socket, which only the operator can open, so that no access is
+/// checked.
+pub(super) fn operator_socket(app: &Arc<App>) -> Dispatcher {
+    let clock = app.host.clock.clone();
+    let routes = operator_routes(app).layer(from_fn_with_state(clock.clone(), request_id::assign));
+    Dispatcher { feeds: None, routes, clock }
 }
 
 /// Returns the route for publishing a component, whose body may be larger than others.

@@ -84,13 +84,16 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
         limits.clone(),
         wait_for_stop(stop.clone()),
     );
-    let admin = operator_address(&app).into();
-    let admin = accept(listeners.admin, admin, limits.clone(), wait_for_stop(stop.clone()));
+    let admin = accept(
+        listeners.admin,
+        operator_address(&app),
+        limits.clone(),
+        wait_for_stop(stop.clone()),
+    );
     let socket_stop = wait_for_stop(stop.clone());
     let socket = async {
         if let Some(socket) = listeners.socket {
-            let routes = operator_socket(&app).into();
-            accept(socket, routes, limits.clone(), socket_stop).await;
+            accept(socket, operator_socket(&app), limits.clone(), socket_stop).await;
         }
     };
     let servers = async { tokio::join!(public, admin, socket) };
@@ -160,7 +163,9 @@ pub async fn accept<L: Listener>(
     let (body_time, stall_time) = (limits.request_body_time(), limits.answer_stall_time());
     http.timer(TokioTimer::new())
         .header_read_timeout(limits.request_head_time())
-        .max_buf_size(HEAD_BYTES);
+        .max_buf_size(HEAD_BYTES)
+        // The buffer alone may be read beyond its size.
+        .max_header_size(HEAD_BYTES);
     let connections = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     let mut last_warning: Option<Instant> = None;
@@ -196,4 +201,64 @@ pub async fn accept<L: Listener>(
     }
     drop(listener);
     connections.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dispatcher::Dispatcher;
+    use axum::routing::get;
+    use portolan_vocabulary::Clock;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    /// Sends requests over one connection to a server with the path `/`, and returns what it answers.
+    async fn answers(requests: String) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let routes = Router::new().route("/", get(|| async { "ok" }));
+        let dispatcher = Dispatcher { feeds: None, routes, clock: Clock::system() };
+        let talk = async {
+            // A head that is too large may be refused before it is sent whole.
+            let _sent = client.write_all(requests.as_bytes()).await;
+            let mut answer = Vec::new();
+            // A connection that is closed while its client still sends ends in an error.
+            let _ended = client.read_to_end(&mut answer).await;
+            String::from_utf8(answer).unwrap()
+        };
+        tokio::select! {
+            answer = talk => answer,
+            () = accept(listener, dispatcher, Limits::default(), std::future::pending()) => unreachable!(),
+        }
+    }
+
+    /// Returns a request whose head has this number of bytes.
+    fn head(bytes: usize) -> String {
+        let (start, end) = ("GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nx: ", "\r\n\r\n");
+        format!("{start}{}{end}", "y".repeat(bytes - start.len() - end.len()))
+    }
+
+    #[tokio::test]
+    async fn a_head_has_at_most_its_limit() {
+        for bytes in [1_000, HEAD_BYTES] {
+            let answer = answers(head(bytes)).await;
+            assert!(answer.starts_with("HTTP/1.1 200"), "{bytes}: {answer}");
+        }
+        for bytes in [HEAD_BYTES + 1, 40_000, 100_000] {
+            let answer = answers(head(bytes)).await;
+            assert!(answer.starts_with("HTTP/1.1 431"), "{bytes}: {answer}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_without_a_host_or_with_two_is_refused() {
+        for hosts in ["", "host: x\r\nhost: x\r\n", "host: x\r\nhost: y\r\n"] {
+            let answer =
+                answers(format!("GET / HTTP/1.1\r\nconnection: close\r\n{hosts}\r\n")).await;
+            assert!(answer.starts_with("HTTP/1.1 400"), "{hosts:?}: {answer}");
+            assert!(answer.contains("request-id: req_"), "{answer}");
+            assert!(answer.contains("exactly one Host header"), "{answer}");
+        }
+        let answer = answers("GET / HTTP/1.0\r\n\r\n".to_owned()).await;
+        assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    }
 }
