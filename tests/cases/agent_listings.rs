@@ -167,6 +167,11 @@ async fn invalid_listings_are_refused_with_a_next_step() {
     let contact = json!({ "description": "Call 415 555 0123", "title": "ada@example.com" });
     let refused = refuse(contact, 422, "contact_in_text").await;
     assert_eq!(pointers(&refused), ["/title", "/description"]);
+    for title in ["\u{200b}", "...", "Room\u{2800}"] {
+        let reply = ada.call("create", room(json!({ "title": title }))).await;
+        reply.assert_refused(400, "validation_failed");
+        assert_eq!(pointers(&reply.body), ["/title"], "{title:?}");
+    }
     let attributes =
         json!({ "flatmates": 1, "available_from": "2027-01-01", "household": ["quiet"] });
     let pay = json!({ "currency": "USD", "min": 2, "max": 1, "unit": "MONTH" });

@@ -81,6 +81,33 @@ async fn invalid_registrations_are_refused() {
 }
 
 #[tokio::test]
+async fn names_of_agents_that_deceive_people_are_refused() {
+    let host = Host::with(&[]).await;
+    let register = async |name: &str| {
+        let body = json!({ "type": "anonymous", "agent_name": name });
+        let request = host.client.post(format!("{}/v1/agents/register", host.url)).json(&body);
+        Reply::read(request.send().await.unwrap()).await
+    };
+    for (name, rule) in [
+        ("\u{3164}", "no_invisible_characters"),
+        ("Ada\u{200b}", "no_invisible_characters"),
+        ("...", "letters"),
+        ("\u{397}arbour Fund", "one_script_per_word"),
+        ("Portolan Support", "no_privileged_words"),
+        ("p0rtolan", "no_privileged_words"),
+        ("Harbour Fund \u{2713}", "no_verification_mark"),
+    ] {
+        let reply = register(name).await;
+        reply.assert_refused(400, "validation_failed");
+        let fault = &reply.body["conflict"]["errors"][0];
+        assert_eq!((&fault["pointer"], &fault["rule"]), (&json!("/agent_name"), &json!(rule)));
+    }
+    for name in ["Café Москва", "日本語かな", "Ada's editor 🌸"] {
+        assert_eq!(register(name).await.status, 200, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_token_is_given_for_the_secret_and_for_the_client_key() {
     let host = Host::with(&["greeter"]).await;
     let agent = host.register().await;

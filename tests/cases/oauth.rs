@@ -115,6 +115,10 @@ async fn clients_register_read_change_and_delete_their_registration() {
     changed["redirect_uris"] = json!([REDIRECT]);
     let reply = host.send(Method::PUT, &uri, &managing, Some(changed.to_string())).await;
     assert_eq!(reply.body["client_name"], "Renamed", "{}", reply.text);
+    let mut deceptive = changed.clone();
+    deceptive["client_name"] = json!("Portolan Support");
+    let reply = host.send(Method::PUT, &uri, &managing, Some(deceptive.to_string())).await;
+    assert_oauth_error(&reply, 400, "invalid_client_metadata");
     changed["token_endpoint_auth_method"] = json!("none");
     let reply = host.send(Method::PUT, &uri, &managing, Some(changed.to_string())).await;
     assert_oauth_error(&reply, 400, "invalid_client_metadata");

@@ -242,6 +242,10 @@ async fn invalid_fields_of_a_profile_are_named() {
         ]
     );
     assert!(!refused.text.contains("415"), "the input is not repeated: {}", refused.text);
+    let named = json!({ "action": "update_profile", "display_name": "Portolan Support \u{2713}" });
+    let refused = agent.call(OWNERS, named).await;
+    refused.assert_refused(400, "profile_field_invalid");
+    assert_eq!(pointers(&refused.body), ["/display_name"]);
     let zone = json!({
         "action": "set_preferences",
         "quiet_hours": { "from": "22:00", "to": "22:00", "time_zone": "Europe/Atlantis" },

@@ -94,6 +94,10 @@ pub async fn wait_for_event(reader: &Reader<'_>, event_type: &str) -> Value {
 async fn the_creator_of_an_organisation_is_its_owner() {
     let host = host().await;
     let ((ada, a), stranger) = (person(&host).await, host.test_agent().await);
+    for name in ["\u{397}arbour Fund", "Portolan", "Harbour Fund \u{2713}", "\u{3164}"] {
+        let body = json!({ "action": "create", "name": name, "kind": "company" });
+        ada.agent.call(ORG, body).await.assert_refused(400, "validation_failed");
+    }
     let body = json!({
         "action": "create", "name": " Café Copperleaf ", "kind": "company", "domain": "copperleaf.example",
     });

@@ -1,15 +1,13 @@
 //! The problems of a descriptor, as its author sees them.
 
-use portolan_vocabulary::{is_invisible, one_line};
+use portolan_names::{find_invisible, is_invisible};
+use portolan_vocabulary::one_line;
 use serde::Serialize;
 use std::collections::HashSet;
 
 /// The maximum number of bytes of a problem and of its place.
 const PROBLEM_BYTES: usize = 600;
 const AT_BYTES: usize = 200;
-
-/// The characters that join other characters or keep them apart, which some scripts and emoji need.
-const JOINERS: [char; 2] = ['\u{200c}', '\u{200d}'];
 
 /// The fix for a schema that is too complex. `LoadError::reason` recognizes such a problem by this text.
 pub(super) const TOO_COMPLEX_FIX: &str = "refer to a definition once in allOf, anyOf and oneOf, bound arrays with maxItems, and write shorter patterns";
@@ -58,16 +56,10 @@ pub(super) fn check_text(at: &str, text: &str, limit: usize, problems: &mut Prob
     } else if text.chars().count() > limit {
         problems.add(at, format!("is longer than {limit} characters"), "shorten it");
     }
-    let is_allowed = |letter: &char| matches!(letter, '\n' | '\t') || JOINERS.contains(letter);
-    let mut deceptive = text.chars().filter(|letter| is_invisible(*letter) && !is_allowed(letter));
-    if let Some(letter) = deceptive.next() {
+    if let Some(letter) = text.split(['\n', '\t']).find_map(find_invisible) {
         let problem =
             format!("has the character U+{:04X}, which cannot be seen", u32::from(letter));
-        problems.add(
-            at,
-            problem,
-            "leave out control characters and those that change the direction",
-        );
+        problems.add(at, problem, "leave it out");
     }
 }
 

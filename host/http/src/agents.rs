@@ -23,7 +23,8 @@ struct RegisterAgent {
     /// The kind of identity. Both kinds start anonymous and are claimed with `svc.phone-binding`.
     #[serde(rename = "type")]
     identity_type: IdentityType,
-    /// Shown to the person who claims the agent.
+    /// Shown to the person who claims the agent. It has no invisible characters, each word is in one
+    /// script, and no word claims to speak for the host, such as "support".
     #[schemars(length(max = 100))]
     agent_name: Option<String>,
     #[schemars(length(max = 100))]

@@ -1,6 +1,7 @@
 //! The reasons why a caller, a client or a request for a token is refused.
 
 use crate::oauth::OAuthError;
+use portolan_names::NameFault;
 use portolan_store::{DbError, StateError};
 
 /// The reasons why a caller, a client or a request for a token is refused.
@@ -21,6 +22,8 @@ pub enum IdentityError {
     AgentRevoked,
     #[error("test mode is off")]
     TestModeOff,
+    #[error("the agent cannot have this name: {0}")]
+    AgentName(#[from] NameFault),
     #[error("{0}")]
     OAuth(#[from] OAuthError),
     #[error("a key cannot be used: {0}")]

@@ -24,6 +24,11 @@ impl From<IdentityError> for Failure {
             IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
             IdentityError::TestModeOff => Self::new(ErrorCode::NotPermitted)
                 .message("Test mode is off on this host. Register a live agent, or ask the operator to set test_mode = \"on\"."),
+            IdentityError::AgentName(fault) => Self::new(ErrorCode::ValidationFailed)
+                .message(format!("The agent cannot have this name: {fault}"))
+                .conflict(json!({ "kind": "validation", "errors": [{
+                    "pointer": "/agent_name", "rule": fault.rule(), "expected": fault.expected(),
+                }] })),
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
                 .message("This person has the maximum number of agents."),
             IdentityError::OAuth(_) | IdentityError::Key(_) | IdentityError::Records(_) => {

@@ -5,7 +5,8 @@ use crate::{
     redirects::{RedirectHosts, without_loopback_port},
 };
 use jsonwebtoken::jwk::JwkSet;
-use portolan_vocabulary::{SCOPES, is_invisible};
+use portolan_names::find_invisible;
+use portolan_vocabulary::SCOPES;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -138,13 +139,19 @@ impl ClientMetadata {
             ("application_type", &sent.application_type),
         ] {
             let is_unusable = |text: &String| {
-                text.chars().count() > NAME_CHARACTERS || text.chars().any(is_invisible)
+                text.chars().count() > NAME_CHARACTERS || find_invisible(text).is_some()
             };
             if value.as_ref().is_some_and(is_unusable) {
                 return Err(invalid(format!(
                     "{name} has over {NAME_CHARACTERS} characters, or invisible ones"
                 )));
             }
+        }
+        // A blank name is no name.
+        let client_name = sent.client_name.filter(|name| !name.trim().is_empty());
+        if let Some(name) = &client_name {
+            let refused = |fault| invalid(format!("client_name cannot be used: {fault}"));
+            portolan_names::check(name).map_err(refused)?;
         }
         // Scopes of other servers, such as openid, are left out.
         let scope = sent.scope.map(|scope| {
@@ -156,7 +163,7 @@ impl ClientMetadata {
         }
         let scope = scope.unwrap_or_else(|| SCOPES.join(" "));
         Ok(Self {
-            client_name: sent.client_name.filter(|name| !name.trim().is_empty()),
+            client_name,
             client_uri: sent.client_uri.filter(is_web_address),
             redirect_uris: sent.redirect_uris,
             grant_types,
@@ -251,6 +258,11 @@ mod tests {
             (r#"{"grant_types":["client_credentials"],"token_endpoint_auth_method":"none"}"#.to_owned(), "invalid_client_metadata"),
             (format!("{{{REDIRECT},\"client_name\":\"a\\u0000b\"}}"), "invalid_client_metadata"),
             (format!("{{{REDIRECT},\"client_name\":\"knab\\u202eevil\"}}"), "invalid_client_metadata"),
+            (format!("{{{REDIRECT},\"client_name\":\" \"}}"), ""),
+            (format!("{{{REDIRECT},\"client_name\":\"\\u3164\"}}"), "invalid_client_metadata"),
+            (format!("{{{REDIRECT},\"client_name\":\"\\u0397arbour Fund\"}}"), "invalid_client_metadata"),
+            (format!("{{{REDIRECT},\"client_name\":\"Portolan Support\"}}"), "invalid_client_metadata"),
+            (format!("{{{REDIRECT},\"client_name\":\"Harbour Fund \\u2713\"}}"), "invalid_client_metadata"),
         ] {
             assert_eq!(code(&json), error, "{json}");
         }

@@ -55,9 +55,12 @@ impl Registration {
 }
 
 impl Identity {
-    /// Registers an agent and its client.
+    /// Registers an agent and its client. Refuses a name that could deceive the people who read it.
     pub async fn register(&self, registration: Registration) -> Result<Registered, IdentityError> {
         self.ensure_mode(registration.test_mode)?;
+        if let Some(name) = &registration.agent_name {
+            portolan_names::check(name)?;
+        }
         let mut unit = self.unit();
         let now = unit.now();
         let identifier = |prefix| new_identifier(prefix, now, secret::random());

@@ -4,7 +4,7 @@
 //!
 //! - `timestamp`, `clock`: instants, and the clock that is passed to whatever needs the time.
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
-//! - `text`: invisible characters, and texts on a single line for logs.
+//! - `text`: texts on a single line for logs.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `publisher`: whom a component comes from.
 //! - `descriptor`: the descriptor of a component.
@@ -74,6 +74,6 @@ pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
 pub use retention::Retention;
 pub use role::{Role, Roles};
-pub use text::{is_invisible, one_line};
+pub use text::one_line;
 pub use text_message::TextMessage;
 pub use timestamp::Timestamp;

@@ -3,7 +3,7 @@
 use crate::{refusals::*, scan, types::*};
 use people_kit::contact::has_contact_data;
 use people_kit::taxonomy::{self, CheckInput, Checked, Side};
-use people_kit::text::{Faults, Lines, plain, public};
+use people_kit::text::{Faults, Lines, check_title, plain, public};
 use portolan_sdk::prelude::*;
 use serde_json::Value;
 
@@ -75,6 +75,7 @@ fn plain_content(mut content: Content, base: &str, now: u64) -> Result<Content> 
             faults.add(at(name), "maxLength", "a shorter text");
         }
     }
+    check_title(&at("title"), &content.title, &mut faults);
     for (name, value) in &mut content.attributes {
         let name = name.replace('~', "~0").replace('/', "~1");
         let pointer = at(&format!("attributes/{name}"));

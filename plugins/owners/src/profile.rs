@@ -3,7 +3,7 @@
 use crate::types::{OwnersError, Preferences, Profile, Result, SetPreferences, UpdateProfile};
 use oxilangtag::LanguageTag;
 use people_kit::is_host_name;
-use people_kit::text::{Faults, Lines, plain, public};
+use people_kit::text::{Faults, Lines, check_name, plain, public};
 use portolan_sdk::time::year;
 
 fn check<T>(faults: Faults, value: T) -> Result<T> {
@@ -15,8 +15,14 @@ fn check<T>(faults: Faults, value: T) -> Result<T> {
 pub(crate) fn updated(before: &Profile, input: UpdateProfile, now: u64) -> Result<Profile> {
     let mut profile = before.clone();
     let mut faults = Faults::default();
+    if let Some(given) = input.display_name {
+        profile.display_name = given.map(|name| {
+            let name = public("/display_name", &name, Lines::One, &mut faults);
+            check_name("/display_name", &name, &mut faults);
+            name
+        });
+    }
     for (field, given, pointer, lines) in [
-        (&mut profile.display_name, input.display_name, "/display_name", Lines::One),
         (&mut profile.headline, input.headline, "/headline", Lines::One),
         (&mut profile.bio_md, input.bio_md, "/bio_md", Lines::Many),
         (&mut profile.city, input.city, "/city", Lines::One),
@@ -90,6 +96,7 @@ pub(crate) fn age_at_least(birth_year: i16, now: u64) -> u8 {
 pub(crate) fn agent_name(given: String) -> Result<String> {
     let mut faults = Faults::default();
     let name = plain("/name", &given, Lines::One, &mut faults);
+    check_name("/name", &name, &mut faults);
     check(faults, name)
 }
 
@@ -175,6 +182,26 @@ mod tests {
                 "/birth_year maximum",
             ]
         );
+    }
+
+    #[test]
+    fn deceptive_names_are_refused() {
+        for (name, rule) in [
+            ("\u{3164}", "no_invisible_characters"),
+            ("Ad\u{430} Lovelace", "one_script_per_word"),
+            ("Portolan Support \u{2713}", "no_privileged_words"),
+            ("Ada \u{2713}", "no_verification_mark"),
+        ] {
+            let display_name = Some(Some(name.to_owned()));
+            let input = UpdateProfile { display_name, ..UpdateProfile::default() };
+            assert_eq!(pointers(input), [format!("/display_name {rule}")], "{name}");
+            let Err(OwnersError::ProfileFieldInvalid { errors }) = agent_name(name.to_owned())
+            else {
+                panic!("{name} is accepted");
+            };
+            assert_eq!(errors.first().map(|fault| fault.rule), Some(rule), "{name}");
+        }
+        assert!(agent_name("Ada's agent".to_owned()).is_ok());
     }
 
     #[test]

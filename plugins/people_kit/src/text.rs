@@ -1,6 +1,7 @@
 //! Checks of texts that people write: no control characters, no contact data.
 
 use crate::contact::has_contact_data;
+use portolan_names::NameFault;
 use portolan_sdk::prelude::*;
 
 /// Characters that change the direction of text, and so its apparent meaning.
@@ -55,6 +56,13 @@ impl Faults {
         self.0.push(Fault { pointer: pointer.into(), rule, expected });
     }
 
+    fn add_name_fault(&mut self, pointer: &str, checked: Result<(), NameFault>) {
+        let has_fault = self.0.iter().any(|fault| fault.pointer == pointer);
+        if let (Err(fault), false) = (checked, has_fault) {
+            self.add(pointer, fault.rule(), fault.expected());
+        }
+    }
+
     pub fn into_inner(self) -> Vec<Fault> {
         self.0
     }
@@ -90,6 +98,16 @@ pub fn public(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> S
     plain(pointer, text, lines, faults)
 }
 
+/// Adds the fault of a name that people read, unless it has another one already.
+pub fn check_name(pointer: &str, name: &str, faults: &mut Faults) {
+    faults.add_name_fault(pointer, portolan_names::check(name));
+}
+
+/// Adds the fault of a title, unless it has another one already.
+pub fn check_title(pointer: &str, title: &str, faults: &mut Faults) {
+    faults.add_name_fault(pointer, portolan_names::check_visible(title));
+}
+
 /// Returns a text without space around it. A blank text and invisible characters are faults.
 pub fn plain(pointer: &str, text: &str, lines: Lines, faults: &mut Faults) -> String {
     let text = text.trim();
@@ -123,6 +141,29 @@ mod tests {
         assert_eq!(code("write to ada@example.com"), "contact_in_text");
         for text in ["one\ntwo", " ", "\u{202e}ada@example.com"] {
             assert_eq!(code(text), "validation_failed", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_one_fault() {
+        let rules = |check: fn(&str, &str, &mut Faults), text: &str| {
+            let mut faults = Faults::default();
+            public("/name", text, Lines::One, &mut faults);
+            check("/name", text, &mut faults);
+            faults.into_inner().iter().map(|fault| fault.rule).collect::<Vec<_>>()
+        };
+        for (text, name, title) in [
+            ("Harbour Fund", None, None),
+            (" ", Some("not_blank"), Some("not_blank")),
+            ("\u{202e}x", Some("no_control_characters"), Some("no_control_characters")),
+            ("\u{200b}", Some("no_invisible_characters"), Some("no_invisible_characters")),
+            ("...", Some("letters"), Some("letters")),
+            ("\u{397}arbour Fund", Some("one_script_per_word"), None),
+            ("Portolan Support", Some("no_privileged_words"), None),
+            ("Harbour Fund \u{2713}", Some("no_verification_mark"), None),
+        ] {
+            assert_eq!(rules(check_name, text), Vec::from_iter(name), "{text:?}");
+            assert_eq!(rules(check_title, text), Vec::from_iter(title), "{text:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     types::*,
     view::{self, OrgView},
 };
-use people_kit::text::{Faults, Lines, public};
+use people_kit::text::{self, Faults, Lines, public};
 use portolan_sdk::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -199,11 +199,9 @@ pub(crate) fn apply_verification(call: &Call, verification: Verification) -> Res
 fn check_name(name: &str) -> Result<(String, String)> {
     let mut faults = Faults::default();
     let name = public("/name", name, Lines::One, &mut faults);
-    let key = names::key(&name);
-    if key.is_empty() && !name.is_empty() {
-        faults.add("/name", "letters", "a name with letters or digits");
-    }
+    text::check_name("/name", &name, &mut faults);
     faults.check()?;
+    let key = names::key(&name);
     Ok((name, key))
 }
 

@@ -202,7 +202,7 @@ fn dispatch(
         return Ok(());
     }
     BLOCKS.save(&mut block)?;
-    let name = caller.agent_name.as_deref().map(display_name).filter(|name| !name.is_empty());
+    let name = caller.agent_name.as_deref().and_then(display_name);
     let agent_label =
         name.map_or_else(|| "An agent".to_owned(), |name| format!("The agent \"{name}\""));
     let purpose = match bind.purpose {
@@ -229,10 +229,12 @@ fn lower(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// Shortens a name that somebody else chose, and removes what a phone would show as a link.
-fn display_name(name: &str) -> String {
+/// Shortens a name that somebody else chose, and removes what a phone would show as a link. Returns
+/// `None` if what is left could deceive the person.
+fn display_name(name: &str) -> Option<String> {
     let plain = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
-    name.chars().filter(plain).take(30).collect::<String>().trim().to_owned()
+    let name = name.chars().filter(plain).take(30).collect::<String>().trim().to_owned();
+    portolan_names::check(&name).is_ok().then_some(name)
 }
 
 /// Returns six random digits, uniformly distributed.
@@ -294,5 +296,25 @@ pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {
         attempts_left: bind.checks_left,
         channel: "sms",
         test_code: caller.test_mode.then(|| Secret(TEST_CODE.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_name_that_deceives_nobody_is_quoted() {
+        for (name, quoted) in [
+            ("Harbour", Some("Harbour")),
+            ("go to evil.example/x", Some("go to evilexamplex")),
+            ("Portolan Support", None),
+            ("p0rtolan", None),
+            ("\u{397}arbour", None),
+            ("\u{3164}", None),
+            ("://", None),
+        ] {
+            assert_eq!(display_name(name).as_deref(), quoted, "{name}");
+        }
     }
 }

@@ -87,7 +87,7 @@ impl Credentials {
     async fn register(client: &reqwest::Client, url: &str) -> anyhow::Result<Self> {
         let registered: Value = client
             .post(format!("{url}/v1/agents/register"))
-            .json(&json!({ "type": "anonymous", "agent_name": "portolan call" }))
+            .json(&json!({ "type": "anonymous", "agent_name": "command line" }))
             .send()
             .await
             .with_context(|| unreachable_host(url))?

@@ -3,7 +3,7 @@
 #
 # With options:  & ([scriptblock]::Create((irm <host>/v1/install/install.ps1))) -DryRun
 param(
-    [string]$Name = 'portolan-install',
+    [string]$Name = 'installed agent',
     [switch]$Force,
     [switch]$DryRun,
     [switch]$Uninstall,

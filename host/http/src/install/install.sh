@@ -40,7 +40,7 @@ misused() {
 }
 
 read_options() {
-    name='portolan-install'
+    name='installed agent'
     force=no
     dry_run=no
     uninstall=no
