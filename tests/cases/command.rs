@@ -54,6 +54,29 @@ fn check_says_what_is_wrong_and_how_to_fix_it() {
     assert!(stderr(&output).contains("cannot read missing.wasm"), "{}", stderr(&output));
 }
 
+#[test]
+fn the_version_says_what_the_binary_was_built_from() {
+    let folder = TempDir::new().unwrap();
+    let short = stdout(&run(folder.path(), &["-V"]));
+    assert_eq!(short, format!("portolan {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(stdout(&run(folder.path(), &["--version"])), short);
+    let long = stdout(&run(folder.path(), &["--version", "--verbose"]));
+    assert!(long.starts_with(&short), "{long}");
+    let json = stdout(&run(folder.path(), &["-V", "--verbose", "--json"]));
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let facts = json.as_object().unwrap();
+    assert_eq!(long.lines().count(), facts.len());
+    for (name, fact) in facts.iter().filter(|(name, _)| *name != "version") {
+        assert!(long.contains(&format!("{name}: {}\n", fact.as_str().unwrap())), "{long}");
+    }
+    assert_eq!(json["contract"], "portolan:capability@2.0.0");
+    for version in ["rustc", "wasmtime", "sqlite"] {
+        assert!(json[version].as_str().unwrap().starts_with(|first: char| first.is_ascii_digit()));
+    }
+    let wrong = run(folder.path(), &["--verbose"]);
+    assert!(!wrong.status.success() && stderr(&wrong).contains("--version"), "{}", stderr(&wrong));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn check_requires_that_every_collection_declares_its_people_and_a_host_does_not() {
     let folder = TempDir::new().unwrap();

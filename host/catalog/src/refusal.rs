@@ -8,7 +8,8 @@ use crate::{
     trust::Untrusted,
 };
 use portolan_sandbox::{
-    CompileError, DescribeError, Import, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES, PrepareError,
+    CONTRACT, CompileError, DescribeError, Import, MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES,
+    PrepareError,
 };
 use portolan_signing::SignatureError;
 use portolan_store::DbError;
@@ -209,7 +210,7 @@ impl LoadError {
             Self::Compile(CompileError::Host(_)) | Self::Prepare(PrepareError::Artifact(_)) => "see the host's log: its data folder may be full or not writable".to_owned(),
             Self::Prepare(PrepareError::ExceedsLimits(_)) => format!("build it with at most {MAX_MEMORIES} memories, {MAX_TABLES} tables and {MAX_CORE_INSTANCES} core instances, and with memories that start below limits.call_memory_bytes"),
             Self::Prepare(PrepareError::UnknownImports(imports)) => unknown_imports_fix(imports),
-            Self::Prepare(PrepareError::Contract(_)) => "build it against package portolan:capability@2.0.0, world capability".to_owned(),
+            Self::Prepare(PrepareError::Contract(_)) => format!("build it against package {CONTRACT}, world capability"),
             Self::Describe(error) if error.is_too_large() => Kind::DescriptionTooLarge.fix().to_owned(),
             Self::Describe(error) if error.has_last_words() => Kind::DescribeTrapped.fix().to_owned(),
             Self::Describe(_) => Kind::Describe.fix().to_owned(),
@@ -250,6 +251,6 @@ fn list(permissions: &[Permission]) -> String {
 fn unknown_imports_fix(imports: &[Import]) -> String {
     match imports.iter().any(|import| import.name.starts_with("wasi:http")) {
         true => "this host offers no outgoing HTTP to components".to_owned(),
-        false => "use only the interfaces of portolan:capability@2.0.0 and of WASI 0.2".to_owned(),
+        false => format!("use only the interfaces of {CONTRACT} and of WASI 0.2"),
     }
 }

@@ -1,12 +1,14 @@
 //! Embeds in the binary what it cannot find at run time: the public key of the host's own publisher, and the
-//! files that authors of capabilities need.
+//! files that authors of capabilities need; and what the build knows of itself.
 
 mod embedded;
+mod version;
 
 use std::{env, error::Error, fs, path::PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
     pass_publisher_key();
+    version::pass()?;
     embedded::write()
 }
 

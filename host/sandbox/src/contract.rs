@@ -25,3 +25,15 @@ wasmtime::component::bindgen!({
 });
 
 pub(super) use portolan::capability::*;
+
+/// The package and the version of the contract.
+pub const CONTRACT: &str = "portolan:capability@2.0.0";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_is_that_of_the_package() {
+        let package = format!("package {};", super::CONTRACT);
+        assert!(include_str!("../../../wit/types.wit").contains(&package));
+    }
+}

@@ -67,6 +67,7 @@ mod wasi;
 
 pub use answer::GuestAnswer;
 pub use compile::{CompileError, CompileRequest, compile_from_stdin};
+pub use contract::CONTRACT;
 pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
 pub use describe::DescribeError;
 pub use engine::{Backtraces, Sandbox, SandboxOptions};

@@ -61,7 +61,9 @@ mod webhook;
 
 pub use changes::Attachments;
 pub use commit::{ConflictKey, InboxSignal, Verdict};
-pub use connection::{Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore};
+pub use connection::{
+    Steps, backup, create_private_folder, migrate, pg_dump, pg_restore, restore, sqlite_version,
+};
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
     Audience, AuditRecord, IdempotencyKey, NewEvent, OutboxCommand, StoredAnswer, Task,

@@ -27,6 +27,7 @@ mod statements;
 mod people;
 mod registry;
 mod timers;
+mod version;
 mod versions;
 
 use crate::config::Flags;
@@ -37,10 +38,18 @@ use std::{path::PathBuf, process::ExitCode};
 
 /// A host for capabilities: WebAssembly components that carry their own schema.
 #[derive(Debug, Parser)]
-#[command(name = "portolan", version, max_term_width = 100)]
+#[command(
+    name = "portolan",
+    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
+    disable_version_flag = true,
+    max_term_width = 100
+)]
 pub struct Arguments {
+    #[command(flatten)]
+    version: version::Version,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -144,7 +153,8 @@ impl Arguments {
         self,
         wrap: impl Fn(Server) -> S + Send + Sync + 'static,
     ) -> ExitCode {
-        let result = match self.command {
+        let Some(command) = self.command else { return self.version.run() };
+        let result = match command {
             Command::Serve(flags) => serve::serve(&flags, wrap),
             Command::Check(check) => check.run(),
             Command::Describe(describe) => describe.run(),

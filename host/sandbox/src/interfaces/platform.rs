@@ -1,7 +1,7 @@
 //! `platform`: what components may know of the host, its limits and the other capabilities.
 
 use crate::{
-    contract::{description, platform},
+    contract::{CONTRACT, description, platform},
     interfaces::interface::{Interface, State, host},
     state::CallState,
 };
@@ -18,7 +18,7 @@ impl platform::Host for CallState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: platform.started_at.as_millis(),
             public_url: platform.public_url.clone(),
-            contract: "portolan:capability@2.0.0".to_owned(),
+            contract: CONTRACT.to_owned(),
             catalog_version: platform.catalog_version,
         })
     }

@@ -22,3 +22,8 @@ pub(crate) use read_connection::{ReadConnection, next_batch};
 pub use sqlite::create_private_folder;
 pub(crate) use statements::{FENCE, HOLDER, REVISION, Statements};
 pub(crate) use transaction::Transaction;
+
+/// Returns the version of the SQLite that is linked.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
