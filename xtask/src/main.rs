@@ -4,15 +4,20 @@ mod clients;
 mod debian;
 #[cfg(test)]
 mod dependencies;
+mod fuzz;
 mod guests;
 mod package;
 mod packages;
 mod postgres;
 mod run;
+mod sbom;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use run::{cargo, cargo_command, print_progress};
+
+/// The time for each fuzz target in the full form of the tests.
+const FUZZ_SECONDS: u32 = 10;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", max_term_width = 100)]
@@ -31,7 +36,7 @@ enum Command {
     },
     /// Run everything that must pass: format, lints, dependencies, unit tests, black-box tests
     Test {
-        /// Also run the long form of tests, and the benchmarks in their quick form
+        /// Also run the long form of tests, and the fuzz targets and benchmarks for a short time
         #[arg(long)]
         full: bool,
         /// Run only tests whose name contains this text, without format, lints and dependencies
@@ -53,6 +58,10 @@ enum Command {
     },
     /// Build the command in release mode, and make packages of it for pip and npm
     Package(package::Package),
+    /// Write the software bill of materials of the command, as CycloneDX JSON
+    Sbom(sbom::Sbom),
+    /// Run fuzz targets with libFuzzer, all of them if none is named
+    Fuzz(fuzz::Fuzz),
     /// Run the benchmarks, print a table and write target/bench.json
     Bench {
         /// Measure for a shorter time with fewer components; the figures are not comparable
@@ -73,6 +82,8 @@ fn main() -> Result<()> {
         Command::Clients => clients::install(),
         Command::Toolchains { full } => clients::install_toolchains(full),
         Command::Package(package) => package.run(),
+        Command::Sbom(sbom) => sbom.run(),
+        Command::Fuzz(fuzz) => fuzz.run(),
         Command::Bench { quick, parts } => bench(quick, &parts),
     }
 }
@@ -107,6 +118,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     }
     print_progress("checking the format");
     cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["fmt", "--manifest-path", fuzz::MANIFEST, "--check"])?;
     print_progress("checking the lints");
     cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
     // `cargo deny` is optional: it needs a network, and tests check its other rules.
@@ -117,6 +129,7 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     print_progress("running the tests");
     run::run(&mut tests)?;
     if full {
+        fuzz::run_all(FUZZ_SECONDS)?;
         bench(true, &[])?;
     }
     print_progress("all tests passed");

@@ -30,6 +30,7 @@
 //! - `capability`, `action`: what is loaded, and how a body selects its action
 //! - `schema`, `schema_cost`: JSON Schemas, what violates them, and the work that a check can take
 //! - `call_schema`, `listing`, `tool`, `reference`, `document`: a capability's documents
+//! - `fuzzing`: what only fuzz targets call
 //!
 //! # Invariants
 //!
@@ -58,6 +59,9 @@ mod failures;
 mod file;
 mod file_name;
 mod folder;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod history;
 mod install;
 mod keeper;

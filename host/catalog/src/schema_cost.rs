@@ -436,3 +436,5 @@ fn anchored<'a>(value: &'a Value, anchor: &str) -> Option<&'a Value> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod visits;

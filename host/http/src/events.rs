@@ -46,7 +46,7 @@ const NEXT_POLL_MS: u64 = 0;
 const DELAYED_POLL_MS: u64 = 1_000;
 
 /// The parameters of the query.
-struct PollParameters {
+pub(super) struct PollParameters {
     wait: Duration,
     limit: usize,
     cursor: Option<u64>,
@@ -278,7 +278,7 @@ fn poll_failure(error: StateError) -> Failure {
 }
 
 impl PollParameters {
-    fn parse(query: &str) -> Result<Self, Failure> {
+    pub(super) fn parse(query: &str) -> Result<Self, Failure> {
         let mut parameters = Self {
             wait: Duration::from_secs(DEFAULT_WAIT_S),
             limit: DEFAULT_LIMIT,

@@ -15,6 +15,7 @@
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`. For the provider of text messages:
 //!   `sms`. For the operator: `admin` and its `export`, `quarantine`, `versions`, `metrics`, behind the
 //!   checks of `operator`.
+//! - `fuzzing` is what only fuzz targets call.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
 //! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;
@@ -37,6 +38,9 @@ mod dispatcher;
 mod events;
 mod export;
 mod feeds;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guide;
 mod handoff;
 mod host_header;

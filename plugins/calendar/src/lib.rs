@@ -26,7 +26,8 @@ use portolan_sdk::prelude::*;
 use refusals::{CalendarError, list};
 use types::*;
 
-struct CalendarCapability;
+/// The capability.
+pub struct CalendarCapability;
 
 /// When people are free: blocks, availability, calendar files.
 ///

@@ -124,7 +124,7 @@ pub(super) fn form(
 }
 
 /// Parses the parameters of a form or a query.
-pub(super) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
+pub(crate) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
     let invalid = |text| OAuthError::new("invalid_request", text);
     let pairs: Vec<(String, String)> =
         serde_urlencoded::from_bytes(text).map_err(|_| invalid("the parameters are malformed"))?;
@@ -202,7 +202,7 @@ fn credentials(headers: &HeaderMap, form: &Form) -> Result<Credentials, OAuthErr
 }
 
 /// Parses HTTP Basic, in which both parts are form-encoded (RFC 6749, section 2.3.1).
-fn parse_basic(header: &str) -> Option<(String, String)> {
+pub(crate) fn parse_basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

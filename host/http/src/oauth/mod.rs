@@ -8,3 +8,5 @@ pub(super) mod register;
 pub(super) mod token;
 
 pub(super) use browser::{FormTargets, page};
+#[cfg(feature = "fuzzing")]
+pub(super) use client::{parameters, parse_basic};
