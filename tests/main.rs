@@ -143,6 +143,7 @@ mod cases {
     mod thread_meetings;
     mod thread_meetings_conflicts;
     mod thread_meetings_files;
+    mod threat_model;
     mod toolchains;
     mod torture;
     mod visibility;
