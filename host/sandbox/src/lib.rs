@@ -67,8 +67,8 @@ mod wasi;
 
 pub use answer::GuestAnswer;
 pub use compile::{CompileError, CompileRequest, compile_from_stdin};
-pub use contract::CONTRACT;
 pub use context::{CallContext, Platform, PlatformAction, PlatformComponent};
+pub use contract::CONTRACT;
 pub use describe::DescribeError;
 pub use engine::{Backtraces, Sandbox, SandboxOptions};
 pub use engine::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
