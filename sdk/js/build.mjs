@@ -143,11 +143,17 @@ function explainBundling(text) {
   return found.length > 0 ? [...new Set(found)].join("\n") : text.trim();
 }
 
+/** The time after which a program is ended. */
+const TOOL_TIME_MS = 60_000;
+
 /** Runs a program. If it fails, throws a Mistake with the text that `explain` makes of its output. */
 function run(command, given, options, explain) {
   try {
-    execFileSync(command, given, options);
+    execFileSync(command, given, { ...options, timeout: TOOL_TIME_MS, killSignal: "SIGKILL" });
   } catch (error) {
+    if (error.code === "ETIMEDOUT") {
+      throw new Mistake(`${command} was ended after ${TOOL_TIME_MS / 1000} s; does code at the top level of a module loop for ever?`);
+    }
     if (error.code === "ENOENT") throw new Mistake(`${command} is missing: npm install -g ${TOOLS[command]}`);
     throw new Mistake(explain(String(error.stderr)));
   }

@@ -1,6 +1,9 @@
 //! Live and test mode do not see each other's data.
 
-use crate::harness::{Agent, Host, Options, PATIENCE, Process, Reply};
+use crate::harness::{
+    Agent, Host, Options, PATIENCE, Process, Reply,
+    inbox::{Reader, texts},
+};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -90,6 +93,16 @@ async fn timers_and_events_stay_in_their_mode() {
     })
     .await;
     assert_eq!(live.result("notes", heard).await, json!({ "transfers": [] }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_test_mode_does_not_reach_an_agent_of_live_mode() {
+    let host = Host::with(&["herald"]).await;
+    let reader = Reader::new(&host).await;
+    let proclaim = |text: &str| json!({ "action": "proclaim", "agent": reader.id, "subject": "towns/1", "texts": [text] });
+    host.test_agent().await.result("herald", proclaim("of test mode")).await;
+    reader.agent.result("herald", proclaim("of live mode")).await;
+    assert_eq!(texts(&reader.page("wait=0").await), ["of live mode"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! Capabilities that are a source, which an engine runs.
 
 use crate::cases::author_mistakes::run_author_command;
-use crate::harness::{Host, Options};
+use crate::harness::{Host, Options, Process};
 use serde_json::json;
 use std::{fs, path::Path};
 
@@ -214,4 +214,18 @@ async fn a_source_is_not_signed() {
     JAVASCRIPT.make_engine(&host);
     host.drop_in("greeter.js", GREETER_JS.as_bytes());
     assert_eq!(host.wait_for_refusal("greeter.js").await["reason"], "not_signed");
+}
+
+/// Files with one stem are of several publishers, so none takes the id, the data and the grants of another.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_does_not_take_the_place_of_a_component_with_its_stem() {
+    let host = Process::start(Options::with(&["greeter"]));
+    JAVASCRIPT.make_engine(&host);
+    host.drop_in("greeter.js", GREETER_JS.as_bytes());
+    assert_eq!(host.wait_for_refusal("greeter.js").await["reason"], "publisher_mismatch");
+    host.signal("TERM");
+    let (_, folder) = host.wait();
+    let host = Process::start_in(folder);
+    assert_eq!(host.wait_for_refusal("greeter.js").await["reason"], "publisher_mismatch");
+    host.wait_for_version("greeter", "1.2.0").await;
 }

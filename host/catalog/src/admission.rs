@@ -106,6 +106,9 @@ impl Catalog {
     }
 }
 
+/// The callers in the audit log that are no capability.
+const CALLERS: [&str; 3] = ["operator", "system", "host"];
+
 fn ensure_own_id(
     candidate: &Capability,
     installed: &BTreeMap<String, InstalledId>,
@@ -117,7 +120,7 @@ fn ensure_own_id(
     if !is_host && after.is_some_and(|rest| rest.starts_with(['.', '_', '-'])) {
         return Err(LoadError::ReservedId { id: id.to_owned() });
     }
-    if FINDER_TOOLS.iter().any(|tool| skeleton(tool) == skeleton(id)) {
+    if FINDER_TOOLS.iter().chain(&CALLERS).any(|name| skeleton(name) == skeleton(id)) {
         return Err(LoadError::ReservedId { id: id.to_owned() });
     }
     if let Some(owner) = installed.get(id) {

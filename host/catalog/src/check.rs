@@ -8,10 +8,12 @@ use crate::{
     reach::check_reach,
     schema::{Schema, SchemaError, close},
 };
+use portolan_names::find_invisible;
 use portolan_vocabulary::{
     Access, ActionDescriptor, Descriptor, ErrorCode, Limits, People, Role, is_capability_id,
     is_snake_case,
 };
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// Fields of a call's body that the host takes out before the component sees it.
@@ -51,6 +53,29 @@ pub(super) fn check(
         .filter_map(|action| check_action(descriptor, action, limits, &mut problems))
         .collect();
     if problems.0.is_empty() { Ok(schemas) } else { Err(problems.0) }
+}
+
+/// Checks every text of a schema, because agents read them in the descriptions of tools.
+fn check_schema_texts(at: &str, schema: &Value, problems: &mut Problems) {
+    if let Some((text, letter)) = find_invisible_text(schema) {
+        let (text, code) = (excerpt(text), u32::from(letter));
+        let problem = format!("has {text:?} with the character U+{code:04X}, which cannot be seen");
+        problems.add(at, problem, "leave it out");
+    }
+}
+
+/// Returns the first text of a value, or name of a member, with an invisible character.
+fn find_invisible_text(value: &Value) -> Option<(&str, char)> {
+    let find = |text: &'_ str| text.split(['\n', '\t']).find_map(find_invisible);
+    match value {
+        Value::String(text) => find(text).map(|letter| (text.as_str(), letter)),
+        Value::Array(items) => items.iter().find_map(find_invisible_text),
+        Value::Object(members) => members.iter().find_map(|(name, value)| {
+            let in_name = find(name).map(|letter| (name.as_str(), letter));
+            in_name.or_else(|| find_invisible_text(value))
+        }),
+        _ => None,
+    }
 }
 
 fn check_head(descriptor: &Descriptor, problems: &mut Problems) {
@@ -292,6 +317,11 @@ fn check_action(
                 format!("{:?} is not declared", excerpt(code)),
                 "declare it in the descriptor's errors",
             );
+        }
+    }
+    for (name, schema) in [("input", &action.input), ("output", &action.output)] {
+        if let Ok(schema) = schema {
+            check_schema_texts(&format!("{at}.{name}"), schema, problems);
         }
     }
     let input = action.input.clone().and_then(close).map_err(SchemaError::Invalid);

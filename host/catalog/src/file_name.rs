@@ -1,8 +1,9 @@
 //! The names of the files of a catalog folder.
 //!
-//! A file is a component (`NAME.wasm`) or the source of one (`NAME.js` or `NAME.py`). A source becomes a component with the
-//! engine of its language, which is the component `.engines/LANGUAGE.wasm` of the same folder.
+//! A file is a component (`NAME.wasm`) or the source of one (`NAME.js` or `NAME.py`). A source becomes a
+//! component with the engine of its language, which is the component `.engines/LANGUAGE.wasm` of the same folder.
 
+use portolan_names::is_invisible;
 use std::path::{Path, PathBuf};
 
 /// The folder of the engines, in the catalog folder.
@@ -11,16 +12,19 @@ const ENGINES: &str = ".engines";
 const LANGUAGES: [&str; 2] = ["js", "py"];
 
 /// Returns whether a name in the folder is that of a component or a source. Names of hidden and temporary files
-/// are not.
+/// are not, nor are names with characters that cannot be seen.
 pub(super) fn is_component_name(name: &str) -> bool {
-    (name.ends_with(".wasm") || is_source(name)) && !name.starts_with(['.', '~', '#'])
+    (name.ends_with(".wasm") || is_source(name))
+        && !name.starts_with(['.', '~', '#'])
+        && !name.contains(is_invisible)
 }
 
-/// Returns the name of a file of the folder without its ending.
-pub(super) fn stem(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((stem, ending)) if ending == "wasm" || is_source(name) => stem,
-        _ => name,
+/// Returns the name of the publisher of an unsigned file: the file's name without `.wasm`, or for a source
+/// `source/` and its whole name. So files of several languages with one stem have several publishers.
+pub(super) fn publisher_name(file: &str) -> String {
+    match is_source(file) {
+        true => format!("source/{file}"),
+        false => file.strip_suffix(".wasm").unwrap_or(file).to_owned(),
     }
 }
 
@@ -54,10 +58,18 @@ mod tests {
         {
             assert!(!is_component_name(name), "{name}");
         }
-        for (name, expected) in
-            [("a.wasm", "a"), ("a.js", "a"), ("a.b.wasm", "a.b"), ("a.ts", "a.ts"), ("a", "a")]
-        {
-            assert_eq!(stem(name), expected);
+    }
+
+    #[test]
+    fn a_name_with_a_line_break_or_a_hidden_direction_is_not_a_component() {
+        for name in ["a\nb.js", "a\u{202e}b.wasm", "a\u{7}.py"] {
+            assert!(!is_component_name(name), "{name:?}");
         }
+    }
+
+    #[test]
+    fn files_of_several_languages_have_several_publishers() {
+        let names = ["a.wasm", "a.js", "a.py", "a.js.wasm", "source.wasm"].map(publisher_name);
+        assert_eq!(names, ["a", "source/a.js", "source/a.py", "a.js", "source"]);
     }
 }

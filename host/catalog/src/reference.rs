@@ -1,6 +1,7 @@
 //! A capability's description as a page of Markdown, for people.
 
 use crate::{action::Action, capability::Capability};
+use portolan_names::is_invisible;
 use portolan_vocabulary::{Access, ErrorCode, ErrorDeclaration, StateMachine};
 use serde_json::Value;
 use std::{
@@ -425,11 +426,11 @@ fn codes(names: &[String]) -> String {
 
 /// Returns a text in one line. Control characters are left out, since the author is not trusted.
 fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "")
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace(is_invisible, "")
 }
 
 fn lines(text: &str) -> String {
-    text.replace(|letter: char| letter.is_control() && letter != '\n', "")
+    text.replace(|letter: char| is_invisible(letter) && letter != '\n', "")
 }
 
 fn cell(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Who published a component, and whose components this host loads.
 
-use crate::file_name::stem;
+use crate::file_name::publisher_name;
 use portolan_signing::{PublicKey, SignatureError, Signer, signer};
 use portolan_vocabulary::Publisher;
 
@@ -40,7 +40,7 @@ impl Trust {
     /// Returns who published a component. `file` is the name of its file.
     pub(super) fn origin(&self, bytes: &[u8], file: &str) -> Result<Origin, Untrusted> {
         let Some(Signer { key, predecessors }) = signer(bytes)? else {
-            let name = stem(file).to_owned();
+            let name = publisher_name(file);
             return match self.only {
                 Some(_) => Err(Untrusted::Unsigned),
                 None => {

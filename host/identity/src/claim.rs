@@ -305,9 +305,24 @@ impl Identity {
         &self,
         unit: &mut Unit,
         owner_id: &str,
+        test_mode: bool,
     ) -> Result<Vec<String>, StateError> {
         let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
-        Ok(owner.map_or_else(Vec::new, |(owner, _)| owner.agents))
+        let in_mode =
+            owner.filter(|(owner, _)| owner.person_key.starts_with(TEST_PREFIX) == test_mode);
+        Ok(in_mode.map_or_else(Vec::new, |(owner, _)| owner.agents))
+    }
+
+    /// Returns whether an agent belongs to the other mode. An unknown one does not.
+    pub async fn is_agent_of_other_mode(
+        &self,
+        agent_id: &str,
+        test_mode: bool,
+    ) -> Result<bool, StateError> {
+        // An agent's mode never changes, so the read need not be part of the call's unit.
+        let mut unit = self.unit();
+        let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
+        Ok(agent.is_some_and(|(agent, _)| agent.test_mode != test_mode))
     }
 
     /// Invalidates every cached standing on this node, if a committed unit has changed agents.

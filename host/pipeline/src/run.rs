@@ -8,7 +8,9 @@ use crate::{
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_sandbox::CallContext;
-use portolan_store::{Attachments, ConflictKey, NewEvent, StateError, Task, Unit, Verdict};
+use portolan_store::{
+    Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
+};
 use portolan_vocabulary::{Access, ErrorCode, Failure};
 use std::{
     collections::BTreeSet,
@@ -270,14 +272,26 @@ impl Host {
     }
 
     /// Adds the agents of each owner in an audience to the event. The owner's record is then in the read
-    /// set, so the agents are still the owner's at the commit.
+    /// set, so the agents are still the owner's at the commit. An event of one mode reaches no agent of the
+    /// other.
     async fn add_recipients(&self, unit: &mut Unit) -> Result<(), StateError> {
-        let owners: BTreeSet<String> =
-            unit.events().filter_map(|event| event.owner()).cloned().collect();
-        for owner in owners {
-            let agents = self.identity.find_agent_ids_by_owner(unit, &owner).await?;
-            let events = unit.events_mut().filter(|event| event.owner() == Some(&owner));
+        let owners: BTreeSet<(String, bool)> = unit
+            .events()
+            .filter_map(|event| Some((event.owner()?.clone(), event.test_mode)))
+            .collect();
+        for (owner, test_mode) in owners {
+            let agents = self.identity.find_agent_ids_by_owner(unit, &owner, test_mode).await?;
+            let events = unit
+                .events_mut()
+                .filter(|event| event.owner() == Some(&owner) && event.test_mode == test_mode);
             events.for_each(|event| event.agents.clone_from(&agents));
+        }
+        for event in unit.events_mut() {
+            if let Audience::Agent(agent_id) = &event.audience
+                && self.identity.is_agent_of_other_mode(agent_id, event.test_mode).await?
+            {
+                event.audience = Audience::Capabilities;
+            }
         }
         Ok(())
     }

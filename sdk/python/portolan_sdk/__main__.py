@@ -6,10 +6,10 @@ describe      prints the descriptor
 """
 
 import ast
+import contextlib
 import importlib
 import json
 import sys
-import traceback
 from pathlib import Path
 
 from .app import App
@@ -29,7 +29,9 @@ def run(command, file):
     """Loads the app of a file, and prints its descriptor or its faults."""
     sys.path.insert(0, str(file.resolve().parent))
     try:
-        module = importlib.import_module(file.stem)
+        # Standard output is for the answer alone.
+        with contextlib.redirect_stdout(sys.stderr):
+            module = importlib.import_module(file.stem)
         app = next((value for value in vars(module).values() if isinstance(value, App)), None)
         if not app:
             print(f"{file}:1: There is no app; write app = App(…).", file=sys.stderr)
@@ -42,7 +44,7 @@ def run(command, file):
         print(error, file=sys.stderr)
         return 1
     except Fault as fault:
-        print(fault.sentence(_line_in(file, fault)), file=sys.stderr)
+        print(fault.sentence(fault.place_in(str(file.resolve()), str(file))), file=sys.stderr)
         return 1
     except Exception as error:
         print(sentence_of(error, file.resolve().parent), file=sys.stderr)
@@ -63,13 +65,6 @@ def _lacking(file):
         for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
     }
     return sorted(name for name in plain | parts if not is_in_engine(name))
-
-
-def _line_in(file, fault):
-    """Returns the innermost place in a file from which a fault came."""
-    lines = [line for frame, line in traceback.walk_tb(fault.__traceback__)
-             if frame.f_code.co_filename == str(file.resolve())]
-    return str(file), lines[-1] if lines else 1
 
 
 if __name__ == "__main__":

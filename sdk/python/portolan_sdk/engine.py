@@ -41,8 +41,10 @@ def _load():
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     try:
         exec(compile(text, name, "exec"), vars(module))
-    except (DeclarationError, Fault):
+    except DeclarationError:
         raise
+    except Fault as fault:
+        raise DeclarationError([fault.sentence(fault.place_in(name, name))]) from None
     except ImportError as error:
         raise DeclarationError([_import_fault(error, name)]) from None
     except BaseException as error:
@@ -58,8 +60,6 @@ def _reported(load):
     """Returns what `load` returns. If it fails, tells the host why."""
     try:
         return load()
-    except Fault as fault:
-        text = fault.sentence((NAME, 1))
     except DeclarationError as error:
         text = str(error)
     except BaseException as error:

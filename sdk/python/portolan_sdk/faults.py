@@ -28,6 +28,12 @@ class Fault(Exception):
         file, line = place(self.at or fallback, self.field)
         return f"{file}:{line}: {self.text}"
 
+    def place_in(self, filename, name):
+        """Returns the innermost place in a file from which the fault came, with the file's name for authors."""
+        lines = [line for frame, line in traceback.walk_tb(self.__traceback__)
+                 if frame.f_code.co_filename == filename]
+        return name, lines[-1] if lines else 1
+
 
 def sentence_of(error, folder):
     """Returns one sentence for an exception that ended the loading of a module in a folder, with its place."""

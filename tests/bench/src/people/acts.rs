@@ -26,7 +26,7 @@ pub(super) enum Act {
     Answer,
     Talk,
     Invite,
-    ActOnMeeting,
+    Meet,
     BlockTime,
     Listen,
 }
@@ -42,7 +42,7 @@ pub(super) const ACTS: [(Act, u64); 12] = [
     (Act::Answer, 12),
     (Act::Talk, 14),
     (Act::Invite, 5),
-    (Act::ActOnMeeting, 12),
+    (Act::Meet, 12),
     (Act::BlockTime, 4),
     (Act::Listen, 8),
 ];
@@ -63,7 +63,7 @@ impl Person {
             Act::Answer => self.answer().await,
             Act::Talk => self.talk().await,
             Act::Invite => self.invite().await,
-            Act::ActOnMeeting => self.act_on_meeting().await,
+            Act::Meet => self.act_on_meeting().await,
             Act::BlockTime => self.block_time().await,
             Act::Listen => self.listen().await,
         }

@@ -2,9 +2,10 @@
 //! componentize-qjs, and says what is missing.
 
 use super::{project::Project, tool::Tool};
-use std::{ffi::OsStr, path::Path};
+use std::{ffi::OsStr, path::Path, time::Duration};
 
-const NODE: Tool = Tool { name: "node", install: "see https://nodejs.org" };
+const NODE: Tool =
+    Tool { name: "node", install: "see https://nodejs.org", time_limit: Duration::from_secs(180) };
 
 /// A build that is not for release takes the smaller engine, which is compiled in two thirds of the time.
 pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>> {

@@ -9,6 +9,7 @@ mod tool;
 pub(super) use javascript::engine as javascript_engine;
 pub(super) use project::Project;
 pub(super) use python::engine as python_engine;
+pub(super) use tool::end_running;
 
 use super::language::Language;
 use anyhow::Context as _;

@@ -5,12 +5,19 @@ use super::{project::Project, tool::Tool};
 use crate::cli::author::sdk;
 use anyhow::Context as _;
 use portolan_sandbox::with_source;
-use std::{env, ffi::OsString, fs, path::Path};
+use std::{env, ffi::OsString, fs, path::Path, time::Duration};
 use toml::{Table, Value};
 
-const PYTHON: Tool = Tool { name: "python3", install: "see https://www.python.org" };
-const COMPONENTIZE: Tool =
-    Tool { name: "componentize-py", install: "pip install componentize-py==0.25.1" };
+const PYTHON: Tool = Tool {
+    name: "python3",
+    install: "see https://www.python.org",
+    time_limit: Duration::from_secs(30),
+};
+const COMPONENTIZE: Tool = Tool {
+    name: "componentize-py",
+    install: "pip install componentize-py==0.25.1",
+    time_limit: Duration::from_secs(180),
+};
 /// The main module of a project.
 const MODULE: &str = "app";
 /// The main module of the engine.

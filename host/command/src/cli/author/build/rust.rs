@@ -4,10 +4,17 @@ use super::{project::Project, tool::Tool};
 use anyhow::Context as _;
 use portolan_componentize::componentize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-const CARGO: Tool = Tool { name: "cargo", install: "see https://rustup.rs" };
-const RUSTC: Tool = Tool { name: "rustc", install: "see https://rustup.rs" };
+/// A first build also compiles what the project depends on.
+const COMPILATION: Duration = Duration::from_secs(3600);
+const CARGO: Tool =
+    Tool { name: "cargo", install: "see https://rustup.rs", time_limit: COMPILATION };
+const RUSTC: Tool =
+    Tool { name: "rustc", install: "see https://rustup.rs", time_limit: COMPILATION };
 /// The target of components that import nothing but the contract.
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The development profile and its settings: optimised a little, so that the host has less code to

@@ -9,7 +9,7 @@ mod server;
 mod watch;
 
 use super::{
-    build::{Project, ProjectFlags, Purpose, build},
+    build::{Project, ProjectFlags, Purpose, build, end_running},
     log,
 };
 use agents::Agents;
@@ -56,6 +56,7 @@ impl Dev {
         // The tasks that still run belong to a host whose folder was removed, so nothing waits for
         // them.
         runtime.shutdown_background();
+        end_running();
         result.map(|()| ExitCode::SUCCESS)
     }
 }
