@@ -14,6 +14,8 @@ pub struct CallContext {
     pub request_id: Arc<str>,
     pub platform: Arc<Platform>,
     seed: OnceLock<[u8; 32]>,
+    /// The bytes that the sandboxes of the callers hold while a nested call runs.
+    pub(super) callers_memory: usize,
 }
 
 impl CallContext {
@@ -23,7 +25,15 @@ impl CallContext {
         request_id: Arc<str>,
         platform: Arc<Platform>,
     ) -> Self {
-        Self { caller, via: Vec::new(), now, request_id, platform, seed: OnceLock::new() }
+        Self {
+            caller,
+            via: Vec::new(),
+            now,
+            request_id,
+            platform,
+            seed: OnceLock::new(),
+            callers_memory: 0,
+        }
     }
 
     /// Sets the seed of the call's randomness, which would otherwise be drawn at the first use.
@@ -33,8 +43,9 @@ impl CallContext {
     }
 
     /// Returns the context of a nested call that `capability` makes. The seed is drawn from the outer call's
-    /// randomness, so that the nested call is repeatable too.
-    pub(super) fn nested(&self, capability: &str, seed: [u8; 32]) -> Self {
+    /// randomness, so that the nested call is repeatable too. `memory` is what the sandbox of `capability` holds,
+    /// in bytes.
+    pub(super) fn nested(&self, capability: &str, seed: [u8; 32], memory: usize) -> Self {
         let mut via = self.via.clone();
         via.push(capability.to_owned());
         Self {
@@ -44,6 +55,7 @@ impl CallContext {
             request_id: Arc::clone(&self.request_id),
             platform: Arc::clone(&self.platform),
             seed: OnceLock::from(seed),
+            callers_memory: self.callers_memory.saturating_add(memory),
         }
     }
 

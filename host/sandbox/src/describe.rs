@@ -73,7 +73,7 @@ impl Sandbox {
             .and_then(AnyCapabilityPre::new)
             .map_err(host)?;
         // The default limit, so that the memory for a description does not depend on the operator's setting.
-        let memory = Limits::default().call_memory_bytes;
+        let memory = Limits::default().call_memory_bytes as usize;
         let (mut store, computing) =
             self.store(prepared, Arc::from("describe"), Arc::new(context), None, memory);
         let time = self.options.limits.call_wall_time();

@@ -13,6 +13,12 @@ pub(super) struct MemoryLimit {
     is_exceeded: bool,
 }
 
+/// Returns the memory that a call's sandbox may hold: the limit of a call, and together with the sandboxes of its
+/// callers at most twice as much.
+pub(super) fn share_of(limit: usize, callers_memory: usize) -> usize {
+    limit.saturating_mul(2).saturating_sub(callers_memory).min(limit)
+}
+
 impl MemoryLimit {
     pub(super) fn new(limit: usize) -> Self {
         Self { used: 0, limit, is_exceeded: false }
@@ -75,7 +81,13 @@ impl ResourceLimiter for MemoryLimit {
 
 #[cfg(test)]
 mod tests {
-    use super::MemoryLimit;
+    use super::*;
+
+    #[test]
+    fn nested_calls_share_twice_the_limit_of_a_call() {
+        let shares = [0, 40, 100, 150, 200, 300].map(|callers| share_of(100, callers));
+        assert_eq!(shares, [100, 100, 100, 50, 0, 0]);
+    }
 
     #[test]
     fn the_limit_applies_to_the_sum_of_all_memories() {

@@ -7,6 +7,7 @@ use crate::{
     engine::Sandbox,
     error::SandboxError,
     long_calls::Computing,
+    memory::share_of,
     prepare::Prepared,
     services::Work,
     state::CallState,
@@ -45,7 +46,8 @@ impl Sandbox {
         (action, input): (&str, &str),
         work: Work,
     ) -> (Result<GuestAnswer, SandboxError>, Option<Work>) {
-        let memory = self.options.limits.call_memory_bytes;
+        let memory =
+            share_of(self.options.limits.call_memory_bytes as usize, context.callers_memory);
         let (mut store, computing) =
             self.store(component, Arc::clone(capability), Arc::clone(context), Some(work), memory);
         let (pre, function) = (Arc::clone(&component.code.pre), component.code.call);
@@ -86,11 +88,11 @@ impl Sandbox {
         capability: Arc<str>,
         context: Arc<CallContext>,
         work: Option<Work>,
-        memory_bytes: u64,
+        memory_bytes: usize,
     ) -> (Store<CallState>, Computing) {
         let limits = &self.options.limits;
         let source = component.source.clone();
-        let state = CallState::new(capability, context, memory_bytes as usize, work, source);
+        let state = CallState::new(capability, context, memory_bytes, work, source);
         let mut store = Store::new(&self.engine, state);
         store.limiter(|state| &mut state.memory);
         // Twice the limit, so that an answer a little too large is measured and not cut off.
@@ -109,7 +111,7 @@ impl Sandbox {
         let (limits, is_source) = (&self.options.limits, state.source.is_some());
         if state.memory.is_exceeded() {
             let stack = CallStack::new(error, is_source);
-            return SandboxError::OutOfMemory(limits.call_memory_bytes, stack);
+            return SandboxError::OutOfMemory(state.memory.limit() as u64, stack);
         }
         if error.downcast_ref() == Some(&Trap::Interrupt) {
             return SandboxError::OutOfTime(CallStack::new(error, is_source));

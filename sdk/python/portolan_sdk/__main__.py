@@ -58,7 +58,7 @@ def run(command, file):
 
 def _lacking(file):
     """Returns the modules that a file imports and an engine lacks."""
-    nodes = list(ast.walk(ast.parse(file.read_text())))
+    nodes = list(ast.walk(ast.parse(file.read_bytes())))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     parts = {
         f"{node.module}.{alias.name}" if node.module == "portolan_sdk" else "." * node.level + (node.module or "")

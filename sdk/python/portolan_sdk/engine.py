@@ -33,7 +33,7 @@ def _load():
     script = contract.interface("source").read()
     if not script:
         raise DeclarationError(["this is an engine, which runs a source: put it into the folder .engines of a catalog."])
-    name, text = script.name, script.text
+    name, text = script.name, script.text.removeprefix("\ufeff")
     module = types.ModuleType(NAME)
     module.__file__ = name
     sys.modules[NAME] = module

@@ -21,7 +21,7 @@ impl invoke::Host for CallState {
         input: String,
     ) -> wasmtime::Result<Result<types::Success, types::Failure>> {
         let seed = self.random.generator().random();
-        let context = self.context.nested(&self.capability, seed);
+        let context = self.context.nested(&self.capability, seed, self.memory.used());
         // What this component has printed is logged before the messages of the called one.
         self.log_printed();
         let Some(work) = self.work.take() else {

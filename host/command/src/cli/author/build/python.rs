@@ -37,6 +37,12 @@ pub(super) fn build_source(project: &Project) -> anyhow::Result<Vec<u8>> {
     let folder = project.folder.canonicalize()?;
     let lacking = check(&folder, &project.sdk, "check-source")?;
     if !lacking.is_empty() || worlds(project)? != [WORLD] {
+        let modules = String::from_utf8_lossy(&lacking).replace('\n', ", ");
+        let reason = match modules.as_str() {
+            "" => "pyproject.toml names other worlds".to_owned(),
+            modules => format!("{MODULE}.py imports {modules}"),
+        };
+        line!("building a component, which takes about 10 s: {reason}, which a source cannot use");
         return build(project);
     }
     let file = format!("{MODULE}.py");

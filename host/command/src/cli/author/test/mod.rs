@@ -64,9 +64,9 @@ pub(in crate::cli) struct Test {
 
 impl Test {
     pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
-        let (component, project) = self.component()?;
-        let cases = self.cases.clone().unwrap_or_else(|| project.join("cases"));
+        let cases = self.cases.clone().unwrap_or_else(|| self.folder().join("cases"));
         let mut files = files::read(&cases)?;
+        let component = self.component()?;
         log::write_log();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let verdicts = runtime.block_on(run(&component, &files, self.only.as_deref()))?;
@@ -83,17 +83,24 @@ impl Test {
         Ok(summarize(&verdicts, elapsed_ms))
     }
 
-    /// Returns the component, which is built if the target is a project, and the folder that it belongs to.
-    fn component(&self) -> anyhow::Result<(PathBuf, PathBuf)> {
+    /// Returns the folder of the component or of the project.
+    fn folder(&self) -> &Path {
+        match self.target.is_dir() {
+            true => &self.target,
+            false => self.target.parent().unwrap_or(Path::new("")),
+        }
+    }
+
+    /// Returns the component, which is built if the target is a project.
+    fn component(&self) -> anyhow::Result<PathBuf> {
         let target = &self.target;
         if !target.is_dir() {
-            let folder = target.parent().unwrap_or(Path::new("")).to_owned();
-            return Ok((target.clone(), folder));
+            return Ok(target.clone());
         }
         let project = Project::open(target, self.sdk.as_deref())?;
         let component = project.scratch()?.join("tested.wasm");
         build(&project, Purpose::Trial, &component)?;
-        Ok((component, target.clone()))
+        Ok(component)
     }
 }
 
