@@ -93,12 +93,12 @@ async fn a_stream_ends_when_it_is_superseded_or_its_token_ends() {
         while host.waiting_readers().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let teller = Reader { agent: host.agent().await, id: reader.id.clone() };
+        let sender = Reader { agent: host.agent().await, id: reader.id.clone() };
         let mut form = vec![("token", reader.agent.token.clone())];
         form.extend(credentials(&registered));
         let revoke = host.client.post(format!("{}/oauth/revoke", host.url)).form(&form);
         assert!(revoke.send().await.unwrap().status().is_success());
-        teller.send_events("towns/1", &["for nobody"]).await;
+        sender.send_events("towns/1", &["after the revocation"]).await;
     });
     assert_eq!(body, "");
 }

@@ -166,6 +166,22 @@ pub const DOCUMENTS: &[Attack] = &[
         |_| with_indexed_lists("many_index_rows", 4, 100, 60),
     ),
     Attack::new(
+        "large_index_rows",
+        "declares fifty indexes of the same two texts, so that a document takes fifty times its size",
+        Operation("declare fewer indexes"),
+        |_| {
+            let paths = [["a", "b"], ["b", "a"]];
+            let index =
+                |number: usize| json!({ "name": format!("i{number}"), "paths": paths[number % 2] });
+            let body = json!({ "a": "x".repeat(480), "b": "y".repeat(480) });
+            with_script(&json!({
+                "id": "large_index_rows",
+                "collections": [{ "name": "things", "indexes": (0..50).map(index).collect::<Vec<_>>() }],
+                "operations": [put(json!("{n}"), body, 10)],
+            }))
+        },
+    ),
+    Attack::new(
         "many_elements",
         "writes a list of a hundred thousand elements into an index",
         Operation("at most 100 can be indexed"),

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub struct Visits {
     /// The maximum that was computed from the schema.
     pub computed: u64,
-    /// Those of the validator.
+    /// The number that the validator made.
     pub real: u64,
 }
 

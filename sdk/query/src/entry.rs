@@ -57,11 +57,6 @@ impl Entry {
     pub fn key_count(&self) -> usize {
         self.keys.iter().map(Vec::len).sum()
     }
-
-    /// Returns the number of bytes of the indexed values.
-    pub fn key_bytes(&self) -> usize {
-        self.keys.iter().flatten().map(String::len).sum()
-    }
 }
 
 impl Shape {

@@ -75,6 +75,16 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Returns the number of bytes that the entry of a document takes in the index tables, and in the indexes over
+    /// them: a value counts once for each index that has its path.
+    pub(crate) fn index_bytes(&self, id: &str, entry: &Entry) -> usize {
+        let length = |keys: &Vec<String>| keys.iter().map(String::len).sum::<usize>();
+        let at = |position: &usize| entry.keys.get(*position).map_or(0, length);
+        let of_index = |index: &Vec<usize>| id.len() + index.iter().map(at).sum::<usize>();
+        let values = entry.keys.iter().chain(&entry.uniques).map(length);
+        values.chain(self.indexes.iter().map(of_index)).sum()
+    }
+
     /// Returns whether the collection has index tables.
     pub(crate) fn is_indexed(&self) -> bool {
         let shape = &self.shape;

@@ -24,10 +24,10 @@ const BATCHED: usize = 16;
 const WRITES: usize = 1_000;
 /// The maximum number of indexed values that one call may write, which take about 0.3 s of the writer's time.
 const KEYS: usize = 20_000;
-/// The maximum size of a document's indexed values: this many times the document's own, and a part for small
+/// The maximum size of a document in the indexes: this many times the document's own, and a part for small
 /// documents. Quotas count documents without their indexes.
-const KEY_BYTES_FACTOR: usize = 4;
-const KEY_BYTES_FREE: usize = 4 << 10;
+const INDEX_BYTES_FACTOR: usize = 4;
+const INDEX_BYTES_FREE: usize = 4 << 10;
 
 impl Unit {
     pub async fn get(
@@ -106,11 +106,11 @@ impl Unit {
             .shape()
             .entry(&value)
             .map_err(|error| StateError::Invalid(error.to_string()))?;
-        let key_limit = KEY_BYTES_FACTOR * body.len() + KEY_BYTES_FREE;
-        if entry.key_bytes() > key_limit {
+        let index_limit = INDEX_BYTES_FACTOR * body.len() + INDEX_BYTES_FREE;
+        let index_bytes = collection.layout.index_bytes(id, &entry);
+        if index_bytes > index_limit {
             return Err(StateError::Limit(format!(
-                "the indexed values of {id} have {} bytes, and at most {key_limit} are possible for a document of its size: index fewer paths",
-                entry.key_bytes()
+                "the indexes of {id} take {index_bytes} bytes, and at most {index_limit} are possible for a document of its size: declare fewer indexes"
             )));
         }
         self.written_keys += entry.key_count();
