@@ -1,8 +1,16 @@
 //! Limits on calls, registrations and messages.
 
-use crate::harness::{Agent, Host, Options, Reply};
+use crate::harness::{
+    Agent, Host, Options, Process, Reply,
+    oauth::{self, ADA, code, post, public_client, redemption},
+    person::Person,
+    postgres::Server as Postgres,
+    time::DAY,
+    webhooks::wait_until,
+};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::{collections::BTreeSet, time::Duration};
 
 /// Small limits, so that few calls reach them.
 const LIMITS: &str = "rate_limits = \"on\"
@@ -116,4 +124,112 @@ async fn text_messages_requested_by_an_address_are_limited() {
             reply.assert_refused(429, "sms_rate_limited");
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_address_has_used_survives_a_restart() {
+    let host = Process::start(Options::with(&[]).configuration(LIMITS));
+    for _ in 0..3 {
+        assert_eq!(register(&host, "/v1/agents/register", "192.0.2.1").await.status, 200);
+    }
+    host.signal("TERM");
+    let (_status, folder) = host.wait();
+    let host = Process::start_in(folder);
+    let refused = register(&host, "/v1/agents/register", "192.0.2.1").await;
+    refused.assert_refused(429, "rate_limited");
+    assert_eq!(refused.body["conflict"]["of"], "address");
+    assert_eq!(register(&host, "/v1/agents/register", "192.0.2.2").await.status, 200);
+    let stored = host.database().texts("SELECT account FROM rates").await;
+    assert!(!stored.is_empty() && !stored.concat().contains("192.0.2"), "{stored:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_share_what_an_address_has_used() {
+    let postgres = Postgres::start(100);
+    let url = postgres.database().await;
+    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
+    let start = async || {
+        let options = Options::with(&[]).configuration(keys).add_configuration(LIMITS);
+        Host::start(options.postgres(&url)).await
+    };
+    let (one, other) = (start().await, start().await);
+    for node in [&one, &other, &one] {
+        assert_eq!(register(node, "/v1/agents/register", "192.0.2.1").await.status, 200);
+    }
+    let is_refused = async || {
+        let reply = register(&other, "/v1/agents/register", "192.0.2.1").await;
+        assert!([200, 429].contains(&reply.status.as_u16()), "{}", reply.text);
+        // What this node itself permits, it permits at most once more.
+        reply.status == 429
+    };
+    one.advance(Duration::from_secs(2)).await;
+    other.advance(Duration::from_secs(2)).await;
+    wait_until(is_refused).await;
+}
+
+#[tokio::test]
+async fn requests_for_tokens_are_counted_by_address_until_the_client_is_known() {
+    let limits = "token_requests_per_minute = 2\nrequests_per_minute = 40\n";
+    let host = Host::start(Options::with(&[]).configuration(&format!("{LIMITS}{limits}"))).await;
+    let agent = register(&host, "/v1/agents/register", "192.0.2.1").await.body;
+    let request = async |secret: &str, address: &str| {
+        let body = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={secret}",
+            agent["client_id"].as_str().unwrap()
+        );
+        let form = ("content-type", "application/x-www-form-urlencoded");
+        let headers = [form, ("x-forwarded-for", address)];
+        host.send(Method::POST, "/oauth/token", &headers, Some(body)).await.status.as_u16()
+    };
+    let wrong = crate::harness::join_all((0..12).map(|_| request("x", "192.0.2.9"))).await;
+    let count = |status: u16| wrong.iter().filter(|other| **other == status).count();
+    assert_eq!((count(401), count(429)), (10, 2), "{wrong:?}");
+    // Nobody can use up the limit of a client without its secret.
+    let secret = agent["client_secret"].as_str().unwrap();
+    for status in [200, 200, 429] {
+        assert_eq!(request(secret, "192.0.2.1").await, status);
+    }
+    // Every request counts towards the address.
+    let mut statuses = Vec::new();
+    for _ in 0..40 {
+        let headers = [("x-forwarded-for", "192.0.2.9")];
+        statuses.push(host.send(Method::GET, "/llms.txt", &headers, None).await.status.as_u16());
+    }
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 28, "{statuses:?}");
+    assert_eq!(host.send(Method::GET, "/llms.txt", &[], None).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_no_person_uses_expires() {
+    let host = Host::with(&["svc_phone_binding"]).await;
+    let (unused, used) = (public_client(&host).await, public_client(&host).await);
+    let exists = async |client: &str| {
+        let sql = format!("SELECT id FROM documents WHERE id = '{client}' AND body IS NOT NULL");
+        !host.database().texts(&sql).await.is_empty()
+    };
+    host.advance(60 * DAY).await;
+    let code = code(&mut Person::new(&host), &used, ADA).await;
+    let redeemed = post(&host, "/oauth/token", &redemption(&used, &code), None).await;
+    assert_eq!(redeemed.status, 200, "{}", redeemed.text);
+    host.advance(31 * DAY).await;
+    wait_until(async || !exists(&unused).await).await;
+    assert!(exists(&used).await);
+}
+
+#[tokio::test]
+async fn concurrent_changes_of_a_registration_are_refused_without_a_fault() {
+    let host = oauth::host().await;
+    let metadata =
+        json!({ "redirect_uris": [oauth::REDIRECT], "token_endpoint_auth_method": "none" });
+    let client = oauth::register(&host, metadata.clone()).await.body;
+    let token = format!("Bearer {}", oauth::text(&client, "registration_access_token"));
+    let path = format!("/oauth/register/{}", oauth::text(&client, "client_id"));
+    let headers = [("authorization", token.as_str()), ("content-type", "application/json")];
+    let change = || host.send(Method::PUT, &path, &headers, Some(metadata.to_string()));
+    let statuses: BTreeSet<u16> = crate::harness::join_all((0..40).map(|_| change()))
+        .await
+        .iter()
+        .map(|reply| reply.status.as_u16())
+        .collect();
+    assert!(statuses.contains(&200) && statuses.is_subset(&[200, 503].into()), "{statuses:?}");
 }

@@ -202,6 +202,26 @@ async fn the_number_of_sessions_is_limited() {
     assert_eq!(client.tool_names().await, Vec::<String>::new());
 }
 
+#[tokio::test]
+async fn one_agent_cannot_take_the_sessions_of_others() {
+    let host = Host::start(Options::with(&[]).configuration("[mcp]\nsessions = 100")).await;
+    let parameters = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let initialize = request(1, "initialize", &parameters);
+    let start = async |client: &Mcp<'_>| client.send(&initialize, &[]).await.status().as_u16();
+    let client = host.mcp(ALL).await;
+    for number in 0..16 {
+        assert_eq!(start(&client).await, 200, "session {number}");
+    }
+    let reply = client.send(&initialize, &[]).await;
+    assert_response_refused(reply, 429, "rate_limited").await;
+    // All unclaimed agents of an address have a quarter of the sessions.
+    let others = host.mcp(ALL).await;
+    for _ in 0..9 {
+        assert_eq!(start(&others).await, 200);
+    }
+    assert_eq!(start(&host.mcp(ALL).await).await, 429);
+}
+
 /// Sends a request without the usual headers, so that a test can make each part invalid.
 async fn send_bare(client: &Mcp<'_>, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let bearer = format!("Bearer {}", client.token);

@@ -119,6 +119,11 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
     let keys = secret_keys(config)?;
     let quotas = config.quotas.clone();
     let store = Store::open(&config.database_url, &keys, clock.clone(), quotas).await?;
+    let rates = match config.rate_limits {
+        true => Rates::new(&config.limits, &keys, clock.clone()),
+        false => Rates::unlimited(),
+    };
+    rates.restore(&store).await?;
     let assigned = |role| config.roles.assigned(role).map(str::to_owned);
     let settings = Settings {
         public_url: public_url.clone(),
@@ -163,7 +168,6 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         clock: clock.clone(),
     };
     let feeds = Feeds::start(options, stop).await;
-    let rates = if config.rate_limits { Rates::new(&config.limits) } else { Rates::unlimited() };
     let sms = Sms::new(config.sms.clone(), &public_url)?;
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
     Ok(Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates, clock))

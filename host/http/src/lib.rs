@@ -4,7 +4,7 @@
 //!
 //! - `serve` accepts connections at both addresses until the host stops; `socket` is the socket of one
 //!   connection, `body` the body of one request, `host_header` the check of its `Host`; `dispatcher`
-//!   answers it with a document of the feeds or by a route.
+//!   answers it with a document of the feeds or by a route, after `admission` has counted it.
 //! - `router` has every route and layer on one screen; `app` is the state that handlers reach.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
@@ -23,6 +23,7 @@
 
 mod address;
 mod admin;
+mod admission;
 mod agents;
 mod answer;
 mod app;

@@ -16,13 +16,22 @@ use futures_util::StreamExt as _;
 use moka::sync::Cache;
 use portolan_mcp::{self as mcp, SESSION_HEADER, SESSION_IDLE, Sender, ServerHandler, Service};
 use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, SCOPES};
-use std::sync::Arc;
+use serde_json::json;
+use std::{net::IpAddr, sync::Arc};
 
 /// The path of the endpoint.
 pub(super) const PATH: &str = "/mcp";
 /// The first protocol revision without sessions.
 const FIRST_VERSION_WITHOUT_SESSIONS: &str = "2026-07-28";
 const VERSION_HEADER: &str = "mcp-protocol-version";
+
+/// The maximum number of sessions of one agent at a node.
+const AGENT_SESSIONS: u64 = 16;
+/// The time in seconds after which a refused session may be started.
+const SESSION_WAIT_S: u32 = 60;
+/// All unclaimed agents of one address have at most one part in this many of a node's sessions, but as many
+/// as one agent.
+const ADDRESS_SHARE: u64 = 4;
 
 const NO_SESSION: &str = "There is no such session. Start a new one.";
 /// The failures that replace the transport's own error responses, by status.
@@ -59,8 +68,25 @@ const REFUSALS: [(StatusCode, ErrorCode, &str); 6] = [
 #[derive(Clone)]
 struct Admission {
     app: Arc<App>,
-    /// The agent of each session, which alone may use it.
-    sessions: Cache<String, Arc<str>>,
+    sessions: Cache<String, SessionHolder>,
+}
+
+/// The agent that started a session, which alone may use it.
+#[derive(Clone)]
+struct SessionHolder {
+    agent_id: Arc<str>,
+    is_claimed: bool,
+    address: Option<IpAddr>,
+}
+
+impl SessionHolder {
+    fn of(caller: &AgentCaller) -> Self {
+        Self {
+            agent_id: Arc::clone(&caller.agent_id),
+            is_claimed: caller.owner_id.is_some(),
+            address: caller.address,
+        }
+    }
 }
 
 /// The body of a message, and whether its media type is JSON.
@@ -107,19 +133,21 @@ async fn admit(
     request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
-    let agent_id = Arc::clone(&caller.agent_id);
+    let holder = SessionHolder::of(&caller);
     let session = header_text(request.headers(), SESSION_HEADER);
     match &session {
-        Some(session) if admission.sessions.get(session).is_none_or(|agent| agent != agent_id) => {
+        Some(session)
+            if admission
+                .sessions
+                .get(session)
+                .is_none_or(|started| started.agent_id != holder.agent_id) =>
+        {
             // Another agent's session is answered like an unknown one.
             return Err(Failure::new(ErrorCode::NotFound).message(NO_SESSION).into());
         }
         None if can_start_session(&request) => {
             admission.app.host.permit(&caller, Access::Open)?;
-            admission.sessions.run_pending_tasks();
-            if admission.sessions.entry_count() >= admission.app.mcp.settings().sessions {
-                return Err(Failure::new(ErrorCode::CapabilityUnavailable).after_s(60).into());
-            }
+            admission.ensure_session(&holder)?;
         }
         _ => {}
     }
@@ -137,7 +165,7 @@ async fn admit(
         }
         None => {
             if let Some(session) = header_text(response.headers(), SESSION_HEADER) {
-                admission.sessions.insert(session, agent_id);
+                admission.sessions.insert(session, holder);
             }
         }
         Some(_) => {}
@@ -155,6 +183,45 @@ fn end_with_token(app: Arc<App>, sender: Sender, response: Response) -> Response
 }
 
 impl Admission {
+    /// Refuses a new session if there are too many: of the agent, of the unclaimed agents at its address, or
+    /// at this node.
+    fn ensure_session(&self, holder: &SessionHolder) -> Result<(), Failure> {
+        self.sessions.run_pending_tasks();
+        let sessions = self.app.mcp.settings().sessions;
+        let (mut of_agent, mut of_address) = (0, 0);
+        for (_, started) in &self.sessions {
+            of_agent += u64::from(started.agent_id == holder.agent_id);
+            let is_unclaimed_there = !started.is_claimed && started.address == holder.address;
+            of_address += u64::from(is_unclaimed_there && !holder.is_claimed);
+        }
+        let refused = |limit: u64, of: &str, message: &'static str| {
+            let conflict = json!({ "kind": "limit", "name": "sessions", "of": of, "limit": limit });
+            Err(Failure::new(ErrorCode::RateLimited)
+                .message(message)
+                .conflict(conflict)
+                .after_s(SESSION_WAIT_S))
+        };
+        let address_sessions = (sessions / ADDRESS_SHARE).max(AGENT_SESSIONS);
+        if of_agent >= AGENT_SESSIONS {
+            return refused(
+                AGENT_SESSIONS,
+                "caller",
+                "This agent has too many sessions. End one with DELETE, or use one that is open.",
+            );
+        }
+        if of_address >= address_sessions {
+            return refused(
+                address_sessions,
+                "address",
+                "The agents at this address have too many sessions. End one with DELETE, or claim the agent.",
+            );
+        }
+        if self.sessions.entry_count() >= sessions {
+            return Err(Failure::new(ErrorCode::CapabilityUnavailable).after_s(SESSION_WAIT_S));
+        }
+        Ok(())
+    }
+
     /// Reads the body of a message. Refuses a tool call for which the token lacks a scope: the transport
     /// would answer it with 200, after which no client asks for more scopes.
     async fn read(

@@ -1,9 +1,9 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, agents, call, capabilities, challenge, cors, dispatcher::Dispatcher, events, feeds,
-    handoff, install, map, mcp, metadata, metrics, oauth, openapi, operator::require_operator,
-    quarantine, refusal, request_id, sms, versions,
+    App, admin, admission::count_request, agents, call, capabilities, challenge, cors,
+    dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, metrics, oauth,
+    openapi, operator::require_operator, quarantine, refusal, request_id, sms, versions,
 };
 use axum::{
     Router,
@@ -99,6 +99,7 @@ fn router<S: ServerHandler + Send + 'static>(
             from_fn_with_state(clock.clone(), request_id::assign),
             CompressionLayer::new().compress_when(compress),
             from_fn_with_state(Arc::clone(&app), challenge::add),
+            from_fn_with_state(Arc::clone(&app), count_request),
             DefaultBodyLimit::max(body_limit),
         ))
         .merge(feeds::routes(clock.clone()))

@@ -130,13 +130,19 @@ fn verify_assertion(text: &str, keys: &JwkSet, audiences: &[String]) -> Option<A
     validation.validate_exp = false;
     validation.set_audience(audiences);
     validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
-    let has_key_id = |key: &&Jwk| {
-        header.kid.is_none() || key.common.key_id.is_none() || key.common.key_id == header.kid
-    };
-    keys.keys.iter().filter(has_key_id).find_map(|key| {
-        let key = DecodingKey::from_jwk(key).ok()?;
-        jsonwebtoken::decode::<Assertion>(text, &key, &validation).ok().map(|token| token.claims)
-    })
+    let key = DecodingKey::from_jwk(named_key(keys, header.kid.as_deref())?).ok()?;
+    jsonwebtoken::decode::<Assertion>(text, &key, &validation).ok().map(|token| token.claims)
+}
+
+/// Returns the key that an assertion names. It need not name the only key of a client.
+fn named_key<'k>(keys: &'k JwkSet, id: Option<&str>) -> Option<&'k Jwk> {
+    let is_named = |key: &&Jwk| key.common.key_id.as_deref() == id;
+    match keys.keys.as_slice() {
+        [only] => {
+            Some(only).filter(|key| id.is_none() || key.common.key_id.is_none() || is_named(key))
+        }
+        several => several.iter().find(is_named).filter(|_| id.is_some()),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, RevocationRecord, anonymous_expiry, commit, read, write},
+    records::{AgentRecord, RevocationRecord, commit, read, unused_expiry, write},
     token::{CachedStanding, Standing, VerifiedToken},
 };
 use portolan_store::{Expectation, Unit};
@@ -152,7 +152,7 @@ impl Identity {
         let now = unit.now();
         agent.last_call_at = Some(now.as_millis());
         if agent.owner_id.is_none() && !agent.signs_in {
-            agent.expires_at = Some(anonymous_expiry(now));
+            agent.expires_at = Some(unused_expiry(now));
         }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;
@@ -164,6 +164,6 @@ impl Identity {
 
 /// Returns whether a text can be the id of a record. The id of a client that is known by its document cannot:
 /// it is an address, and has a colon.
-fn is_record_id(id: &str) -> bool {
+pub(crate) fn is_record_id(id: &str) -> bool {
     !id.contains(':')
 }

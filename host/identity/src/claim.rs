@@ -3,7 +3,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, OwnerRecord, PersonRecord, anonymous_expiry, parse, read, write},
+    records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, unused_expiry, write},
 };
 use portolan_sandbox::{People, StateFuture};
 use portolan_store::{
@@ -193,7 +193,7 @@ impl Identity {
             owner.agents.retain(|id| id != agent_id);
             let expect = Expectation::Revision(revision);
             write(unit, &self.records.owners, &owner_id, &owner, expect).await?;
-            agent.expires_at = Some(anonymous_expiry(unit.now()));
+            agent.expires_at = Some(unused_expiry(unit.now()));
             agent.former_owner_id = Some(owner_id);
         }
         change(&mut agent, unit.now().as_millis());

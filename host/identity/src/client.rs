@@ -31,6 +31,10 @@ impl Client {
         Self { id: id.to_owned(), agent_id: None, secret_hashes: Vec::new(), metadata }
     }
 
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Returns the name by which people know the client.
     pub fn name(&self) -> &str {
         self.metadata.client_name.as_deref().unwrap_or(&self.id)

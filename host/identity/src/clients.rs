@@ -1,17 +1,21 @@
 //! The registrations of clients (RFC 7591, RFC 7592).
 
 use crate::{
+    authenticate::is_record_id,
     client::Client,
     error::IdentityError,
     identity::Identity,
     metadata::ClientMetadata,
     oauth::OAuthError,
-    records::{ClientRecord, commit_or_conflict, read, write},
+    records::{ClientRecord, commit_or_conflict, read, unused_expiry, write},
     register::Registration,
     secret,
 };
-use portolan_store::{Expectation, StateError};
+use portolan_store::{Expectation, StateError, Unit};
 use portolan_vocabulary::{Timestamp, new_identifier};
+
+/// The minimum time between two extensions of a client's expiry.
+const EXTENSION_INTERVAL_MS: u64 = 24 * 3600 * 1000;
 
 /// A new client with its secrets. Only their hashes are stored, so they cannot be shown again.
 pub struct RegisteredClient {
@@ -74,6 +78,7 @@ impl Identity {
             agent_id = Some(id);
         }
         let record = ClientRecord {
+            expires_at: agent_id.is_none().then(|| unused_expiry(now)),
             agent_id,
             secret_hash: client_secret.as_deref().map(|secret| secret::hash(secret).hex()),
             key_hash: None,
@@ -133,6 +138,23 @@ impl Identity {
         self.record_revocation(&mut unit, client_id).await?;
         commit_or_conflict(unit).await?;
         self.invalidate_standings();
+        Ok(())
+    }
+
+    /// Extends the expiry of a client that is used, at most once a day. A client that is known by its document
+    /// has no record.
+    pub(crate) async fn extend_client(&self, unit: &mut Unit, id: &str) -> Result<(), StateError> {
+        if !is_record_id(id) {
+            return Ok(());
+        }
+        let client = read::<ClientRecord>(unit, &self.records.clients, id).await?;
+        let Some((mut client, revision)) = client else { return Ok(()) };
+        let expiry = unused_expiry(unit.now());
+        if client.expires_at.is_some_and(|expires_at| expires_at + EXTENSION_INTERVAL_MS < expiry) {
+            client.expires_at = Some(expiry);
+            let expect = Expectation::Revision(revision);
+            write(unit, &self.records.clients, id, &client, expect).await?;
+        }
         Ok(())
     }
 

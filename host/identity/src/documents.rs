@@ -2,15 +2,19 @@
 //! (draft-ietf-oauth-client-id-metadata-document).
 
 use crate::{
-    client::Client, error::IdentityError, metadata::ClientMetadata, oauth::OAuthError,
+    client::Client,
+    error::IdentityError,
+    metadata::{ClientMetadata, find_key_fault},
+    oauth::OAuthError,
     redirects::RedirectHosts,
 };
 use jsonwebtoken::jwk::JwkSet;
 use moka::{Expiry, future::Cache};
 use portolan_outgoing::Outgoing;
+use portolan_vocabulary::{Bucket, MINUTE, Timestamp};
 use serde::Deserialize;
 use std::{
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use url::Url;
@@ -22,6 +26,8 @@ const FAILURE_AGE: Duration = Duration::from_secs(30);
 const DOCUMENTS: u64 = 1_000;
 const DOCUMENT_BYTES: usize = 64 << 10;
 const ADDRESS_BYTES: usize = 2_000;
+/// The maximum number of requests in a minute to one server, whoever names its addresses.
+const SERVER_REQUESTS: u64 = 30;
 
 /// The cached documents and key sets, and the failures to fetch them. They expire by real time and not by the
 /// host's clock, because they are copies of another server's documents.
@@ -30,6 +36,8 @@ pub(crate) struct Documents {
     outgoing: Outgoing,
     clients: Cache<String, Fetched<Client>>,
     keys: Cache<String, Fetched<JwkSet>>,
+    /// The requests to each server, by its host and port.
+    requests: moka::sync::Cache<String, Arc<Mutex<Bucket>>>,
 }
 
 type Fetched<T> = Arc<Result<T, OAuthError>>;
@@ -62,7 +70,9 @@ impl Documents {
     pub(crate) fn new(outgoing: Outgoing) -> Self {
         let clients = Cache::builder().max_capacity(DOCUMENTS).expire_after(DocumentExpiry).build();
         let keys = Cache::builder().max_capacity(DOCUMENTS).expire_after(DocumentExpiry).build();
-        Self { outgoing, clients, keys }
+        let requests =
+            moka::sync::Cache::builder().max_capacity(DOCUMENTS).time_to_idle(MINUTE).build();
+        Self { outgoing, clients, keys, requests }
     }
 
     /// Returns the client whose document is at the address `id`, from the cache or from that
@@ -91,13 +101,31 @@ impl Documents {
     }
 
     async fn fetch_keys(&self, uri: &str) -> Result<JwkSet, OAuthError> {
+        self.count_request(uri)?;
         let keys = self.outgoing.get_json(uri, DOCUMENT_BYTES).await;
         let keys = keys.map_err(|error| unusable(format!("its jwks_uri: {error}")))?;
-        serde_json::from_slice(&keys)
-            .map_err(|_| unusable("the document at its jwks_uri is not a key set"))
+        let keys: JwkSet = serde_json::from_slice(&keys)
+            .map_err(|_| unusable("the document at its jwks_uri is not a key set"))?;
+        match find_key_fault(&keys) {
+            None => Ok(keys),
+            Some(fault) => Err(unusable(format!("the key set at its jwks_uri {fault}"))),
+        }
+    }
+
+    /// Counts a request to the server of an address.
+    fn count_request(&self, address: &str) -> Result<(), OAuthError> {
+        let server = Url::parse(address).ok().map(|url| url.authority().to_owned());
+        let bucket = self.requests.get_with(server.unwrap_or_default(), Arc::default);
+        let mut bucket = bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = "too many documents of this client's server were read; try again in a minute";
+        *bucket = bucket
+            .take(1, (SERVER_REQUESTS, MINUTE), Timestamp::now())
+            .map_err(|_wait| OAuthError::new("temporarily_unavailable", text))?;
+        Ok(())
     }
 
     async fn fetch(&self, id: &str, redirects: &RedirectHosts) -> Result<Client, OAuthError> {
+        self.count_request(id)?;
         let document = self.outgoing.get_json(id, DOCUMENT_BYTES).await;
         let document = document.map_err(|error| unusable(format!("its document: {error}")))?;
         parse(id, &document, redirects)

@@ -31,6 +31,7 @@ impl From<IdentityError> for Failure {
                 }] })),
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
                 .message("This person has the maximum number of agents."),
+            IdentityError::Records(StateError::Conflict) => Self::new(ErrorCode::VersionConflict).after_s(1),
             IdentityError::OAuth(_) | IdentityError::Key(_) | IdentityError::Records(_) => {
                 Self::new(ErrorCode::InternalError)
             }

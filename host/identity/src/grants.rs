@@ -106,6 +106,7 @@ impl Identity {
             let expect = Expectation::Revision(revision);
             write(&mut unit, &self.records.codes, &id, &code, expect).await?;
             write(&mut unit, &self.records.grants, &grant_id, &grant, Expectation::Absent).await?;
+            self.extend_client(&mut unit, &client.id).await?;
             // After a conflict, such as a concurrent use of the code, the records are read and
             // checked again.
             if commit(unit).await? {
@@ -184,6 +185,7 @@ impl Identity {
             grant.expires_at = unit.now().as_millis() + self.settings.refresh_ms();
             let expect = Expectation::Revision(revision);
             write(&mut unit, &self.records.grants, id, &grant, expect).await?;
+            self.extend_client(&mut unit, &client.id).await?;
             if commit(unit).await? {
                 return self.issue_for_grant(id.clone(), grant, Some(narrowed)).await;
             }

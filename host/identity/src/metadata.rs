@@ -4,11 +4,12 @@ use crate::{
     oauth::OAuthError,
     redirects::{RedirectHosts, without_loopback_port},
 };
-use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::jwk::{AlgorithmParameters, Jwk, JwkSet};
 use portolan_names::find_invisible;
 use portolan_vocabulary::SCOPES;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// Grants that clients can register for.
 pub const GRANTS: [&str; 3] = ["authorization_code", "refresh_token", "client_credentials"];
@@ -18,6 +19,11 @@ pub const AUTH_METHODS: [&str; 4] =
 
 const NAME_CHARACTERS: usize = 100;
 const REDIRECTS: usize = 10;
+/// The maximum number of keys of a client.
+const KEYS: usize = 20;
+/// The maximum length of the modulus of an RSA key, in base64url: 4096 bits. The check of a signature takes longer
+/// with each bit.
+const RSA_MODULUS_CHARACTERS: usize = 683;
 const URL_BYTES: usize = 2_000;
 
 /// Client metadata that has been checked.
@@ -122,6 +128,9 @@ impl ClientMetadata {
                 "token_endpoint_auth_method private_key_jwt needs jwks, or jwks_uri at https";
             return Err(invalid(text));
         }
+        if let Some(fault) = jwks.as_ref().and_then(find_key_fault) {
+            return Err(invalid(format!("jwks {fault}")));
+        }
         if sent.redirect_uris.is_empty() && !has("client_credentials") {
             return Err(OAuthError::new("invalid_redirect_uri", "redirect_uris is missing"));
         }
@@ -194,6 +203,24 @@ impl ClientMetadata {
     }
 }
 
+/// Returns what is wrong with a key set: an assertion must lead to one key, whose signatures are checked
+/// quickly.
+pub(crate) fn find_key_fault(keys: &JwkSet) -> Option<String> {
+    let keys = &keys.keys;
+    let ids: BTreeSet<_> = keys.iter().filter_map(|key| key.common.key_id.as_deref()).collect();
+    let is_long = |key: &Jwk| match &key.algorithm {
+        AlgorithmParameters::RSA(rsa) => rsa.n.len() > RSA_MODULUS_CHARACTERS,
+        _ => false,
+    };
+    if keys.is_empty() || keys.len() > KEYS {
+        return Some(format!("must have 1 to {KEYS} keys"));
+    }
+    if keys.len() > 1 && ids.len() < keys.len() {
+        return Some("has several keys, so each must have a kid of its own".to_owned());
+    }
+    keys.iter().any(is_long).then(|| "has an RSA key of more than 4096 bits".to_owned())
+}
+
 fn invalid(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError {
     OAuthError::new("invalid_client_metadata", description)
 }
@@ -201,6 +228,7 @@ fn invalid(description: impl Into<std::borrow::Cow<'static, str>>) -> OAuthError
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn hosts() -> RedirectHosts {
         RedirectHosts::new(vec!["app.example".to_owned()])
@@ -238,6 +266,26 @@ mod tests {
             "https://app.example/x/../cb?a=1",
         ] {
             assert!(!metadata.redirects_to(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_key_set_leads_to_one_key_that_is_checked_quickly() {
+        let rsa = |kid: Option<usize>, characters: usize| json!({ "kty": "RSA", "e": "AQAB", "n": "x".repeat(characters), "kid": kid.map(|kid| kid.to_string()) });
+        let fault = |keys: Vec<Value>| {
+            find_key_fault(&serde_json::from_value(json!({ "keys": keys })).unwrap())
+        };
+        for keys in [vec![rsa(None, 683)], vec![rsa(Some(1), 342), rsa(Some(2), 342)]] {
+            assert_eq!(fault(keys), None);
+        }
+        for keys in [
+            vec![],
+            vec![rsa(None, 684)],
+            vec![rsa(Some(1), 342), rsa(Some(1), 342)],
+            vec![rsa(None, 342), rsa(Some(1), 342)],
+            (0..=KEYS).map(|kid| rsa(Some(kid), 342)).collect(),
+        ] {
+            assert!(fault(keys.clone()).is_some(), "{keys:?}");
         }
     }
 

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
 pub(crate) const EXPIRES_AT: &str = "expires_at";
-/// An anonymous agent expires after this time without a call.
+/// An anonymous agent expires after this time without a call, and a client that acts only for people after
+/// this time without a new token.
 const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
 
 /// A registered agent, keyed by its id.
@@ -66,6 +67,9 @@ pub(crate) struct ClientRecord {
     pub metadata: Option<ClientMetadata>,
     #[serde(default)]
     pub registration_token_hash: Option<String>,
+    /// `None` for a client with an agent, with which it is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<u64>,
 }
 
 /// The owner to whom a person's key belongs, keyed by that key.
@@ -177,7 +181,7 @@ struct CollectionDeclaration {
 }
 
 const COLLECTIONS: [CollectionDeclaration; 9] = [
-    CollectionDeclaration { name: "clients", expires: false, people: &["agent_id"], lists: &[] },
+    CollectionDeclaration { name: "clients", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     CollectionDeclaration {
         name: "owners",
@@ -267,8 +271,8 @@ pub(crate) async fn commit_or_conflict(unit: Unit) -> Result<(), IdentityError> 
     if commit(unit).await? { Ok(()) } else { Err(StateError::Conflict.into()) }
 }
 
-/// Returns when an agent without an owner expires if this was its last call, in milliseconds since the
-/// Unix epoch.
-pub(crate) fn anonymous_expiry(last_call: Timestamp) -> u64 {
-    last_call.as_millis() + UNUSED_MS
+/// Returns when an agent without an owner, or a client without an agent, expires if this was its last use,
+/// in milliseconds since the Unix epoch.
+pub(crate) fn unused_expiry(last_use: Timestamp) -> u64 {
+    last_use.as_millis() + UNUSED_MS
 }

@@ -4,7 +4,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, ClientRecord, anonymous_expiry, commit_or_conflict, write},
+    records::{AgentRecord, ClientRecord, commit_or_conflict, unused_expiry, write},
     secret,
 };
 use portolan_store::Expectation;
@@ -49,7 +49,7 @@ impl Registration {
             signs_in: false,
             client_id,
             last_call_at: Some(now.as_millis()),
-            expires_at: Some(anonymous_expiry(now)),
+            expires_at: Some(unused_expiry(now)),
         }
     }
 }
@@ -76,6 +76,7 @@ impl Identity {
         };
         let agent = registration.record(now, Some(registered.client_id.clone()));
         let client = ClientRecord {
+            expires_at: None,
             agent_id: Some(registered.agent_id.clone()),
             secret_hash: Some(secret::hash(&registered.client_secret).hex()),
             key_hash: Some(secret::hash(&registered.client_key).hex()),

@@ -17,7 +17,9 @@ impl Identity {
     /// Removes the records that have expired.
     pub async fn sweep(&self) -> Result<(), IdentityError> {
         let records = &self.records;
-        for collection in [&records.codes, &records.grants, &records.sessions, &records.revoked] {
+        for collection in
+            [&records.clients, &records.codes, &records.grants, &records.sessions, &records.revoked]
+        {
             self.remove_expired(collection, |_, _| {}).await?;
         }
         // The client that was registered with an agent is of no use without the agent.

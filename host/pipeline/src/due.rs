@@ -32,6 +32,7 @@ impl Host {
         retention: Retention,
     ) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
+        let exchanging = tokio::spawn(Arc::clone(&self).exchange_rates(stop.clone()));
         let mut workers = Workers::default();
         while !*stop.borrow() {
             workers.remove_finished();
@@ -63,6 +64,8 @@ impl Host {
         while !workers.is_empty() {
             workers.join_next().await;
         }
+        // An error means that the task panicked, which the panic's own message says.
+        let _ended = exchanging.await;
     }
 
     /// Removes expired records, at the start and every hour.

@@ -170,8 +170,10 @@ impl Host {
             Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
         };
         let unit = Unit::new(self.store.clone(), run.context.now);
+        let begun = Instant::now();
         let executed = self.execute(run.execution(), unit, false).await;
         drop(permit);
+        self.rates.charge_run_time(&run.context.caller, begun.elapsed());
         self.commit(run, executed).await
     }
 

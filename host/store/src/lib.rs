@@ -19,7 +19,7 @@
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
 //! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
 //!   work, generations of collections, idempotency keys, inboxes, people, publishers, quarantined
-//!   documents, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
+//!   documents, rates, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
 //!   sweep.
 //! - `open`: opens the store from all of these.
 //!

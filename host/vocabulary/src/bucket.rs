@@ -12,9 +12,20 @@ pub struct Bucket {
 }
 
 pub const MINUTE: Duration = Duration::from_secs(60);
+pub const HOUR: Duration = Duration::from_secs(3600);
 pub const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Bucket {
+    /// Returns the bucket that is full again at a time, in microseconds since the Unix epoch.
+    pub fn full_at(micros: u64) -> Self {
+        Self { full_at: micros }
+    }
+
+    /// Returns when the bucket is full again, in microseconds since the Unix epoch.
+    pub fn micros(self) -> u64 {
+        self.full_at
+    }
+
     /// Returns the bucket after an amount is taken out. `limit` is what the bucket holds and what it refills
     /// in one `period`. If less than the amount is left, the error is the time until enough is left, at most
     /// one period. An amount above the limit is always refused.
@@ -24,14 +35,32 @@ impl Bucket {
         (limit, period): (u64, Duration),
         now: Timestamp,
     ) -> Result<Self, Duration> {
+        let taken = self.charge(amount, (limit, period), now);
         let (now, period) = (micros(now), period.as_micros() as u64);
-        let refill = u128::from(amount) * u128::from(period) / u128::from(limit.max(1));
-        let refill = u64::try_from(refill).unwrap_or(u64::MAX);
-        let full_at = self.full_at.max(now).saturating_add(refill);
-        match (full_at - now).checked_sub(period) {
-            None | Some(0) => Ok(Self { full_at }),
+        match (taken.full_at - now).checked_sub(period) {
+            None | Some(0) => Ok(taken),
             Some(wait) => Err(Duration::from_micros(wait.min(period))),
         }
+    }
+
+    /// Returns the bucket after an amount is taken out that was used already, even if less is left.
+    #[must_use]
+    pub fn charge(self, amount: u64, (limit, period): (u64, Duration), now: Timestamp) -> Self {
+        let refill = u128::from(amount) * period.as_micros() / u128::from(limit.max(1));
+        let refill = u64::try_from(refill).unwrap_or(u64::MAX);
+        Self { full_at: self.full_at.max(micros(now)).saturating_add(refill) }
+    }
+
+    /// Returns how much is left, rounded down.
+    pub fn left(self, (limit, period): (u64, Duration), now: Timestamp) -> u64 {
+        let used = u128::from(self.full_at.saturating_sub(micros(now))) * u128::from(limit);
+        let used = used.div_ceil(period.as_micros().max(1));
+        limit.saturating_sub(u64::try_from(used).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the time until the bucket is full.
+    pub fn full_in(self, now: Timestamp) -> Duration {
+        Duration::from_micros(self.full_at.saturating_sub(micros(now)))
     }
 
     /// Returns whether the bucket is full: nothing has been taken, or all has been refilled.
@@ -63,6 +92,12 @@ mod tests {
             assert!(bucket.take(limit, (limit, MINUTE), at(60)).is_ok() && bucket.is_full(at(60)));
         }
         let minute = (600, MINUTE);
+        let spent = Bucket::default().charge(900, minute, at(0));
+        assert_eq!((spent.left(minute, at(0)), spent.left(minute, at(60))), (0, 300));
+        assert_eq!(
+            (spent.full_in(at(0)), Bucket::default().left(minute, at(0))),
+            (MINUTE * 3 / 2, 600)
+        );
         let half = Bucket::default().take(600, minute, at(0)).unwrap();
         assert!(half.take(300, minute, at(30)).is_ok() && half.take(301, minute, at(30)).is_err());
     }

@@ -14,6 +14,7 @@ impl Keyring {
     /// The purposes, each with derived keys of its own.
     pub const CURSORS: &str = "cursors";
     pub const MAC: &str = "mac";
+    pub const RATES: &str = "rates";
     pub const SEAL: &str = "seal";
     pub const TEXT_MESSAGES: &str = "text messages";
     pub const WEBHOOKS: &str = "webhooks";

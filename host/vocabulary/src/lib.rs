@@ -48,7 +48,7 @@ mod text;
 mod timestamp;
 
 pub use access::{Access, SCOPES};
-pub use bucket::{Bucket, DAY, MINUTE};
+pub use bucket::{Bucket, DAY, HOUR, MINUTE};
 pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
 pub use clock::Clock;
 pub use descriptor::{

@@ -23,6 +23,10 @@ pub struct Limits {
     pub anonymous_calls_per_minute: u64,
     pub claimed_calls_per_minute: u64,
     pub writes_per_minute: u64,
+    pub anonymous_run_ms_per_hour: u64,
+    pub claimed_run_ms_per_hour: u64,
+    pub requests_per_minute: u64,
+    pub token_requests_per_minute: u64,
     pub registrations_per_hour: u64,
     pub messages_per_hour: u64,
 }
@@ -46,6 +50,10 @@ impl Default for Limits {
             anonymous_calls_per_minute: 60,
             claimed_calls_per_minute: 300,
             writes_per_minute: 20,
+            anonymous_run_ms_per_hour: 60_000,
+            claimed_run_ms_per_hour: 300_000,
+            requests_per_minute: 3_000,
+            token_requests_per_minute: 60,
             registrations_per_hour: 30,
             messages_per_hour: 30,
         }
@@ -65,7 +73,7 @@ pub struct Limit {
 
 impl Limits {
     /// Returns every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 18] {
+    pub fn table(&self) -> [Limit; 22] {
         let row = |name, value, unit, minimum, description| Limit {
             name,
             value,
@@ -179,6 +187,34 @@ impl Limits {
                 "count",
                 1,
                 "Calls a minute of actions that write, for any agent.",
+            ),
+            row(
+                "anonymous_run_ms_per_hour",
+                self.anonymous_run_ms_per_hour,
+                "millisecond",
+                1,
+                "Time an hour that the calls of an anonymous agent run.",
+            ),
+            row(
+                "claimed_run_ms_per_hour",
+                self.claimed_run_ms_per_hour,
+                "millisecond",
+                1,
+                "Time an hour that the calls of all agents of a person run.",
+            ),
+            row(
+                "requests_per_minute",
+                self.requests_per_minute,
+                "count",
+                1,
+                "Requests a minute from one address.",
+            ),
+            row(
+                "token_requests_per_minute",
+                self.token_requests_per_minute,
+                "count",
+                1,
+                "Requests a minute of a client for a token, or about one.",
             ),
             row(
                 "registrations_per_hour",

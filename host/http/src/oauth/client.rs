@@ -11,6 +11,7 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portolan_identity::{Client, Credentials, IdentityError, OAuthError};
+use portolan_store::StateError;
 use portolan_vocabulary::Failure;
 use serde_json::{Value, json};
 use std::{collections::HashMap, net::IpAddr};
@@ -41,7 +42,7 @@ impl ClientError {
             status: StatusCode::TOO_MANY_REQUESTS,
             error: OAuthError::new(
                 "temporarily_unavailable",
-                "too many registrations from this address",
+                "too many requests: wait before the next one",
             ),
             header: seconds.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds))),
         }
@@ -74,6 +75,14 @@ impl From<IdentityError> for ClientError {
                 tracing::error!(%error, "an OAuth endpoint cannot answer");
                 OAuthError::new("temporarily_unavailable", "try again in a moment").into()
             }
+            IdentityError::Records(StateError::Conflict) => Self {
+                header: Some((header::RETRY_AFTER, HeaderValue::from_static("1"))),
+                ..OAuthError::new(
+                    "temporarily_unavailable",
+                    "another request changes the same registration; try again",
+                )
+                .into()
+            },
             error => {
                 tracing::error!(%error, "an OAuth endpoint cannot answer");
                 OAuthError::new("server_error", "something went wrong on our side").into()
@@ -146,13 +155,21 @@ pub(super) async fn authenticate(
     form: &Form,
 ) -> Result<Client, ClientError> {
     let is_basic = headers.contains_key(header::AUTHORIZATION);
+    let (identity, rates) = (&app.host.identity, &app.host.rates);
+    rates.count_token_request(address).map_err(ClientError::rate_limited)?;
     let result = match credentials(headers, form) {
         Ok(credentials) => {
-            let identity = &app.host.identity;
             if credentials.client_id().is_some_and(|id| identity.needs_document(&id)) {
-                app.host.rates.count_registration(address).map_err(ClientError::rate_limited)?;
+                rates.count_registration(address).map_err(ClientError::rate_limited)?;
             }
-            identity.authenticate_client(&credentials).await.map_err(ClientError::from)
+            match identity.authenticate_client(&credentials).await {
+                // Only now: otherwise anybody could use up the rate of a client.
+                Ok(client) => match rates.count_token_request_of(client.id()) {
+                    Ok(()) => Ok(client),
+                    Err(failure) => Err(ClientError::rate_limited(failure)),
+                },
+                Err(error) => Err(error.into()),
+            }
         }
         Err(error) => Err(error.into()),
     };

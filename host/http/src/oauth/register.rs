@@ -55,10 +55,12 @@ pub(crate) async fn get(
 pub(crate) async fn update(
     State(app): State<Arc<App>>,
     Path(client_id): Path<String>,
+    ClientAddress(address): ClientAddress,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ClientError> {
     let token = bearer(&headers)?;
+    app.host.rates.count_registration(address).map_err(ClientError::rate_limited)?;
     let metadata = parse_metadata(&app, body)?;
     app.host.identity.update_client(&client_id, token, metadata.clone()).await?;
     Ok(no_store(StatusCode::OK, client_information(&app, &client_id, &metadata)))

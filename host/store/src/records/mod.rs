@@ -13,6 +13,7 @@ mod inbox;
 mod people;
 mod publishers;
 mod quarantine;
+mod rates;
 mod sending;
 mod signing_keys;
 mod sweep;

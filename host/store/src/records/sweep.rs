@@ -1,5 +1,6 @@
 //! The sweep: deletes records whose retention has ended.
 
+use super::rates::micros;
 use crate::{
     connection::{transact, transact_alone},
     error::DbError,
@@ -18,7 +19,7 @@ const TOMBSTONE_DAYS: u64 = 30;
 const CHUNK: u64 = 1_000;
 
 impl Store {
-    /// Deletes expired answers; deliveries to webhooks and entries of inboxes older than `event_days`, and
+    /// Deletes expired answers; rates of which everything is left; deliveries to webhooks and entries of inboxes older than `event_days`, and
     /// events of this age that have no delivery to a capability left; audit rows older than `audit_days`; old
     /// tombstones; and replaced generations of collections.
     pub async fn sweep(
@@ -47,6 +48,7 @@ impl Store {
                 before(event_days),
             ),
             ("audit", "seq", "at <= $1", before(audit_days)),
+            ("rates", "account", "full_at <= $1", micros(now)),
         ];
         for (table, key, old, before) in removals {
             let sql = delete_statement(table, key, old);

@@ -1,0 +1,93 @@
+//! The bucket of one account for one rate.
+
+use portolan_vocabulary::{Bucket, Timestamp};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+/// What is taken is shared with other nodes when it is one part in this many of the limit.
+const SHARED_PART: u64 = 10;
+
+/// A bucket, and what this node has taken out of it since it last told the database.
+#[derive(Debug)]
+pub(super) struct Counter {
+    /// The key in the database.
+    pub(super) key: String,
+    limit: (u64, Duration),
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    bucket: Bucket,
+    /// The time in microseconds in which what was taken refills.
+    unshared: u64,
+    is_queued: bool,
+}
+
+/// The outcome of taking out of a bucket.
+pub(super) struct Taken {
+    pub(super) left: u64,
+    pub(super) full_in: Duration,
+    /// Whether the counter has to be queued for the database now.
+    pub(super) queue: bool,
+}
+
+impl Counter {
+    pub(super) fn new(key: String, limit: (u64, Duration), bucket: Bucket) -> Self {
+        let state = State { bucket, unshared: 0, is_queued: false };
+        Self { key, limit, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes an amount out. The error is the time until enough is left.
+    pub(super) fn take(&self, amount: u64, now: Timestamp) -> Result<Taken, Duration> {
+        let mut state = self.state();
+        let bucket = state.bucket.take(amount, self.limit, now)?;
+        Ok(self.set(&mut state, bucket, amount, now))
+    }
+
+    /// Takes an amount out that was used already, even if less is left.
+    pub(super) fn charge(&self, amount: u64, now: Timestamp) -> Taken {
+        let mut state = self.state();
+        let bucket = state.bucket.charge(amount, self.limit, now);
+        self.set(&mut state, bucket, amount, now)
+    }
+
+    /// Returns the time until something is left; `None` if something is left now.
+    pub(super) fn wait(&self, now: Timestamp) -> Option<Duration> {
+        self.state().bucket.take(1, self.limit, now).err()
+    }
+
+    fn set(&self, state: &mut State, bucket: Bucket, amount: u64, now: Timestamp) -> Taken {
+        let cost = Bucket::default().charge(amount, self.limit, Timestamp::from_millis(0)).micros();
+        state.bucket = bucket;
+        state.unshared += cost;
+        let is_much = state.unshared >= self.limit.1.as_micros() as u64 / SHARED_PART;
+        let queue = is_much && !std::mem::replace(&mut state.is_queued, is_much);
+        Taken { left: bucket.left(self.limit, now), full_in: bucket.full_in(now), queue }
+    }
+
+    /// Returns what was taken since the last exchange, which from now on counts as shared.
+    pub(super) fn take_unshared(&self) -> u64 {
+        let mut state = self.state();
+        state.is_queued = false;
+        std::mem::take(&mut state.unshared)
+    }
+
+    /// Puts back what could not be shared.
+    pub(super) fn restore_unshared(&self, micros: u64) {
+        self.state().unshared += micros;
+    }
+
+    /// Takes over what all nodes have taken: the time at which the bucket of all is full, in microseconds
+    /// since the Unix epoch.
+    pub(super) fn merge(&self, full_at: u64) {
+        let mut state = self.state();
+        state.bucket = Bucket::full_at(state.bucket.micros().max(full_at));
+    }
+}

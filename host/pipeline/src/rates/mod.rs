@@ -1,0 +1,325 @@
+//! Rates: how often and how much callers may do.
+//!
+//! Each rate of the table is counted for each account: an agent, a client or an owner, an address, and its
+//! network. A count is a bucket that refills evenly, so a burst may be as large as the limit. Nodes tell each
+//! other through the database what was taken, a tenth of a limit at a time, and a restart forgets no more than
+//! that.
+//!
+//! - `table`: the rates
+//! - `account`: the accounts
+//! - `counter`: the bucket of one account
+//! - `exchange`: the exchange with the database
+
+mod account;
+mod counter;
+mod exchange;
+mod table;
+
+use account::Account;
+use counter::{Counter, Taken};
+use exchange::Exchange;
+use moka::sync::Cache;
+use portolan_vocabulary::{
+    Access, AgentCaller, Caller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits,
+};
+use serde_json::json;
+use std::{net::IpAddr, sync::Arc, time::Duration};
+use table::Rate;
+
+/// The maximum number of counters. More of them evict those that are used the least.
+const MAX_COUNTERS: u64 = 100_000;
+
+/// The state of a caller's limit (draft-ietf-httpapi-ratelimit-headers).
+#[derive(Debug, Clone, Copy)]
+pub struct RateLimitState {
+    pub policy: &'static str,
+    pub limit: u64,
+    pub window_s: u64,
+    pub remaining: u64,
+    /// The seconds until the whole limit is available again.
+    pub reset_s: u64,
+}
+
+/// The counters of every rate; `None` if there are no limits.
+#[derive(Debug)]
+pub struct Rates(Option<Counters>);
+
+#[derive(Debug)]
+struct Counters {
+    limits: Limits,
+    clock: Clock,
+    counters: Cache<(Rate, Account), Arc<Counter>>,
+    exchange: Exchange,
+}
+
+impl Rates {
+    pub fn new(limits: &Limits, keys: &Keyring, clock: Clock) -> Self {
+        // After the longest period without a use, the whole limit is available again, as for a new account.
+        let counters = Cache::builder().max_capacity(MAX_COUNTERS).time_to_idle(HOUR).build();
+        let exchange = Exchange::new(keys);
+        Self(Some(Counters { limits: limits.clone(), clock, counters, exchange }))
+    }
+
+    /// Returns rates without limits, for tests and benchmarks.
+    pub fn unlimited() -> Self {
+        Self(None)
+    }
+
+    /// Counts a call against the caller's limits and returns what is left of them; `rate_limited` if one of
+    /// them is used up.
+    pub fn count_call(
+        &self,
+        caller: &AgentCaller,
+        access: Access,
+    ) -> Result<Vec<RateLimitState>, Failure> {
+        let Some(counters) = &self.0 else { return Ok(Vec::new()) };
+        counters.ensure_run_time(caller)?;
+        let agent = Account::Caller(Arc::clone(&caller.agent_id));
+        let mut rate_limits = match caller.owner_id {
+            Some(_) => vec![counters.count(Rate::ClaimedCalls, agent.clone())?],
+            None => {
+                let left = counters.count(Rate::AnonymousCalls, agent.clone())?;
+                counters.count_by_address(Rate::AnonymousCalls, caller.address)?;
+                vec![left]
+            }
+        };
+        if access == Access::Write {
+            rate_limits.push(counters.count(Rate::Writes, agent)?);
+        }
+        Ok(rate_limits)
+    }
+
+    /// Charges the time that a call has run to the caller.
+    pub(super) fn charge_run_time(&self, caller: &Caller, time: Duration) {
+        let (Some(counters), Caller::Agent(agent)) = (&self.0, caller) else { return };
+        let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
+        let (rate, accounts) = run_time_accounts(agent);
+        for account in accounts {
+            counters.charge(rate, account, milliseconds);
+        }
+    }
+
+    /// Counts a request from an address.
+    pub fn count_request(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(Rate::Requests, address)
+    }
+
+    /// Counts a request for a token, or about one, before its client is authenticated.
+    pub fn count_token_request(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(Rate::TokenRequests, address)
+    }
+
+    /// Counts a request for a token, or about one, of an authenticated client.
+    pub fn count_token_request_of(&self, client_id: &str) -> Result<(), Failure> {
+        let Some(counters) = &self.0 else { return Ok(()) };
+        counters.count(Rate::TokenRequests, Account::Caller(Arc::from(client_id))).map(drop)
+    }
+
+    /// Counts a registration from an address.
+    pub fn count_registration(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(Rate::Registrations, address)
+    }
+
+    /// Counts a view of a page that makes a call, against the limit of anonymous agents for this address.
+    pub fn count_page_view(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(Rate::AnonymousCalls, address)
+    }
+
+    /// Counts a text message for a caller at an address.
+    pub(super) fn count_message(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        self.count_by_address(Rate::Messages, address)
+    }
+
+    fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
+        let Some(counters) = &self.0 else { return Ok(()) };
+        counters.count_by_address(rate, address)
+    }
+}
+
+impl Counters {
+    fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
+        for account in address_accounts(address) {
+            self.count(rate, account)?;
+        }
+        Ok(())
+    }
+
+    /// Takes one of a rate out of the account's counter.
+    fn count(&self, rate: Rate, account: Account) -> Result<RateLimitState, Failure> {
+        let (row, kind) = (rate.row(), account.kind());
+        let limit = self.limit(rate, &account);
+        let now = self.clock.now();
+        let counter = self.counter(rate, account, limit);
+        let Taken { left, full_in, queue } =
+            counter.take(1, now).map_err(|wait| refusal(row.name, kind, limit, wait))?;
+        if queue {
+            self.exchange.queue(counter);
+        }
+        Ok(RateLimitState {
+            policy: row.policy,
+            limit: limit.0,
+            window_s: limit.1.as_secs(),
+            remaining: left,
+            reset_s: seconds(full_in),
+        })
+    }
+
+    /// Refuses a caller that has used up its run time.
+    fn ensure_run_time(&self, caller: &AgentCaller) -> Result<(), Failure> {
+        let now = self.clock.now();
+        let (rate, accounts) = run_time_accounts(caller);
+        for account in accounts {
+            // An account without a counter has used nothing on this node.
+            let key = (rate, account);
+            let Some(counter) = self.counters.get(&key) else { continue };
+            let (limit, kind) = (self.limit(rate, &key.1), key.1.kind());
+            if let Some(wait) = counter.wait(now) {
+                return Err(refusal(rate.row().name, kind, limit, wait));
+            }
+        }
+        Ok(())
+    }
+
+    fn charge(&self, rate: Rate, account: Account, amount: u64) {
+        let limit = self.limit(rate, &account);
+        let counter = self.counter(rate, account, limit);
+        if counter.charge(amount, self.clock.now()).queue {
+            self.exchange.queue(counter);
+        }
+    }
+
+    /// Returns how much of a rate an account has in each period.
+    fn limit(&self, rate: Rate, account: &Account) -> (u64, Duration) {
+        let row = rate.row();
+        let limit = (row.limit)(&self.limits).saturating_mul(account.factor(row.factors));
+        (limit.max(1), row.period)
+    }
+
+    fn counter(&self, rate: Rate, account: Account, limit: (u64, Duration)) -> Arc<Counter> {
+        self.counters.get_with((rate, account.clone()), || {
+            let key = self.exchange.key(rate.row().name, &account);
+            let bucket = self.exchange.restored(&key);
+            Arc::new(Counter::new(key, limit, bucket))
+        })
+    }
+}
+
+/// Returns the accounts of an address; none if it is unknown.
+fn address_accounts(address: Option<IpAddr>) -> impl Iterator<Item = Account> {
+    let accounts = address.map(|address| [Account::address(address), Account::network(address)]);
+    accounts.into_iter().flatten()
+}
+
+/// Returns the rate and the accounts to which the time of a caller's calls is charged: a person, or an agent
+/// without one, its address and its network.
+fn run_time_accounts(caller: &AgentCaller) -> (Rate, Vec<Account>) {
+    match &caller.owner_id {
+        Some(owner) => (Rate::ClaimedRunTime, vec![Account::Caller(Arc::clone(owner))]),
+        None => {
+            let agent = Account::Caller(Arc::clone(&caller.agent_id));
+            let accounts = [agent].into_iter().chain(address_accounts(caller.address));
+            (Rate::AnonymousRunTime, accounts.collect())
+        }
+    }
+}
+
+fn refusal(name: &str, kind: &str, (limit, period): (u64, Duration), wait: Duration) -> Failure {
+    let wait_s = seconds(wait).max(1);
+    let after_s = u32::try_from(wait_s).unwrap_or(u32::MAX);
+    Failure::new(ErrorCode::RateLimited).after_s(after_s).conflict(json!({
+        "kind": "limit",
+        "name": name,
+        "of": kind,
+        "limit": limit,
+        "remaining": 0,
+        "window_s": period.as_secs(),
+        "retry_after_s": wait_s,
+    }))
+}
+
+/// Returns a time in seconds, rounded up.
+fn seconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis().div_ceil(1000)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portolan_vocabulary::Timestamp;
+
+    fn rates() -> (Rates, Clock) {
+        let limits = Limits {
+            anonymous_calls_per_minute: 3,
+            anonymous_run_ms_per_hour: 100,
+            registrations_per_hour: 2,
+            ..Limits::default()
+        };
+        let keys = Keyring::parse(&Keyring::generate().unwrap()).unwrap();
+        let clock = Clock::fixed_at(Timestamp::from_millis(1_700_000_000_000));
+        (Rates::new(&limits, &keys, clock.clone()), clock)
+    }
+
+    fn caller(agent_id: &str, address: &str) -> AgentCaller {
+        AgentCaller {
+            agent_id: Arc::from(agent_id),
+            client_id: Arc::from(""),
+            owner_id: None,
+            agent_name: None,
+            scopes: Arc::from([]),
+            test_mode: false,
+            address: Some(address.parse().unwrap()),
+        }
+    }
+
+    #[test]
+    fn a_limit_is_counted_for_each_caller_and_refills_evenly() {
+        let (rates, clock) = rates();
+        let count = |agent| rates.count_call(&caller(agent, "192.0.2.1"), Access::Read);
+        let left: Vec<_> = (0..3).map(|_| count("one").unwrap()[0].remaining).collect();
+        assert_eq!(left, [2, 1, 0]);
+        let refused = count("one").unwrap_err();
+        assert_eq!(refused.error_code, "rate_limited");
+        assert_eq!(refused.next.unwrap()["after_s"], 20);
+        assert_eq!(count("other").unwrap()[0].reset_s, 20);
+        clock.advance(Duration::from_secs(20));
+        assert!(count("one").is_ok() && count("one").is_err());
+    }
+
+    #[test]
+    fn many_agents_of_one_address_share_the_limit_of_the_address() {
+        let (rates, _) = rates();
+        let count = |number: usize, address: &str| {
+            rates.count_call(&caller(&format!("agent {number}"), address), Access::Read)
+        };
+        let counted = (0..100).filter(|number| count(*number, "192.0.2.1").is_ok()).count();
+        assert_eq!(counted, 30);
+        let refused = count(100, "192.0.2.1").unwrap_err().conflict.unwrap();
+        assert_eq!((&refused["of"], &refused["limit"]), (&json!("address"), &json!(30)));
+        // Four addresses use up the limit of their network.
+        let counted = (0..200)
+            .filter(|number| count(200 + number, &format!("192.0.2.{}", 2 + number % 4)).is_ok())
+            .count();
+        assert_eq!(counted, 90);
+        assert!(count(500, "198.51.100.1").is_ok());
+    }
+
+    #[test]
+    fn the_time_of_calls_is_charged_and_refused_when_it_is_used_up() {
+        let (rates, clock) = rates();
+        let caller = caller("one", "192.0.2.1");
+        let charge = || {
+            let time = Duration::from_millis(150);
+            rates.charge_run_time(&Caller::Agent(caller.clone()), time);
+        };
+        assert!(rates.count_call(&caller, Access::Read).is_ok());
+        charge();
+        let refused = rates.count_call(&caller, Access::Read).unwrap_err().conflict.unwrap();
+        assert_eq!(refused["name"], "anonymous_run_ms_per_hour");
+        // The time refills at a rate of 100 ms an hour.
+        clock.advance(HOUR / 2 + Duration::from_secs(1));
+        assert!(rates.count_call(&caller, Access::Read).is_ok());
+        let claimed = AgentCaller { owner_id: Some(Arc::from("own")), ..caller.clone() };
+        charge();
+        assert!(rates.count_call(&claimed, Access::Read).is_ok());
+    }
+}
