@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { explainMissing, explainModule } from "./src/missing.js";
 import { ENTRY, originalPosition, readSourceMap } from "./src/source_map.js";
 
 const SDK = fileURLToPath(new URL(".", import.meta.url));
@@ -131,13 +132,16 @@ function explain(text, map) {
   // A definition is made by one call, whose line does not help to find a field.
   const [first, ...problems] = sentences;
   if (first.startsWith("the definition of")) return problems.map((problem) => `${file}: ${problem}`).join("\n");
-  return sentences.map((sentence) => `${file}:${line}: ${sentence}`).join("\n");
+  return sentences.map((sentence) => `${file}:${line}: ${explainMissing(sentence)}`).join("\n");
 }
 
 /** Returns the errors that esbuild found, each as a sentence that begins with file and line. */
 function explainBundling(text) {
   const found = [...text.matchAll(/\[ERROR\] (.*)\n\n\s+(\S+?):(\d+):\d+:\n\s*\d+ │ (.*)/g)].map(([, what, file, line, source]) => {
     if (file === ENTRY) return `The entry file has no capability as its default export: write export default capability({ … }).`;
+    const [, name = ""] = /^Could not resolve "(.*)"/.exec(what) ?? [];
+    const help = explainModule(name);
+    if (help) return `${file}:${line}: there is no module ${name}: ${help}.`;
     return `${file}:${line}: ${what}; correct the line ${source.trim()}`;
   });
   return found.length > 0 ? [...new Set(found)].join("\n") : text.trim();

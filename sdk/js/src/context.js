@@ -14,7 +14,7 @@ export const begin = () => {
 export const isRunning = () => running;
 
 function requireRunning(what) {
-  if (!running) throw new Error(`${what} is used while the component is built: use it in the run of an action.`);
+  if (!running) throw new Error(`${what} is used at the top level, which a build runs once and a source at each call: use it in the run of an action.`);
 }
 
 /** The instant of the call in milliseconds since the Unix epoch. */

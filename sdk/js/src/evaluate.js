@@ -1,5 +1,6 @@
 // A source as a capability. A source is one module that imports from the SDK and nothing else.
 
+import { explainModule } from "./missing.js";
 import * as sdk from "./open.js";
 
 const IMPORT = /^import\s+(\{[^}]*\}|\*\s*as\s+[\w$]+)\s*from\s*["']([^"'\n]+)["'][ \t]*;?/gm;
@@ -13,7 +14,8 @@ export function evaluate({ name, text }) {
   const body = text
     .replace(IMPORT, (statement, names, from, at) => {
       if (from !== "@portolan/sdk") {
-        throw new SyntaxError(`${name}:${lineOf(at)}: a source imports only from "@portolan/sdk": to use ${from}, build a component with portolan build.`);
+        const help = explainModule(from) ?? `to use ${from}, build a component with portolan build`;
+        throw new SyntaxError(`${name}:${lineOf(at)}: a source imports only from "@portolan/sdk": ${help}.`);
       }
       return toDeclaration(names, (unknown) => {
         throw new SyntaxError(`${name}:${lineOf(at)}: a source has no ${unknown} of "@portolan/sdk": correct the name; for what needs a grant, build a component with portolan build.`);

@@ -1,6 +1,7 @@
 // The text of a trap: what was thrown, and the author's functions with file and line.
 
 import * as context from "portolan:capability/context";
+import { explainMissing } from "./missing.js";
 import { originalPosition } from "./source_map.js";
 
 /** `MOST_BYTES` is the most that the host keeps of the text, `PART` the bytes that it takes at a time. */
@@ -33,7 +34,7 @@ export function describeError(error) {
   if (!(error instanceof Error)) return `threw ${typeof error === "object" ? JSON.stringify(error) : String(error)}, which is not an Error`;
   const where = frames(error.stack ?? "").map((frame) => ` at ${frame}`);
   const cause = error.cause === undefined ? "" : ` caused by ${describeError(error.cause)}`;
-  return `${error.name}: ${error.message}${where.join("")}${cause}`;
+  return `${explainMissing(`${error.name}: ${error.message}`)}${where.join("")}${cause}`;
 }
 
 /** Hands the text to the host, as the reason of the trap that follows. */

@@ -12,7 +12,7 @@ test("the globals show the call's time, and the console writes to its log", asyn
   await import("../src/runtime/console.js");
   const own = { Date, console: globalThis.console };
   try {
-    assert.throws(() => own.Date.now(), /The time is used while the component is built: use it in the run of an action\./);
+    assert.throws(() => own.Date.now(), /The time is used at the top level, .*: use it in the run of an action\./);
     own.console.log("dropped");
     begin();
     assert.equal(own.Date.now(), 1_000_000_000_000);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { explainModule } from "../src/missing.js";
 import { originalPosition, readSourceMap } from "../src/source_map.js";
 import { describeError, reportTrap, setSourceMap } from "../src/trap.js";
 import { installHost } from "./host.mjs";
@@ -35,4 +36,22 @@ test("the host gets the text in parts, whatever its letters", () => {
     return [...new Uint8Array(BigUint64Array.of(BigInt(number)).buffer)];
   });
   assert.equal(Buffer.from(bytes.filter((byte) => byte !== 0)).toString(), text);
+});
+
+test("what a sandbox lacks is told with what helps", () => {
+  for (const [message, help] of [
+    ["setTimeout is not defined", "set a timer with timers.set"],
+    ["'fetch' is not defined", "a sandbox has no network"],
+    ["process is not defined", "declare secrets"],
+    ["require is not defined", "which the build bundles"],
+  ]) {
+    const error = new ReferenceError(message);
+    error.stack = "";
+    assert.ok(describeError(error).includes(`${message}; `) && describeError(error).includes(help), describeError(error));
+  }
+  const own = new ReferenceError("toString is not defined");
+  own.stack = "";
+  assert.equal(describeError(own), "ReferenceError: toString is not defined");
+  assert.match(explainModule("node:fs"), /no files/);
+  assert.equal(explainModule("left-pad"), null);
 });

@@ -15,6 +15,7 @@ from pathlib import Path
 from .app import App
 from .engine_modules import is_in_engine
 from .faults import DeclarationError, Fault, sentence_of
+from .top_level import faults, notes, watching
 
 
 def main(arguments):
@@ -29,8 +30,11 @@ def run(command, file):
     """Loads the app of a file, and prints its descriptor or its faults."""
     sys.path.insert(0, str(file.resolve().parent))
     try:
+        tree = ast.parse(file.read_bytes(), str(file))
+        if found := faults(tree, file):
+            raise DeclarationError(found)
         # Standard output is for the answer alone.
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), watching(file.resolve().parent):
             module = importlib.import_module(file.stem)
         app = next((value for value in vars(module).values() if isinstance(value, App)), None)
         if not app:
@@ -49,16 +53,18 @@ def run(command, file):
     except Exception as error:
         print(sentence_of(error, file.resolve().parent), file=sys.stderr)
         return 1
+    for note in notes(tree, file):
+        print(f"note  {note}", file=sys.stderr)
     if command == "describe":
         print(json.dumps(descriptor, indent=2, ensure_ascii=False))
     if command == "check-source":
-        print(*_lacking(file), sep="\n", end="")
+        print(*_lacking(tree), sep="\n", end="")
     return 0
 
 
-def _lacking(file):
-    """Returns the modules that a file imports and an engine lacks."""
-    nodes = list(ast.walk(ast.parse(file.read_bytes())))
+def _lacking(tree):
+    """Returns the modules that a source imports and an engine lacks."""
+    nodes = list(ast.walk(tree))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     parts = {
         f"{node.module}.{alias.name}" if node.module == "portolan_sdk" else "." * node.level + (node.module or "")

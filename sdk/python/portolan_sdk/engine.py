@@ -3,6 +3,7 @@
 componentize-py stores this interpreter, so a source can import the modules of `engine_modules` and no others.
 """
 
+import ast
 import linecache
 import sys
 import types
@@ -12,6 +13,7 @@ from . import contract, records, running, sandbox
 from .app import App
 from .engine_modules import STANDARD
 from .faults import DeclarationError, Fault, sentence_of
+from .top_level import faults
 
 for each in STANDARD:
     import_module(each)
@@ -21,11 +23,20 @@ NAME = "app"
 
 class WitWorld:
     def describe(self):
-        return _reported(lambda: records.descriptor(_load().descriptor()))
+        return _reported(_described)
 
     def call(self, caller, action, input):
         app = _reported(_load)
         return running.run(app.declared(action), caller, input)
+
+
+def _described():
+    """Returns the descriptor. Only the loading checks what runs at the top level: a call must be fast."""
+    script = contract.interface("source").read()
+    app = _load()
+    if found := faults(ast.parse(script.text.removeprefix("\ufeff")), script.name):
+        raise DeclarationError(found)
+    return records.descriptor(app.descriptor())
 
 
 def _load():

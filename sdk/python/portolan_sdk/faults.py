@@ -7,6 +7,8 @@ import re
 import sys
 import traceback
 
+from .top_level import Refused
+
 
 class DeclarationError(Exception):
     """Every fault of a capability's declaration, one in each line."""
@@ -43,6 +45,8 @@ def sentence_of(error, folder):
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if str(folder) in frame.filename]
     frame = (own or frames)[-1]
+    if isinstance(error, Refused):
+        return f"{shown(frame.filename)}:{frame.lineno}: {error}."
     return f"{shown(frame.filename)}:{frame.lineno}: {type(error).__name__}: {error}; {_fix(error)}."
 
 
@@ -50,10 +54,23 @@ def _fix(error):
     """Returns what helps against an exception."""
     if isinstance(error, ModuleNotFoundError):
         return f"put {error.name} into the folder of the project, or correct its name"
+    if reason := lacking(error):
+        return reason
     known = _parameters(str(error))
     if known:
         return f"the names are {', '.join(known)}"
     return "correct this line"
+
+
+def lacking(error):
+    """Returns what a sandbox does not have, if an exception comes from that."""
+    if isinstance(error, ModuleNotFoundError):
+        return None
+    if isinstance(error, OSError):
+        return "a sandbox has no files, no network and no other programs"
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "a sandbox has one thread: call the function directly"
+    return None
 
 
 def _parameters(text):

@@ -10,7 +10,7 @@ import sys
 import traceback
 
 from . import contract
-from .faults import shown
+from .faults import lacking, shown
 
 _MESSAGE_CHARACTERS = 400
 _WORDS = 64
@@ -102,6 +102,8 @@ def explain(error):
     message = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE_CHARACTERS]
     if isinstance(error, ModuleNotFoundError):
         message += " (a component has no files: import it at the top of a module)"
+    if reason := lacking(error):
+        message += f" ({reason})"
     places = _places(error.__traceback__)
     cause = f", because of {explain(error.__cause__)}" if error.__cause__ else ""
     return message + (f" at {', '.join(places)}" if places else "") + cause
