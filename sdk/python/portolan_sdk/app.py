@@ -8,7 +8,7 @@ import sys
 from . import contract, records, sandbox
 from .convert import to_json, to_millis
 from .documents import annotations as annotation_records
-from .faults import DeclarationError, Fault
+from .faults import DeclarationError, Fault, listed
 from .migration import Migrated, Migration, migrated
 from .refusals import KINDS, Refusal, set_own_id
 from .running import Action, world
@@ -40,15 +40,16 @@ class App:
         set_own_id(id)
         self._place = caller.f_code.co_filename, caller.f_lineno
         self._head = {
-            "id": id, "version": version, "title": title, "tags": list(tags), "status": status,
+            "id": id, "version": version, "title": title, "tags": list(listed("tags", tags)), "status": status,
             "sunset_at": sunset_at and to_millis(sunset_at), "successor": successor, "default_action": default_action,
-            "roles": list(roles), "annotations": annotation_records(annotations or {}),
+            "roles": list(listed("roles", roles)), "annotations": annotation_records(annotations or {}),
         }
         self._description = description
-        self._lists = {
+        lists = {
             "collections": collections, "invokes": invokes, "state_machines": state_machines,
             "prompts": prompts,
         }
+        self._lists = {name: listed(name, values) for name, values in lists.items()}
         self._actions, self._errors, self._faults = {}, {}, []
 
     def action(
@@ -60,8 +61,9 @@ class App:
         field of its input; it returns a dataclass or a TypedDict. Without a title, the first paragraph of
         the docstring is the title.
         """
+        errors, emits, on = listed("errors", errors), listed("emits", emits), listed("on", on)
         options = {
-            "access": access, "callers": list(callers), "idempotent": idempotent,
+            "access": access, "callers": list(listed("callers", callers)), "idempotent": idempotent,
             "destructive": destructive, "title": title, "cost_credits": cost_credits, "deprecated": deprecated,
             "annotations": annotation_records(annotations or {}),
         }
@@ -70,7 +72,7 @@ class App:
         def declare(function):
             declared = name or function.__name__
             self._note(function, lambda: self._add(
-                declared, function, options, tuple(errors), tuple(emits), tuple(on), examples
+                declared, function, options, errors, emits, on, examples
             ))
             return function
         return declare

@@ -10,7 +10,7 @@ from . import contract
 from .contract import ask
 from .convert import DecodeError, decoder, from_millis, to_json
 from .errors import Duplicate, Invalid
-from .faults import Fault
+from .faults import Fault, listed
 from .shapes import fields_of, has_path
 
 
@@ -86,9 +86,12 @@ class Collection:
         self, name, type, *, people, indexes=None, unique=None, text=(), geo=None, version=1,
         annotations=None,
     ):
-        self.name, self.type, self.people, self.version = name, type, people, version
+        self.name, self.type, self.people, self.version = name, type, listed("people", people), version
+        for person in self.people:
+            if not isinstance(person, Person):
+                raise Fault(f"{person!r} in people of {name} is no Person; write Person(path, erasure).")
         self.indexes, self.unique = _named(indexes or {}), _named(unique or {})
-        self.text, self.geo, self.annotations = list(text), geo, annotations or {}
+        self.text, self.geo, self.annotations = list(listed("text", text)), geo, annotations or {}
         self._decode = decoder(type)
         self._check_paths()
 

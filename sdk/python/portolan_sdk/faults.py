@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 
 from .top_level import Refused
 
@@ -56,6 +57,8 @@ def _fix(error):
         return f"put {error.name} into the folder of the project, or correct its name"
     if reason := lacking(error):
         return reason
+    if str(error).startswith("App.action() takes 1 positional argument"):
+        return 'write @app.action(access="read"), with its arguments in parentheses'
     known = _parameters(str(error))
     if known:
         return f"the names are {', '.join(known)}"
@@ -79,6 +82,13 @@ def _parameters(text):
     sdk = sys.modules[__package__]
     function = named and getattr(getattr(sdk, named[1], None), named[2], None)
     return [name for name in inspect.signature(function).parameters if name != "self"] if function else []
+
+
+def listed(name, values):
+    """Returns the values of an argument that takes a list."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise Fault(f"{name} takes a list; write {name}=[…].")
+    return tuple(values)
 
 
 def place(at, field=None):

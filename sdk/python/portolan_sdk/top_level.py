@@ -22,7 +22,7 @@ NOWHERE = {
     "open": _FILE, "io.open": _FILE, "os.open": _FILE, "os.listdir": _FILE, "os.scandir": _FILE, "os.walk": _FILE,
     "socket.": _NETWORK, "urllib.request.": _NETWORK, "http.client.": _NETWORK, "requests.": _NETWORK,
     "httpx.": _NETWORK, "threading.Thread": _THREAD, "concurrent.futures.": _THREAD, "multiprocessing.": _PROCESS,
-    "subprocess.": _PROCESS, "os.system": _PROCESS, "os.popen": _PROCESS, "time.sleep": _SLEEP,
+    "subprocess.": _PROCESS, "os.system": _PROCESS, "os.popen": _PROCESS, "time.sleep": _SLEEP, "sqlite3.": _FILE,
 }
 # What has another value in a build than in a call.
 IN_ACTIONS = {
@@ -34,7 +34,7 @@ IN_ACTIONS = {
 # A generator with a seed has the same values everywhere, and a capability's secrets are another module.
 _HARMLESS = ("random.Random", "portolan_sdk.")
 _EVENTS = {
-    "open": _FILE, "os.listdir": _FILE, "os.scandir": _FILE, "socket.": _NETWORK, "subprocess.": _PROCESS,
+    "open": _FILE, "os.listdir": _FILE, "os.scandir": _FILE, "sqlite3.": _FILE, "socket.": _NETWORK, "subprocess.": _PROCESS,
     "os.system": _PROCESS, "_thread.start_new_thread": _THREAD, "time.sleep": _SLEEP,
 }
 # Modules that read the files of the source itself.
@@ -53,8 +53,14 @@ def faults(tree, file):
 
 
 def notes(tree, file):
-    """Returns a sentence for each call in a function that never works."""
-    return _sentences(tree, file, NOWHERE, _in_functions)
+    """Returns a sentence for each call in a function that never works, and for each variable of the module that a
+    function changes.
+    """
+    lost = [
+        f"{file}:{node.lineno}: {', '.join(node.names)} is as before in the next call: keep in a collection what must last."
+        for node in _in_functions(tree) if isinstance(node, ast.Global)
+    ]
+    return _sentences(tree, file, NOWHERE, _in_functions) + lost
 
 
 def _sentences(tree, file, table, nodes):

@@ -41,6 +41,23 @@ class TopLevelTest(unittest.TestCase):
         ):
             self.refused(code, reason, imports)
 
+    def test_a_changed_variable_of_the_module_is_a_note(self):
+        noted = self.run_on("check", GOOD.replace('    return {"count": 1}', '    global COUNT\n    COUNT = 1\n    return {"count": COUNT}'))
+        self.assertEqual(noted.stderr, "note  app.py:10: COUNT is as before in the next call: keep in a collection what must last.\n")
+
+    def test_an_argument_that_takes_a_list_is_named(self):
+        for before, after, name in (
+            ('access="read"', 'access="read", on="catalog.changed"', "on"),
+            ('access="read"', 'access="read", errors=ValueError', "errors"),
+            ("description=__doc__", "description=__doc__, collections=Count", "collections"),
+        ):
+            checked = self.run_on("check", GOOD.replace(before, after))
+            self.assertIn(f"{name} takes a list; write {name}=[…].", checked.stderr)
+        person = self.run_on("check", GOOD.replace("app = App", 'A = Collection("a", Count, people=["owner"])\napp = App'))
+        self.assertIn("app.py:5: 'owner' in people of a is no Person; write Person(path, erasure).", person.stderr)
+        bare = self.run_on("check", GOOD.replace('@app.action(access="read")', "@app.action"))
+        self.assertIn('write @app.action(access="read"), with its arguments', bare.stderr)
+
     def test_in_a_function_it_is_a_note_and_in_a_script_nothing(self):
         noted = self.run_on("check", GOOD.replace('    return {"count": 1}', '    open("a")\n    return {"count": 1}'))
         self.assertEqual(noted.returncode, 0, noted.stderr)
