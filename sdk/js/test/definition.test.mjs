@@ -161,3 +161,7 @@ test("a page has its items and where the next page begins", () => {
   assert.deepEqual([required, properties.next_cursor.type], [["items", "next_cursor"], ["string", "null"]]);
   assert.deepEqual(toItems({ documents: [{ id: "a" }], next: "b" }, ({ id }) => ({ id })), { items: [{ id: "a" }], next_cursor: "b" });
 });
+
+test("a text where an object is expected is told", () => {
+  assert.throws(() => collection("plants", { people: ["owner"] }), /collection plants\.people has "owner" where an object is expected: write \{ path: … \}\./);
+});
