@@ -101,7 +101,7 @@ def explain(error):
     """Returns one sentence about an exception: its message, its frames (innermost first) and its cause."""
     message = " ".join(f"{type(error).__name__}: {error}".split())[:_MESSAGE_CHARACTERS]
     if isinstance(error, ModuleNotFoundError):
-        message += " (a component has no files: import it at the top of a module)"
+        message += " (no module is loaded in a call: import it at the top of a module, if a sandbox has it)"
     if reason := lacking(error):
         message += f" ({reason})"
     places = _places(error.__traceback__)
