@@ -126,6 +126,7 @@ mod cases {
     mod sign_in_agents;
     mod signal_verification;
     mod signal_verification_builds;
+    mod signing_keys;
     mod social_org;
     mod social_org_members;
     mod social_permissions;

@@ -250,8 +250,7 @@ async fn committed_events_are_delivered_after_a_kill() {
 async fn nodes_share_deliveries_and_take_over_from_a_node_that_dies() {
     let postgres = Postgres::start(100);
     let url = postgres.database().await;
-    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let start = || Process::start(options(keys).postgres(&url));
+    let start = || Process::start(options("").postgres(&url));
     let (one, other) = (start(), start());
     let reader = Reader::claimed(&one).await;
     // The event ids of the open requests, to notice two requests of one delivery at once.

@@ -400,8 +400,7 @@ async fn events_removed_unread_are_reported_as_a_gap() {
 async fn an_event_of_one_node_wakes_a_reader_at_another() {
     let server = Server::start(100);
     let url = server.database().await;
-    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let options = || Options::with(&["herald"]).postgres(&url).add_configuration(keys);
+    let options = || Options::with(&["herald"]).postgres(&url);
     let one = Host::start(options().add_configuration(ADDRESS)).await;
     let other = Host::start(options().add_configuration(ADDRESS)).await;
     let reader = Reader::new(&one).await;

@@ -254,6 +254,7 @@ async fn a_flood_of_distinct_tokens_is_not_cached() {
         public_url: "https://portolan.example".to_owned(),
         access_seconds: 3600,
         refresh_days: 1,
+        key_days: 0,
         redirects: RedirectHosts::default(),
         phone_verification: None,
     };

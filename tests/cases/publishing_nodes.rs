@@ -10,8 +10,7 @@ use std::{fs, time::Duration};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_node_of_a_database_serves_what_one_publishes() {
     let url = postgres::database().await;
-    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let node = |names: &[&str]| Options::with(names).configuration(keys).postgres(&url);
+    let node = |names: &[&str]| Options::with(names).postgres(&url);
     let one = Host::start(node(&["template"])).await;
     let other = Host::start(node(&["template"])).await;
     wait_for_arrivals(&one, "template_000", 1).await;

@@ -32,7 +32,7 @@ pub(super) fn keys() -> Keyring {
 
 /// Returns quotas: the capability `small` has small ones, and the queries of `hurried` may take a
 /// millisecond. Queries of others may take long, because the machine may be busy.
-fn quotas() -> Quotas {
+pub(super) fn quotas() -> Quotas {
     let small =
         json!({ "documents": 3, "documents_and_tombstones": 20, "bytes": 1000, "timers": 2 });
     let hurried = json!({ "query_ms": 1 });

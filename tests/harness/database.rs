@@ -54,17 +54,28 @@ impl Database {
         }
     }
 
-    /// Returns which of these texts are in the database: in the file and its
-    /// write-ahead log, or in a dump.
-    pub fn texts_found(&self, texts: &[&str]) -> Vec<String> {
-        let bytes = match self {
+    /// Returns the SQL expression for the bytes of a column in hexadecimal digits.
+    pub fn hex(&self, column: &str) -> String {
+        match self {
+            Self::Sqlite(_) => format!("lower(hex({column}))"),
+            Self::Postgres(_) => format!("encode({column}, 'hex')"),
+        }
+    }
+
+    /// Returns the whole database: the file and its write-ahead log, or a dump.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
             Self::Sqlite(file) => {
                 let log = file.with_extension("db-wal");
                 [file, &log].map(|file| std::fs::read(file).unwrap_or_default()).concat()
             }
             Self::Postgres(url) => postgres::dump(url),
-        };
-        texts_found(&bytes, texts)
+        }
+    }
+
+    /// Returns which of these texts are in the database.
+    pub fn texts_found(&self, texts: &[&str]) -> Vec<String> {
+        texts_found(&self.bytes(), texts)
     }
 
     /// Runs a statement; returns how many rows it changed.

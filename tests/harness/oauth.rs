@@ -2,10 +2,13 @@
 
 use crate::harness::{
     Host, Reply,
+    options::SHARED_KEYS,
     person::{Page, Person},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ed25519_dalek::{SigningKey, pkcs8::EncodePrivateKey as _};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portolan_vocabulary::{KeySeal as _, Keyring, SealedKey};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -58,13 +61,30 @@ pub async fn post(
     Reply::read(request.send().await.unwrap()).await
 }
 
+/// Returns the id of the newest key that signs tokens, and the key, opened by the host's secret keys.
+pub async fn signing_key(host: &Host) -> (String, SigningKey) {
+    let database = host.database();
+    let hex = database.hex("private_key");
+    let newest = format!(
+        "SELECT id || ' ' || sealed_by || ' ' || {hex} FROM signing_keys
+         WHERE purpose = 'tokens' ORDER BY created_at DESC LIMIT 1"
+    );
+    let sealed = database.texts(&newest).await;
+    let parts: Vec<&str> = sealed[0].split(' ').collect();
+    let (id, sealed_by) = (parts[0].to_owned(), parts[1].to_owned());
+    let bytes = (0..parts[2].len()).step_by(2);
+    let bytes = bytes.map(|at| u8::from_str_radix(&parts[2][at..at + 2], 16));
+    let sealed = SealedKey { sealed_by, sealed: bytes.collect::<Result<_, _>>().unwrap() };
+    let keys = host.folder.path().join("data/secret.keys");
+    let keys = std::fs::read_to_string(keys).unwrap_or_else(|_| SHARED_KEYS.to_owned());
+    let key = Keyring::parse(&keys).unwrap().open(&id, &sealed).await.unwrap();
+    (id, SigningKey::from_bytes(&key))
+}
+
 /// Returns a function that signs tokens of any type and with any claims by the host's own key.
 pub async fn signer(host: &Host) -> impl Fn(&str, &Value) -> String {
-    let key = host.database().texts("SELECT id || ' ' || hex(private_key) FROM signing_keys").await;
-    let (kid, key) = key[0].split_once(' ').unwrap();
-    let bytes = (0..key.len()).step_by(2).map(|at| u8::from_str_radix(&key[at..at + 2], 16));
-    let key = EncodingKey::from_ed_der(&bytes.collect::<Result<Vec<_>, _>>().unwrap());
-    let kid = kid.to_owned();
+    let (kid, key) = signing_key(host).await;
+    let key = EncodingKey::from_ed_der(key.to_pkcs8_der().unwrap().as_bytes());
     move |kind, claims| {
         let mut header = Header::new(Algorithm::EdDSA);
         header.kid = Some(kid.clone());

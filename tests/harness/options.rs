@@ -97,6 +97,9 @@ pub struct Options {
     pub trusted: Option<PathBuf>,
 }
 
+/// The secret keys of hosts on one PostgreSQL database.
+pub const SHARED_KEYS: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
 impl Options {
     pub fn with(names: &[&str]) -> Self {
         let components =
@@ -120,9 +123,12 @@ impl Options {
         self
     }
 
-    /// Makes the host use the PostgreSQL database with this URL.
+    /// Makes the host use the PostgreSQL database with this URL, with the secret keys that all such hosts
+    /// share.
     pub fn postgres(self, url: &str) -> Self {
-        self.add_configuration(&format!("database_url = \"{url}\""))
+        self.add_configuration(&format!(
+            "database_url = \"{url}\"\nsecret_keys = \"{SHARED_KEYS}\""
+        ))
     }
 
     /// Creates a folder for a host, with the configuration and the components in it.

@@ -15,6 +15,7 @@ use portolan_store::{Store, create_private_folder};
 use portolan_vocabulary::{Clock, Keyring, Retention, Role, SCOPES};
 use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
 use tokio::sync::watch;
+use zeroize::Zeroizing;
 
 /// The file in the data folder that lists the erased people.
 pub(crate) const ERASURES: &str = "erasures";
@@ -129,6 +130,7 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         public_url: public_url.clone(),
         access_seconds: config.tokens.access_seconds,
         refresh_days: config.tokens.refresh_days,
+        key_days: config.tokens.key_days,
         redirects: config.redirect_hosts.clone(),
         test_mode: config.test_mode,
         phone_verification: assigned(Role::PhoneVerification),
@@ -237,7 +239,7 @@ fn secret_keys(config: &Config) -> anyhow::Result<Keyring> {
             file_name()
         );
     }
-    let text = std::fs::read_to_string(&path).with_context(file_name)?;
+    let text = Zeroizing::new(std::fs::read_to_string(&path).with_context(file_name)?);
     Keyring::parse(&text).map_err(|fix| anyhow::anyhow!("{}: {fix}", file_name()))
 }
 
@@ -247,7 +249,7 @@ fn create_secret_keys(path: &Path, folder: &Path) -> anyhow::Result<()> {
     writeln!(
         file,
         "# The newest key comes first. Keep older keys as long as anything that they signed or sealed.\n{}",
-        Keyring::generate()?
+        *Zeroizing::new(Keyring::generate()?)
     )?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {

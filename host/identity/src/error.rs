@@ -2,7 +2,7 @@
 
 use crate::oauth::OAuthError;
 use portolan_names::NameFault;
-use portolan_store::{DbError, StateError};
+use portolan_store::{DbError, KeyError, StateError};
 
 /// The reasons why a caller, a client or a request for a token is refused.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,15 @@ pub enum IdentityError {
     Records(StateError),
     #[error(transparent)]
     Db(#[from] DbError),
+}
+
+impl From<KeyError> for IdentityError {
+    fn from(error: KeyError) -> Self {
+        match error {
+            KeyError::Db(error) => Self::Db(error),
+            other => Self::Key(other.to_string()),
+        }
+    }
 }
 
 impl From<StateError> for IdentityError {

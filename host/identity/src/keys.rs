@@ -1,13 +1,14 @@
 //! The Ed25519 keys of access tokens. The newest one signs; an older one verifies as long as a token
 //! that it signed can be valid.
 
-use crate::{error::IdentityError, secret, token::LONGEST_LIFETIME_S};
+use crate::{error::IdentityError, token::LONGEST_LIFETIME_S};
 use arc_swap::ArcSwap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use ed25519_dalek::pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _};
-use jsonwebtoken::{DecodingKey, EncodingKey};
-use portolan_store::{SigningKeyRecord, Store};
-use portolan_vocabulary::{Clock, Timestamp, entropy, new_identifier};
+use ed25519_dalek::Signer as _;
+use jsonwebtoken::{DecodingKey, Header};
+use portolan_store::{self as store, KeyPurpose, Store};
+use portolan_vocabulary::{Clock, Timestamp};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
     sync::Arc,
@@ -23,7 +24,7 @@ const READ_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct SigningKey {
     pub(crate) id: String,
-    pub(crate) encoding: EncodingKey,
+    private: ed25519_dalek::SigningKey,
     pub(crate) decoding: DecodingKey,
     created_at: Timestamp,
     /// The public part in base64url.
@@ -48,7 +49,7 @@ impl SigningKeys {
     pub(crate) async fn open(store: &Store, clock: &Clock) -> Result<Self, IdentityError> {
         let mut keys = load(store, clock.now()).await?;
         if keys.is_empty() {
-            add(store, clock.now()).await?;
+            store.create_signing_key(KeyPurpose::Tokens, None, clock.now()).await?;
             keys = load(store, clock.now()).await?;
         }
         let cached = ArcSwap::from_pointee(Cached { keys, read_at: Instant::now() });
@@ -92,13 +93,32 @@ impl SigningKeys {
     /// Creates a key, which signs from now on, and deletes the keys that no valid token needs.
     /// Returns the remaining ones, the newest first.
     pub(crate) async fn rotate(&self) -> Result<Vec<Arc<SigningKey>>, IdentityError> {
-        add(&self.store, self.clock.now()).await?;
         self.reload(Instant::now()).await?;
-        let keys = self.cached.load().keys.clone();
-        if let Some(oldest) = keys.last() {
-            self.store.drop_signing_keys(oldest.created_at).await?;
+        while !self.succeed(&*self.newest().await?).await? {}
+        Ok(self.cached.load().keys.clone())
+    }
+
+    /// Creates a key if the one that signs is older than this. Returns the id of the new key; `None` if none
+    /// was needed, or another node has created one.
+    pub(crate) async fn rotate_after(&self, age_ms: u64) -> Result<Option<String>, IdentityError> {
+        let newest = self.newest().await?;
+        let age = self.clock.now().as_millis().saturating_sub(newest.created_at.as_millis());
+        if age < age_ms || !self.succeed(&newest).await? {
+            return Ok(None);
         }
-        Ok(keys)
+        Ok(Some(self.newest().await?.id.clone()))
+    }
+
+    /// Creates a key, which signs from now on, if this is still the newest one, and deletes the keys that no
+    /// valid token needs. Returns whether a key was created.
+    async fn succeed(&self, newest: &SigningKey) -> Result<bool, IdentityError> {
+        let (purpose, now) = (KeyPurpose::Tokens, self.clock.now());
+        let created = self.store.create_signing_key(purpose, Some(&newest.id), now).await?;
+        self.reload(Instant::now()).await?;
+        if let Some(oldest) = self.cached.load().keys.last() {
+            self.store.drop_token_keys(oldest.created_at).await?;
+        }
+        Ok(created)
     }
 
     /// Returns the public parts as a key set (RFC 7517; Ed25519 as in RFC 8037).
@@ -120,18 +140,32 @@ impl SigningKey {
         self.created_at
     }
 
-    fn new(record: SigningKeyRecord) -> Result<Self, IdentityError> {
-        let private = ed25519_dalek::SigningKey::from_pkcs8_der(&record.private_key)
-            .map_err(|error| IdentityError::Key(error.to_string()))?;
-        let x = URL_SAFE_NO_PAD.encode(private.verifying_key().as_bytes());
+    fn new(key: store::SigningKey) -> Result<Self, IdentityError> {
+        let x = URL_SAFE_NO_PAD.encode(key.private.verifying_key().as_bytes());
         Ok(Self {
-            id: record.id,
-            encoding: EncodingKey::from_ed_der(&record.private_key),
+            id: key.id,
+            private: key.private,
             decoding: DecodingKey::from_ed_components(&x)
                 .map_err(|error| IdentityError::Key(error.to_string()))?,
-            created_at: record.created_at,
+            created_at: key.created_at,
             x,
         })
+    }
+
+    /// Signs a JSON Web Token (RFC 7515, section 3.1). The library's own signing key would keep a copy of the
+    /// private key that is never cleared from memory.
+    pub(crate) fn sign(
+        &self,
+        header: &Header,
+        claims: &impl Serialize,
+    ) -> Result<String, IdentityError> {
+        let unwritable = |error: serde_json::Error| IdentityError::Key(error.to_string());
+        let header = serde_json::to_vec(header).map_err(unwritable)?;
+        let claims = serde_json::to_vec(claims).map_err(unwritable)?;
+        let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part));
+        let signed = format!("{header}.{claims}");
+        let signature = URL_SAFE_NO_PAD.encode(self.private.sign(signed.as_bytes()).to_bytes());
+        Ok(format!("{signed}.{signature}"))
     }
 }
 
@@ -148,25 +182,15 @@ async fn load(store: &Store, now: Timestamp) -> Result<Vec<Arc<SigningKey>>, Ide
     let now = now.as_secs();
     let mut keys = Vec::new();
     let mut succeeded_at = None;
-    for record in store.signing_keys().await? {
-        let created_at = record.created_at.as_secs();
+    for key in store.signing_keys(KeyPurpose::Tokens).await? {
+        let created_at = key.created_at.as_secs();
         // Other nodes sign with the older key until they have read the newer one, so older keys are
         // kept a little longer.
         let life = LONGEST_LIFETIME_S + 2 * AGE.as_secs();
         if succeeded_at.is_none_or(|succeeded_at| succeeded_at + life > now) {
-            keys.push(Arc::new(SigningKey::new(record)?));
+            keys.push(Arc::new(SigningKey::new(key)?));
         }
         succeeded_at = Some(created_at);
     }
     Ok(keys)
-}
-
-async fn add(store: &Store, created_at: Timestamp) -> Result<(), IdentityError> {
-    let private_key = ed25519_dalek::SigningKey::from_bytes(&entropy())
-        .to_pkcs8_der()
-        .map_err(|error| IdentityError::Key(error.to_string()))?
-        .as_bytes()
-        .to_vec();
-    let id = new_identifier("key", created_at, secret::random());
-    Ok(store.add_signing_key(&SigningKeyRecord { id, private_key, created_at }).await?)
 }

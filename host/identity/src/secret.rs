@@ -5,6 +5,7 @@
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portolan_vocabulary::{Digest, entropy};
 use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
 
 /// The prefix of a client key. Secret scanners look for it.
 pub(crate) const CLIENT_KEY: &str = "svc_ak_";
@@ -12,7 +13,7 @@ pub(crate) const TEST_CLIENT_KEY: &str = "svc_ak_test_";
 
 /// Makes a new secret: the prefix and 43 URL-safe characters.
 pub(crate) fn new(prefix: &str) -> String {
-    format!("{prefix}{}", URL_SAFE_NO_PAD.encode(entropy::<32>()))
+    format!("{prefix}{}", URL_SAFE_NO_PAD.encode(*Zeroizing::new(entropy::<32>())))
 }
 
 pub(crate) fn hash(secret: &str) -> Digest {

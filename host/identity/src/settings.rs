@@ -2,6 +2,8 @@
 
 use crate::redirects::RedirectHosts;
 
+const DAY_MS: u64 = 24 * 3600 * 1000;
+
 /// The operator's settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -11,6 +13,8 @@ pub struct Settings {
     pub access_seconds: u64,
     /// Life of a refresh token that is not used.
     pub refresh_days: u64,
+    /// The age at which the key that signs tokens is replaced; 0 for never.
+    pub key_days: u64,
     pub redirects: RedirectHosts,
     /// Whether agents can register for test mode, in which everybody can claim an agent as any person.
     pub test_mode: bool,
@@ -21,6 +25,11 @@ pub struct Settings {
 
 impl Settings {
     pub(crate) fn refresh_ms(&self) -> u64 {
-        self.refresh_days * 24 * 3600 * 1000
+        self.refresh_days * DAY_MS
+    }
+
+    /// Returns the age at which the key that signs tokens is replaced; `None` for never.
+    pub(crate) fn key_age_ms(&self) -> Option<u64> {
+        (self.key_days > 0).then_some(self.key_days * DAY_MS)
     }
 }

@@ -14,8 +14,13 @@ use portolan_store::{
 const BATCH: u32 = 100;
 
 impl Identity {
-    /// Removes the records that have expired.
+    /// Removes the records that have expired, and replaces the key that signs tokens when its time is over.
     pub async fn sweep(&self) -> Result<(), IdentityError> {
+        if let Some(age_ms) = self.settings.key_age_ms()
+            && let Some(key_id) = self.keys.rotate_after(age_ms).await?
+        {
+            tracing::info!(key_id, "a new key signs tokens from now on");
+        }
         let records = &self.records;
         for collection in
             [&records.clients, &records.codes, &records.grants, &records.sessions, &records.revoked]

@@ -44,8 +44,7 @@ impl Identity {
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some(TOKEN_TYPE.to_owned());
         header.kid = Some(key.id.clone());
-        let access_token = jsonwebtoken::encode(&header, &claims, &key.encoding)
-            .map_err(|error| IdentityError::Key(error.to_string()))?;
+        let access_token = key.sign(&header, &claims)?;
         let expires_in = self.settings.access_seconds;
         Ok(IssuedToken { access_token, expires_in, scope: terms.scope, refresh_token: None })
     }

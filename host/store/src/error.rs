@@ -1,7 +1,7 @@
 //! The errors of the store, and the failures that callers see in their place.
 
 use crate::usage::ExceededQuota;
-use portolan_vocabulary::{ErrorCode, Failure, RETRY_SOON_S};
+use portolan_vocabulary::{ErrorCode, Failure, KeySealError, RETRY_SOON_S};
 use serde_json::json;
 use std::{path::PathBuf, sync::Arc};
 
@@ -125,6 +125,17 @@ pub enum StateError {
     CursorInvalid,
     #[error(transparent)]
     Db(DbError),
+}
+
+/// The reason why a signing key of the host cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    #[error("the signing key {0} cannot be read: {1}")]
+    Unreadable(String, String),
+    #[error(transparent)]
+    Seal(#[from] KeySealError),
+    #[error(transparent)]
+    Db(#[from] DbError),
 }
 
 impl From<DbError> for StateError {

@@ -69,14 +69,15 @@ pub use effects::{
     Audience, AuditRecord, IdempotencyKey, NewEvent, OutboxCommand, StoredAnswer, Task,
     TimerChange, TimerKey,
 };
-pub use error::{DbError, StateError};
+pub use error::{DbError, KeyError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion,
-    DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, InstalledId, MAX_ATTEMPTS,
-    Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer, PersonalDocument,
-    PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined, QuarantinedDocument,
-    QuotaUse, ServedCapability, SigningKeyRecord, VersionEntry, VersionRecord, VersionState,
+    DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, InstalledId, KeyPurpose,
+    MAX_ATTEMPTS, Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer,
+    PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined,
+    QuarantinedDocument, QuotaUse, ServedCapability, SigningKey, VersionEntry, VersionRecord,
+    VersionState,
 };
 pub use store::Store;
 pub use unit::{Hit, Page, Unit};

@@ -38,6 +38,7 @@ impl Store {
         let documents = DocumentReader::start(&backend, Arc::clone(&statements))?;
         let cursor_keys = keys.derive(Keyring::CURSORS);
         let keys = keys.clone();
+        let key_seal = Arc::new(keys.clone());
         let inner = Inner {
             backend,
             statements,
@@ -47,6 +48,7 @@ impl Store {
             signals,
             layouts,
             keys,
+            key_seal,
             cursor_keys,
             clock,
             quotas,

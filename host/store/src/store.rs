@@ -6,7 +6,7 @@ use crate::{
     error::DbError,
     query::Layouts,
 };
-use portolan_vocabulary::{Clock, Keyring, Quotas};
+use portolan_vocabulary::{Clock, DerivedKeys, KeySeal, Keyring, Quotas};
 use std::{
     path::PathBuf,
     sync::{Arc, OnceLock},
@@ -30,8 +30,10 @@ pub(crate) struct Inner {
     pub(crate) signals: Signals,
     pub(crate) layouts: Layouts,
     pub(crate) keys: Keyring,
+    /// What seals the private keys of the host.
+    pub(crate) key_seal: Arc<dyn KeySeal>,
     /// Keys that cursors are signed with, the newest first.
-    pub(crate) cursor_keys: Vec<[u8; 32]>,
+    pub(crate) cursor_keys: DerivedKeys,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
     /// The single permit to search all rows of a table: such a search holds a connection for long.

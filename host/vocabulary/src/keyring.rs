@@ -4,11 +4,15 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use std::fmt;
+use zeroize::{Zeroize as _, Zeroizing};
+
+/// Keys that were derived for one purpose, the newest first. They are cleared when they are dropped.
+pub type DerivedKeys = Zeroizing<Vec<[u8; 32]>>;
 
 /// Secret keys of 256 bits, the newest first. The newest signs and seals; all are tried for
-/// verification and opening.
+/// verification and opening. They are cleared from memory when they are dropped.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Keyring(Vec<[u8; 32]>);
+pub struct Keyring(Zeroizing<Vec<[u8; 32]>>);
 
 impl Keyring {
     /// The purposes, each with derived keys of its own.
@@ -16,6 +20,7 @@ impl Keyring {
     pub const MAC: &str = "mac";
     pub const RATES: &str = "rates";
     pub const SEAL: &str = "seal";
+    pub const SIGNING_KEYS: &str = "signing keys";
     pub const TEXT_MESSAGES: &str = "text messages";
     pub const WEBHOOKS: &str = "webhooks";
 
@@ -25,11 +30,11 @@ impl Keyring {
         let lines = text.lines().flat_map(|line| line.split('#').take(1));
         let parts = lines.flat_map(|line| line.split(',')).map(str::trim);
         let keys = parts.filter(|part| !part.is_empty()).map(|part| {
-            let bytes = STANDARD.decode(part).ok();
-            bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok())
+            let bytes = Zeroizing::new(STANDARD.decode(part).ok()?);
+            <[u8; 32]>::try_from(bytes.as_slice()).ok()
         });
         match keys.collect::<Option<Vec<_>>>() {
-            Some(keys) if !keys.is_empty() => Ok(Self(keys)),
+            Some(keys) if !keys.is_empty() => Ok(Self(Zeroizing::new(keys))),
             _ => Err("write one or more keys of 32 bytes in base64, the newest first; `head -c 32 /dev/urandom | base64` makes one".to_owned()),
         }
     }
@@ -38,18 +43,24 @@ impl Keyring {
     pub fn generate() -> Result<String, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
-        Ok(STANDARD.encode(key))
+        let text = STANDARD.encode(key);
+        key.zeroize();
+        Ok(text)
     }
 
     /// Derives the keys of one purpose, the newest first (RFC 5869).
-    pub fn derive(&self, purpose: &str) -> Vec<[u8; 32]> {
-        let derive = |key: &[u8; 32]| {
+    pub fn derive(&self, purpose: &str) -> DerivedKeys {
+        // With its full capacity from the start, the list leaves no copy behind when it grows.
+        let mut keys = Zeroizing::new(Vec::with_capacity(self.0.len()));
+        for key in self.0.iter() {
             let mut derived = [0; 32];
             // HKDF can derive far more than 32 bytes, so this does not fail.
-            let given = Hkdf::<Sha256>::new(None, key).expand(purpose.as_bytes(), &mut derived);
-            given.map(|()| derived).ok()
-        };
-        self.0.iter().filter_map(derive).collect()
+            if Hkdf::<Sha256>::new(None, key).expand(purpose.as_bytes(), &mut derived).is_ok() {
+                keys.push(derived);
+            }
+            derived.zeroize();
+        }
+        keys
     }
 }
 

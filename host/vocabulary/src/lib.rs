@@ -16,7 +16,8 @@
 //! - `bucket`: a rate limit over a period.
 //! - `limits`, `quotas`, `retention`: the limits of calls and of the host, the quotas of capabilities, and
 //!   how long records are kept.
-//! - `keyring`, [`sealed`]: the host's secret keys, and authenticated encryption with them.
+//! - `keyring`, [`sealed`], `key_seal`: the host's secret keys, authenticated encryption with them, and the
+//!   sealing of private keys.
 //! - `text_message`: a text message as it is stored until it is sent.
 //!
 //! Invariants:
@@ -33,6 +34,7 @@ mod descriptor;
 mod digest;
 mod failure;
 mod identifier;
+mod key_seal;
 mod keyring;
 mod limits;
 mod people;
@@ -62,7 +64,8 @@ pub use identifier::{
     SMS_UNDELIVERABLE, STREAM_GAP, WEBHOOK_CHALLENGE, WEBHOOK_DISABLED, WEBHOOK_TEST, entropy,
     is_capability_id, is_event_type, is_snake_case, new_identifier, new_request_id,
 };
-pub use keyring::Keyring;
+pub use key_seal::{KeySeal, KeySealError, PrivateKey, SealFuture, SealedKey};
+pub use keyring::{DerivedKeys, Keyring};
 pub use limits::{Limit, Limits};
 pub use people::{
     Audience, Erased, Erasure, People, Person, PersonalField, merge_people, person_ids, redact_ids,

@@ -36,6 +36,7 @@ static REGISTER: LazyLock<Register> = LazyLock::new(|| {
             public_url: "https://agents.example".to_owned(),
             access_seconds: 3600,
             refresh_days: 30,
+            key_days: 0,
             redirects: redirects.clone(),
             test_mode: false,
             phone_verification: None,

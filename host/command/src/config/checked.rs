@@ -135,7 +135,7 @@ impl Config {
         faults.extend(raw.provider.faults());
         faults.extend(raw.publish.faults());
         faults.extend(raw.quotas.faults());
-        let Tokens { access_seconds, refresh_days } = raw.tokens;
+        let Tokens { access_seconds, refresh_days, key_days } = raw.tokens;
         if !(SHORTEST_LIFETIME_S..=LONGEST_LIFETIME_S).contains(&access_seconds) {
             faults.push(format!(
                 "tokens.access_seconds is {access_seconds}: it must be {SHORTEST_LIFETIME_S} to {LONGEST_LIFETIME_S}"
@@ -143,6 +143,11 @@ impl Config {
         }
         if !(1..=366).contains(&refresh_days) {
             faults.push(format!("tokens.refresh_days is {refresh_days}: it must be 1 to 366"));
+        }
+        if key_days > 3660 {
+            faults.push(format!(
+                "tokens.key_days is {key_days}: it must be 1 to 3660, or 0 to keep the key until `portolan keys rotate`"
+            ));
         }
         for (role, id) in &raw.roles.0 {
             if !id.is_empty() && !is_capability_id(id) {

@@ -159,11 +159,13 @@ pub struct Tokens {
     pub access_seconds: u64,
     /// The number of days without use after which a refresh token expires.
     pub refresh_days: u64,
+    /// The number of days after which a new key signs tokens; 0 for never.
+    pub key_days: u64,
 }
 
 impl Default for Tokens {
     fn default() -> Self {
-        Self { access_seconds: 3600, refresh_days: 30 }
+        Self { access_seconds: 3600, refresh_days: 30, key_days: 90 }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     state::CallState,
 };
 use hmac::{Hmac, Mac as _};
-use portolan_vocabulary::{Keyring, sealed};
+use portolan_vocabulary::{DerivedKeys, Keyring, sealed};
 use rand::RngExt as _;
 use sha2::Sha256;
 
@@ -48,7 +48,7 @@ impl secrets::Host for CallState {
 
 impl CallState {
     /// Returns the capability's own keys for one purpose, the newest first.
-    fn own_keys(&mut self, purpose: &str) -> Answer<Vec<[u8; 32]>> {
+    fn own_keys(&mut self, purpose: &str) -> Answer<DerivedKeys> {
         let purpose = format!("{purpose} of {}", self.capability);
         Ok(self.work()?.unit.keys().derive(&purpose))
     }

@@ -36,7 +36,7 @@ pub use people::{
 pub use publishers::InstalledId;
 pub use quarantine::{Quarantined, QuarantinedDocument};
 pub use sending::{Attempt, DueDelivery};
-pub use signing_keys::SigningKeyRecord;
+pub use signing_keys::{KeyPurpose, SigningKey};
 pub use timers::PendingTimers;
 pub use usage::QuotaUse;
 pub use versions::{Arrival, DesiredVersion, VersionEntry, VersionRecord, VersionState};
