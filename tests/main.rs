@@ -21,6 +21,8 @@ mod cases {
     mod agent_listings_orgs;
     mod agent_listings_search;
     mod agent_listings_without_agent;
+    mod audit_log;
+    mod auth_rows;
     mod author;
     mod author_check;
     mod author_dev;

@@ -163,7 +163,7 @@ async fn the_operator_sees_who_did_what() {
         assert!(output.status.success(), "{}", stderr(&output));
         stdout(&output)
     };
-    let all = ask(&["--json"]);
+    let all = ask(&["--capability", "ledger", "--json"]);
     let rows: Vec<Value> = all.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let outcomes: Vec<_> = rows.iter().map(|row| row["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["account_exists", "ok", "ok"]);

@@ -267,7 +267,7 @@ async fn a_flood_of_distinct_tokens_is_not_cached() {
     let agent = identity.register(registration).await.unwrap();
     let credentials =
         Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
-    let client = identity.authenticate_client(&credentials).await.unwrap();
+    let client = identity.authenticate_client(&credentials, None).await.unwrap();
     for _ in 0..TOKEN_CACHE_CAPACITY + 2_000 {
         let token = identity.issue_for_client_credentials(&client, None, None).await.unwrap();
         identity.authenticate(&token.access_token, identity.audience()).await.unwrap();

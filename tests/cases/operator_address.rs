@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Every route of the operator's address except the probes.
-const ROUTES: [(Method, &str); 16] = [
+const ROUTES: [(Method, &str); 17] = [
     (Method::GET, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
     (Method::DELETE, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
     (Method::GET, "/status"),
@@ -21,6 +21,7 @@ const ROUTES: [(Method, &str); 16] = [
     (Method::POST, "/catalog/owners/adopt"),
     (Method::POST, "/catalog/owners/rollback"),
     (Method::GET, "/audit"),
+    (Method::GET, "/audit/export"),
     (Method::GET, "/timers"),
     (Method::POST, "/timers/notes/drop"),
     (Method::GET, "/dead-letters"),

@@ -1,9 +1,12 @@
 //! The keys that sign tokens: sealed in the database, and replaced when their time is over.
 
 use crate::{
-    cases::store::{keys, quotas, sqlite},
+    cases::{
+        personal::stop,
+        store::{keys, quotas, sqlite},
+    },
     harness::{
-        Host, Options, PATIENCE,
+        Host, Options, PATIENCE, Process,
         oauth::{signing_key, text},
         postgres,
     },
@@ -33,7 +36,7 @@ fn hex_of_plain(key: &SigningKey) -> String {
 async fn the_database_has_no_private_key() {
     let url = postgres::database().await;
     for options in [Options::with(&[]), Options::with(&[]).postgres(&url)] {
-        let host = Host::start(options).await;
+        let host = Process::start(options);
         let token = host.token("svc.read").await;
         let (kid, key) = signing_key(&host).await;
         assert!(!contains(&host, &key));
@@ -50,7 +53,7 @@ async fn the_database_has_no_private_key() {
         );
         assert_eq!(host.database().execute(&earlier).await, 1);
         assert!(contains(&host, &key));
-        let host = host.restart().await;
+        let host = Process::start_in(stop(host));
         assert!(!contains(&host, &key));
         assert_eq!(signing_key(&host).await.1.to_bytes(), key.to_bytes());
         let request = host.client.get(format!("{}/v1/agent-events", host.url)).bearer_auth(token);

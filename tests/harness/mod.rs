@@ -110,12 +110,6 @@ impl Host {
         Self { folder, url, admin_url, client, operator, clock, tokens, in_process: None }
     }
 
-    /// Ends this host, and starts one on its folder with its clock.
-    pub async fn restart(self) -> Self {
-        let clock = self.clock.clone();
-        Self::start_at(self.take_folder(), clock, Vec::new()).await
-    }
-
     fn take_folder(mut self) -> TempDir {
         self.ensure_no_secret_in_log();
         std::mem::replace(&mut self.folder, TempDir::new().unwrap())

@@ -6,7 +6,7 @@ use crate::{
     permission::Grants,
 };
 use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit, VersionRecord};
-use portolan_vocabulary::{Digest, new_request_id};
+use portolan_vocabulary::Digest;
 use std::collections::BTreeMap;
 
 /// Why a decision cannot be made.
@@ -111,17 +111,10 @@ impl Catalog {
         tracing::info!(id, version, decision, "a decision about a component is recorded");
         let now = self.options.clock.now();
         let audit = AuditRecord {
-            at: now,
-            request_id: new_request_id(now).to_string(),
-            agent_id: None,
-            owner_id: None,
-            via: Vec::new(),
             capability: id.to_owned(),
             version: version.to_owned(),
             digest,
-            action: decision.to_owned(),
-            outcome: "ok".to_owned(),
-            duration_us: 0,
+            ..AuditRecord::of_host(decision, "ok", now)
         };
         let attachments = Attachments { audit: Some(audit), ..Attachments::default() };
         let committed = Unit::new(self.store.clone(), now).commit(attachments).await;

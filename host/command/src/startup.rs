@@ -12,7 +12,9 @@ use portolan_pipeline::{Host, Rates};
 use portolan_publication::{Feeds, FeedsOptions, HostDescription, records::RecordsFolder};
 use portolan_sandbox::Sandbox;
 use portolan_store::{Store, create_private_folder};
-use portolan_vocabulary::{Clock, Keyring, Retention, Role, SCOPES};
+use portolan_vocabulary::{
+    Clock, Keyring, Retention, Role, SCOPES, Timestamp, entropy, new_identifier,
+};
 use std::{io::Write as _, net::SocketAddr, path::Path, sync::Arc};
 use tokio::sync::watch;
 use zeroize::Zeroizing;
@@ -125,6 +127,8 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         false => Rates::unlimited(),
     };
     rates.restore(&store).await?;
+    create_data_folder(config)?;
+    store.open_audit_log(&node_id(&config.data_dir, clock.now())?).await?;
     let assigned = |role| config.roles.assigned(role).map(str::to_owned);
     let settings = Settings {
         public_url: public_url.clone(),
@@ -220,6 +224,30 @@ fn operator_access(config: &Config) -> anyhow::Result<OperatorAccess> {
 fn create_data_folder(config: &Config) -> anyhow::Result<()> {
     create_private_folder(&config.data_dir)
         .with_context(|| format!("cannot create the data folder {}", config.data_dir.display()))
+}
+
+/// Returns the id of this node, which the file `node` in the data folder keeps.
+fn node_id(folder: &Path, now: Timestamp) -> anyhow::Result<String> {
+    let path = folder.join("node");
+    let write = || -> std::io::Result<String> {
+        match std::fs::read_to_string(&path) {
+            Ok(text) if !text.trim().is_empty() => return Ok(text.trim().to_owned()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let id = new_identifier("nod", now, u128::from_le_bytes(entropy()));
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        writeln!(file, "{id}")?;
+        file.as_file().sync_all()?;
+        file.persist(&path)?;
+        Ok(id)
+    };
+    write().with_context(|| {
+        format!(
+            "cannot read or write {}; let this user write there, or choose another folder with --data-dir",
+            path.display()
+        )
+    })
 }
 
 /// Returns the configured keys, or those of the file `secret.keys` in the data folder, which is created

@@ -35,12 +35,12 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
         let token = bearer(&parts.headers)?;
         let identity = &app.host.identity;
         // Boxed to shrink the future, which is kept for as long as a request waits.
-        let caller = Box::pin(identity.authenticate(token, identity.audience())).await?;
-        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, app).await;
-        Ok(Self(AgentCaller { address, ..caller }))
+        let caller = identity.authenticate_request(token, identity.audience(), address);
+        Ok(Self(Box::pin(caller).await?))
     }
 }
 

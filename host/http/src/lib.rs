@@ -13,7 +13,7 @@
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`. For the provider of text messages:
-//!   `sms`. For the operator: `admin` and its `export`, `quarantine`, `versions`, `metrics`, behind the
+//!   `sms`. For the operator: `admin` and its `export`, `audit_export`, `quarantine`, `versions`, `metrics`, behind the
 //!   checks of `operator`.
 //! - `fuzzing` is what only fuzz targets call.
 //!
@@ -27,6 +27,7 @@ mod admission;
 mod agents;
 mod answer;
 mod app;
+mod audit_export;
 mod body;
 mod call;
 mod caller;

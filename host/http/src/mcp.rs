@@ -103,12 +103,12 @@ impl FromRequestParts<Admission> for Bearer {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &Admission) -> Result<Self, Refusal> {
+        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, &state.app).await;
         let token = bearer(&parts.headers)?;
         let identity = &state.app.host.identity;
-        let caller = identity.authenticate(token, identity.mcp_audience()).await?;
-        let token = Arc::from(token);
-        let Ok(ClientAddress(address)) = ClientAddress::from_request_parts(parts, &state.app).await;
-        Ok(Self(AgentCaller { address, ..caller }, token))
+        let audience = identity.mcp_audience();
+        let caller = identity.authenticate_request(token, audience, address).await?;
+        Ok(Self(caller, Arc::from(token)))
     }
 }
 

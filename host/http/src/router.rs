@@ -1,7 +1,7 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, admission::count_request, agents, call, capabilities, challenge, cors,
+    App, admin, admission::count_request, agents, audit_export, call, capabilities, challenge, cors,
     dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, metrics, oauth,
     openapi, operator::require_operator, quarantine, refusal, request_id, sms, versions,
 };
@@ -51,6 +51,7 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/llms.txt", get(metadata::overview))
         .route("/.well-known/api-catalog", get(metadata::api_catalog))
         .route("/.well-known/jwks.json", get(metadata::keys))
+        .route("/.well-known/audit-keys.json", get(audit_export::keys))
         .route("/.well-known/oauth-protected-resource", get(metadata::protected_resource))
         .route("/.well-known/oauth-protected-resource/mcp", get(metadata::protected_mcp))
         .route("/.well-known/oauth-authorization-server", get(metadata::authorization_server))
@@ -147,6 +148,7 @@ fn operator_routes(app: &Arc<App>) -> Router {
         .route("/catalog/{id}/history", get(versions::history))
         .merge(publish_route(app))
         .route("/audit", get(admin::audit))
+        .route("/audit/export", get(audit_export::export))
         .route("/people/{owner_id}", get(admin::export_person).delete(admin::erase_person))
         .route("/documents", get(quarantine::list))
         .route(

@@ -1,8 +1,10 @@
 //! Authentication of clients: by a secret, or by an assertion that they sign (RFC 7523).
 
 use crate::{
+    auth_action::AuthAction,
     client::{Client, Credentials},
     error::IdentityError,
+    failed_attempts::FailedAttempt,
     identity::Identity,
     oauth::OAuthError,
     records::{RevocationRecord, commit, write},
@@ -15,6 +17,7 @@ use jsonwebtoken::{
 use portolan_store::{Expectation, StateError};
 use portolan_vocabulary::{Digest, Timestamp};
 use serde::Deserialize;
+use std::net::IpAddr;
 
 /// Algorithms of client assertions.
 pub const ASSERTION_ALGORITHMS: [(&str, Algorithm); 5] = [
@@ -53,36 +56,78 @@ fn invalid_client() -> IdentityError {
 }
 
 impl Identity {
-    /// Authenticates a client by the method that it registered.
+    /// Authenticates a client by the method that it registered. A client at an address that has sent wrong
+    /// secrets has to wait longer and longer.
     pub async fn authenticate_client(
         &self,
         credentials: &Credentials,
+        address: Option<IpAddr>,
     ) -> Result<Client, IdentityError> {
-        let id = credentials.client_id().ok_or_else(invalid_client)?;
+        let client = match credentials.client_id() {
+            Some(id) => self.lookup_client(&id).await?,
+            None => None,
+        };
+        let verified = match &client {
+            Some(client) => self.verify_credentials(client, credentials, address).await,
+            None => Err(invalid_client()),
+        };
+        let outcome = match &verified {
+            Err(IdentityError::SlowDown { .. }) => "slow_down",
+            Err(IdentityError::OAuth(error)) => error.code,
+            _ => return verified.and(client.ok_or_else(invalid_client)),
+        };
+        // An id that no client has is somebody's text.
+        self.record_failure(FailedAttempt {
+            client_id: client.as_ref().map(|client| client.id.clone()),
+            agent_id: client.and_then(|client| client.agent_id),
+            address,
+            ..FailedAttempt::of(AuthAction::ClientRefused, outcome)
+        });
+        verified.and(Err(invalid_client()))
+    }
+
+    async fn verify_credentials(
+        &self,
+        client: &Client,
+        credentials: &Credentials,
+        address: Option<IpAddr>,
+    ) -> Result<(), IdentityError> {
         let method = match credentials {
             Credentials::Secret { .. } => "client_secret",
             Credentials::Public { .. } => "none",
             Credentials::Assertion { .. } => "private_key_jwt",
         };
-        let client = self.lookup_client(&id).await?.ok_or_else(invalid_client)?;
         // The prefix `client_secret` covers `client_secret_basic` and `client_secret_post`.
         if !client.metadata.token_endpoint_auth_method.starts_with(method) {
             return Err(invalid_client());
         }
         match credentials {
-            Credentials::Public { .. } => Ok(client),
-            Credentials::Secret { secret, .. } => {
-                let is_match = |hash: &String| secret::matches(secret, hash);
-                // Every hash is compared, so that the duration does not reveal which one matched.
-                let hashes = client.secret_hashes.iter();
-                let matches = hashes.map(is_match).fold(false, |one, other| one | other);
-                if matches { Ok(client) } else { Err(invalid_client()) }
-            }
-            Credentials::Assertion { assertion, .. } => {
-                self.use_assertion(&client, assertion).await?;
-                Ok(client)
-            }
+            Credentials::Public { .. } => Ok(()),
+            Credentials::Secret { secret, .. } => self.verify_secret(client, secret, address),
+            Credentials::Assertion { assertion, .. } => self.use_assertion(client, assertion).await,
         }
+    }
+
+    fn verify_secret(
+        &self,
+        client: &Client,
+        secret: &str,
+        address: Option<IpAddr>,
+    ) -> Result<(), IdentityError> {
+        let now = self.clock.now();
+        if let Some(wait) = self.throttle.wait(&client.id, address, now) {
+            let after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+            return Err(IdentityError::SlowDown { after_s });
+        }
+        let is_match = |hash: &String| secret::matches(secret, hash);
+        // Every hash is compared, so that the duration does not reveal which one matched.
+        let hashes = client.secret_hashes.iter();
+        if hashes.map(is_match).fold(false, |one, other| one | other) {
+            self.throttle.forget(&client.id, address);
+            return Ok(());
+        }
+        self.throttle.count(&client.id, address, now);
+        Err(invalid_client())
     }
 
     /// Verifies an assertion and records its use: each works once (RFC 7523, section 3).

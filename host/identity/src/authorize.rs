@@ -2,6 +2,7 @@
 //! consents (RFC 6749, section 4.1, with PKCE, RFC 7636).
 
 use crate::{
+    auth_action::AuthAction,
     client::Client,
     error::IdentityError,
     identity::Identity,
@@ -10,7 +11,7 @@ use crate::{
     register::Registration,
     secret,
 };
-use portolan_store::{Expectation, StateError};
+use portolan_store::{AuditRecord, Expectation, StateError};
 use portolan_vocabulary::{Digest, new_identifier};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -199,6 +200,12 @@ impl Identity {
                 agent_id
             }
         };
+        unit.record_audit(AuditRecord {
+            client_id: Some(request.client_id.clone()),
+            agent_id: Some(agent_id.clone()),
+            owner_id: Some(owner_id.to_owned()),
+            ..self.audit_row(AuthAction::ConsentGiven)
+        });
         let code = secret::new("");
         let record = CodeRecord {
             client_id: request.client_id.clone(),

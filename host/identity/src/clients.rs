@@ -1,6 +1,7 @@
 //! The registrations of clients (RFC 7591, RFC 7592).
 
 use crate::{
+    auth_action::AuthAction,
     authenticate::is_record_id,
     client::Client,
     error::IdentityError,
@@ -11,7 +12,7 @@ use crate::{
     register::Registration,
     secret,
 };
-use portolan_store::{Expectation, StateError, Unit};
+use portolan_store::{AuditRecord, Expectation, StateError, Unit};
 use portolan_vocabulary::{Timestamp, new_identifier};
 
 /// The minimum time between two extensions of a client's expiry.
@@ -77,6 +78,11 @@ impl Identity {
             write(&mut unit, &self.records.agents, &id, &agent, Expectation::Absent).await?;
             agent_id = Some(id);
         }
+        unit.record_audit(AuditRecord {
+            client_id: Some(client_id.clone()),
+            agent_id: agent_id.clone(),
+            ..self.audit_row(AuthAction::ClientRegistered)
+        });
         let record = ClientRecord {
             expires_at: agent_id.is_none().then(|| unused_expiry(now)),
             agent_id,
@@ -127,15 +133,25 @@ impl Identity {
         let mut unit = self.unit();
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.clients, client_id, &record, expect).await?;
+        unit.record_audit(AuditRecord {
+            client_id: Some(client_id.to_owned()),
+            agent_id: record.agent_id,
+            ..self.audit_row(AuthAction::ClientUpdated)
+        });
         commit_or_conflict(unit).await
     }
 
     /// Deletes a client, and revokes its tokens and grants (RFC 7592, section 2.3).
     pub async fn delete_client(&self, client_id: &str, token: &str) -> Result<(), IdentityError> {
-        let (_, revision) = self.lookup_registration(client_id, token).await?;
+        let (record, revision) = self.lookup_registration(client_id, token).await?;
         let mut unit = self.unit();
         unit.delete(&self.records.clients, client_id, Expectation::Revision(revision)).await?;
         self.record_revocation(&mut unit, client_id).await?;
+        unit.record_audit(AuditRecord {
+            client_id: Some(client_id.to_owned()),
+            agent_id: record.agent_id,
+            ..self.audit_row(AuthAction::ClientDeleted)
+        });
         commit_or_conflict(unit).await?;
         self.invalidate_standings();
         Ok(())

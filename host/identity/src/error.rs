@@ -24,6 +24,8 @@ pub enum IdentityError {
     TestModeOff,
     #[error("the agent cannot have this name: {0}")]
     AgentName(#[from] NameFault),
+    #[error("too many wrong secrets: the next attempt is possible in {after_s} seconds")]
+    SlowDown { after_s: u32 },
     #[error("{0}")]
     OAuth(#[from] OAuthError),
     #[error("a key cannot be used: {0}")]

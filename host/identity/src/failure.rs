@@ -29,6 +29,7 @@ impl From<IdentityError> for Failure {
                 .conflict(json!({ "kind": "validation", "errors": [{
                     "pointer": "/agent_name", "rule": fault.rule(), "expected": fault.expected(),
                 }] })),
+            IdentityError::SlowDown { after_s } => Self::new(ErrorCode::RateLimited).after_s(after_s),
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
                 .message("This person has the maximum number of agents."),
             IdentityError::Records(StateError::Conflict) => Self::new(ErrorCode::VersionConflict).after_s(1),

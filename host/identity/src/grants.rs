@@ -2,8 +2,10 @@
 //! for tokens (RFC 6749, sections 4.4, 4.1.3 and 6; RFC 9700, section 4.14).
 
 use crate::{
+    auth_action::AuthAction,
     client::Client,
     error::IdentityError,
+    failed_attempts::FailedAttempt,
     identity::Identity,
     oauth::{OAuthError, granted_scopes},
     records::{CodeRecord, GrantRecord, commit, read, write},
@@ -12,7 +14,7 @@ use crate::{
     token::{IssuedToken, TokenTerms},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use portolan_store::Expectation;
+use portolan_store::{AuditRecord, Expectation};
 use portolan_vocabulary::new_identifier;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -86,7 +88,8 @@ impl Identity {
             let code = code.filter(|(code, _)| code.client_id == client.id);
             let (mut code, revision) = code.ok_or_else(|| invalid_grant("the code is unknown"))?;
             if let Some(grant_id) = &code.grant_id {
-                self.revoke_grant(grant_id).await?;
+                self.record_reuse(AuthAction::CodeReused, &client.id, &code.agent_id);
+                self.revoke_grant(grant_id, None).await?;
                 return Err(invalid_grant("the code was used before"));
             }
             self.ensure_redeemable(&code, unit.now().as_millis(), &redemption)?;
@@ -168,7 +171,8 @@ impl Identity {
             let grant = grant.filter(|(grant, _)| grant.client_id == client.id);
             let (mut grant, revision) = grant.ok_or_else(unknown)?;
             if grant.generation != refresh.generation {
-                self.revoke_grant(id).await?;
+                self.record_reuse(AuthAction::RefreshTokenReused, &client.id, &grant.agent_id);
+                self.revoke_grant(id, None).await?;
                 return Err(invalid_grant(
                     "the refresh token was used before; ask the person again",
                 ));
@@ -215,10 +219,24 @@ impl Identity {
         Ok(IssuedToken { refresh_token, ..self.issue(terms).await? })
     }
 
-    /// Revokes a grant with its refresh tokens and access tokens.
-    pub(crate) async fn revoke_grant(&self, grant_id: &str) -> Result<(), IdentityError> {
+    /// Records the second use of a code or a refresh token. Its repetitions become one row.
+    fn record_reuse(&self, action: AuthAction, client_id: &str, agent_id: &str) {
+        self.record_failure(FailedAttempt {
+            client_id: Some(client_id.to_owned()),
+            agent_id: Some(agent_id.to_owned()),
+            ..FailedAttempt::of(action, "invalid_grant")
+        });
+    }
+
+    /// Revokes a grant with its refresh tokens and access tokens. `row` is written to the audit log.
+    pub(crate) async fn revoke_grant(
+        &self,
+        grant_id: &str,
+        row: Option<AuditRecord>,
+    ) -> Result<(), IdentityError> {
         loop {
             let mut unit = self.unit();
+            row.iter().cloned().for_each(|row| unit.record_audit(row));
             self.record_revocation(&mut unit, grant_id).await?;
             unit.delete(&self.records.grants, grant_id, Expectation::Any).await?;
             // After a conflict, such as a concurrent refresh, the grant must still be revoked.

@@ -1,13 +1,16 @@
 //! The register of agents and the issuer of their tokens: its parts and its accessors.
 
 use crate::{
+    auth_action::AuthAction,
     documents::Documents,
     error::IdentityError,
+    failed_attempts::FailedAttempts,
     keys::SigningKeys,
     records::Records,
     redirects::RedirectHosts,
     settings::Settings,
     signer::Signer,
+    throttle::Throttle,
     token::{TOKEN_CACHE_CAPACITY, VerifiedToken},
 };
 use moka::sync::Cache;
@@ -34,6 +37,8 @@ pub struct Identity {
     pub(crate) sign_ins: Signer,
     pub(crate) elicitations: Signer,
     pub(crate) documents: Documents,
+    pub(crate) failed_attempts: FailedAttempts,
+    pub(crate) throttle: Throttle,
     pub(crate) settings: Settings,
     /// `iss` of every token, and the base of every address in the metadata.
     pub(crate) issuer: String,
@@ -64,6 +69,8 @@ impl Identity {
             sign_ins: Signer::new(keys, "steps+jwt"),
             elicitations: Signer::new(keys, "question+jwt"),
             documents: Documents::new(outgoing),
+            failed_attempts: FailedAttempts::default(),
+            throttle: Throttle::new(),
             issuer: settings.public_url.clone(),
             audience: settings.public_url.clone(),
             mcp_audience: format!("{}/mcp", settings.public_url),
@@ -121,6 +128,7 @@ impl Identity {
     /// of creation of each.
     pub async fn rotate_keys(&self) -> Result<Vec<(String, Timestamp)>, IdentityError> {
         let keys = self.keys.rotate().await?;
+        self.write_audit_row(self.audit_row(AuthAction::KeyRotated)).await?;
         Ok(keys.iter().map(|key| (key.id.clone(), key.created_at())).collect())
     }
 

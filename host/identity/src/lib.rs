@@ -14,6 +14,8 @@
 //! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
 //!   the key pairs of access tokens.
 //! - `records`: the documents that the host stores of agents, clients, grants and sessions.
+//! - `auth_action`, `failed_attempts`, `throttle`: what the audit log says about authentication, the failures
+//!   on their way there, and the wait after wrong secrets.
 //! - `token`: the claims of an access token, and the cached token.
 //! - `documents`: clients that are known by the address of a metadata document.
 //!
@@ -34,6 +36,7 @@
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
 //! | | `revoke` | revoke and introspect tokens |
+//! | audit log | `audit` | record what was done and what was refused |
 //! | upkeep | `sweep` | remove records that have expired |
 //!
 //! # Invariants
@@ -47,6 +50,8 @@
 //!   the clock of [`Identity`].
 
 mod assertions;
+mod audit;
+mod auth_action;
 mod authenticate;
 mod authorize;
 mod claim;
@@ -55,6 +60,7 @@ mod clients;
 mod documents;
 mod elicitation;
 mod error;
+mod failed_attempts;
 mod failure;
 mod grants;
 mod identity;
@@ -71,10 +77,12 @@ mod settings;
 mod sign_in;
 mod signer;
 mod sweep;
+mod throttle;
 mod token;
 mod tokens;
 
 pub use assertions::ASSERTION_ALGORITHMS;
+pub use auth_action::{AUTH_ACTIONS, AuthAction, AuthActionRow};
 pub use authorize::{AuthorizationError, AuthorizationRequest};
 pub use client::{Client, Credentials};
 pub use clients::RegisteredClient;

@@ -2,12 +2,13 @@
 //! of a person.
 
 use crate::{
+    auth_action::AuthAction,
     error::IdentityError,
     identity::Identity,
     records::{AgentRecord, ClientRecord, commit_or_conflict, unused_expiry, write},
     secret,
 };
-use portolan_store::Expectation;
+use portolan_store::{AuditRecord, Expectation};
 use portolan_vocabulary::{Timestamp, new_identifier};
 
 /// The data with which an agent registers.
@@ -86,6 +87,11 @@ impl Identity {
         let (agents, clients) = (&self.records.agents, &self.records.clients);
         write(&mut unit, agents, &registered.agent_id, &agent, Expectation::Absent).await?;
         write(&mut unit, clients, &registered.client_id, &client, Expectation::Absent).await?;
+        unit.record_audit(AuditRecord {
+            client_id: Some(registered.client_id.clone()),
+            agent_id: Some(registered.agent_id.clone()),
+            ..self.audit_row(AuthAction::AgentRegistered)
+        });
         commit_or_conflict(unit).await?;
         Ok(registered)
     }

@@ -1,6 +1,7 @@
 //! Revocation and introspection of tokens (RFC 7009, RFC 7662).
 
 use crate::{
+    auth_action::AuthAction,
     client::Client,
     error::IdentityError,
     grants::RefreshClaims,
@@ -9,6 +10,7 @@ use crate::{
     records::{GrantRecord, commit_or_conflict, read},
     token::{Claims, VerifiedToken},
 };
+use portolan_store::AuditRecord;
 use serde_json::{Value, json};
 
 impl Identity {
@@ -21,7 +23,14 @@ impl Identity {
             let grant =
                 read::<GrantRecord>(&mut unit, &self.records.grants, &refresh.grant_id).await?;
             return match grant.filter(|(grant, _)| grant.client_id == client.id) {
-                Some(_) => self.revoke_grant(&refresh.grant_id).await,
+                Some((grant, _)) => {
+                    let row = AuditRecord {
+                        client_id: Some(grant.client_id),
+                        agent_id: Some(grant.agent_id),
+                        ..self.audit_row(AuthAction::GrantRevoked)
+                    };
+                    self.revoke_grant(&refresh.grant_id, Some(row)).await
+                }
                 None => Ok(()),
             };
         }
@@ -29,6 +38,11 @@ impl Identity {
             Ok(claims) if claims.client_id == client.id => {
                 let mut unit = self.unit();
                 self.record_revocation(&mut unit, &claims.jti).await?;
+                unit.record_audit(AuditRecord {
+                    client_id: Some(claims.client_id),
+                    agent_id: Some(claims.sub),
+                    ..self.audit_row(AuthAction::TokenRevoked)
+                });
                 commit_or_conflict(unit).await?;
                 self.invalidate_standings();
                 Ok(())

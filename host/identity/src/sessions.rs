@@ -1,6 +1,7 @@
 //! The sign-in of people with a browser: sessions, and the signed progress of a sign-in.
 
 use crate::{
+    auth_action::AuthAction,
     authorize::AuthorizationRequest,
     error::IdentityError,
     identity::Identity,
@@ -8,7 +9,7 @@ use crate::{
     secret,
     signer::Expiring,
 };
-use portolan_store::Expectation;
+use portolan_store::{AuditRecord, Expectation};
 use serde::{Deserialize, Serialize};
 
 /// The life of a session.
@@ -82,6 +83,10 @@ impl Identity {
     pub async fn start_session(&self, session: Session) -> Result<String, IdentityError> {
         let cookie = secret::new("");
         let mut unit = self.unit();
+        unit.record_audit(AuditRecord {
+            owner_id: Some(session.owner_id.clone()),
+            ..self.audit_row(AuthAction::SignedIn)
+        });
         let record = SessionRecord {
             owner_id: session.owner_id,
             phone_masked: session.phone_masked,

@@ -1,6 +1,7 @@
 //! The removal of records that have expired.
 
 use crate::{
+    auth_action::AuthAction,
     error::IdentityError,
     identity::Identity,
     records::{AgentRecord, EXPIRES_AT, commit},
@@ -20,6 +21,7 @@ impl Identity {
             && let Some(key_id) = self.keys.rotate_after(age_ms).await?
         {
             tracing::info!(key_id, "a new key signs tokens from now on");
+            self.write_audit_row(self.audit_row(AuthAction::KeyRotated)).await?;
         }
         let records = &self.records;
         for collection in

@@ -33,6 +33,11 @@ impl Host {
     ) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
         let exchanging = tokio::spawn(Arc::clone(&self).exchange_rates(stop.clone()));
+        let (host, stopping) = (Arc::clone(&self), stop.clone());
+        let recording =
+            tokio::spawn(async move { host.identity.write_failed_attempts(stopping).await });
+        let store = self.store.clone();
+        let sealing = tokio::spawn(async move { store.seal_audit_log_until_closed().await });
         let mut workers = Workers::default();
         while !*stop.borrow() {
             workers.remove_finished();
@@ -66,6 +71,11 @@ impl Host {
         }
         // An error means that the task panicked, which the panic's own message says.
         let _ended = exchanging.await;
+        let _recorded = recording.await;
+        sealing.abort();
+        if let Err(error) = self.store.seal_audit_log(None).await {
+            tracing::error!(%error, "the audit log cannot be sealed");
+        }
     }
 
     /// Removes expired records, at the start and every hour.

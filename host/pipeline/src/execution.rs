@@ -60,6 +60,8 @@ impl Execution<'_> {
             request_id: self.context.request_id.to_string(),
             agent_id: agent.map(|agent| agent.agent_id.to_string()),
             owner_id: agent.and_then(|agent| agent.owner_id.as_deref()).map(str::to_owned),
+            client_id: None,
+            address: None,
             via: self.context.via.clone(),
             capability: self.capability.id.to_string(),
             version: self.capability.descriptor.version.clone(),
@@ -67,6 +69,7 @@ impl Execution<'_> {
             action: self.action.descriptor.name.clone(),
             outcome: code.map_or_else(|| "ok".to_owned(), |code| code.into_owned()),
             duration_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+            count: 1,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::webhook::Webhook;
 use portolan_vocabulary::{Digest, HOST, Timestamp, entropy, new_identifier, new_request_id};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The audience of an event.
@@ -141,13 +141,17 @@ pub struct IdempotencyKey {
 }
 
 /// A row of the audit log before it is written.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AuditRecord {
     pub at: Timestamp,
     pub request_id: String,
     /// `None` for the host itself.
     pub agent_id: Option<String>,
     pub owner_id: Option<String>,
+    /// The OAuth client, in rows about authentication.
+    pub client_id: Option<String>,
+    /// The network address of a failed authentication.
+    pub address: Option<String>,
     /// The capabilities that called this one, outermost first.
     pub via: Vec<String>,
     pub capability: String,
@@ -158,6 +162,30 @@ pub struct AuditRecord {
     /// `ok`, or the error code.
     pub outcome: String,
     pub duration_us: u64,
+    /// How often it happened, where several are one row; otherwise 1.
+    pub count: u64,
+}
+
+impl AuditRecord {
+    /// Makes the row of something that the host itself has done.
+    pub fn of_host(action: &str, outcome: &str, now: Timestamp) -> Self {
+        Self {
+            at: now,
+            request_id: new_request_id(now).to_string(),
+            agent_id: None,
+            owner_id: None,
+            client_id: None,
+            address: None,
+            via: Vec::new(),
+            capability: HOST.to_owned(),
+            version: String::new(),
+            digest: String::new(),
+            action: action.to_owned(),
+            outcome: outcome.to_owned(),
+            duration_us: 0,
+            count: 1,
+        }
+    }
 }
 
 impl OutboxCommand {

@@ -8,6 +8,8 @@
 //!
 //! - `error`, `url`, `integers`: errors, the database's URL, and numbers in their stored form.
 //! - `document`, `webhook`, `effects`: the types of documents, webhooks, and all other effects.
+//! - `signing_key`, `audit_log`: private keys in use; the hashes of audit rows, and the checkpoints that each
+//!   node signs.
 //! - `usage`: how much documents and timers take of the quotas, and whether a quota would be exceeded.
 //! - `connection`: the open database, its transactions and prepared statements, batched reads of
 //!   single documents, and backups.
@@ -17,7 +19,7 @@
 //!   the signals that announce a commit.
 //! - `store`: the handles that everything below shares.
 //! - `unit`: the unit of work: documents, queries, effects, savepoints.
-//! - `records`: the host's own records: audit log, backlog, catalog, collections, dead letters, due
+//! - `records`: the host's own records: audit log and its checkpoints, backlog, catalog, collections, dead letters, due
 //!   work, generations of collections, idempotency keys, inboxes, people, publishers, quarantined
 //!   documents, rates, signing keys, timers, usage, versions of components, webhooks and their deliveries, and the
 //!   sweep.
@@ -43,6 +45,7 @@
 //!   are made from numbers.
 //! - The store never reads the time: it gets a clock, and functions get the time as an argument.
 
+mod audit_log;
 mod changes;
 mod commit;
 mod connection;
@@ -53,12 +56,14 @@ mod integers;
 mod open;
 pub mod query;
 mod records;
+mod signing_key;
 mod store;
 mod unit;
 mod url;
 mod usage;
 mod webhook;
 
+pub use audit_log::{AuditEntry, AuditFault, AuditLine, AuditReport, AuditVerifier, Checkpoint};
 pub use changes::Attachments;
 pub use commit::{ConflictKey, InboxSignal, Verdict};
 pub use connection::{
@@ -72,13 +77,13 @@ pub use effects::{
 pub use error::{DbError, KeyError, StateError};
 pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
-    Arrival, Attempt, AuditEntry, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion,
-    DueDelivery, DueWork, ErasureCounts, Gap, Generation, InboxEntry, InstalledId, KeyPurpose,
+    Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
+    DueWork, ErasureCounts, ExportCursor, Gap, Generation, InboxEntry, InstalledId, KeyPurpose,
     MAX_ATTEMPTS, Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer,
     PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined,
-    QuarantinedDocument, QuotaUse, ServedCapability, SigningKey, VersionEntry, VersionRecord,
-    VersionState,
+    QuarantinedDocument, QuotaUse, ServedCapability, VersionEntry, VersionRecord, VersionState,
 };
+pub use signing_key::SigningKey;
 pub use store::Store;
 pub use unit::{Hit, Page, Unit};
 pub use url::DatabaseUrl;

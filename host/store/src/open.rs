@@ -1,6 +1,7 @@
 //! Opens the store: connects its parts and starts its tasks.
 
 use crate::{
+    audit_log::AuditChain,
     commit::{Committer, Database, Rates, ReadValidator, Signals},
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
@@ -24,6 +25,7 @@ impl Store {
         let statements = Arc::new(Statements::new(&backend));
         let layouts = Layouts::default();
         let signals = Signals::new();
+        let audit_chain = Arc::new(AuditChain::default());
         let committer = Committer::start(Database {
             backend: Arc::clone(&backend),
             statements: Arc::clone(&statements),
@@ -32,6 +34,7 @@ impl Store {
             quotas: quotas.clone(),
             rates: Rates::default(),
             clock: clock.clone(),
+            audit_chain: Arc::clone(&audit_chain),
         })?;
         let validator = ReadValidator::start(&backend, Arc::clone(&statements), clock.clone())?;
         signals.listen(&backend);
@@ -52,6 +55,7 @@ impl Store {
             cursor_keys,
             clock,
             quotas,
+            audit_chain,
             searches: Semaphore::new(1),
             erasure_list: OnceLock::new(),
         };

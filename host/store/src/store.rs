@@ -1,6 +1,7 @@
 //! The store: handles to the database and to the tasks that read and commit.
 
 use crate::{
+    audit_log::AuditChain,
     commit::{Committer, InboxSignal, ReadValidator, Signals},
     connection::{Backend, DocumentReader, Statements},
     error::DbError,
@@ -36,6 +37,8 @@ pub(crate) struct Inner {
     pub(crate) cursor_keys: DerivedKeys,
     pub(crate) clock: Clock,
     pub(crate) quotas: Quotas,
+    /// The part of the audit log that this node has not sealed yet.
+    pub(crate) audit_chain: Arc<AuditChain>,
     /// The single permit to search all rows of a table: such a search holds a connection for long.
     pub(crate) searches: Semaphore,
     /// The file that lists the erased people, once `use_erasure_list` has set it.

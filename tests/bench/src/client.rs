@@ -51,7 +51,7 @@ impl Client {
         let agent = identity.register(new).await?;
         let secret =
             Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
-        let client = identity.authenticate_client(&secret).await?;
+        let client = identity.authenticate_client(&secret, None).await?;
         let granted = identity.issue_for_client_credentials(&client, Some(SCOPES), None).await?;
         Ok(Self {
             address: host.address.clone(),

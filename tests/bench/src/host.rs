@@ -152,7 +152,7 @@ impl BenchHost {
             client_id: agent.client_id.clone(),
             secret: agent.client_secret.clone(),
         };
-        let client = identity.authenticate_client(&client).await?;
+        let client = identity.authenticate_client(&client, None).await?;
         let credentials = (agent.client_id, agent.client_secret);
         let token = identity.issue_for_client_credentials(&client, None, None).await?.access_token;
         let resource = Some(identity.mcp_audience());

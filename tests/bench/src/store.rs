@@ -145,6 +145,8 @@ async fn write(store: &Store, entries: &Collection, caller: usize, number: usize
         request_id: "req_01M7WD7YA44946S951N7TV37VH".to_owned(),
         agent_id: Some("agt_01M7WD7YA44946S951N7TV37VH".to_owned()),
         owner_id: Some("own_01M7WD7YA44946S951N7TV37VH".to_owned()),
+        client_id: None,
+        address: None,
         via: Vec::new(),
         capability: "bench".to_owned(),
         version: "1.0.0".to_owned(),
@@ -152,6 +154,7 @@ async fn write(store: &Store, entries: &Collection, caller: usize, number: usize
         action: "write".to_owned(),
         outcome: "ok".to_owned(),
         duration_us: 100,
+        count: 1,
     };
     let attachments = Attachments { audit: Some(audit), ..Attachments::default() };
     let verdict = unit.commit(attachments).await?;

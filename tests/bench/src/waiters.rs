@@ -89,7 +89,7 @@ async fn register_agents(host: &BenchHost, count: usize) -> Result<Vec<Waiter>> 
                 let agent = identity.register(new).await?;
                 let secret =
                     Credentials::Secret { client_id: agent.client_id, secret: agent.client_secret };
-                let client = identity.authenticate_client(&secret).await?;
+                let client = identity.authenticate_client(&secret, None).await?;
                 let granted = identity.issue_for_client_credentials(&client, None, None).await?;
                 registered.push(Waiter { id: agent.agent_id, token: granted.access_token });
             }

@@ -1,7 +1,10 @@
 //! `portolan audit`.
 
-use crate::cli::client::{Operator, block_on, text};
-use clap::Args;
+use crate::cli::{
+    audit_log::{Export, Verify, parse_instant},
+    client::{Operator, block_on, text},
+};
+use clap::{Args, Subcommand};
 use portolan_vocabulary::Timestamp;
 use serde_json::Value;
 use std::process::ExitCode;
@@ -11,7 +14,10 @@ const MAX_PAGE_ROWS: usize = 1_000;
 
 /// Arguments of `portolan audit`. A row must match every filter.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Audit {
+    #[command(subcommand)]
+    command: Option<AuditCommand>,
     #[command(flatten)]
     operator: Operator,
     /// Filter by time, from: 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z
@@ -46,9 +52,23 @@ pub(super) struct Audit {
     json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+enum AuditCommand {
+    /// Check that no row or checkpoint was changed, removed or added
+    ///
+    /// Prints a line for each fault, and ends with 1 if there is one.
+    Verify(Verify),
+    /// Print the rows with the checkpoints and keys that verify them
+    Export(Export),
+}
+
 impl Audit {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        block_on(self.show())
+        match self.command {
+            Some(AuditCommand::Verify(verify)) => verify.run(),
+            Some(AuditCommand::Export(export)) => export.run(),
+            None => block_on(self.show()),
+        }
     }
 
     async fn show(self) -> anyhow::Result<ExitCode> {
@@ -87,12 +107,13 @@ impl Audit {
 fn print(entry: &Value) {
     let action = format!("{}.{}", text(entry, "capability"), text(entry, "action"));
     let micros = entry.get("duration_us").and_then(Value::as_f64).unwrap_or_default();
-    let caller = match entry.get("agent_id") {
-        Some(Value::String(agent)) => agent.clone(),
-        _ => "system".to_owned(),
-    };
+    let names = ["agent_id", "client_id", "address"];
+    let named = names.into_iter().find(|name| entry.get(name).is_some_and(Value::is_string));
+    let caller = named.map_or_else(|| "system".to_owned(), |name| text(entry, name));
+    let count = entry.get("count").and_then(Value::as_u64).unwrap_or(1);
+    let times = if count > 1 { format!("  {count} times") } else { String::new() };
     line!(
-        "{}  {:<32} {:<24} {:>8.1} ms  {caller} {}  {}",
+        "{}  {:<32} {:<24} {:>8.1} ms  {caller} {}  {}{times}",
         text(entry, "at"),
         action,
         text(entry, "outcome"),
@@ -100,21 +121,4 @@ fn print(entry: &Value) {
         text(entry, "owner_id"),
         text(entry, "request_id"),
     );
-}
-
-/// Parses an instant, or a duration before now.
-fn parse_instant(text: &str) -> Result<Timestamp, String> {
-    const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 3_600), ('d', 86_400)];
-    let millis_ago = UNITS.iter().find_map(|(unit, seconds)| {
-        let count: u64 = text.strip_suffix(*unit)?.parse().ok()?;
-        count.checked_mul(seconds * 1000)
-    });
-    match millis_ago {
-        Some(millis_ago) => {
-            Ok(Timestamp::from_millis(Timestamp::now().as_millis().saturating_sub(millis_ago)))
-        }
-        None => text
-            .parse()
-            .map_err(|_| "write 30m, 12h, 7d, or a time such as 2026-11-21T18:30:00Z".to_owned()),
-    }
 }

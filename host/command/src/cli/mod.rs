@@ -5,6 +5,7 @@
 mod output;
 
 mod audit;
+mod audit_log;
 mod author;
 mod cache;
 mod call;

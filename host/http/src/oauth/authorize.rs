@@ -293,6 +293,9 @@ pub(crate) async fn submit_step(
         "refuse" => {
             let error = OAuthError::new("access_denied", "the person has refused");
             let request = &progress.request;
+            let session = find_session(&app, &cookies).await.ok().flatten();
+            let owner_id = session.map(|session| session.owner_id);
+            app.host.identity.record_refused_consent(request, owner_id, address);
             return redirect_to_client(
                 &app,
                 &request.redirect_uri,

@@ -65,6 +65,11 @@ impl From<IdentityError> for ClientError {
     fn from(error: IdentityError) -> Self {
         match error {
             IdentityError::OAuth(error) => error.into(),
+            IdentityError::SlowDown { after_s } => Self {
+                status: StatusCode::TOO_MANY_REQUESTS,
+                error: OAuthError::new("slow_down", "too many wrong secrets; wait before the next"),
+                header: Some((header::RETRY_AFTER, HeaderValue::from(after_s))),
+            },
             // The endpoints that manage a registration have a token of their own (RFC 7592, section 2).
             IdentityError::TokenInvalid | IdentityError::NoToken => Self {
                 status: StatusCode::UNAUTHORIZED,
@@ -162,7 +167,7 @@ pub(super) async fn authenticate(
             if credentials.client_id().is_some_and(|id| identity.needs_document(&id)) {
                 rates.count_registration(address).map_err(ClientError::rate_limited)?;
             }
-            match identity.authenticate_client(&credentials).await {
+            match identity.authenticate_client(&credentials, address).await {
                 // Only now: otherwise anybody could use up the rate of a client.
                 Ok(client) => match rates.count_token_request_of(client.id()) {
                     Ok(()) => Ok(client),

@@ -5,6 +5,7 @@ use super::{
     signals::Announcement,
 };
 use crate::{
+    audit_log::{AuditChain, Seal},
     changes::{Changes, Write},
     connection::{Statements, Transaction},
     document::{CollectionId, DocumentKey, UniqueKey},
@@ -55,6 +56,7 @@ impl<'a> WriteBatch<'a> {
         transaction: &mut Transaction,
         statements: &Statements,
         layouts: &BTreeMap<CollectionId, Arc<Layout>>,
+        chain: &AuditChain,
     ) -> Result<Announcement, DbError> {
         transaction.run(&statements.put_documents, self.documents()).await?;
         for layout in layouts.values() {
@@ -79,9 +81,10 @@ impl<'a> WriteBatch<'a> {
                 self.answers.iter().map(|answer| answer_row(answer)).collect(),
             )
             .await?;
-        transaction
-            .run(&statements.add_audit, self.audit.iter().map(|record| audit_row(record)).collect())
-            .await?;
+        let seals = chain.reserve(&self.audit);
+        let rows = self.audit.iter().zip(&seals);
+        let rows = rows.map(|(record, seal)| audit_row(record, seal.as_ref())).collect();
+        transaction.run(&statements.add_audit, rows).await?;
         let fan_out = fan_out(transaction, statements, &self.events).await?;
         let commanded = run_commands(transaction, statements, &self.commands).await?;
         Ok(Announcement {
@@ -213,12 +216,14 @@ fn answer_row(stored: &StoredAnswer) -> Value {
     json!([key.agent_id, key.capability, key.action, key.key, hash, stored.answer, expires_at])
 }
 
-fn audit_row(record: &AuditRecord) -> Value {
+fn audit_row(record: &AuditRecord, seal: Option<&Seal>) -> Value {
     json!([
         record.at.as_millis(),
         record.request_id,
         record.agent_id,
         record.owner_id,
+        record.client_id,
+        record.address,
         Value::from(record.via.clone()).to_string(),
         record.capability,
         record.version,
@@ -226,5 +231,9 @@ fn audit_row(record: &AuditRecord) -> Value {
         record.action,
         record.outcome,
         record.duration_us,
+        record.count,
+        seal.map(|seal| seal.node.as_str()).unwrap_or_default(),
+        seal.map(|seal| seal.position).unwrap_or_default(),
+        seal.map(|seal| seal.salt.as_str()),
     ])
 }

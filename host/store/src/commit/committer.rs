@@ -10,11 +10,12 @@ use super::{
     validation::ValidationState, verdict::Verdict,
 };
 use crate::{
+    audit_log::AuditChain,
     changes::Changes,
     connection::{Backend, Statements, Transaction},
     document::CollectionId,
     error::DbError,
-    integers::signed,
+    integers::{signed, unsigned},
     query::Layouts,
     usage::Usage,
 };
@@ -77,6 +78,7 @@ pub(crate) struct Database {
     pub(crate) quotas: Quotas,
     pub(crate) rates: Rates,
     pub(crate) clock: Clock,
+    pub(crate) audit_chain: Arc<AuditChain>,
 }
 
 async fn run(database: Database, mut queue: mpsc::Receiver<Job>) {
@@ -202,8 +204,15 @@ async fn commit_all(database: &Database, batch: &[&Changes]) -> Result<Vec<Verdi
         verdicts.push(verdict);
     }
     if verdicts.contains(&Verdict::Committed) {
-        let announcement = applied.write(&mut transaction, statements, &layouts).await?;
+        let chain = &database.audit_chain;
+        if let Some(node) = chain.unconfirmed() {
+            let last: Vec<(i64,)> =
+                transaction.find(&statements.last_audit_row, vec![json!([node])]).await?;
+            chain.settle(last.first().map_or(0, |(position,)| unsigned(*position)));
+        }
+        let announcement = applied.write(&mut transaction, statements, &layouts, chain).await?;
         transaction.commit_and_notify(&announcement.sql()).await?;
+        chain.confirm();
         state.store_rates();
         database.signals.announce(&announcement);
     } else {

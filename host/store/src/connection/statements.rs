@@ -49,6 +49,7 @@ pub(crate) struct Statements {
     pub(crate) drop_timers: SqlStr,
     pub(crate) add_answers: SqlStr,
     pub(crate) add_audit: SqlStr,
+    pub(crate) last_audit_row: SqlStr,
     pub(crate) inboxes: SqlStr,
     pub(crate) listeners: SqlStr,
     pub(crate) put_inboxes: SqlStr,
@@ -231,10 +232,18 @@ impl Statements {
             ),
             add_audit: add(
                 "audit",
-                "at, request_id, agent_id, owner_id, via, capability, version, digest, action, outcome, duration_us",
-                &[NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, NUMBER],
+                "at, request_id, agent_id, owner_id, client_id, address, via, capability, version, digest, action, outcome, duration_us, count, node, position, salt",
+                &[
+                    NUMBER, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT,
+                    NUMBER, NUMBER, TEXT, NUMBER, TEXT,
+                ],
                 "",
             ),
+            // The newest rows are read first, so that this ends at the last row of the node.
+            last_audit_row: sql(format!(
+                "SELECT t.position FROM {rows} JOIN audit t ON t.node = {} ORDER BY t.seq DESC LIMIT 1",
+                backend.parameter(0, TEXT)
+            )),
             erasures: find("t.owner_digest", "erasures", &[("owner_digest", TEXT)], ""),
             inboxes: find("t.agent_id, t.last_seq", "inboxes", &[("agent_id", TEXT)], ""),
             // Listeners have polled lately or have an active or paused webhook.

@@ -1,11 +1,11 @@
 //! Queries of the audit log.
 
 use crate::{
-    effects::AuditRecord, error::DbError, integers::signed, integers::unsigned, store::Store,
+    audit_log::AuditEntry, effects::AuditRecord, error::DbError, integers::signed,
+    integers::unsigned, store::Store,
 };
 use portolan_vocabulary::Timestamp;
 use sea_query::{Alias, Expr, ExprTrait as _, Order, SelectStatement};
-use serde::Serialize;
 
 /// A filter over the audit log; all given conditions must hold.
 #[derive(Debug, Clone, Default)]
@@ -34,21 +34,14 @@ pub enum Outcome {
     Is(String),
 }
 
-/// A row of the audit log.
-#[derive(Debug, Serialize)]
-pub struct AuditEntry {
-    /// The number of the row; rows are numbered in the order in which they were written.
-    pub seq: i64,
-    #[serde(flatten)]
-    pub record: AuditRecord,
-}
-
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 19] = [
     "seq",
     "at",
     "request_id",
     "agent_id",
     "owner_id",
+    "client_id",
+    "address",
     "via",
     "capability",
     "version",
@@ -56,37 +49,56 @@ const COLUMNS: [&str; 12] = [
     "action",
     "outcome",
     "duration_us",
+    "count",
+    "node",
+    "position",
+    "salt",
+    "commitment",
 ];
 
-type Row = (
-    i64,
-    i64,
-    String,
-    Option<String>,
-    Option<String>,
-    String,
-    String,
-    String,
-    String,
-    String,
-    String,
-    i64,
-);
+#[derive(sqlx::FromRow)]
+pub(super) struct Row {
+    seq: i64,
+    at: i64,
+    request_id: String,
+    agent_id: Option<String>,
+    owner_id: Option<String>,
+    client_id: Option<String>,
+    address: Option<String>,
+    via: String,
+    capability: String,
+    version: String,
+    digest: String,
+    action: String,
+    outcome: String,
+    duration_us: i64,
+    count: i64,
+    node: String,
+    position: i64,
+    salt: Option<String>,
+    commitment: Option<String>,
+}
 
 impl Store {
     /// Returns rows of the audit log, the newest first.
     pub async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditEntry>, DbError> {
         let rows: Vec<Row> = self.inner.backend.fetch(&query.statement()).await?;
-        Ok(rows.into_iter().map(entry).collect())
+        Ok(rows.into_iter().map(AuditEntry::from).collect())
     }
+}
+
+/// Returns the statement that selects whole rows.
+pub(super) fn select() -> SelectStatement {
+    let mut statement = SelectStatement::new();
+    statement.from(Alias::new("audit")).columns(COLUMNS.map(Alias::new));
+    statement
 }
 
 impl AuditQuery {
     fn statement(&self) -> SelectStatement {
         let column = |name: &'static str| Expr::col(Alias::new(name));
         let instant = |instant: Timestamp| signed(instant.as_millis());
-        let mut statement = SelectStatement::new();
-        statement.from(Alias::new("audit")).columns(COLUMNS.map(Alias::new));
+        let mut statement = select();
         let texts = [
             ("agent_id", &self.agent_id),
             ("owner_id", &self.owner_id),
@@ -109,33 +121,31 @@ impl AuditQuery {
     }
 }
 
-fn entry(row: Row) -> AuditEntry {
-    let (
-        seq,
-        at,
-        request_id,
-        agent_id,
-        owner_id,
-        via,
-        capability,
-        version,
-        digest,
-        action,
-        outcome,
-        duration_us,
-    ) = row;
-    let record = AuditRecord {
-        at: Timestamp::from_millis(unsigned(at)),
-        request_id,
-        agent_id,
-        owner_id,
-        via: serde_json::from_str(&via).unwrap_or_default(),
-        capability,
-        version,
-        digest,
-        action,
-        outcome,
-        duration_us: unsigned(duration_us),
-    };
-    AuditEntry { seq, record }
+impl From<Row> for AuditEntry {
+    fn from(row: Row) -> Self {
+        let record = AuditRecord {
+            at: Timestamp::from_millis(unsigned(row.at)),
+            request_id: row.request_id,
+            agent_id: row.agent_id,
+            owner_id: row.owner_id,
+            client_id: row.client_id,
+            address: row.address,
+            via: serde_json::from_str(&row.via).unwrap_or_default(),
+            capability: row.capability,
+            version: row.version,
+            digest: row.digest,
+            action: row.action,
+            outcome: row.outcome,
+            duration_us: unsigned(row.duration_us),
+            count: unsigned(row.count),
+        };
+        Self {
+            seq: row.seq,
+            record,
+            node: row.node,
+            position: unsigned(row.position),
+            salt: row.salt,
+            commitment: row.commitment,
+        }
+    }
 }

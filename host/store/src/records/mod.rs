@@ -1,6 +1,7 @@
 //! The host's own records, each kind in a file with its statements.
 
 mod audit;
+mod audit_checkpoints;
 mod backlog;
 mod blocking;
 mod catalog;
@@ -22,7 +23,8 @@ mod usage;
 mod versions;
 mod webhooks;
 
-pub use audit::{AuditEntry, AuditQuery, Outcome};
+pub use audit::{AuditQuery, Outcome};
+pub use audit_checkpoints::ExportCursor;
 pub use backlog::Backlog;
 pub use catalog::{CatalogState, ServedCapability};
 pub use dead_letters::DeadLetter;
@@ -36,7 +38,7 @@ pub use people::{
 pub use publishers::InstalledId;
 pub use quarantine::{Quarantined, QuarantinedDocument};
 pub use sending::{Attempt, DueDelivery};
-pub use signing_keys::{KeyPurpose, SigningKey};
+pub use signing_keys::KeyPurpose;
 pub use timers::PendingTimers;
 pub use usage::QuotaUse;
 pub use versions::{Arrival, DesiredVersion, VersionEntry, VersionRecord, VersionState};

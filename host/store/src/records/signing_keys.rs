@@ -4,6 +4,7 @@ use crate::{
     connection::{read, transact_alone},
     error::{DbError, KeyError},
     integers::{signed, unsigned},
+    signing_key::SigningKey,
     store::Store,
 };
 use ed25519_dalek::pkcs8::DecodePrivateKey as _;
@@ -24,15 +25,6 @@ impl KeyPurpose {
             Self::Audit => "audit",
         }
     }
-}
-
-/// An opened signing key, which is cleared from memory when it is dropped. It has no `Debug`, so that its
-/// private part is not written to logs.
-pub struct SigningKey {
-    /// The `kid` of what it signs.
-    pub id: String,
-    pub private: ed25519_dalek::SigningKey,
-    pub created_at: Timestamp,
 }
 
 /// A signing key as it is stored. In a row of an earlier version, `sealed_by` is empty, and the key is

@@ -2,9 +2,9 @@
 
 use super::rates::micros;
 use crate::{
-    connection::{transact, transact_alone},
+    connection::{read, transact, transact_alone},
     error::DbError,
-    integers::signed,
+    integers::{signed, unsigned},
     store::Store,
 };
 use portolan_vocabulary::Timestamp;
@@ -49,7 +49,20 @@ impl Store {
             ),
             ("audit", "seq", "at <= $1", before(audit_days)),
             ("rates", "account", "full_at <= $1", micros(now)),
+            // The last checkpoint of each node stays: the next one follows it.
+            (
+                "audit_checkpoints",
+                "node, number",
+                "at <= $1 AND number < (SELECT max(number) FROM audit_checkpoints last
+                                        WHERE last.node = audit_checkpoints.node)",
+                before(audit_days),
+            ),
         ];
+        if self.has_audit_rows_until(before(audit_days)).await? {
+            // What is deleted now is known as expired by the next checkpoint.
+            let expired = Timestamp::from_millis(unsigned(before(audit_days)));
+            self.seal_audit_log(Some(expired)).await?;
+        }
         for (table, key, old, before) in removals {
             let sql = delete_statement(table, key, old);
             loop {
@@ -74,6 +87,16 @@ impl Store {
             }
         }
         self.sweep_generations(now).await
+    }
+
+    async fn has_audit_rows_until(&self, before: i64) -> Result<bool, DbError> {
+        let oldest: Option<i64> = read!(self.inner.backend, |pool| {
+            sqlx::query_scalar("SELECT at FROM audit WHERE at <= $1 ORDER BY at LIMIT 1")
+                .bind(before)
+                .fetch_optional(pool)
+                .await?
+        });
+        Ok(oldest.is_some())
     }
 }
 

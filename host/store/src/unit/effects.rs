@@ -77,6 +77,11 @@ impl Unit {
         self.audit.push(record);
     }
 
+    /// Adds a row to the audit log, which is committed with the writes.
+    pub fn record_audit(&mut self, record: AuditRecord) {
+        self.audit.push(record);
+    }
+
     pub fn event_count(&self) -> usize {
         self.layers.iter().map(|layer| layer.events.len()).sum()
     }

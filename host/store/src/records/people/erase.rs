@@ -42,7 +42,7 @@ pub struct ErasureCounts {
 
 /// Statements that remove what else names a person, with `$1` for one of their ids, and `$2` for a
 /// pattern that contains it. The timer that may have requested the erasure stays until the erasure is done.
-const REMOVALS: [&str; 9] = [
+const REMOVALS: [&str; 7] = [
     "DELETE FROM quarantined_documents WHERE id = $1 OR id LIKE $2 OR body LIKE $2",
     // A reason can repeat what a document contained before the erasure. `$1 <> $2` is always true; it uses
     // the parameters.
@@ -56,10 +56,6 @@ const REMOVALS: [&str; 9] = [
     "DELETE FROM webhooks WHERE agent_id = $1 OR agent_id LIKE $2",
     "DELETE FROM timers WHERE (name = $1 OR name LIKE $2)
      AND NOT (capability LIKE ':people/%' AND name LIKE 'erase/%')",
-    "UPDATE audit SET agent_id = 'agt_00000000000000000000000000'
-     WHERE agent_id = $1 OR agent_id LIKE $2",
-    "UPDATE audit SET owner_id = 'own_00000000000000000000000000'
-     WHERE owner_id = $1 OR owner_id LIKE $2",
 ];
 
 /// The tombstones of documents whose id names the person.
@@ -117,6 +113,7 @@ impl Store {
             for sql in REMOVALS {
                 self.run_removal(sql, id).await?;
             }
+            self.erase_audit_rows(id).await?;
             erasure.redact_timers(id).await?;
         }
         for agent_id in agents {

@@ -7,6 +7,7 @@
 //! A person is given as their ids: the owner's first, then those of their agents.
 
 mod erase;
+mod erase_audit;
 mod erasures;
 mod export;
 

@@ -1,0 +1,158 @@
+//! What identity writes to the audit log.
+
+/// Something that identity writes to the audit log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AuthAction {
+    ClientRefused,
+    TokenRefused,
+    AgentRegistered,
+    ClientRegistered,
+    ClientUpdated,
+    ClientDeleted,
+    SignedIn,
+    ConsentGiven,
+    ConsentRefused,
+    TokenRevoked,
+    GrantRevoked,
+    CodeReused,
+    RefreshTokenReused,
+    KeyRotated,
+}
+
+/// A row of the table of what identity writes to the audit log.
+#[derive(Debug, Clone, Copy)]
+pub struct AuthActionRow {
+    pub action: AuthAction,
+    /// The action of the row in the audit log.
+    pub name: &'static str,
+    /// The outcomes that the row can have.
+    pub outcomes: &'static [&'static str],
+    /// Who the row names.
+    pub who: &'static [&'static str],
+    pub meaning: &'static str,
+}
+
+/// What identity writes to the audit log.
+pub const AUTH_ACTIONS: [AuthActionRow; 14] = [
+    row(
+        AuthAction::ClientRefused,
+        "auth:client_refused",
+        &["invalid_client", "slow_down"],
+        &["client", "agent", "address"],
+        "a client had a wrong secret, assertion or method, or tried again too soon",
+    ),
+    row(
+        AuthAction::TokenRefused,
+        "auth:token_refused",
+        &[
+            "token_invalid",
+            "token_expired",
+            "audience_mismatch",
+            "client_revoked",
+            "identity_expired",
+        ],
+        &["agent", "client", "address"],
+        "a bearer token was refused; agent and client are those of a token that this host signed",
+    ),
+    row(
+        AuthAction::AgentRegistered,
+        "auth:agent_registered",
+        &["ok"],
+        &["agent", "client"],
+        "an agent registered",
+    ),
+    row(
+        AuthAction::ClientRegistered,
+        "auth:client_registered",
+        &["ok"],
+        &["client", "agent"],
+        "a client registered",
+    ),
+    row(
+        AuthAction::ClientUpdated,
+        "auth:client_updated",
+        &["ok"],
+        &["client", "agent"],
+        "a client changed its registration",
+    ),
+    row(
+        AuthAction::ClientDeleted,
+        "auth:client_deleted",
+        &["ok"],
+        &["client", "agent"],
+        "a client deleted its registration",
+    ),
+    row(
+        AuthAction::SignedIn,
+        "auth:signed_in",
+        &["ok"],
+        &["person"],
+        "a person signed in with a browser",
+    ),
+    row(
+        AuthAction::ConsentGiven,
+        "auth:consent_given",
+        &["ok"],
+        &["client", "agent", "person"],
+        "a person let a client act for them",
+    ),
+    row(
+        AuthAction::ConsentRefused,
+        "auth:consent_refused",
+        &["access_denied"],
+        &["client", "person", "address"],
+        "somebody refused a client; the person is named if they had signed in",
+    ),
+    row(
+        AuthAction::TokenRevoked,
+        "auth:token_revoked",
+        &["ok"],
+        &["client", "agent"],
+        "a client revoked an access token",
+    ),
+    row(
+        AuthAction::GrantRevoked,
+        "auth:grant_revoked",
+        &["ok"],
+        &["client", "agent"],
+        "a client revoked a refresh token, and so its grant",
+    ),
+    row(
+        AuthAction::CodeReused,
+        "auth:code_reused",
+        &["invalid_grant"],
+        &["client", "agent"],
+        "an authorization code was used again, so its grant was revoked",
+    ),
+    row(
+        AuthAction::RefreshTokenReused,
+        "auth:refresh_token_reused",
+        &["invalid_grant"],
+        &["client", "agent"],
+        "a refresh token was used again, so its grant was revoked",
+    ),
+    row(
+        AuthAction::KeyRotated,
+        "auth:key_rotated",
+        &["ok"],
+        &[],
+        "a new key signs tokens, by command or because `tokens.key_days` were over",
+    ),
+];
+
+const fn row(
+    action: AuthAction,
+    name: &'static str,
+    outcomes: &'static [&'static str],
+    who: &'static [&'static str],
+    meaning: &'static str,
+) -> AuthActionRow {
+    AuthActionRow { action, name, outcomes, who, meaning }
+}
+
+impl AuthAction {
+    pub(crate) fn name(self) -> &'static str {
+        let row = AUTH_ACTIONS.iter().find(|row| row.action == self);
+        row.map_or("auth:unknown", |row| row.name)
+    }
+}
