@@ -91,6 +91,25 @@ pub enum OutboxCommand {
     DropWebhooksOf { agent_id: String },
     /// Makes a delivery to a webhook pending and due again, and resets its attempts to 0.
     Redeliver { delivery_id: String, at: Timestamp },
+    /// Adds to a counter.
+    Count(Count),
+}
+
+/// An addition to a counter. A counter below `floor` is raised to it first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Count {
+    pub name: String,
+    pub floor: u64,
+    pub step: u64,
+    /// When the counter may be forgotten.
+    pub expires_at: Timestamp,
+}
+
+impl Count {
+    /// Returns the value of the counter after the addition.
+    pub(crate) fn after(&self, value: u64) -> u64 {
+        value.max(self.floor).saturating_add(self.step)
+    }
 }
 
 /// The key of a timer: its capability, its name and its mode.

@@ -71,7 +71,7 @@ pub use connection::{
 };
 pub use document::{CollectionId, Document, Expectation};
 pub use effects::{
-    Audience, AuditRecord, IdempotencyKey, NewEvent, OutboxCommand, StoredAnswer, Task,
+    Audience, AuditRecord, Count, IdempotencyKey, NewEvent, OutboxCommand, StoredAnswer, Task,
     TimerChange, TimerKey,
 };
 pub use error::{DbError, KeyError, StateError};

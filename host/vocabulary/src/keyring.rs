@@ -16,6 +16,7 @@ pub struct Keyring(Zeroizing<Vec<[u8; 32]>>);
 
 impl Keyring {
     /// The purposes, each with derived keys of its own.
+    pub const ADDRESSES: &str = "addresses";
     pub const CURSORS: &str = "cursors";
     pub const MAC: &str = "mac";
     pub const RATES: &str = "rates";

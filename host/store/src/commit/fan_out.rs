@@ -123,6 +123,11 @@ pub(crate) async fn run_commands(
                 announcement.sending = true;
                 (&statements.redeliver, json!([delivery_id, signed(at.as_millis())]))
             }
+            OutboxCommand::Count(count) => {
+                let (first, step) = (signed(count.after(0)), signed(count.step));
+                let expires_at = signed(count.expires_at.as_millis());
+                (&statements.add_counts, json!([count.name, first, step, expires_at]))
+            }
         };
         transaction.run(statement, vec![row]).await?;
     }

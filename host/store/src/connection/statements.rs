@@ -68,6 +68,7 @@ pub(crate) struct Statements {
     pub(crate) drop_webhooks_of: SqlStr,
     pub(crate) drop_deliveries_of: SqlStr,
     pub(crate) erasures: SqlStr,
+    pub(crate) add_counts: SqlStr,
 }
 
 impl Statements {
@@ -313,6 +314,15 @@ impl Statements {
                     NUMBER, TEXT,
                 ],
                 "ON CONFLICT (id) DO UPDATE SET url = excluded.url, types = excluded.types, description = excluded.description, state = excluded.state, secret = excluded.secret, previous_secret = excluded.previous_secret, previous_until = excluded.previous_until, version = excluded.version, updated_at = excluded.updated_at, last_error = excluded.last_error, rest_until = CASE WHEN webhooks.url = excluded.url THEN webhooks.rest_until ELSE 0 END, failures = CASE WHEN webhooks.url = excluded.url THEN webhooks.failures ELSE 0 END, failing_since = CASE WHEN webhooks.url = excluded.url THEN webhooks.failing_since END",
+            ),
+            add_counts: add(
+                "counters",
+                "name, value, step, expires_at",
+                &[TEXT, NUMBER, NUMBER, NUMBER],
+                "ON CONFLICT (name) DO UPDATE SET
+                 value = CASE WHEN counters.value > excluded.value - excluded.step
+                     THEN counters.value + excluded.step ELSE excluded.value END,
+                 step = excluded.step, expires_at = excluded.expires_at",
             ),
             drop_webhooks: drop("webhooks", "id", &[TEXT]),
             drop_webhook_deliveries: drop("webhook_deliveries", "webhook_id", &[TEXT]),

@@ -6,6 +6,7 @@ mod backlog;
 mod blocking;
 mod catalog;
 mod collections;
+mod counters;
 mod dead_letters;
 mod due_work;
 mod generations;

@@ -19,7 +19,8 @@ const TOMBSTONE_DAYS: u64 = 30;
 const CHUNK: u64 = 1_000;
 
 impl Store {
-    /// Deletes expired answers; rates of which everything is left; deliveries to webhooks and entries of inboxes older than `event_days`, and
+    /// Deletes expired answers and counters; rates of which everything is left; deliveries to webhooks and
+    /// entries of inboxes older than `event_days`, and
     /// events of this age that have no delivery to a capability left; audit rows older than `audit_days`; old
     /// tombstones; and replaced generations of collections.
     pub async fn sweep(
@@ -57,6 +58,7 @@ impl Store {
                                         WHERE last.node = audit_checkpoints.node)",
                 before(audit_days),
             ),
+            ("counters", "name", "expires_at <= $1", before(0)),
         ];
         if self.has_audit_rows_until(before(audit_days)).await? {
             // What is deleted now is known as expired by the next checkpoint.

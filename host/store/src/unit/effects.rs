@@ -17,6 +17,11 @@ impl Unit {
         }
     }
 
+    /// Returns the commands that were added and not rolled back, in order.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &OutboxCommand> {
+        self.layers.iter().flat_map(|layer| &layer.commands)
+    }
+
     pub fn change_timer(&mut self, key: TimerKey, change: TimerChange) {
         if let Some(layer) = self.layers.last_mut() {
             layer.timers.insert(key, change);
