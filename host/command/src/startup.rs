@@ -8,7 +8,7 @@ use portolan_http::{App, Listeners, OperatorAccess, OperatorSocket, OperatorToke
 use portolan_identity::{Identity, Settings};
 use portolan_mcp::{Server, ServerHandler};
 use portolan_outgoing::{Certificate, Outgoing, lookups::Lookups, sms::Sms};
-use portolan_pipeline::{Host, Rates};
+use portolan_pipeline::{Host, MessageLimits, Rates};
 use portolan_publication::{Feeds, FeedsOptions, HostDescription, records::RecordsFolder};
 use portolan_sandbox::Sandbox;
 use portolan_store::{Store, create_private_folder};
@@ -174,9 +174,23 @@ pub(crate) async fn open_pipeline(config: &Config, parts: HostParts) -> anyhow::
         clock: clock.clone(),
     };
     let feeds = Feeds::start(options, stop).await;
+    let message_rates = config.rate_limits.then_some(&config.limits);
+    let message_limits = MessageLimits::new(config.text_messages.clone(), message_rates);
     let sms = Sms::new(config.sms.clone(), &public_url)?;
     let lookups = Lookups::new(&config.lookups, &config.reachable_networks, &trusted)?;
-    Ok(Host::new(identity, catalog, sandbox, store, events, feeds, sms, lookups, rates, clock))
+    Ok(Host::new(
+        identity,
+        catalog,
+        sandbox,
+        store,
+        events,
+        feeds,
+        sms,
+        lookups,
+        rates,
+        message_limits,
+        clock,
+    ))
 }
 
 async fn open_catalog(

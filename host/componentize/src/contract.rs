@@ -10,11 +10,12 @@ macro_rules! contract {
     };
 }
 
-const FILES: [(&str, &str); 10] = contract![
+const FILES: [(&str, &str); 11] = contract![
     "description.wit",
     "documents.wit",
     "effects.wit",
     "feeds.wit",
+    "messages.wit",
     "people.wit",
     "platform.wit",
     "sensitive.wit",

@@ -7,6 +7,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
+use portolan_pipeline::MessageCosts;
 use portolan_store::Backlog;
 use portolan_vocabulary::{ErrorCode, Failure};
 use prometheus_client::{
@@ -25,13 +26,19 @@ struct QuotaLabels {
     quota: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RecipientLabels {
+    recipient: &'static str,
+}
+
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
     let backlog = app.host.store.backlog(app.host.clock.now()).await?;
+    let costs = app.host.message_costs().await?;
     let mut registry = Registry::default();
     let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("portolan_build", "The version of the host", version);
     app.host.meters.register(registry.sub_registry_with_prefix("portolan"));
-    for (name, help, unit, value) in gauges(&app, backlog).into_iter().flatten() {
+    for (name, help, unit, value) in gauges(&app, backlog, costs).into_iter().flatten() {
         let gauge = Gauge::<f64, AtomicU64>::default();
         gauge.set(value);
         match unit {
@@ -39,6 +46,15 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
             None => registry.register(name, help, gauge),
         }
     }
+    let spent = Family::<RecipientLabels, Gauge<f64, AtomicU64>>::default();
+    for (recipient, micros) in [("known", costs.known), ("unknown", costs.unknown)] {
+        spent.get_or_create(&RecipientLabels { recipient }).set(micros as f64 / 1e6);
+    }
+    registry.register(
+        "portolan_text_message_spending",
+        "What the text messages of this day cost, over all nodes",
+        spent,
+    );
     let (used, limits) =
         (Family::<QuotaLabels, Gauge>::default(), Family::<QuotaLabels, Gauge>::default());
     for quota in app.host.store.quota_uses().await? {
@@ -64,7 +80,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
 type GaugeRow = (&'static str, &'static str, Option<Unit>, f64);
 
 /// Returns the gauges of the node's current state, with `None` for each value that is unknown.
-fn gauges(app: &App, backlog: Backlog) -> Vec<Option<GaugeRow>> {
+fn gauges(app: &App, backlog: Backlog, costs: MessageCosts) -> Vec<Option<GaugeRow>> {
     let host = &app.host;
     let (catalog, feeds) = (host.catalog.status(), host.feeds.status());
     let gauge = |name, help, value: u64| Some((name, help, None, value as f64));
@@ -102,6 +118,17 @@ fn gauges(app: &App, backlog: Backlog) -> Vec<Option<GaugeRow>> {
             "portolan_dead_letters",
             "Deliveries and timers that failed for good",
             backlog.dead_letters,
+        ),
+        Some((
+            "portolan_text_message_budget",
+            "What the text messages of a day may cost",
+            None,
+            costs.budget as f64 / 1e6,
+        )),
+        gauge(
+            "portolan_text_message_budget_exhausted",
+            "1 while people without an account get no text messages because the budget is spent",
+            u64::from(costs.is_exhausted()),
         ),
         generated.map(|at| {
             let help = "When the published feeds were built, since the Unix epoch";

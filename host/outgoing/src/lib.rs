@@ -19,6 +19,7 @@
 pub mod lookups;
 mod requests;
 pub mod sms;
+mod sms_settings;
 
 pub use requests::{Outgoing, OutgoingError, OutgoingResponse};
 pub(crate) use requests::{read_beginning, request_error};

@@ -15,6 +15,8 @@ use std::{
     time::Duration,
 };
 
+pub use crate::sms_settings::{NEVER_PREFIXES, TextMessageSettings};
+
 /// The time-out of a request to a provider.
 const TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -6,8 +6,8 @@ use portolan_store::{
     Attachments, Audience, DbError, DueWork, MAX_ATTEMPTS, NewEvent, Task, Unit, Verdict,
 };
 use portolan_vocabulary::{
-    Access, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, Retention, SMS_UNDELIVERABLE,
-    TextMessage, Timestamp,
+    Access, Caller, ErrorCode, Failure, LOOKUPS_OF, OUTGOING_SMS, PEOPLE_OF, Retention,
+    SMS_UNDELIVERABLE, TextMessage, Timestamp,
 };
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -209,7 +209,7 @@ impl Host {
             action: &work.action,
             access: Access::Internal,
             input: &work.input,
-            test_mode: work.test_mode,
+            caller: Caller::System { test_mode: work.test_mode },
             via: None,
             task: Some(work.task.clone()),
         };

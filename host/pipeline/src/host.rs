@@ -4,6 +4,7 @@ use crate::{
     audit_limits::AuditLimits,
     idempotency::RunningKeys,
     logs::{Admission, LogBudgets},
+    message_limits::MessageLimits,
     meters::Meters,
     observed::ObservedCall,
     rates::Rates,
@@ -35,6 +36,7 @@ pub struct Host {
     pub sms: Sms,
     pub lookups: Lookups,
     pub rates: Rates,
+    pub(crate) message_limits: MessageLimits,
     pub meters: Meters,
     /// The clock of everything that serves or runs calls.
     pub clock: Clock,
@@ -59,6 +61,7 @@ impl Host {
         sms: Sms,
         lookups: Lookups,
         rates: Rates,
+        message_limits: MessageLimits,
         clock: Clock,
     ) -> Arc<Self> {
         let retry_locks = std::array::from_fn(|_| Mutex::new(()));
@@ -73,6 +76,7 @@ impl Host {
             sms,
             lookups,
             rates,
+            message_limits,
             meters: Meters::default(),
             clock,
             running,

@@ -5,6 +5,7 @@
 //! - `host`: the parts of a running host that a call uses
 //! - `call`: a call by an agent, from its permission to its answer
 //! - `permission`, `rates`: what a caller may do, and how often
+//! - `message_limits`, `text_messages`: which text messages may be sent, and what they may cost
 //! - `idempotency`: the stored answers of calls with an idempotency key
 //! - `run`: a call until its commit, with retries after conflicts
 //! - `execution`, `execute`: one run of an action in a sandbox, for every kind of call
@@ -34,6 +35,7 @@ mod host;
 mod idempotency;
 mod logs;
 mod lookups;
+mod message_limits;
 mod meters;
 mod nested;
 mod observe;
@@ -46,12 +48,14 @@ mod rates;
 mod test_call;
 mod run;
 mod system;
+mod text_messages;
 mod unreadable;
 mod workers;
 
 pub use call::{Call, CallOutcome};
 pub use documents::DocumentLocation;
 pub use host::Host;
+pub use message_limits::MessageLimits;
 pub use meters::Meters;
 pub use observed::ObservedCall;
 pub use operate::Operation;
@@ -59,3 +63,4 @@ pub use outcome::{Answer, Emitted, Meta};
 pub use permission::ensure_permitted;
 pub use rates::{RateLimitState, Rates};
 pub use test_call::{CalleeStubs, Effects, TestCall, TestCallOutcome};
+pub use text_messages::MessageCosts;

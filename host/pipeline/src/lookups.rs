@@ -7,7 +7,7 @@
 use crate::{host::Host, system::SystemCall};
 use portolan_outgoing::lookups::LookupRequest;
 use portolan_store::{DueWork, MAX_ATTEMPTS};
-use portolan_vocabulary::{Access, ErrorCode, Failure};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Host {
             action: &work.action,
             access: Access::Internal,
             input: &input.to_string(),
-            test_mode: work.test_mode,
+            caller: Caller::System { test_mode: work.test_mode },
             via: None,
             task: Some(work.task.clone()),
         };

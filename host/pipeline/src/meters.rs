@@ -38,6 +38,12 @@ struct QuotaLabels {
     quota: &'static str,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MessageLabels {
+    recipient: &'static str,
+    outcome: &'static str,
+}
+
 /// Counts since the start. The labels are actions of the catalog and their error codes, so the number of
 /// counters is bounded.
 #[derive(Debug)]
@@ -46,6 +52,7 @@ pub struct Meters {
     durations: Family<ActionLabels, Histogram, fn() -> Histogram>,
     refusals: Family<RefusalLabels, Counter>,
     exceeded: Family<QuotaLabels, Counter>,
+    messages: Family<MessageLabels, Counter>,
 }
 
 impl Default for Meters {
@@ -55,6 +62,7 @@ impl Default for Meters {
             durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
             refusals: Family::default(),
             exceeded: Family::default(),
+            messages: Family::default(),
         }
     }
 }
@@ -86,6 +94,12 @@ impl Meters {
         self.exceeded.get_or_create(&QuotaLabels { capability, quota }).inc();
     }
 
+    /// Counts a text message that a call wanted to send.
+    pub(super) fn count_text_message(&self, is_known: bool, outcome: &'static str) {
+        let recipient = if is_known { "known" } else { "unknown" };
+        self.messages.get_or_create(&MessageLabels { recipient, outcome }).inc();
+    }
+
     /// Adds the metrics to a registry.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
@@ -108,6 +122,11 @@ impl Meters {
             "quota_refusals",
             "Runs whose writes exceed a quota, by the capability whose quota it is",
             self.exceeded.clone(),
+        );
+        registry.register(
+            "text_messages",
+            "Text messages that calls wanted to send: admitted, or refused for their destination, the caller's address or the budget",
+            self.messages.clone(),
         );
     }
 }

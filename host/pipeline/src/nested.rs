@@ -11,12 +11,14 @@ use crate::{
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
 use portolan_publication::records::Records;
-use portolan_sandbox::{GuestAnswer, HostServices, NestedCall, NestedCallFuture, People, Work};
-use portolan_store::CollectionId;
+use portolan_sandbox::{
+    GuestAnswer, HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture,
+    People, StateFuture, Work,
+};
+use portolan_store::{CollectionId, Unit};
 use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, Invocation, plain_json};
 use serde_json::{Value, json};
 use std::{
-    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
@@ -244,8 +246,12 @@ impl HostServices for Frame {
         Some(Arc::clone(&self.host.feeds.current()?.records))
     }
 
-    fn admit_text_message(&self, address: Option<IpAddr>) -> bool {
-        self.host.rates.count_message(address).is_ok()
+    fn admit_text_message<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        request: MessageRequest<'a>,
+    ) -> StateFuture<'a, Result<(), MessageRefusal>> {
+        Box::pin(self.host.admit_text_message(unit, request))
     }
 
     fn report_unreadable(

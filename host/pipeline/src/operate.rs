@@ -1,8 +1,8 @@
 //! Operator calls, which are internal actions that an operator runs, such as the removal of a listing; and
-//! reads for the pages of the host, which have no agent as caller.
+//! reads and internal actions for the pages of the host.
 
 use crate::{host::Host, system::SystemCall};
-use portolan_vocabulary::{Access, Failure};
+use portolan_vocabulary::{Access, AgentCaller, Caller, Failure};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -22,17 +22,36 @@ pub struct Operation {
 impl Host {
     /// Runs an action of access `internal` as the operator and returns its output.
     pub async fn operate(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
-        self.run_operation(operation, Access::Internal, Some(OPERATOR)).await
+        let caller = Caller::System { test_mode: operation.test_mode };
+        self.run_operation(operation, caller, Access::Internal, Some(OPERATOR)).await
+    }
+
+    /// Runs an action of access `internal` as the host itself and returns its output.
+    pub async fn run_internal(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
+        let caller = Caller::System { test_mode: operation.test_mode };
+        self.run_operation(operation, caller, Access::Internal, None).await
+    }
+
+    /// Runs an action of access `internal` in the name of an agent, whose person has decided so on a page of
+    /// the host, and returns its output.
+    pub async fn run_for_agent(
+        self: &Arc<Self>,
+        operation: &Operation,
+        agent: AgentCaller,
+    ) -> Result<Value, Failure> {
+        self.run_operation(operation, Caller::Agent(agent), Access::Internal, None).await
     }
 
     /// Runs an action of access `read` as the host itself and returns its output.
     pub async fn read(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
-        self.run_operation(operation, Access::Read, None).await
+        let caller = Caller::System { test_mode: operation.test_mode };
+        self.run_operation(operation, caller, Access::Read, None).await
     }
 
     async fn run_operation(
         self: &Arc<Self>,
         operation: &Operation,
+        caller: Caller,
         access: Access,
         via: Option<&'static str>,
     ) -> Result<Value, Failure> {
@@ -41,7 +60,7 @@ impl Host {
             action: &operation.action,
             access,
             input: &operation.input.to_string(),
-            test_mode: operation.test_mode,
+            caller,
             via,
             task: None,
         };

@@ -6,7 +6,7 @@
 
 use crate::{host::Host, system::SystemCall};
 use portolan_store::{DueWork, ErasureCounts, MAX_ATTEMPTS, StateError};
-use portolan_vocabulary::{Access, ErrorCode, Failure, PEOPLE_OF, PeopleRequest};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure, PEOPLE_OF, PeopleRequest};
 use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
@@ -106,7 +106,7 @@ impl Host {
             action: &work.action,
             access: Access::Internal,
             input: &input.to_string(),
-            test_mode: work.test_mode,
+            caller: Caller::System { test_mode: work.test_mode },
             via: None,
             task: None,
         };

@@ -19,23 +19,23 @@ pub(super) struct SystemCall<'a> {
     pub(super) access: Access,
     /// The input as JSON.
     pub(super) input: &'a str,
-    pub(super) test_mode: bool,
+    /// The system, or the agent in whose name a page of the host acts.
+    pub(super) caller: Caller,
     /// The name of the requester in the audit log, such as `operator`.
     pub(super) via: Option<&'static str>,
     pub(super) task: Option<Task>,
 }
 
 impl Host {
-    /// Runs an action as the system and returns its output.
+    /// Runs an action, which no agent calls itself, and returns its output.
     pub(super) async fn run_system_call(
         self: &Arc<Self>,
         call: SystemCall<'_>,
     ) -> Result<Value, Failure> {
         let now = self.clock.now();
         let snapshot = self.catalog.snapshot();
-        let caller = Caller::System { test_mode: call.test_mode };
         let platform = Arc::clone(&snapshot.platform);
-        let mut context = CallContext::new(caller, now, new_request_id(now), platform);
+        let mut context = CallContext::new(call.caller, now, new_request_id(now), platform);
         context.via.extend(call.via.map(str::to_owned));
         let (capability, action) = find(&snapshot, (call.capability, call.action), now)?;
         if action.descriptor.access != call.access {

@@ -12,7 +12,10 @@ use crate::{
 use portolan_catalog::Snapshot;
 use portolan_events::Events;
 use portolan_publication::records::Records;
-use portolan_sandbox::{CallContext, HostServices, NestedCall, NestedCallFuture, People};
+use portolan_sandbox::{
+    CallContext, HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture,
+    People, StateFuture,
+};
 use portolan_store::{
     Attachments, Collection, CollectionId, Document, Expectation, NewEvent, StateError,
     TimerChange, Unit, Verdict,
@@ -22,7 +25,7 @@ use portolan_vocabulary::{
     Access, Caller, ErrorCode, Failure, Invocation, Timestamp, new_request_id,
 };
 use serde_json::{Map, Value};
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 /// The maximum number of documents of a page.
 const PAGE_DOCUMENTS: u32 = 1_000;
@@ -257,8 +260,12 @@ impl HostServices for StubbedServices {
         self.frame.admit_log_message(bytes)
     }
 
-    fn admit_text_message(&self, address: Option<IpAddr>) -> bool {
-        self.frame.admit_text_message(address)
+    fn admit_text_message<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        request: MessageRequest<'a>,
+    ) -> StateFuture<'a, Result<(), MessageRefusal>> {
+        self.frame.admit_text_message(unit, request)
     }
 
     fn report_unreadable(

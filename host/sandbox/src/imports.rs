@@ -35,7 +35,9 @@ impl Import {
 impl Grant {
     /// Returns every grant there is, in the order of the table of interfaces.
     pub fn all() -> Vec<Self> {
-        INTERFACES.iter().filter_map(|interface| interface.grant).collect()
+        let named =
+            INTERFACES.iter().filter_map(|interface| Some((interface.name, interface.grant?)));
+        named.filter(|(name, grant)| *name == grant.name()).map(|(_, grant)| grant).collect()
     }
 }
 
@@ -84,6 +86,7 @@ mod tests {
             ("portolan:capability/context@2.0.0", ImportKind::Open),
             ("portolan:capability/types@2.0.0", ImportKind::Open),
             ("portolan:capability/sms@2.0.0", ImportKind::Sensitive(Grant::Sms)),
+            ("portolan:capability/messages@2.0.0", ImportKind::Sensitive(Grant::Sms)),
             ("portolan:capability/identity@2.0.0", ImportKind::Sensitive(Grant::Identity)),
             ("portolan:capability/root@2.0.0", ImportKind::Unknown),
             ("portolan:capabilities/context@2.0.0", ImportKind::Unknown),

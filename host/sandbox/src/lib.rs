@@ -78,6 +78,9 @@ pub use imports::{Import, ImportKind};
 pub use permit::CallPermit;
 pub use prepare::{PrepareError, Prepared};
 pub use screen::{EXPORTS, screen};
-pub use services::{HostServices, NestedCall, NestedCallFuture, People, StateFuture, Work};
+pub use services::{
+    HostServices, MessageRefusal, MessageRequest, NestedCall, NestedCallFuture, People,
+    StateFuture, Work,
+};
 pub use source::{Program, Source, with_source};
 pub use trap::{CallStack, Frame, GuestTrap};

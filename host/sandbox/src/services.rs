@@ -5,7 +5,7 @@ use crate::{answer::GuestAnswer, context::CallContext};
 use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_store::{Collection, CollectionId, StateError, Unit};
-use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent};
+use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp};
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
 
 /// The services of the host for a call, except the store.
@@ -35,14 +35,39 @@ pub trait HostServices: fmt::Debug + Send + Sync {
     fn admit_log_message(&self, _bytes: usize) -> bool {
         true
     }
-    /// Counts a text message for a caller at this address, and returns whether it may be sent.
-    fn admit_text_message(&self, _address: Option<IpAddr>) -> bool {
-        false
+    /// Counts a text message in the call's unit of work, or returns why it is not sent.
+    fn admit_text_message<'a>(
+        &'a self,
+        _unit: &'a mut Unit,
+        _request: MessageRequest<'a>,
+    ) -> StateFuture<'a, Result<(), MessageRefusal>> {
+        Box::pin(async { Ok(Err(MessageRefusal::Destination)) })
     }
     /// Records that the running capability cannot read a document of its own at this revision.
     fn report_unreadable(&self, _: CollectionId, _id: String, _revision: u64, _reason: String) {}
     /// Runs an action of another capability in the caller's unit of work.
     fn call(self: Arc<Self>, call: NestedCall) -> NestedCallFuture;
+}
+
+/// A text message that a call wants to send.
+#[derive(Debug, Clone, Copy)]
+pub struct MessageRequest<'a> {
+    /// In E.164.
+    pub to: &'a str,
+    /// Whether somebody has proved to hold the number, as the component says.
+    pub is_known: bool,
+    /// The address of the calling agent.
+    pub address: Option<IpAddr>,
+    pub now: Timestamp,
+}
+
+/// The reason why a text message is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MessageRefusal {
+    #[error("the operator sends no messages to numbers with this prefix")]
+    Destination,
+    #[error("too many text messages: try again in {wait_s} seconds")]
+    Limit { wait_s: u32 },
 }
 
 /// The register of people and their agents, read and changed in the unit of work of a call.

@@ -18,6 +18,7 @@ pub(crate) trait Host:
     + Inbox
     + Invoke
     + Lookups
+    + Messages
     + People
     + Platform
     + Secrets
@@ -176,6 +177,12 @@ interface!(platform, Platform {
 
 interface!(sms, Sms {
     fn send(to: &str, text: &str) -> Answer<String>;
+});
+
+interface!(messages, Messages {
+    fn send(
+        to: &str, text: &str, recipient: wit::messages::Recipient
+    ) -> Result<String, wit::messages::Unsent>;
 });
 
 interface!(identity, Identity {

@@ -9,7 +9,10 @@ use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
-use portolan_outgoing::{lookups::LookupSettings, sms::SmsTransport};
+use portolan_outgoing::{
+    lookups::LookupSettings,
+    sms::{SmsTransport, TextMessageSettings},
+};
 use portolan_publication::Provider;
 use portolan_signing::PublicKey;
 use portolan_store::DatabaseUrl;
@@ -61,6 +64,7 @@ pub struct Config {
     pub tokens: Tokens,
     pub webhooks: WebhookSettings,
     pub lookups: LookupSettings,
+    pub text_messages: TextMessageSettings,
     pub mcp: McpSettings,
     pub provider: Provider,
 }
@@ -130,7 +134,12 @@ impl Config {
                 faults.push(format!("retention.{name} is 0: it must be at least 1"));
             }
         }
-        let tables = [raw.webhooks.faults(), raw.lookups.faults(), raw.mcp.faults()];
+        let tables = [
+            raw.webhooks.faults(),
+            raw.lookups.faults(),
+            raw.text_messages.faults(),
+            raw.mcp.faults(),
+        ];
         faults.extend(tables.into_iter().flatten());
         faults.extend(raw.provider.faults());
         faults.extend(raw.publish.faults());
@@ -206,6 +215,7 @@ impl Config {
                     tokens: raw.tokens,
                     webhooks: raw.webhooks,
                     lookups: raw.lookups,
+                    text_messages: raw.text_messages,
                     mcp: raw.mcp,
                     provider: raw.provider,
                 })

@@ -9,7 +9,7 @@ use figment::{
 use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
 use portolan_mcp::McpSettings;
-use portolan_outgoing::lookups::LookupSettings;
+use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::Provider;
 use portolan_vocabulary::{Limits, Quotas, Retention, Roles};
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,7 @@ pub(super) struct RawConfig {
     pub(super) tokens: Tokens,
     pub(super) webhooks: WebhookSettings,
     pub(super) lookups: LookupSettings,
+    pub(super) text_messages: TextMessageSettings,
     pub(super) mcp: McpSettings,
     pub(super) provider: Provider,
 }
@@ -202,6 +203,7 @@ impl Default for RawConfig {
             tokens: Tokens::default(),
             webhooks: WebhookSettings::default(),
             lookups: LookupSettings::default(),
+            text_messages: TextMessageSettings::default(),
             mcp: McpSettings::default(),
             provider: Provider::default(),
         }

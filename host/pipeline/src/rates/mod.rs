@@ -125,11 +125,6 @@ impl Rates {
         self.count_by_address(Rate::AnonymousCalls, address)
     }
 
-    /// Counts a text message for a caller at an address.
-    pub(super) fn count_message(&self, address: Option<IpAddr>) -> Result<(), Failure> {
-        self.count_by_address(Rate::Messages, address)
-    }
-
     fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
         let Some(counters) = &self.0 else { return Ok(()) };
         counters.count_by_address(rate, address)
@@ -202,6 +197,11 @@ impl Counters {
             Arc::new(Counter::new(key, limit, bucket))
         })
     }
+}
+
+/// Returns the text by which all addresses of one client are counted.
+pub(crate) fn address_text(address: IpAddr) -> String {
+    Account::address(address).text()
 }
 
 /// Returns the accounts of an address; none if it is unknown.

@@ -16,7 +16,6 @@ pub(super) enum Rate {
     Requests,
     TokenRequests,
     Registrations,
-    Messages,
 }
 
 /// The parts of a rate.
@@ -111,13 +110,6 @@ impl Rate {
                 policy: "registrations",
                 period: HOUR,
                 limit: |limits| limits.registrations_per_hour,
-                factors: Factors::ADDRESS,
-            },
-            Self::Messages => Row {
-                name: "messages_per_hour",
-                policy: "messages",
-                period: HOUR,
-                limit: |limits| limits.messages_per_hour,
                 factors: Factors::ADDRESS,
             },
         }

@@ -30,6 +30,15 @@ impl Interface {
         Self { name, grant: None, link }
     }
 
+    /// Returns an interface that needs the grant of another one.
+    pub(super) const fn with_grant_of(
+        grant: Grant,
+        name: &'static str,
+        link: fn(&mut Linker<CallState>) -> wasmtime::Result<()>,
+    ) -> Self {
+        Self { name, grant: Some(grant), link }
+    }
+
     /// Returns an interface that needs a grant and has the name of that grant.
     pub(super) const fn sensitive(
         grant: Grant,

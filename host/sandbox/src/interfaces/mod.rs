@@ -33,6 +33,7 @@ mod inbox;
 mod interface;
 mod invoke;
 mod lookups;
+mod messages;
 mod names;
 mod people;
 mod platform;
@@ -61,6 +62,7 @@ pub(super) const INTERFACES: &[Interface] = &[
     platform::INTERFACE,
     source::INTERFACE,
     sms::INTERFACE,
+    messages::INTERFACE,
     identity::INTERFACE,
     inbox::INTERFACE,
     webhooks::INTERFACE,

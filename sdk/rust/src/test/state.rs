@@ -64,6 +64,8 @@ impl imports::Inbox for State {}
 impl imports::People for State {}
 impl imports::Platform for State {}
 impl imports::Sms for State {}
+
+impl imports::Messages for State {}
 impl imports::Webhooks for State {}
 
 impl State {
