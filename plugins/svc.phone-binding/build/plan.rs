@@ -11,6 +11,10 @@ pub(crate) const UNKNOWN: u8 = 0;
 pub(crate) const OTHER: u8 = 1;
 pub(crate) const MOBILE: u8 = 2;
 
+/// The region of the codes of no country: satellites, ships and international networks, whose messages cost
+/// many times as much. The metadata calls some of them mobile.
+const NO_COUNTRY: &str = "001";
+
 /// The regions that share a country code, in the order in which they are tried.
 pub(crate) struct Plan {
     regions: Vec<Region>,
@@ -105,8 +109,9 @@ impl Region {
             of.voicemail(),
         ];
         let mut kinds = Vec::new();
+        let mobile = if region.id() == NO_COUNTRY { OTHER } else { MOBILE };
         let precedence: [(u8, &[Option<&Descriptor>]); 3] =
-            [(OTHER, &special), (MOBILE, &[of.mobile()]), (OTHER, &[of.fixed_line()])];
+            [(OTHER, &special), (mobile, &[of.mobile()]), (OTHER, &[of.fixed_line()])];
         for (kind, described) in precedence {
             kinds.extend(Pattern::described(described)?.map(|pattern| (kind, pattern)));
         }

@@ -1,12 +1,11 @@
 //! Attempts: codes are sent and checked.
 
-use crate::limits::{
-    ADDRESS_PAUSE, CHECKS, FORGET_AFTER, LIFETIME, RESEND_INTERVAL, check_failures, count_send,
-};
+use crate::limits::{CHECKS, LIFETIME, NUMBER_SENDS, RESEND_INTERVAL, count_guess, guess_wait};
+use crate::links::approval_code;
 use crate::phone::{Phone, PhoneError, Scenario, TEST_CODE, parse, scenario};
-use crate::{states::*, types::*};
+use crate::{sending::dispatch, states::*, traffic::Prefixes, types::*};
 use people_kit::hex;
-use portolan_sdk::contract::{AgentCaller, HostError, sms};
+use portolan_sdk::contract::AgentCaller;
 use portolan_sdk::{prelude::*, secrets, time::seconds};
 
 /// Sends a code to a number, unless the agent's last code was sent to this number for the same
@@ -58,12 +57,15 @@ pub(crate) fn send(call: &Call, number: &str, purpose: Purpose) -> Result<Sent> 
         expires_at: now + LIFETIME,
         checks_left: if locks_at_once { 1 } else { CHECKS },
         message_id: None,
+        by_link: false,
+        name: None,
     };
     let id = call.new_id("bnd");
     dispatch(call, caller, &id, &mut bind, &phone, &mut agent.value)?;
     agent.value.bind_id = Some(id.clone());
     AGENTS.save(&mut agent)?;
     BINDS.put(&id, &bind, Expect::Absent)?;
+    APPROVALS.put(&approval_code(&id), &Attempt { bind_id: id.clone() }, Expect::Any)?;
     Ok(sent(&id, &bind, caller))
 }
 
@@ -100,6 +102,7 @@ pub(crate) fn forget(bind_id: &str) -> Result<()> {
     if let Some(message_id) = &bind.value.message_id {
         MESSAGES.delete(message_id, Expect::Any)?;
     }
+    APPROVALS.delete(&approval_code(bind_id), Expect::Any)?;
     Ok(BINDS.delete(bind_id, Expect::Any)?)
 }
 
@@ -111,19 +114,25 @@ pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<
     if bind.value.stage(now) == Stage::Expired {
         return Err(BindError::CodeExpired);
     }
+    if bind.value.by_link {
+        return Err(BindError::NoCodeSent);
+    }
     let (purpose, claimed) = (bind.value.purpose, caller.owner_id.is_some());
     let missing = || BindError::NoPendingBind { claimed };
     let mut record = NUMBERS.get(&bind.value.number)?.ok_or_else(missing)?;
-    check_failures(&mut record.value, purpose, now)?;
+    if let Some(wait) = guess_wait(&mut record.value, now) {
+        return Err(BindError::TooManyAttempts { purpose, wait_s: seconds(wait) });
+    }
     let verified = |stage| BIND.step_to(&bind.id, bind.value.stage, "verify", stage);
     let (right, wrong) = (verified(Stage::Verified)?, verified(Stage::Locked)?);
     let mac = hex::decode(&bind.value.code_mac);
     if secrets::is_mac(mac_input(&bind.id, code).as_bytes(), &mac)? {
         bind.value.stage = right;
         BINDS.save(&mut bind)?;
+        prove(&bind.value, caller.test_mode, now)?;
         return Ok(bind);
     }
-    record.value.failures.push(now);
+    count_guess(&mut record.value, now);
     NUMBERS.save(&mut record)?;
     bind.value.checks_left = bind.value.checks_left.saturating_sub(1);
     if bind.value.checks_left == 0 {
@@ -134,6 +143,29 @@ pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<
         Stage::Locked => locked(purpose),
         _ => BindError::CodeInvalid { bind_id: bind.id },
     })
+}
+
+/// Records that somebody has proved to hold the attempt's number: one more message can be sent to it, and
+/// the links that were sent no longer work.
+pub(crate) fn prove(bind: &Bind, test_mode: bool, now: u64) -> Result<()> {
+    let mut record = NUMBERS.get(&bind.number)?.ok_or_else(no_pending_bind)?;
+    NUMBER_SENDS.give_back(&mut record.value.sends_full_at);
+    record.value.links_after = now;
+    if record.value.proved_at.is_none() && !test_mode {
+        record.value.proved_at = Some(now);
+        if let Ok(phone) = parse(&number(&bind.sealed)?) {
+            Prefixes::of(&phone)?.count_verified(now)?;
+        }
+    }
+    Ok(NUMBERS.save(&mut record)?)
+}
+
+/// Marks an attempt as verified without its code: its person has approved it.
+pub(crate) fn approve(call: &Call, mut bind: Stored<Bind>) -> Result<Bind> {
+    let stage = bind.value.stage(call.now());
+    bind.value.stage = BIND.step(&bind.id, stage, "approve")?;
+    BINDS.save(&mut bind)?;
+    Ok(bind.value)
 }
 
 /// Returns the caller's attempt with this id, or the last one, if it waits for its code or the code
@@ -157,7 +189,7 @@ fn locked(purpose: Purpose) -> BindError {
 }
 
 /// Makes the error for a stored number that is missing, or sealed with a key that no longer exists.
-fn no_pending_bind() -> BindError {
+pub(crate) fn no_pending_bind() -> BindError {
     BindError::NoPendingBind { claimed: false }
 }
 
@@ -171,88 +203,9 @@ pub(crate) fn number(sealed: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&opened).into_owned())
 }
 
-/// Makes a code, counts it, and sends the message, except in test mode.
-fn dispatch(
-    call: &Call,
-    caller: &AgentCaller,
-    id: &str,
-    bind: &mut Bind,
-    phone: &Phone,
-    agent: &mut Agent,
-) -> Result<()> {
-    let now = call.now();
-    let mut record = NUMBERS.get(&bind.number)?.ok_or_else(no_pending_bind)?;
-    let mut block = BLOCKS.get_or_default(&phone.prefix)?;
-    count_send(agent, &mut record.value, &mut block.value, (&bind.number, bind.purpose), now)?;
-    let scenario = scenario(&phone.e164).filter(|_| caller.test_mode);
-    let code = match scenario {
-        // No code of six digits matches this one.
-        Some(Scenario::NeverMatches) => "never".to_owned(),
-        Some(_) => TEST_CODE.to_owned(),
-        None => random_code(call),
-    };
-    bind.code_mac = hex::encode(&secrets::mac(mac_input(id, &code).as_bytes())?);
-    bind.sent_at = now;
-    let expires_at_once = scenario == Some(Scenario::ExpiresAtOnce);
-    bind.expires_at = if expires_at_once { now } else { now + LIFETIME };
-    NUMBERS.save(&mut record)?;
-    let attempt = Attempt { bind_id: id.to_owned() };
-    timers::set(&format!("attempt/{id}"), now + FORGET_AFTER, "forget", &attempt)?;
-    if caller.test_mode {
-        return Ok(());
-    }
-    BLOCKS.save(&mut block)?;
-    let name = caller.agent_name.as_deref().and_then(display_name);
-    let agent_label =
-        name.map_or_else(|| "An agent".to_owned(), |name| format!("The agent \"{name}\""));
-    let purpose = match bind.purpose {
-        Purpose::Claim => format!("It lets {} act for you.", lower(&agent_label)),
-        Purpose::Change => format!("{agent_label} wants to make this your number."),
-    };
-    let text = format!(
-        "Your Portolan code is {code}. {purpose} Do not share it with anyone who calls you."
-    );
-    let message_id = sms::send(&phone.e164, &text).map_err(|error| match error {
-        HostError::Limit(_) => BindError::SmsRateLimited { wait_s: seconds(ADDRESS_PAUSE) },
-        error => error.into(),
-    })?;
-    if let Some(earlier) = &bind.message_id {
-        MESSAGES.delete(earlier, Expect::Any)?;
-    }
-    MESSAGES.put(&message_id, &attempt, Expect::Absent)?;
-    bind.message_id = Some(message_id);
-    Ok(())
-}
-
-fn lower(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
-}
-
-/// Shortens a name that somebody else chose, and removes what a phone would show as a link. Returns
-/// `None` if what is left could deceive the person.
-fn display_name(name: &str) -> Option<String> {
-    let plain = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
-    let name = name.chars().filter(plain).take(30).collect::<String>().trim().to_owned();
-    portolan_names::check(&name).is_ok().then_some(name)
-}
-
-/// Returns six random digits, uniformly distributed.
-fn random_code(call: &Call) -> String {
-    const NUMBERS: u32 = 1_000_000;
-    // Greater numbers are drawn again: with them, low codes would be more frequent.
-    const UNBIASED_BELOW: u32 = u32::MAX - u32::MAX % NUMBERS;
-    loop {
-        let number = u32::from_le_bytes(call.random(4).try_into().unwrap_or_default());
-        if number < UNBIASED_BELOW {
-            return format!("{:06}", number % NUMBERS);
-        }
-    }
-}
-
 /// Returns the text whose MAC is stored. It contains the attempt, so that a code is valid only for
 /// its own attempt.
-fn mac_input(bind_id: &str, code: &str) -> String {
+pub(crate) fn mac_input(bind_id: &str, code: &str) -> String {
     format!("code {bind_id} {code}")
 }
 
@@ -294,27 +247,8 @@ pub(crate) fn sent(id: &str, bind: &Bind, caller: &AgentCaller) -> Sent {
         expires_at: rfc3339(bind.expires_at),
         resend_after: rfc3339(bind.sent_at + RESEND_INTERVAL),
         attempts_left: bind.checks_left,
-        channel: "sms",
+        channel: if bind.by_link { "link" } else { "sms" },
+        approval_code: approval_code(id),
         test_code: caller.test_mode.then(|| Secret(TEST_CODE.to_owned())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_name_that_deceives_nobody_is_quoted() {
-        for (name, quoted) in [
-            ("Harbour", Some("Harbour")),
-            ("go to evil.example/x", Some("go to evilexamplex")),
-            ("Portolan Support", None),
-            ("p0rtolan", None),
-            ("\u{397}arbour", None),
-            ("\u{3164}", None),
-            ("://", None),
-        ] {
-            assert_eq!(display_name(name).as_deref(), quoted, "{name}");
-        }
     }
 }

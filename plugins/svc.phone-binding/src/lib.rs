@@ -3,17 +3,26 @@
 //! The agent's own token is not enough for anything that others see: until a person has proved that
 //! they hold a mobile number, the agent may only read. A number is stored sealed, and found by its
 //! MAC; a code is stored as a MAC and is valid for one attempt of one agent.
+//!
+//! Strangers can ask for codes of any number, so each message also has a link, with which the person gets in
+//! when messages and guesses are used up.
 
 mod bind;
-mod states;
 mod limits;
+mod links;
 mod phone;
 mod plans;
+mod refusals;
+mod sending;
+mod states;
+mod text;
+mod traffic;
 mod types;
 
 use limits::HOLD;
 use people_kit::people::{self, ContactQuery};
-use portolan_sdk::contract::{AgentCaller, HostError, identity, sms};
+use portolan_sdk::contract::messages::{self, Recipient, Unsent};
+use portolan_sdk::contract::{AgentCaller, HostError, identity};
 use portolan_sdk::{prelude::*, time::seconds};
 use states::BIND;
 use types::*;
@@ -26,9 +35,14 @@ struct PhoneBinding;
 ///
 /// Reading needs no claim; every write does. Ask the person for their mobile number, `bind` it,
 /// ask them for the code they received, and `verify` it. From then on the same token may write.
+///
+/// Each message also has a link for the phone that gets it. Whoever opens it signs in there, and can
+/// approve an agent by the `approval_code` that `bind` returns. Somebody else may have used up the messages
+/// of the number: then `channel` is `link`, no message is sent, and the links of the last day are valid again. Show the person the
+/// approval code, and ask them to open the link in the last message from this host.
 #[capability(
     id = "svc.phone-binding", title = "Phone binding", tags = ["identity", "claim"],
-    collections = [AGENTS, BINDS, MESSAGES, NUMBERS, BLOCKS, OWNERS],
+    collections = [AGENTS, BINDS, MESSAGES, APPROVALS, LINKS, NUMBERS, BLOCKS, OWNERS],
     state_machines = [BIND], roles = ["phone_verification"]
 )]
 impl PhoneBinding {
@@ -72,7 +86,8 @@ impl PhoneBinding {
                 bind.value.stage = bind.value.stage(call.now());
                 let sent = bind::sent(&bind.id, &bind.value, caller);
                 Some(view!(sent => Pending {
-                    bind_id, state, allowed_actions, phone_masked, expires_at, attempts_left;
+                    bind_id, state, allowed_actions, phone_masked, expires_at, attempts_left,
+                    channel, approval_code;
                 }))
             }
             Err(
@@ -166,6 +181,45 @@ impl PhoneBinding {
         Ok(notify(&input.agent_id, &input.owner_id, input.linked_existing)?)
     }
 
+    /// Show for which attempt a link was sent. The page of the link calls this; it changes nothing.
+    #[action(access = internal, idempotent)]
+    fn view_link(call: &Call, input: LinkSecret) -> Result<LinkView, BindError> {
+        links::view(call, &input.secret.0)
+    }
+
+    /// Sign in the browser that has opened a link. The page of the link calls this, as the agent of the sign-in.
+    #[action(access = internal, emits = [CLAIMED, LINKED])]
+    fn redeem_link(call: &Call, input: LinkSecret) -> Result<SignedIn, BindError> {
+        let proved = links::redeem(call, &input.secret.0)?;
+        let owner_id = claim(call.require_agent()?, &proved)?.owner_id;
+        Ok(SignedIn { owner_id, phone_masked: proved.masked })
+    }
+
+    /// Find the agent that asked for a person's number and has this approval code.
+    #[action(access = internal, idempotent)]
+    fn find_attempt(call: &Call, input: Approval) -> Result<Candidate, BindError> {
+        let bind = links::candidate(call, &input)?.value;
+        let asked_at = rfc3339(bind.sent_at);
+        Ok(Candidate { agent_id: bind.agent_id, agent_name: bind.name, asked_at })
+    }
+
+    /// Claim an agent for the person who has approved it. The page of the host calls this, as that agent.
+    #[action(access = internal, emits = [CLAIMED, LINKED])]
+    fn approve(call: &Call, input: Approval) -> Result<Verified, BindError> {
+        let caller = call.require_agent()?;
+        let bind = links::candidate(call, &input)?;
+        if bind.value.agent_id != caller.agent_id || caller.owner_id.is_some() {
+            return Err(BindError::AlreadyClaimed);
+        }
+        claim(caller, &bind::approve(call, bind)?)
+    }
+
+    /// Delete a link a day after its message.
+    #[action(access = internal)]
+    fn forget_link(_call: &Call, input: LinkId) -> Result<(), BindError> {
+        links::forget(&input.id)
+    }
+
     /// Delete an attempt a day after its last code.
     #[action(access = internal)]
     fn forget(_call: &Call, input: Attempt) -> Result<(), BindError> {
@@ -180,7 +234,10 @@ impl PhoneBinding {
 }
 
 fn with_next_step(sent: Sent) -> Answer<Sent> {
-    let next = ask_code(sent.bind_id.clone());
+    let next = match sent.channel {
+        "sms" => refusals::ask_code(sent.bind_id.clone()),
+        _ => refusals::status().after_s(refusals::APPROVAL_S),
+    };
     Answer::new(sent).next(next)
 }
 
@@ -244,7 +301,12 @@ fn hold_change(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verif
     let from = call.now() + HOLD;
     if !caller.test_mode {
         let text = "Your Portolan number is to be changed in 24 hours. If this was not you, tell your agent at once to keep this number.";
-        sms::send(&bind::number(&owner.value.sealed)?, text)?;
+        let sent = messages::send(&bind::number(&owner.value.sealed)?, text, Recipient::Known);
+        sent.map_err(|unsent| match unsent {
+            Unsent::Later(wait_s) => BindError::SmsRateLimited { wait_s },
+            Unsent::Destination => BindError::SmsUndeliverable { purpose: Purpose::Change },
+            Unsent::Failed(error) => error.into(),
+        })?;
     }
     let person_key = bind::person_key(proved)?;
     owner.value.next = Some(view!(proved => NextNumber { sealed, masked; person_key, from }));

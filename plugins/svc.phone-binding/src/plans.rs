@@ -62,6 +62,7 @@ mod tests {
                 // If a plan has no separate mobile numbers, a fixed line may be a mobile phone.
                 let fits = |found: Option<Kind>| match of {
                     Type::FixedLine => found.is_some(),
+                    _ if region.id() == "001" => found == Some(Kind::Other),
                     _ => found == Some(kind),
                 };
                 let (split_code, national, found) = split(&digits).unwrap();

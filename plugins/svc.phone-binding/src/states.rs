@@ -29,6 +29,7 @@ pub(crate) const BIND: Machine<Stage> = Machine::new(
         Transition::new("change", &[CodeSent, Expired], &[Superseded]),
         Transition::new("resend", &[CodeSent, Expired], &[CodeSent]),
         Transition::new("verify", &[CodeSent], &[CodeSent, Verified, Locked, Expired]),
+        Transition::internal("approve", &[CodeSent], &[Verified]),
         Transition::internal("undeliverable", &[CodeSent, Expired], &[Failed]),
     ],
 );

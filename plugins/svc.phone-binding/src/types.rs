@@ -1,5 +1,6 @@
-//! Inputs, outputs, refusals and stored documents.
+//! Inputs, outputs and stored documents.
 
+pub(crate) use crate::refusals::{BindError, Result};
 use crate::states::Stage;
 use portolan_sdk::documents::Person;
 use portolan_sdk::documents::PersonalField::Personal;
@@ -16,9 +17,13 @@ pub(crate) const BINDS: Collection<Bind> = Collection::new("binds")
     .people(&[Person::delete("agent_id").fields(&[Personal("sealed"), Personal("masked")])]);
 /// The attempt to which a text message belongs, keyed by the message's id.
 pub(crate) const MESSAGES: Collection<Attempt> = Collection::new("messages").nobody();
+/// The attempt that an approval code names, keyed by the approval code.
+pub(crate) const APPROVALS: Collection<Attempt> = Collection::new("approvals").nobody();
+/// The links of messages, keyed by the MAC of their secret.
+pub(crate) const LINKS: Collection<Link> = Collection::new("links").nobody();
 /// The recent codes of a number, keyed by the number's MAC.
 pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers").nobody();
-/// The recent codes of a block of numbers, keyed by the digits with which its numbers begin.
+/// The recent messages to numbers with one prefix, keyed by the digits with which they begin.
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks").nobody();
 /// The number of a person, keyed by the owner's id.
 pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners")
@@ -86,6 +91,12 @@ pub(crate) struct Bind {
     /// The id of the latest message; `None` in test mode.
     #[serde(default)]
     pub(crate) message_id: Option<String>,
+    /// Whether no code was sent for it, so that only the page of a link leads on.
+    #[serde(default)]
+    pub(crate) by_link: bool,
+    /// The agent's name as messages and pages show it.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
 }
 
 impl Bind {
@@ -99,17 +110,46 @@ impl Bind {
 }
 
 #[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Number {
     /// The key by which the host identifies the person. It stays the same when the keys of MACs
     /// change.
     pub(crate) person_key: String,
-    pub(crate) sends: Vec<u64>,
+    /// When somebody first proved the number.
+    pub(crate) proved_at: Option<u64>,
+    /// When all messages, and all guesses, are available again: see [`Pace`](crate::limits::Pace).
+    pub(crate) sends_full_at: u64,
+    pub(crate) guesses_full_at: u64,
     pub(crate) failures: Vec<u64>,
+    pub(crate) last_link_at: u64,
+    /// Links that were sent until then no longer work, because one of them or a code was used.
+    pub(crate) links_after: u64,
+    /// The expiry of all other links. Each request for a code renews it.
+    pub(crate) links_until: u64,
+}
+
+/// The link of a message.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Link {
+    /// The id of the number's own record.
+    pub(crate) number: String,
+    /// The attempt for which the message was sent.
+    pub(crate) bind_id: String,
+    pub(crate) sent_at: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Block {
-    pub(crate) sends: Vec<u64>,
+    pub(crate) slots: Vec<Slot>,
+}
+
+/// The messages of some minutes.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Slot {
+    pub(crate) from: u64,
+    pub(crate) sent: u64,
+    pub(crate) verified: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -185,6 +225,49 @@ pub(crate) struct Adopted {
     pub(crate) linked_existing: bool,
 }
 
+#[input]
+pub(crate) struct LinkSecret {
+    #[schemars(length(max = 64))]
+    pub(crate) secret: Secret,
+}
+
+/// The id of a link's document.
+#[input]
+pub(crate) struct LinkId {
+    pub(crate) id: String,
+}
+
+#[input]
+pub(crate) struct Approval {
+    /// The person who is signed in.
+    pub(crate) owner_id: String,
+    /// The code that the person's agent shows.
+    #[schemars(length(max = 64))]
+    pub(crate) approval_code: String,
+}
+
+#[output]
+pub(crate) struct LinkView {
+    pub(crate) phone_masked: String,
+    /// The name of the agent for which the message was sent, if it deceives nobody.
+    pub(crate) agent_name: Option<String>,
+    pub(crate) asked_at: String,
+}
+
+#[output]
+pub(crate) struct SignedIn {
+    pub(crate) owner_id: String,
+    pub(crate) phone_masked: String,
+}
+
+#[output]
+pub(crate) struct Candidate {
+    pub(crate) agent_id: String,
+    /// Its name, if it deceives nobody.
+    pub(crate) agent_name: Option<String>,
+    pub(crate) asked_at: String,
+}
+
 /// The data of the host's event about a message.
 #[input]
 pub(crate) struct Undeliverable {
@@ -208,8 +291,12 @@ pub(crate) struct Sent {
     /// The time from which another code can be requested.
     pub(crate) resend_after: String,
     pub(crate) attempts_left: u32,
-    /// Always `sms`.
+    /// `sms`: a code was sent, with a link to a page of this host. `link`: no code was sent, because
+    /// there were too many messages to this number or too many wrong codes. Every link that was sent to the number within a
+    /// day is valid again.
     pub(crate) channel: &'static str,
+    /// What the person enters on the page of the link to approve this agent without a code.
+    pub(crate) approval_code: String,
     /// The code, for an agent in test mode, which gets no message.
     pub(crate) test_code: Option<Secret>,
 }
@@ -245,6 +332,9 @@ pub(crate) struct Pending {
     /// When the code expires (RFC 3339).
     pub(crate) expires_at: String,
     pub(crate) attempts_left: u32,
+    /// As in the answer of `bind`.
+    pub(crate) channel: &'static str,
+    pub(crate) approval_code: String,
 }
 
 #[output]
@@ -257,68 +347,4 @@ pub(crate) struct Change {
 pub(crate) struct State {
     /// The state: `anonymous` or `claimed`.
     pub(crate) state: &'static str,
-}
-
-#[derive(Debug, Refusals)]
-pub(crate) enum BindError {
-    /// This is not a phone number in E.164, such as +12015550123.
-    #[refusal(invalid, next = ask_number(purpose))]
-    PhoneInvalid { purpose: Purpose },
-    /// No code can be sent to this kind of number. A mobile number is needed; in test mode, one of +14155550100 to +14155550116.
-    #[refusal(unprocessable, next = ask_number(purpose))]
-    PhoneNotAllowed { purpose: Purpose },
-    /// This agent is claimed already, by this person or another.
-    #[refusal(conflict, next = status())]
-    AlreadyClaimed,
-    /// Too many codes were sent. Wait before asking for another.
-    #[refusal(too_many, retryable, next = later(wait_s))]
-    SmsRateLimited { wait_s: u32 },
-    /// A code was sent a moment ago. Wait before asking for another.
-    #[refusal(too_many, retryable, next = later(wait_s))]
-    ResendTooSoon { wait_s: u32 },
-    /// The message cannot be delivered to this number.
-    #[refusal(upstream, retryable, next = ask_number(purpose))]
-    SmsUndeliverable { purpose: Purpose },
-    /// There is no attempt to verify. Start one with bind.
-    #[refusal(conflict, next = if claimed { status() } else { Next::claim() })]
-    NoPendingBind { claimed: bool },
-    /// The code does not match.
-    #[refusal(unprocessable, retryable, keep_writes, next = ask_code(bind_id))]
-    CodeInvalid { bind_id: String },
-    /// The code has expired. Ask for another.
-    #[refusal(gone, retryable, next = Next::action(CAPABILITY, "resend"))]
-    CodeExpired,
-    /// Too many wrong codes. Start again with bind.
-    #[refusal(too_many, retryable, keep_writes, next = ask_number(purpose).after_s(wait_s))]
-    TooManyAttempts { purpose: Purpose, wait_s: u32 },
-    /// A change of the number is already pending.
-    #[refusal(conflict, retryable, next = later(wait_s))]
-    ChangeOnHold { wait_s: u32 },
-    #[refusal(transparent)]
-    Common(Refusal),
-}
-
-pub(crate) type Result<T, E = BindError> = std::result::Result<T, E>;
-
-/// Returns the call that requests a number for this purpose.
-fn ask_number(purpose: Purpose) -> Next {
-    match purpose {
-        Purpose::Claim => Next::claim(),
-        Purpose::Change => Next::action(CAPABILITY, "change")
-            .ask("phone", "Which mobile number may I send a code to?"),
-    }
-}
-
-pub(crate) fn ask_code(bind_id: impl Into<String>) -> Next {
-    Next::action(CAPABILITY, "verify")
-        .field("bind_id", bind_id.into())
-        .ask("code", "Which six digits did the text message say?")
-}
-
-fn status() -> Next {
-    Next::action(CAPABILITY, "status")
-}
-
-fn later(wait_s: u32) -> Next {
-    status().after_s(wait_s).then_retry()
 }
