@@ -12,8 +12,9 @@
 //!   (conditional requests), `coding` (content codings), `cors`.
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
-//! - Handlers for people: `map`, `handoff`, the pages of `oauth`. For the provider of text messages:
-//!   `sms`. For the operator: `admin` and its `export`, `audit_export`, `quarantine`, `versions`, `metrics`, behind the
+//! - Handlers for people: `map`, `handoff`, the pages of `oauth`, among them those of the links in text
+//!   messages. For the provider of text messages: `sms`. For the operator: `admin` and its `export`,
+//!   `audit_export`, `quarantine`, `versions`, `metrics`, behind the
 //!   checks of `operator`.
 //! - `fuzzing` is what only fuzz targets call.
 //!

@@ -85,6 +85,14 @@ fn router<S: ServerHandler + Send + 'static>(
         .route("/healthz", get(admin::healthz))
         .route("/v1/sms/reports/{id}", post(sms::report))
         .route("/handoff/{token}", get(handoff::show))
+        .route(
+            "/m/{secret}",
+            get(oauth::message_link::show_link).post(oauth::message_link::follow_link),
+        )
+        .route(
+            "/approve",
+            get(oauth::message_link::show_approval).post(oauth::message_link::submit_approval),
+        )
         .route("/oauth/authorize", get(oauth::authorize::start))
         .route(
             "/oauth/authorize/continue",

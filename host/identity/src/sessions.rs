@@ -37,6 +37,9 @@ pub struct SignInProgress {
     pub agent_id: Option<String>,
     /// The masked number to which a code was sent.
     pub phone_masked: Option<String>,
+    /// Whether no code was sent, because too many messages were: the person can open the last one's link.
+    #[serde(default)]
+    pub by_link: bool,
     /// The error code of the last refusal, for which the page shows a text.
     pub problem: Option<String>,
     /// Seconds since the Unix epoch.
@@ -55,6 +58,16 @@ impl Identity {
         secret::new("")
     }
 
+    /// Returns the text by which a form is recognised as one of a page in the browser with this cookie.
+    pub fn form_token(&self, browser: &str) -> String {
+        secret::hash(&form_secret(browser)).hex()
+    }
+
+    /// Returns whether a form is one of a page in the browser with this cookie.
+    pub fn is_form_token(&self, token: &str, browser: &str) -> bool {
+        secret::matches(&form_secret(browser), token)
+    }
+
     /// Starts the sign-in for a request, in the browser that has this cookie.
     pub fn start_sign_in(&self, request: AuthorizationRequest, browser: &str) -> SignInProgress {
         SignInProgress {
@@ -62,6 +75,7 @@ impl Identity {
             browser: secret::hash(browser).hex(),
             agent_id: None,
             phone_masked: None,
+            by_link: false,
             problem: None,
             exp: self.clock.now().as_secs() + SIGN_IN_S,
         }
@@ -120,4 +134,8 @@ impl Identity {
         commit_or_conflict(unit).await?;
         Ok(())
     }
+}
+
+fn form_secret(browser: &str) -> String {
+    format!("form {browser}")
 }

@@ -7,6 +7,9 @@ use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role, SCOPES};
 use serde_json::{Value, json};
 use std::{net::IpAddr, sync::Arc};
 
+/// The channel of an attempt for which no code was sent.
+const BY_LINK: &str = "link";
+
 /// The change that a step made to the session.
 pub(super) enum SessionChange {
     Unchanged,
@@ -38,12 +41,17 @@ impl SignInActions<'_> {
         let input = json!({ "action": "bind", "phone": as_e164(phone) });
         let result = self.call_phone_verification(&agent_id, input).await?;
         progress.phone_masked = Some(text_member(&result, "phone_masked"));
+        progress.by_link = text_member(&result, "channel") == BY_LINK;
         Ok(SessionChange::Unchanged)
     }
 
-    pub(super) async fn resend(&self, progress: &SignInProgress) -> Result<SessionChange, Failure> {
+    pub(super) async fn resend(
+        &self,
+        progress: &mut SignInProgress,
+    ) -> Result<SessionChange, Failure> {
         let agent_id = progress.agent_id.as_deref().unwrap_or_default();
-        self.call_phone_verification(agent_id, json!({ "action": "resend" })).await?;
+        let result = self.call_phone_verification(agent_id, json!({ "action": "resend" })).await?;
+        progress.by_link = text_member(&result, "channel") == BY_LINK;
         Ok(SessionChange::Unchanged)
     }
 

@@ -43,7 +43,7 @@ const SCOPE_TEXTS: [(Access, &str); 3] = [
 const TOO_MANY_AGENTS: &str = "not_permitted";
 
 /// The page's text for each error code of a capability.
-const PROBLEMS: [(&str, &str); 12] = [
+const PROBLEMS: [(&str, &str); 13] = [
     (
         "phone_invalid",
         "This is not a mobile number in the international form, such as +1 201 555 0123.",
@@ -60,7 +60,11 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("sms_undeliverable", "The message could not be delivered. Check the number."),
     ("code_invalid", "This is not the code. Look at the newest message, and try again."),
     ("code_expired", "The code has expired. Ask for a new one."),
-    ("too_many_attempts", "There were too many wrong codes. Ask for a new one in a while."),
+    (
+        "too_many_attempts",
+        "There were too many wrong codes. Open the link of the last message from us in this browser, or ask for a new code in a while.",
+    ),
+    ("no_code_sent", "No code was sent. Open the link of the last message from us."),
     ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
     (
         TOO_MANY_AGENTS,
@@ -85,6 +89,7 @@ struct CodePage<'a> {
     steps: &'a str,
     problem: Option<&'static str>,
     phone_masked: &'a str,
+    by_link: bool,
 }
 
 #[derive(Template)]
@@ -108,11 +113,11 @@ struct StopPage<'a> {
     text: &'a str,
 }
 
-fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
+pub(super) fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
     page(status, &StopPage { title, text }, FormTargets::ThisHost)
 }
 
-fn failure_page(error: &IdentityError) -> Response {
+pub(super) fn failure_page(error: &IdentityError) -> Response {
     tracing::error!(%error, "the sign-in page cannot answer");
     let text = "Something went wrong on our side. Go back to the application and try again.";
     stop_page(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
@@ -185,7 +190,10 @@ fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<SignI
     app.host.identity.verify_progress(parameters.get("steps")?, cookies.browser().as_deref())
 }
 
-async fn find_session(app: &App, cookies: &Cookies<'_>) -> Result<Option<Session>, IdentityError> {
+pub(super) async fn find_session(
+    app: &App,
+    cookies: &Cookies<'_>,
+) -> Result<Option<Session>, IdentityError> {
     match cookies.session() {
         Some(cookie) => app.host.identity.find_session_by_cookie(&cookie).await,
         None => Ok(None),
@@ -231,7 +239,9 @@ async fn show_progress(app: &App, cookies: Cookies<'_>, progress: &SignInProgres
             page(StatusCode::OK, &consent, FormTargets::AnyHost)
         }
         (None, Some(phone_masked)) => {
-            page(StatusCode::OK, &CodePage { steps, problem, phone_masked }, FormTargets::ThisHost)
+            let by_link = progress.by_link;
+            let code = CodePage { steps, problem, phone_masked, by_link };
+            page(StatusCode::OK, &code, FormTargets::ThisHost)
         }
         (None, None) => {
             page(StatusCode::OK, &PhonePage { request, steps, problem }, FormTargets::AnyHost)
@@ -274,7 +284,7 @@ pub(crate) async fn submit_step(
     let actions = SignInActions { app: &app, request_id, address };
     let result = match field("step") {
         "phone" => actions.bind(&mut progress, field("phone")).await,
-        "resend" => actions.resend(&progress).await,
+        "resend" => actions.resend(&mut progress).await,
         "code" => actions.verify(&mut progress, field("code")).await,
         "restart" => {
             progress.phone_masked = None;
@@ -320,7 +330,7 @@ pub(crate) async fn submit_step(
     }
 }
 
-async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SessionChange, Failure> {
+pub(super) async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SessionChange, Failure> {
     if let Some(cookie) = cookies.session() {
         app.host.identity.end_session(&cookie).await?;
     }

@@ -4,6 +4,7 @@ mod actions;
 pub(super) mod authorize;
 mod browser;
 mod client;
+pub(super) mod message_link;
 pub(super) mod register;
 pub(super) mod token;
 

@@ -1,0 +1,292 @@
+//! The pages of the link in a text message. Opening the link changes nothing, because phones fetch links to
+//! preview them. With a form, the person signs in the browser that has opened it. Signed in, they can approve
+//! an agent whose approval code they enter; the page names it before.
+
+use crate::{
+    App,
+    address::ClientAddress,
+    oauth::{
+        authorize::{failure_page, find_session, sign_out, stop_page},
+        browser::{Cookies, FormTargets, page, see_other},
+        client::{Form, form, parameters},
+    },
+};
+use askama::Template;
+use axum::{
+    body::Bytes,
+    extract::{
+        Path, RawQuery, State,
+        rejection::{BytesRejection, PathRejection},
+    },
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use axum_extra::extract::CookieJar;
+use portolan_identity::Session;
+use portolan_pipeline::Operation;
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The page for a person who is signed in.
+const APPROVAL_PATH: &str = "/approve";
+/// The name of the agent that signs in a person by a link.
+const SIGN_IN_NAME: &str = "The link of a text message";
+
+/// What a link says of the message that it was in.
+#[derive(Deserialize)]
+struct LinkView {
+    phone_masked: String,
+    agent_name: Option<String>,
+    asked_at: String,
+}
+
+#[derive(Deserialize)]
+struct SignedIn {
+    owner_id: String,
+    phone_masked: String,
+}
+
+/// An agent that asks to act for the person.
+#[derive(Deserialize)]
+struct Candidate {
+    agent_id: String,
+    agent_name: Option<String>,
+    asked_at: String,
+}
+
+#[derive(Template)]
+#[template(path = "link.html")]
+struct LinkPage<'a> {
+    link: LinkView,
+    form_token: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "approve.html")]
+struct ApprovalPage<'a> {
+    phone_masked: &'a str,
+    form_token: &'a str,
+    problem: Option<String>,
+    approval_code: &'a str,
+    candidate: Option<Candidate>,
+}
+
+/// Shows what a link does.
+pub(crate) async fn show_link(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+    secret: Result<Path<String>, PathRejection>,
+) -> Response {
+    if let Err(failure) = app.host.rates.count_page_view(address) {
+        return failed(&failure);
+    }
+    match view_link(&app, secret).await {
+        Ok((_, link)) => {
+            let (form_token, cookies) = form_token(&app, Cookies::new(jar, &app));
+            let shown = LinkPage { link, form_token: &form_token };
+            cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+        }
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// Signs in the browser that has opened a link.
+pub(crate) async fn follow_link(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+    secret: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    if own_form(&app, &cookies, &headers, body).is_none() {
+        return foreign_form();
+    }
+    let viewed = match app.host.rates.count_page_view(address) {
+        Ok(()) => view_link(&app, secret).await,
+        Err(failure) => Err(failure),
+    };
+    let signed_in = match viewed {
+        Ok((secret, _)) => sign_in(&app, &secret).await,
+        Err(failure) => Err(failure),
+    };
+    match signed_in {
+        Ok(cookie) => cookies.set_session(cookie).add_to(see_other(APPROVAL_PATH)),
+        Err(failure) => failed(&failure),
+    }
+}
+
+/// Shows the form for an approval code, or the agent that has one.
+pub(crate) async fn show_approval(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    if let Err(failure) = app.host.rates.count_page_view(address) {
+        return failed(&failure);
+    }
+    let session = match find_session(&app, &cookies).await {
+        Ok(Some(session)) => session,
+        Ok(None) => return signed_out(),
+        Err(error) => return failure_page(&error),
+    };
+    let query = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
+    let approval_code = query.get("approval_code").map(String::as_str).unwrap_or_default();
+    let found = match approval_code {
+        "" => Ok(None),
+        code => find_candidate(&app, &session, code).await.map(Some),
+    };
+    let (candidate, problem) = match found {
+        Ok(candidate) => (candidate, None),
+        Err(failure) if failure.kind.http_status() < 500 => {
+            let text = "No agent with this code has asked for your number in the last ten minutes.";
+            (None, Some(text.to_owned()))
+        }
+        Err(failure) => return failed(&failure),
+    };
+    let (form_token, cookies) = form_token(&app, cookies);
+    let (phone_masked, form_token) = (&*session.phone_masked, &*form_token);
+    let shown = ApprovalPage { phone_masked, form_token, problem, approval_code, candidate };
+    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+}
+
+/// Claims the agent that the page has named, or signs the person out.
+pub(crate) async fn submit_approval(
+    State(app): State<Arc<App>>,
+    jar: CookieJar,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
+    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    match field("step") {
+        "approve" => {
+            let session = match find_session(&app, &cookies).await {
+                Ok(Some(session)) => session,
+                Ok(None) => return signed_out(),
+                Err(error) => return failure_page(&error),
+            };
+            match approve(&app, &session, field("approval_code")).await {
+                Ok(()) => {
+                    let text = "The agent acts for you from now on. Go back to it. You can revoke it at any time: ask any of your agents.";
+                    stop_page(StatusCode::OK, "Approved", text)
+                }
+                Err(failure) => failed(&failure),
+            }
+        }
+        "sign_out" => match sign_out(&app, &cookies).await {
+            Ok(_) => cookies.end_session().add_to(see_other(APPROVAL_PATH)),
+            Err(failure) => failed(&failure),
+        },
+        _ => foreign_form(),
+    }
+}
+
+async fn view_link(
+    app: &App,
+    secret: Result<Path<String>, PathRejection>,
+) -> Result<(String, LinkView), Failure> {
+    let Path(secret) = secret.map_err(|_| Failure::new(ErrorCode::NotFound))?;
+    let view = run(app, "view_link", json!({ "secret": secret }), None).await?;
+    Ok((secret, view))
+}
+
+/// Uses a link and starts a session. Returns the session's cookie.
+async fn sign_in(app: &App, secret: &str) -> Result<String, Failure> {
+    let identity = &app.host.identity;
+    let agent = identity.register_sign_in_agent(SIGN_IN_NAME).await?;
+    let agent_id = agent.agent_id.clone();
+    let signed_in: Result<SignedIn, Failure> =
+        run(app, "redeem_link", json!({ "secret": secret }), Some(agent)).await;
+    identity.revoke_sign_in_agent(&agent_id).await?;
+    let SignedIn { owner_id, phone_masked } = signed_in?;
+    Ok(identity.start_session(Session { owner_id, phone_masked }).await?)
+}
+
+async fn find_candidate(app: &App, session: &Session, code: &str) -> Result<Candidate, Failure> {
+    let input = json!({ "owner_id": session.owner_id, "approval_code": code });
+    run(app, "find_attempt", input, None).await
+}
+
+async fn approve(app: &App, session: &Session, code: &str) -> Result<(), Failure> {
+    let candidate = find_candidate(app, session, code).await?;
+    let agent = app.host.identity.lookup_caller(&candidate.agent_id).await?;
+    let input = json!({ "owner_id": session.owner_id, "approval_code": code });
+    let _claimed: Value = run(app, "approve", input, Some(agent)).await?;
+    // Agents that sign in a browser are never claimed.
+    let agent = app.host.identity.lookup_caller(&candidate.agent_id).await?;
+    match agent.owner_id.as_deref() == Some(&session.owner_id) {
+        true => Ok(()),
+        false => Err(Failure::new(ErrorCode::NotPermitted)
+            .message("This code belongs to a sign-in in another browser, not to an agent.")),
+    }
+}
+
+/// Runs an internal action of the capability that verifies phone numbers, in the name of an agent or of the
+/// host itself.
+async fn run<T: DeserializeOwned>(
+    app: &App,
+    action: &str,
+    input: Value,
+    agent: Option<AgentCaller>,
+) -> Result<T, Failure> {
+    let snapshot = app.host.catalog.snapshot();
+    let capability = snapshot.holder(Role::PhoneVerification)?.id.to_string();
+    let operation = Operation { capability, action: action.to_owned(), input, test_mode: false };
+    let output = match agent {
+        Some(agent) => app.host.run_for_agent(&operation, agent).await?,
+        None => app.host.run_internal(&operation).await?,
+    };
+    serde_json::from_value(output).map_err(|error| {
+        tracing::error!(action, %error, "the answer of the capability cannot be parsed");
+        Failure::new(ErrorCode::InternalError)
+    })
+}
+
+/// Returns the text that proves that a form is from a page of this browser, with the cookie to which it
+/// belongs.
+fn form_token<'a>(app: &App, cookies: Cookies<'a>) -> (String, Cookies<'a>) {
+    let identity = &app.host.identity;
+    match cookies.browser() {
+        Some(browser) => (identity.form_token(&browser), cookies),
+        None => {
+            let browser = identity.new_browser_cookie();
+            (identity.form_token(&browser), cookies.set_browser(browser))
+        }
+    }
+}
+
+/// Returns a submitted form, if it is from a page of this browser.
+fn own_form(
+    app: &App,
+    cookies: &Cookies<'_>,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Option<Form> {
+    let form = form(headers, body).ok()?;
+    let is_own = app.host.identity.is_form_token(form.get("form_token")?, &cookies.browser()?);
+    is_own.then_some(form)
+}
+
+fn foreign_form() -> Response {
+    let text = "It was opened in another browser. Open the link of the message again.";
+    stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
+}
+
+fn signed_out() -> Response {
+    let text = "Open the link of a message from this host on your phone. If it has expired, ask for another code.";
+    stop_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
+}
+
+fn failed(failure: &Failure) -> Response {
+    let status = StatusCode::from_u16(failure.kind.http_status());
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    stop_page(status, "This did not work", &failure.message)
+}
