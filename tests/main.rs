@@ -86,6 +86,7 @@ mod cases {
     mod mcp_examples;
     mod mcp_streams;
     mod mcp_tools;
+    mod message_links;
     mod metrics;
     mod migration;
     mod modes;
@@ -146,6 +147,7 @@ mod cases {
     mod thread_meetings;
     mod thread_meetings_conflicts;
     mod thread_meetings_files;
+    mod text_messages;
     mod threat_model;
     mod toolchains;
     mod torture;

@@ -106,6 +106,7 @@ async fn a_known_number_is_answered_like_an_unknown_one() {
             assert!(value.as_str().unwrap().starts_with(own), "{name} {value}");
         }
         answer["result"]["phone_masked"].take();
+        assert_eq!(answer["result"]["approval_code"].take().as_str().unwrap().len(), 9);
         answer["next"]["input"]["bind_id"].take();
         answer["meta"]["request_id"].take();
         answers.push((reply.status, answer));
@@ -214,9 +215,10 @@ async fn an_attempt_is_removed_after_a_day() {
     let agent = host.agent().await;
     agent.result(BINDING, bind(ADA)).await;
     agent.result(BINDING, verify(&code(&host, 1).await)).await;
-    let kept =
-        "SELECT id FROM documents WHERE body IS NOT NULL AND (id LIKE 'bnd_%' OR id LIKE 'sms_%')";
-    assert_eq!(host.database().texts(kept).await.len(), 2);
+    let kept = "SELECT d.id FROM documents d JOIN collections c ON c.id = d.collection
+         WHERE d.body IS NOT NULL AND c.capability = 'svc.phone-binding'
+         AND c.name IN ('binds', 'messages', 'approvals', 'links')";
+    assert_eq!(host.database().texts(kept).await.len(), 4);
     host.advance(DAY).await;
     assert_eq!(host.database().texts(kept).await, Vec::<String>::new());
     assert_eq!(agent.result(BINDING, json!({ "action": "status" })).await["state"], "claimed");

@@ -44,6 +44,8 @@ pub struct Page {
     pub reply: Reply,
     /// The field `steps` of the page's forms: the signed progress of the sign-in.
     pub steps: String,
+    /// The field by which a form proves that it is from a page of this browser.
+    pub form_token: String,
     pub heading: String,
 }
 
@@ -51,12 +53,14 @@ impl Page {
     fn of(reply: Reply) -> Self {
         let html = Html::parse_document(&reply.text);
         let select = |selector: &str| html.select(&Selector::parse(selector).unwrap()).next();
-        let steps = select("input[name=steps]")
-            .and_then(|element| element.attr("value"))
-            .unwrap_or_default();
+        let field = |name: &str| {
+            let element = select(&format!("input[name={name}]"));
+            element.and_then(|element| element.attr("value")).unwrap_or_default().to_owned()
+        };
+        let (steps, form_token) = (field("steps"), field("form_token"));
         let heading =
             select("h1").map(|element| element.text().collect::<String>()).unwrap_or_default();
-        Self { steps: steps.to_owned(), heading, reply }
+        Self { steps, form_token, heading, reply }
     }
 
     pub fn error_text(&self) -> String {
@@ -103,6 +107,16 @@ impl<'a> Person<'a> {
                 let next = next.to_owned();
                 self.open(&next).await
             }
+            _ => Page::of(reply),
+        }
+    }
+
+    /// Sends a form to a path, and follows redirects within the host.
+    pub async fn submit_to(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
+        let request = self.client.post(format!("{}{path}", self.host.url)).form(form);
+        let reply = self.send(request).await;
+        match reply.header("location").to_owned() {
+            next if next.starts_with('/') => self.open(&next).await,
             _ => Page::of(reply),
         }
     }
