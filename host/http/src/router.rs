@@ -1,9 +1,9 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, admission::count_request, agents, audit_export, call, capabilities, challenge, cors,
-    dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, metrics, oauth,
-    openapi, operator::require_operator, quarantine, refusal, request_id, sms, versions,
+    App, admin, admission::count_request, agents, audit_export, call, capabilities, challenge,
+    cors, dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, metrics,
+    oauth, openapi, operator::require_operator, quarantine, refusal, request_id, sms, versions,
 };
 use axum::{
     Router,

@@ -38,7 +38,7 @@ impl fmt::Debug for Exchange {
 
 impl Exchange {
     pub(super) fn new(keys: &Keyring) -> Self {
-        let mac_key = keys.derive(Keyring::RATES).into_iter().next().unwrap_or_default();
+        let mac_key = keys.derive(Keyring::RATES).first().copied().unwrap_or_default();
         Self { mac_key, queue: Mutex::default(), restored: Mutex::default() }
     }
 
