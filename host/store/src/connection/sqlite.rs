@@ -7,7 +7,7 @@ use super::{
 };
 use crate::error::DbError;
 use sqlx::{
-    SqlitePool,
+    Connection as _, SqlitePool,
     migrate::Migrator,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -70,7 +70,13 @@ impl Sqlite {
             .busy_timeout(Duration::from_secs(5));
         let pool =
             || SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
-        let write_pool = open_pool(pool().max_connections(1), options.clone()).await?;
+        // SQLite rolls back by itself when the disk fails, and then the connection's own rollback fails: such a
+        // connection would begin no further transaction.
+        let writing = pool().max_connections(1).before_acquire(|connection, _| {
+            let is_usable = !connection.is_in_transaction();
+            Box::pin(async move { Ok(is_usable) })
+        });
+        let write_pool = open_pool(writing, options.clone()).await?;
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
         MIGRATIONS.run(&write_pool).await?;
         let read_only = options.read_only(true).create_if_missing(false);
