@@ -69,7 +69,8 @@ pub(super) fn check_answer(
                 .map_err(|_| invalid_answer("its output is not JSON"))?;
             if let Some(conflict) = action.schemas.output.violations(&output) {
                 return Err(invalid_answer(&format!(
-                    "its output does not satisfy the output schema: {conflict}"
+                    "its output does not fit its declaration: {}; correct the answer or the declaration",
+                    describe_violations(&conflict, &output)
                 )));
             }
             Ok((output, parse_object(next, "its next step is not a JSON object")?))
@@ -84,6 +85,46 @@ pub(super) fn check_answer(
             failure.next = parse_object(next, "its next step is not a JSON object")?.map(Box::new);
             Err(failure)
         }
+    }
+}
+
+/// Says of each member that breaks the schema what is declared and what came: of a value only its kind, because
+/// the value can be personal data.
+fn describe_violations(conflict: &Value, output: &Value) -> String {
+    let errors = conflict.get("errors").and_then(Value::as_array).into_iter().flatten();
+    let sentences: Vec<_> = errors.map(|error| describe_violation(error, output)).collect();
+    sentences.join("; ")
+}
+
+fn describe_violation(error: &Value, output: &Value) -> String {
+    let text = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (pointer, rule) = (text("pointer"), text("rule"));
+    let member = if pointer.is_empty() { "the output" } else { pointer };
+    let expected = error.get("expected").unwrap_or(&Value::Null);
+    match (rule, output.pointer(pointer)) {
+        ("required", _) => format!("{member} is declared and is missing"),
+        ("additionalProperties" | "unevaluatedProperties", _) => {
+            let declared = expected.as_array().into_iter().flatten().filter_map(Value::as_str);
+            let declared: Vec<_> = declared.collect();
+            format!("{member} is not declared; the declared members are: {}", declared.join(", "))
+        }
+        (_, came) => {
+            let came = came.map_or("nothing", kind_of);
+            format!("{member} is {came}, and the declaration says {rule} {expected}")
+        }
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if number.is_f64() => "a number",
+        Value::Number(_) => "an integer",
+        Value::String(text) if text.is_empty() => "an empty string",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
     }
 }
 
@@ -120,4 +161,25 @@ pub(super) fn declared_failure(
         next: None,
         kind: error.kind,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_violation_names_the_member_the_declaration_and_what_came() {
+        let output = json!({ "books": [{ "title": 5, "note": "secret" }] });
+        let conflict = json!({ "kind": "validation", "errors": [
+            { "pointer": "/books/0/title", "rule": "type", "expected": "string" },
+            { "pointer": "/books/0/isbn", "rule": "required", "expected": { "type": "string" } },
+            { "pointer": "/books/0/note", "rule": "additionalProperties", "expected": ["title", "isbn"] },
+        ] });
+        assert_eq!(
+            describe_violations(&conflict, &output),
+            "/books/0/title is an integer, and the declaration says type \"string\"; \
+             /books/0/isbn is declared and is missing; \
+             /books/0/note is not declared; the declared members are: title, isbn"
+        );
+    }
 }

@@ -80,7 +80,10 @@ impl Frame {
             .and_then(|()| find(&self.snapshot, (&*capability, &*action), context.now));
         let (capability, action) = match callee {
             Ok(callee) => callee,
-            Err(failure) => return (self.fail(failure, false), Some(work)),
+            Err(failure) => {
+                self.log_absent(&context.request_id, (&capability, &action), &failure);
+                return (self.fail(failure, false), Some(work));
+            }
         };
         let started = Instant::now();
         let Work { mut unit, collections, read_only, services } = work;
@@ -116,6 +119,24 @@ impl Frame {
         }
         let work = Work { unit, collections, read_only, services };
         (self.guest_answer(outcome, keep_writes), Some(work))
+    }
+
+    /// Logs that the callee of a nested call is absent, for the author and the operator.
+    fn log_absent(&self, request: &str, (id, name): (&str, &str), failure: &Failure) {
+        let fix = match ErrorCode::from_name(&failure.error_code) {
+            Some(ErrorCode::UnknownCapability) => {
+                "this host does not serve that capability; put it into the catalog folder (with `portolan dev`: --with FOLDER)"
+            }
+            Some(ErrorCode::UnknownAction) => {
+                "that capability has no such action; correct its name, or install the version that has it"
+            }
+            _ => return,
+        };
+        let text = format!("calls {id}.{name}: {fix}");
+        let (capability, action) = (&*self.capability.id, &*self.action);
+        if self.host.admit_log_message(capability, text.len()) {
+            tracing::warn!(capability, action, request, "{text}");
+        }
     }
 
     /// Ensures that the running capability declares a nested call, which is neither in a cycle nor nested

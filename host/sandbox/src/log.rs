@@ -46,6 +46,10 @@ impl GuestLog {
         self.last_words.extend(bytes.filter(|byte| *byte != 0).take(remaining));
     }
 
+    pub(super) fn has_last_words(&self) -> bool {
+        !self.last_words.is_empty()
+    }
+
     /// Returns the last words as one line, or `stderr` if there are no last words; `None` if both are
     /// empty.
     pub(super) fn last_words(&self, stderr: impl FnOnce() -> String) -> Option<String> {

@@ -76,7 +76,10 @@ impl CallState {
     }
 
     fn log_lines(&mut self, printed: Printed) {
-        for (stream, line) in printed.lines {
+        // What a guest's runtime prints after the guest said why it traps is the same once more.
+        let is_told = self.log.has_last_words();
+        let lines = printed.lines.into_iter();
+        for (stream, line) in lines.filter(|(stream, _)| !is_told || *stream != Stream::Error) {
             let level = match stream {
                 Stream::Out => Level::Info,
                 Stream::Error => Level::Warn,

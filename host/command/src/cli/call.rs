@@ -1,11 +1,13 @@
 //! `portolan call`.
 
-use crate::cli::client::{PublicAddress, block_on, client, unreachable_host};
-use anyhow::{Context as _, bail};
+use crate::cli::{
+    client::{PublicAddress, block_on, client, unreachable_host},
+    credentials::{live_token, test_token},
+};
+use anyhow::Context as _;
 use clap::Args;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::{path::PathBuf, process::ExitCode};
+use serde_json::Value;
+use std::process::ExitCode;
 
 /// Arguments of `portolan call`.
 #[derive(Debug, Args)]
@@ -21,6 +23,13 @@ pub(super) struct Call {
     /// or else a new anonymous agent
     #[arg(long, env = "PORTOLAN_TOKEN", hide_env_values = true)]
     token: Option<String>,
+    /// Call as an agent of test mode, which is registered once and kept; the host allows it with
+    /// test_mode = "on" or --test-mode
+    #[arg(long)]
+    test_mode: bool,
+    /// Call as an agent of test mode that a test person has claimed, so that it may write
+    #[arg(long, requires = "test_mode")]
+    claimed: bool,
 }
 
 impl Call {
@@ -37,11 +46,9 @@ impl Call {
         let url = self.host.url();
         let client = client()?;
         let token = match self.token {
+            _ if self.test_mode => test_token(&client, url, self.claimed).await?,
             Some(token) => token,
-            None => match Credentials::find_installed(url) {
-                Some(credentials) => credentials.token(&client, url).await?,
-                None => Credentials::register(&client, url).await?.token(&client, url).await?,
-            },
+            None => live_token(&client, url).await?,
         };
         let response = client
             .post(format!("{url}/v1/capabilities/{}/call", self.id))
@@ -54,64 +61,5 @@ impl Call {
         let answer: Value = response.json().await.context("the answer is not JSON")?;
         line!("{answer:#}");
         Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-    }
-}
-
-/// A client's id, with its secret or its key.
-struct Credentials {
-    client_id: String,
-    secret: String,
-}
-
-/// The content of the file that the installer writes.
-#[derive(Deserialize)]
-struct CredentialsFile {
-    base_url: String,
-    client_id: String,
-    client_key: String,
-}
-
-impl Credentials {
-    /// Returns the credentials that the installer of this host has stored, if it has stored any.
-    fn find_installed(url: &str) -> Option<Self> {
-        let folder =
-            |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
-        let text = std::fs::read_to_string(folder.join("portolan/credentials.json")).ok()?;
-        let file: CredentialsFile = serde_json::from_str(&text).ok()?;
-        let is_for_host = file.base_url.trim_end_matches('/') == url;
-        is_for_host.then_some(Self { client_id: file.client_id, secret: file.client_key })
-    }
-
-    /// Registers an anonymous agent and returns its credentials.
-    async fn register(client: &reqwest::Client, url: &str) -> anyhow::Result<Self> {
-        let registered: Value = client
-            .post(format!("{url}/v1/agents/register"))
-            .json(&json!({ "type": "anonymous", "agent_name": "command line" }))
-            .send()
-            .await
-            .with_context(|| unreachable_host(url))?
-            .json()
-            .await?;
-        let field = |name: &str| registered.get(name).and_then(Value::as_str).map(str::to_owned);
-        match (field("client_id"), field("client_secret")) {
-            (Some(client_id), Some(secret)) => Ok(Self { client_id, secret }),
-            _ => bail!("the host did not register an agent: {registered}"),
-        }
-    }
-
-    async fn token(&self, client: &reqwest::Client, url: &str) -> anyhow::Result<String> {
-        let form = [
-            ("grant_type", "client_credentials"),
-            ("client_id", &self.client_id),
-            ("client_secret", &self.secret),
-        ];
-        let request = client.post(format!("{url}/oauth/token")).form(&form);
-        let answer = request.send().await.with_context(|| unreachable_host(url))?;
-        let issued: Value = answer.json().await?;
-        match issued.get("access_token").and_then(Value::as_str) {
-            Some(token) => Ok(token.to_owned()),
-            None => bail!("the host did not issue a token: {issued}"),
-        }
     }
 }

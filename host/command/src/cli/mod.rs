@@ -12,6 +12,7 @@ mod call;
 mod catalog;
 mod check;
 mod client;
+mod credentials;
 mod database;
 mod dead_letters;
 mod demo;

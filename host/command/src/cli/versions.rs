@@ -2,12 +2,12 @@
 
 use crate::{
     cli::{
+        check,
         client::{Operator, block_on, text},
         registry::{Pulled, RegistryAccess, parse_address},
     },
     config::{Config, FILE, Flags},
 };
-use anyhow::Context as _;
 use clap::Args;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
@@ -79,6 +79,9 @@ impl Publish {
     async fn publish(self) -> anyhow::Result<ExitCode> {
         let Self { component, name, access, decision } = self;
         let (content, default_name, source) = read_component(&component, &access).await?;
+        // A host that refuses the operator closes the connection while a component is still being sent, and
+        // its answer is lost. A request without a body shows that answer first.
+        decision.operator.get("/catalog", &[]).await?;
         let mut query = vec![("file", name.unwrap_or(default_name)), ("source", source)];
         query.extend(decision.by.clone().map(|by| ("by", by)));
         let add_content = |request: RequestBuilder| request.query(&query).body(content);
@@ -98,8 +101,7 @@ async fn read_component(
         let Pulled { content, pinned, file } = access.pull(&address?, limit).await?;
         return Ok((content, file, pinned));
     }
-    let content =
-        fs::read(component).with_context(|| format!("cannot read {}", component.display()))?;
+    let content = check::read_component(component)?;
     let name = component.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let path = fs::canonicalize(component).unwrap_or_else(|_| component.to_owned());
     Ok((content, name, format!("the file {}", path.display())))

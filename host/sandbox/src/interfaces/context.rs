@@ -52,6 +52,7 @@ impl context::Host for CallState {
     fn last_words(&mut self, part: context::Words) -> Result<()> {
         let context::Words { a, b, c, d, e, f, g, h } = part;
         let bytes = [a, b, c, d, e, f, g, h].into_iter().flat_map(u64::to_le_bytes);
+        self.log_printed();
         self.log.append_last_words(bytes);
         Ok(())
     }

@@ -1,10 +1,9 @@
 //! The inspection of a component, as a host with the same settings would load it.
 
 use crate::{cli::cache::compile_cache, config::Config};
-use anyhow::Context as _;
 use portolan_catalog::{Inspection, inspect, is_source, read};
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
-use std::{path::Path, sync::Arc};
+use std::{io::ErrorKind, path::Path, sync::Arc};
 
 /// Loads a component like a host with these settings, in a temporary folder.
 pub(in crate::cli) async fn inspect_file(
@@ -14,7 +13,7 @@ pub(in crate::cli) async fn inspect_file(
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let bytes = match is_source(&name) {
         true => read_source(file, &name, config)?,
-        false => std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?,
+        false => read_component(file)?,
     };
     let scratch = tempfile::tempdir()?;
     let sandbox = Sandbox::new(SandboxOptions {
@@ -25,6 +24,26 @@ pub(in crate::cli) async fn inspect_file(
         compile_cache: compile_cache(),
     })?;
     Ok(inspect(&Arc::new(sandbox), &config.trust, &name, bytes).await)
+}
+
+/// Reads a component. Says where it was looked for, and what writes it.
+pub(in crate::cli) fn read_component(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let name = file.display();
+    if file.is_dir() {
+        anyhow::bail!(
+            "{name} is a folder, not a component; `portolan build {name}` builds the project in it"
+        );
+    }
+    std::fs::read(file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => anyhow::anyhow!(
+            "there is no file {}; name another, or build it: `portolan build FOLDER` writes FOLDER/NAME.wasm, where NAME is the folder's name",
+            std::path::absolute(file).as_deref().unwrap_or(file).display()
+        ),
+        ErrorKind::PermissionDenied => {
+            anyhow::anyhow!("{name} cannot be read; its permissions do not allow it to this user")
+        }
+        _ => anyhow::Error::new(error).context(format!("cannot read {name}")),
+    })
 }
 
 /// Reads a source with the engine that is beside it, as in a catalog folder.

@@ -4,7 +4,7 @@ mod against;
 mod inspection;
 mod report;
 
-pub(super) use inspection::inspect_file;
+pub(super) use inspection::{inspect_file, read_component};
 pub(super) use report::report;
 
 use crate::{

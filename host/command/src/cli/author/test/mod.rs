@@ -6,6 +6,7 @@
 //! - `pattern`: the comparison of an expected part with the actual one
 //! - `stubs`: the answers of other capabilities
 //! - `runner`: the host that a case runs on
+//! - `steps`: whether the next steps of answers lead to an action
 //! - `verdict`: the actual outcome of a case, and its differences from the expected one
 //! - `junit`: the verdicts as a file for other programs
 
@@ -15,6 +16,7 @@ mod hints;
 mod junit;
 mod pattern;
 mod runner;
+mod steps;
 mod stubs;
 mod verdict;
 
@@ -30,6 +32,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use runner::CaseRunner;
 use serde_json::Value;
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Instant,
@@ -129,6 +132,10 @@ async fn run(
         verdicts.push(verdict);
     }
     let elapsed_ms = started.elapsed().as_millis();
+    let foreign: BTreeSet<_> = verdicts.iter().filter_map(|verdict| verdict.foreign_step.as_ref()).collect();
+    for capability in foreign {
+        line!("note  a next step leads to the capability {capability}; a host must serve it too");
+    }
     if only.is_none() {
         for hint in runner.hints.for_documents(documents(files, &verdicts)) {
             line!("note  {hint}");

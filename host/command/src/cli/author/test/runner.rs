@@ -5,11 +5,12 @@ use super::{
     case::{Case, ID_MEMBER},
     files::CaseLocation,
     hints::Hints,
+    steps::{Step, Steps},
     stubs::Stubs,
     verdict::{self, Verdict},
 };
 use crate::{
-    cli::cache,
+    cli::{cache, check::read_component},
     config::{Config, publisher_key},
     startup::{HostParts, open_pipeline},
 };
@@ -46,6 +47,7 @@ pub(super) struct CaseRunner {
     collections: Vec<String>,
     permissions: BTreeSet<Permission>,
     pub(super) hints: Hints,
+    steps: Steps,
 }
 
 /// An open host, with the folder and the stop signal that it needs.
@@ -58,8 +60,7 @@ struct TestHost {
 impl CaseRunner {
     /// Inspects the component. The inner error says why a host would refuse it.
     pub(super) async fn open(component: &Path) -> anyhow::Result<Result<Self, Box<Inspection>>> {
-        let name = component.display();
-        let bytes = fs::read(component).with_context(|| format!("cannot read {name}"))?;
+        let bytes = read_component(component)?;
         let artifacts = cache::folder()?.join("artifacts");
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
             limits: Limits::default(),
@@ -85,6 +86,7 @@ impl CaseRunner {
             collections: collections.map(|collection| collection.name.clone()).collect(),
             permissions: permissions(capability),
             hints: Hints::of(capability),
+            steps: Steps::of(capability),
             sandbox,
         }))
     }
@@ -119,9 +121,15 @@ impl CaseRunner {
         let actual = verdict::actual_parts(outcome, &effects, after);
         let mut differences = verdict::differences(case, &actual);
         differences.extend(stubs.differences());
+        let mut foreign_step = None;
+        match self.steps.check(&actual) {
+            Some(Step::Fault(fault)) => differences.push(fault),
+            Some(Step::Foreign(capability)) => foreign_step = Some(capability),
+            None => {}
+        }
         host.store.close().await;
         let (name, time) = (case.name.clone(), started.elapsed());
-        Ok(Verdict { name, location, actual, differences, time })
+        Ok(Verdict { name, location, actual, differences, foreign_step, time })
     }
 
     async fn open_host(&self, at: Timestamp) -> anyhow::Result<TestHost> {

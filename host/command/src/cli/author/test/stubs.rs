@@ -38,8 +38,11 @@ impl Stubs {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let unanswered = calls.unanswered.iter().map(|(callee, input)| Difference {
             at: "calls".to_owned(),
-            expected: "no further call".to_owned(),
-            actual: format!("{}.{} {input}", callee.capability, callee.action),
+            expected: "an answer of the case for each nested call".to_owned(),
+            actual: format!(
+                "{0}.{1} {input} without one; add to \"calls\": {{\"capability\": \"{0}\", \"action\": \"{1}\", \"output\": {{…}}}}",
+                callee.capability, callee.action
+            ),
         });
         let stubs = self.stubs.iter().enumerate();
         let unused = stubs.filter(|(index, _)| !calls.answered.contains(index));

@@ -19,6 +19,8 @@ pub(super) struct Verdict {
     /// The actual parts of the outcome, by name: `expect`, `after`, `events` and `timers`.
     pub(super) actual: Map<String, Value>,
     pub(super) differences: Vec<Difference>,
+    /// Another capability to which the next step leads.
+    pub(super) foreign_step: Option<String>,
     pub(super) time: Duration,
 }
 
