@@ -81,7 +81,7 @@ impl Frame {
         let (capability, action) = match callee {
             Ok(callee) => callee,
             Err(failure) => {
-                self.log_absent(&context.request_id, (&capability, &action), &failure);
+                self.log_absent(&context.request_id, (&*capability, &*action), &failure);
                 return (self.fail(failure, false), Some(work));
             }
         };
