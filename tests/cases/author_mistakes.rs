@@ -16,11 +16,13 @@ use std::{
 use tempfile::TempDir;
 
 /// Texts that no author should have to read: they show the inside of a tool or of the host.
-const INNER: [&str; 7] = [
+const INNER: [&str; 9] = [
     "Traceback",
     "node:internal",
     "<frozen",
     "stack backtrace",
+    "RUST_BACKTRACE",
+    "unexpected exception",
     "untagged enum",
     "os error",
     "Py_",
@@ -185,7 +187,37 @@ fn mistakes_in_rust_that_compile_are_reported_by_the_cases() {
 
 #[test]
 fn mistakes_in_javascript_are_reported_with_their_lines() {
-    let built: [Change; 9] = [
+    let built: [Change; 14] = [
+        (
+            "a timer",
+            "export default capability({",
+            "setTimeout(() => {}, 1);\nexport default capability({",
+            "setTimeout is not defined; no time passes in a call: set a timer with timers.set",
+        ),
+        (
+            "the network",
+            "export default capability({",
+            "fetch(\"https://a.example\");\nexport default capability({",
+            "fetch is not defined; a sandbox has no network",
+        ),
+        (
+            "a module of Node.js",
+            "export default capability({",
+            "const fs = require(\"fs\");\nexport default capability({",
+            "index.js:29: there is no module fs: a sandbox has no files",
+        ),
+        (
+            "the environment",
+            "export default capability({",
+            "const key = process.env.KEY;\nexport default capability({",
+            "process is not defined; a sandbox has no processes and no environment",
+        ),
+        (
+            "the time of the build",
+            "export default capability({",
+            "const started = Date.now();\nexport default capability({",
+            "The time is used at the top level, which a build runs once and a source at each call: use it in the run of an action.",
+        ),
         (
             "syntax",
             "export default capability({",
@@ -241,7 +273,31 @@ fn mistakes_in_javascript_are_reported_with_their_lines() {
 
 #[test]
 fn mistakes_in_javascript_that_build_are_reported_by_the_cases() {
-    let tested: [Change; 3] = [
+    let tested: [Change; 7] = [
+        (
+            "a timer in a call",
+            "const book = books.require(id, BookNotFound).value, taken",
+            "setTimeout(() => {}, 1); const book = books.require(id, BookNotFound).value, taken",
+            "setTimeout is not defined; no time passes in a call: set a timer with timers.set",
+        ),
+        (
+            "an answer of another form",
+            "books: books.count(), borrowed",
+            "books: \"many\", borrowed",
+            "/books is a string, and the declaration says type \"integer\"",
+        ),
+        (
+            "a step to no action",
+            "{ next: step(\"overview\") }",
+            "{ next: step(\"overvew\") }",
+            "overvew, which agents cannot call; correct the step",
+        ),
+        (
+            "a call without an answer of the case",
+            "books: books.count(), borrowed",
+            "books: balance.call().available, borrowed",
+            "agent_credits.balance {} without one; add to \"calls\": {\"capability\": \"agent_credits\"",
+        ),
         (
             "an index over no field",
             "indexes: [\"title\"]",
@@ -266,7 +322,31 @@ fn mistakes_in_javascript_that_build_are_reported_by_the_cases() {
 
 #[test]
 fn mistakes_in_python_are_reported_with_their_lines() {
-    let built: [Change; 11] = [
+    let built: [Change; 15] = [
+        (
+            "a file",
+            "\napp = App(",
+            "\nTEXT = open(__file__).read()\napp = App(",
+            "open() cannot work here: a sandbox has no files: write the content into a module.",
+        ),
+        (
+            "sleep",
+            "\napp = App(",
+            "\nimport time\ntime.sleep(1)\napp = App(",
+            "time.sleep() cannot work here: no time passes in a call",
+        ),
+        (
+            "the time of the build",
+            "\napp = App(",
+            "\nNOW = datetime.now()\napp = App(",
+            "datetime.datetime.now() cannot work here: a component has the time of its build there",
+        ),
+        (
+            "the randomness of the build",
+            "\napp = App(",
+            "\nLUCK = chance.random()\napp = App(",
+            "random.random() cannot work here: a component has the value of its build there",
+        ),
         (
             "syntax",
             "def get(call, id: ID) ->",
@@ -325,4 +405,29 @@ fn mistakes_in_python_are_reported_with_their_lines() {
         ),
     ];
     check_changes("python", "app.py", "build", &built);
+}
+
+#[test]
+fn mistakes_in_python_that_build_are_reported_by_the_cases() {
+    let tested: [Change; 3] = [
+        (
+            "a file in a call",
+            "    yours = LOANS.count(",
+            "    open(\"a\")\n    yours = LOANS.count(",
+            "(a sandbox has no files, no network and no other programs) at app.py:121 in overview",
+        ),
+        (
+            "an answer of another form",
+            "\"borrowed\": LOANS.count()",
+            "\"borrowed\": \"many\"",
+            "/borrowed is a string, and the declaration says type \"integer\"",
+        ),
+        (
+            "a step to no action",
+            "next=step(\"overview\")",
+            "next=step(\"overvew\")",
+            "overvew, which agents cannot call; correct the step",
+        ),
+    ];
+    check_changes("python", "app.py", "test", &tested);
 }

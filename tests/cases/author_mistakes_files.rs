@@ -65,6 +65,13 @@ fn an_invalid_file_is_reported_by_check_and_componentize() {
         fs::write(folder.path().join(&file), bytes).unwrap();
         assert_reported(name, run_author_command(folder.path(), &["check", &file]), sentence);
     }
+    for command in ["check", "test", "publish"] {
+        assert_reported(
+            command,
+            run_author_command(folder.path(), &[command, "missing.wasm"]),
+            "missing.wasm; name another, or build it: `portolan build FOLDER` writes FOLDER/NAME.wasm",
+        );
+    }
     let module =
         run_author_command(folder.path(), &["componentize", "module.wasm", "-o", "out.wasm"]);
     assert_reported(

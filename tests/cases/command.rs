@@ -51,7 +51,11 @@ fn check_says_what_is_wrong_and_how_to_fix_it() {
     assert!(stdout(&output).contains("not fit for a catalog"), "{}", stdout(&output));
     assert!(stdout(&output).matches("to fix it:").count() > 10, "{}", stdout(&output));
     let output = run(folder.path(), &["check", "missing.wasm"]);
-    assert!(stderr(&output).contains("cannot read missing.wasm"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("missing.wasm; name another, or build it"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

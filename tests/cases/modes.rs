@@ -1,7 +1,7 @@
 //! Live and test mode do not see each other's data.
 
 use crate::harness::{
-    Agent, Host, Options, PATIENCE, Process, Reply,
+    Agent, Host, Options, PATIENCE, Process, Reply, command,
     inbox::{Reader, texts},
 };
 use serde_json::{Value, json};
@@ -139,4 +139,35 @@ async fn agents_of_test_mode_get_no_token_after_it_is_switched_off() {
     let request = host.client.post(format!("{}/oauth/token", host.url)).form(&form);
     let refused = Reply::read(request.send().await.unwrap()).await;
     assert_eq!((refused.status.as_u16(), &refused.body["error"]), (401, &json!("invalid_client")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_calls_as_a_kept_agent_of_test_mode() {
+    let host = host().await;
+    let folder = tempfile::TempDir::new().unwrap();
+    let call = async |input: Value, flags: &[&str]| {
+        let mut command = command(folder.path());
+        command.env("XDG_CONFIG_HOME", folder.path()).stderr(std::process::Stdio::piped());
+        command.args(["call", "notes", "--url", &host.url, "--input", &input.to_string()]);
+        command.args(flags);
+        let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.success(), text)
+    };
+    let put = json!({ "action": "put", "id": "one", "note": { "title": "kept", "body": "" } });
+    let (succeeded, text) = call(put.clone(), &["--test-mode"]).await;
+    assert!(!succeeded && text.contains("phone_binding_required"), "{text}");
+    let (succeeded, text) = call(put, &["--test-mode", "--claimed"]).await;
+    assert!(succeeded, "{text}");
+    let kept = |name: &str| fs::read_to_string(folder.path().join("portolan").join(name)).unwrap();
+    let before = ["test-agent.json", "claimed-test-agent.json"].map(kept);
+    assert_ne!(before[0], before[1]);
+    let get = json!({ "action": "get", "id": "one" });
+    for flags in [&["--test-mode"][..], &["--test-mode", "--claimed"]] {
+        let (succeeded, text) = call(get.clone(), flags).await;
+        assert!(succeeded && text.contains("kept"), "{text}");
+    }
+    assert_eq!(["test-agent.json", "claimed-test-agent.json"].map(kept), before);
+    let (_succeeded, text) = call(get, &[]).await;
+    assert!(text.contains("note_not_found"), "live mode sees nothing of test mode: {text}");
 }

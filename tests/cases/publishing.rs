@@ -224,3 +224,15 @@ async fn only_the_operator_publishes() {
 async fn publish_of(host: &Host, content: Vec<u8>) -> Reply {
     publish(host, "large.wasm", content).await
 }
+
+/// The host answers before such a component has arrived, and closes the connection.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_operator_reads_why_whatever_the_size_of_the_component() {
+    let host = Host::with(&["template"]).await;
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    fs::write(elsewhere.path().join("large.wasm"), vec![0; 16 << 20]).unwrap();
+    let publish = ["publish", "large.wasm", "--admin-url", &host.admin_url];
+    let error = fails(elsewhere.path(), &publish).await;
+    assert!(error.contains("Send the operator's token"), "{error}");
+    assert!(error.contains("PORTOLAN_OPERATOR_TOKEN"), "{error}");
+}

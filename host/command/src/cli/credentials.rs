@@ -17,7 +17,7 @@ const INSTALLED: &str = "credentials.json";
 const TEST_PHONE: &str = "+14155550100";
 
 /// A client's id, with its secret or its key.
-pub(super) struct Credentials {
+struct Credentials {
     client_id: String,
     secret: String,
 }

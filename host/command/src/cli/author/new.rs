@@ -13,6 +13,10 @@ use std::{
 
 /// The name of the capability in the templates.
 const TEMPLATE: &str = "bookshelf";
+/// The line of package.json that names the main file, and what a project in TypeScript has in its place.
+const MAIN_FILE: &str = r#""main": "index.ts""#;
+const MAIN_FILE_AND_TOOL: &str =
+    "\"main\": \"index.ts\",\n  \"devDependencies\": { \"typescript\": \"^5.9.0\" }";
 
 /// Arguments of `portolan new`.
 #[derive(Debug, Args)]
@@ -73,7 +77,10 @@ fn template(language: Language) -> impl Iterator<Item = (PathBuf, String)> {
         match language {
             Language::Ts => {
                 let to_typescript = |text: &str| text.replace("index.js", "index.ts");
-                (to_typescript(path).into(), to_typescript(text))
+                (
+                    to_typescript(path).into(),
+                    to_typescript(text).replace(MAIN_FILE, MAIN_FILE_AND_TOOL),
+                )
             }
             _ => (path.into(), text.to_owned()),
         }

@@ -6,7 +6,7 @@ mod python;
 mod rust;
 mod tool;
 
-pub(super) use javascript::engine as javascript_engine;
+pub(super) use javascript::{check_types, engine as javascript_engine};
 pub(super) use project::Project;
 pub(super) use python::engine as python_engine;
 pub(super) use tool::end_running;
@@ -64,6 +64,13 @@ impl Build {
             None => project.default_output()?,
         };
         let purpose = if self.release { Purpose::Release } else { Purpose::Debug };
+        check_types(&project)?;
+        if javascript::lacks_type_check(&project) {
+            line!(
+                "note  the types are not checked; install the compiler in the project: {}",
+                javascript::INSTALL_TYPE_CHECK
+            );
+        }
         build(&project, purpose, &output)?;
         let (size, time) = (std::fs::metadata(&output)?.len(), started.elapsed().as_millis());
         line!("built {} ({size} bytes) in {time} ms", output.display());

@@ -9,7 +9,7 @@ mod server;
 mod watch;
 
 use super::{
-    build::{Project, ProjectFlags, Purpose, build, end_running},
+    build::{Project, ProjectFlags, Purpose, build, check_types, end_running},
     log,
 };
 use agents::Agents;
@@ -150,6 +150,13 @@ async fn try_build(
                     *last_printed = curl_commands;
                 }
             }
+            // Beside the serving, which does not wait for the types.
+            let project = project.clone();
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = check_types(&project) {
+                    line!("note  {error}");
+                }
+            });
         }
         Outcome::Refused(lines) => {
             line!("not loaded: {}", lines.join("\n"));

@@ -21,10 +21,10 @@ mod stubs;
 mod verdict;
 
 use super::{
-    build::{Project, Purpose, build},
+    build::{Project, Purpose, build, check_types},
     log,
 };
-use crate::cli::check::report;
+use crate::cli::check::{read_component, report};
 use anyhow::Context as _;
 use clap::Args;
 use files::CaseFile;
@@ -67,6 +67,9 @@ pub(in crate::cli) struct Test {
 
 impl Test {
     pub(in crate::cli) fn run(self) -> anyhow::Result<ExitCode> {
+        if !self.target.exists() {
+            read_component(&self.target)?;
+        }
         let cases = self.cases.clone().unwrap_or_else(|| self.folder().join("cases"));
         let mut files = files::read(&cases)?;
         let component = self.component()?;
@@ -103,6 +106,9 @@ impl Test {
         let project = Project::open(target, self.sdk.as_deref())?;
         let component = project.scratch()?.join("tested.wasm");
         build(&project, Purpose::Trial, &component)?;
+        if let Err(error) = check_types(&project) {
+            line!("note  {error}");
+        }
         Ok(component)
     }
 }
@@ -132,7 +138,8 @@ async fn run(
         verdicts.push(verdict);
     }
     let elapsed_ms = started.elapsed().as_millis();
-    let foreign: BTreeSet<_> = verdicts.iter().filter_map(|verdict| verdict.foreign_step.as_ref()).collect();
+    let foreign: BTreeSet<_> =
+        verdicts.iter().filter_map(|verdict| verdict.foreign_step.as_ref()).collect();
     for capability in foreign {
         line!("note  a next step leads to the capability {capability}; a host must serve it too");
     }
