@@ -284,7 +284,7 @@ fn mistakes_in_javascript_that_build_are_reported_by_the_cases() {
             "an answer of another form",
             "books: books.count(), borrowed",
             "books: \"many\", borrowed",
-            "/books is a string, and the declaration says type \"integer\"",
+            "the output of overview does not fit: /books is not integer. Change what run returns",
         ),
         (
             "a step to no action",

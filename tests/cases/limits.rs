@@ -147,11 +147,7 @@ async fn what_an_address_has_used_survives_a_restart() {
 async fn nodes_share_what_an_address_has_used() {
     let postgres = Postgres::start(100);
     let url = postgres.database().await;
-    let keys = "secret_keys = \"MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=\"\n";
-    let start = async || {
-        let options = Options::with(&[]).configuration(keys).add_configuration(LIMITS);
-        Host::start(options.postgres(&url)).await
-    };
+    let start = async || Host::start(Options::with(&[]).configuration(LIMITS).postgres(&url)).await;
     let (one, other) = (start().await, start().await);
     for node in [&one, &other, &one] {
         assert_eq!(register(node, "/v1/agents/register", "192.0.2.1").await.status, 200);
@@ -162,8 +158,9 @@ async fn nodes_share_what_an_address_has_used() {
         // What this node itself permits, it permits at most once more.
         reply.status == 429
     };
-    one.advance(Duration::from_secs(2)).await;
-    other.advance(Duration::from_secs(2)).await;
+    for node in [&one, &other] {
+        node.clock.advance(Duration::from_secs(2));
+    }
     wait_until(is_refused).await;
 }
 
@@ -172,22 +169,24 @@ async fn requests_for_tokens_are_counted_by_address_until_the_client_is_known() 
     let limits = "token_requests_per_minute = 2\nrequests_per_minute = 40\n";
     let host = Host::start(Options::with(&[]).configuration(&format!("{LIMITS}{limits}"))).await;
     let agent = register(&host, "/v1/agents/register", "192.0.2.1").await.body;
-    let request = async |secret: &str, address: &str| {
-        let body = format!(
-            "grant_type=client_credentials&client_id={}&client_secret={secret}",
-            agent["client_id"].as_str().unwrap()
-        );
+    let client = agent["client_id"].as_str().unwrap();
+    let request = async |client: &str, secret: &str, address: &str| {
+        let body =
+            format!("grant_type=client_credentials&client_id={client}&client_secret={secret}");
         let form = ("content-type", "application/x-www-form-urlencoded");
         let headers = [form, ("x-forwarded-for", address)];
         host.send(Method::POST, "/oauth/token", &headers, Some(body)).await.status.as_u16()
     };
-    let wrong = crate::harness::join_all((0..12).map(|_| request("x", "192.0.2.9"))).await;
+    let wrong = crate::harness::join_all(
+        (0..12).map(async |number| request(&format!("cli_{number}"), "x", "192.0.2.9").await),
+    )
+    .await;
     let count = |status: u16| wrong.iter().filter(|other| **other == status).count();
     assert_eq!((count(401), count(429)), (10, 2), "{wrong:?}");
     // Nobody can use up the limit of a client without its secret.
     let secret = agent["client_secret"].as_str().unwrap();
     for status in [200, 200, 429] {
-        assert_eq!(request(secret, "192.0.2.1").await, status);
+        assert_eq!(request(client, secret, "192.0.2.1").await, status);
     }
     // Every request counts towards the address.
     let mut statuses = Vec::new();

@@ -148,8 +148,8 @@ async fn a_restart_does_not_forget_how_many_messages_an_address_has_caused() {
 async fn a_call_that_sends_nothing_spends_nothing() {
     let host = host("").await;
     let agent = host.agent().await;
-    let dry = json!({ "action": "bind", "phone": ADA, "dry_run": true });
-    assert_eq!(agent.call(BINDING, dry).await.status, 200);
+    let wrong = json!({ "action": "bind", "phone": "+1415" });
+    agent.call(BINDING, wrong).await.assert_refused(400, "phone_invalid");
     assert_eq!(host.database().texts("SELECT name FROM counters").await, Vec::<String>::new());
     assert_eq!(metric(&host, "portolan_text_message_spending{recipient=\"unknown\"}").await, 0.0);
 }

@@ -32,7 +32,9 @@ impl Host {
         retention: Retention,
     ) {
         let sweeping = tokio::spawn(Arc::clone(&self).sweep(retention));
-        let exchanging = tokio::spawn(Arc::clone(&self).exchange_rates(stop.clone()));
+        let (host, stopping) = (Arc::clone(&self), stop.clone());
+        let exchanging =
+            tokio::spawn(async move { host.rates.exchange_until(stopping, &host.store).await });
         let (host, stopping) = (Arc::clone(&self), stop.clone());
         let recording =
             tokio::spawn(async move { host.identity.write_failed_attempts(stopping).await });

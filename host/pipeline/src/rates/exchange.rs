@@ -1,7 +1,6 @@
 //! The exchange of counts with the database, which nodes share.
 
-use super::{Counters, Rates, account::Account, counter::Counter};
-use crate::host::Host;
+use super::{account::Account, counter::Counter};
 use hmac::{Hmac, Mac as _};
 use portolan_store::{DbError, Store};
 use portolan_vocabulary::{Bucket, Keyring, Timestamp};
@@ -10,12 +9,8 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
-use tokio::sync::watch;
 
-/// The interval of exchanges.
-const INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum number of counts in one transaction, because calls wait meanwhile.
 const BATCH: usize = 500;
 /// The length of a key in the database.
@@ -63,30 +58,20 @@ impl Exchange {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(counter);
     }
 
-    fn take_queue(&self) -> Vec<Arc<Counter>> {
+    /// Returns the counters that are queued, and empties the queue.
+    pub(super) fn take_queue(&self) -> Vec<Arc<Counter>> {
         std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner))
     }
-}
 
-impl Rates {
     /// Reads the counts of an earlier run and of other nodes.
-    ///
-    /// # Errors
-    ///
-    /// Fails if the database cannot be read.
-    pub async fn restore(&self, store: &Store) -> Result<(), DbError> {
-        let Some(counters) = &self.0 else { return Ok(()) };
-        let stored = store.shared_rates(counters.clock.now()).await?;
-        let mut restored =
-            counters.exchange.restored.lock().unwrap_or_else(PoisonError::into_inner);
-        restored.extend(stored);
+    pub(super) async fn restore(&self, store: &Store, now: Timestamp) -> Result<(), DbError> {
+        let stored = store.shared_rates(now).await?;
+        self.restored.lock().unwrap_or_else(PoisonError::into_inner).extend(stored);
         Ok(())
     }
-}
 
-impl Counters {
     /// Adds the counts of these counters to those in the database, and takes over the sums.
-    async fn exchange(
+    pub(super) async fn exchange(
         &self,
         store: &Store,
         mut queued: Vec<Arc<Counter>>,
@@ -115,34 +100,12 @@ impl Counters {
                     for counter in batch {
                         let micros = shares.get(counter.key.as_str()).copied();
                         counter.restore_unshared(micros.unwrap_or_default());
-                        self.exchange.queue(Arc::clone(counter));
+                        self.queue(Arc::clone(counter));
                     }
                     return Err(error);
                 }
             }
         }
         Ok(())
-    }
-}
-
-impl Host {
-    /// Exchanges counts until `stop` becomes true, and then once more, all of them.
-    pub(crate) async fn exchange_rates(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let Some(counters) = &self.rates.0 else { return };
-        while !*stop.borrow() {
-            let now = self.clock.now();
-            let queued = counters.exchange.take_queue();
-            if let Err(error) = counters.exchange(&self.store, queued, now).await {
-                tracing::warn!(%error, "the rates of callers cannot be shared with other nodes");
-            }
-            tokio::select! {
-                () = self.clock.sleep_until(now.plus(INTERVAL)) => {}
-                _ = stop.changed() => {}
-            }
-        }
-        let all = counters.counters.iter().map(|(_, counter)| counter).collect();
-        if let Err(error) = counters.exchange(&self.store, all, self.clock.now()).await {
-            tracing::warn!(%error, "the rates of callers cannot be kept for the next start");
-        }
     }
 }

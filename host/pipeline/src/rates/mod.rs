@@ -19,15 +19,20 @@ use account::Account;
 use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
+use portolan_store::{DbError, Store};
 use portolan_vocabulary::{
     Access, AgentCaller, Caller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits,
 };
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
+use tokio::sync::watch;
 
 /// The maximum number of counters. More of them evict those that are used the least.
 const MAX_COUNTERS: u64 = 100_000;
+
+/// The interval of exchanges with the database.
+const EXCHANGE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of a caller's limit (draft-ietf-httpapi-ratelimit-headers).
 #[derive(Debug, Clone, Copy)]
@@ -128,6 +133,35 @@ impl Rates {
     fn count_by_address(&self, rate: Rate, address: Option<IpAddr>) -> Result<(), Failure> {
         let Some(counters) = &self.0 else { return Ok(()) };
         counters.count_by_address(rate, address)
+    }
+
+    /// Reads the counts of an earlier run and of other nodes.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database cannot be read.
+    pub async fn restore(&self, store: &Store) -> Result<(), DbError> {
+        let Some(counters) = &self.0 else { return Ok(()) };
+        counters.exchange.restore(store, counters.clock.now()).await
+    }
+
+    /// Exchanges counts with the database until `stop` becomes true, and then once more, all of them.
+    pub(super) async fn exchange_until(&self, mut stop: watch::Receiver<bool>, store: &Store) {
+        let Some(Counters { clock, exchange, counters, .. }) = &self.0 else { return };
+        while !*stop.borrow() {
+            let now = clock.now();
+            if let Err(error) = exchange.exchange(store, exchange.take_queue(), now).await {
+                tracing::warn!(%error, "the rates of callers cannot be shared with other nodes");
+            }
+            tokio::select! {
+                () = clock.sleep_until(now.plus(EXCHANGE_INTERVAL)) => {}
+                _ = stop.changed() => {}
+            }
+        }
+        let all = counters.iter().map(|(_, counter)| counter).collect();
+        if let Err(error) = exchange.exchange(store, all, clock.now()).await {
+            tracing::warn!(%error, "the rates of callers cannot be kept for the next start");
+        }
     }
 }
 
