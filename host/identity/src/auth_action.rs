@@ -27,7 +27,7 @@ pub struct AuthActionRow {
     pub name: &'static str,
     /// The outcomes that the row can have.
     pub outcomes: &'static [&'static str],
-    /// Who the row names.
+    /// The fields of the row that are filled in: client, agent, person, address.
     pub who: &'static [&'static str],
     pub meaning: &'static str,
 }

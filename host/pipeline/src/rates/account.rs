@@ -9,7 +9,7 @@ const ADDRESS_BITS: (u8, u8) = (32, 64);
 /// The leading bits that are one network: what one site usually has.
 const NETWORK_BITS: (u8, u8) = (24, 48);
 
-/// Whoever uses up a rate.
+/// An account: what a rate is counted for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Account {
     /// An agent, a client or an owner, by its id.
