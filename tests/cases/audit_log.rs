@@ -11,6 +11,7 @@ use serde_json::json;
 use std::{
     path::Path,
     process::Stdio,
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -42,10 +43,11 @@ fn assert_faults(folder: &Path, arguments: &[&str], faults: &[&str]) {
 
 /// Writes rows in this many checkpoints.
 async fn write_checkpoints(host: &Host, count: usize) {
+    static ACCOUNTS: AtomicU64 = AtomicU64::new(0);
     let agent = host.claimed_agent().await;
-    for number in 0..count {
-        for part in 0..3 {
-            let account = format!("{}_{number}_{part}", host.clock.now().as_millis());
+    for _ in 0..count {
+        for _ in 0..3 {
+            let account = format!("account_{}", ACCOUNTS.fetch_add(1, Ordering::Relaxed));
             agent.result("ledger", json!({ "action": "open", "account": account })).await;
         }
         // The export seals what is not sealed yet.
