@@ -3,7 +3,7 @@
 use crate::outcome::{Answer, Outcome};
 use portolan_catalog::{Action, Capability};
 use portolan_sandbox::GuestAnswer;
-use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, one_line};
+use portolan_vocabulary::{ErrorCode, ErrorKind, Failure, one_line, printable};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -63,6 +63,15 @@ pub(super) fn check_answer(
             Some(Ok(value @ Value::Object(_))) => Ok(Some(value)),
             Some(_) => Err(invalid_answer(reason)),
         };
+    let parse_next = |text| {
+        let mut next = parse_object(text, "its next step is not a JSON object")?;
+        if let Some(Value::String(question)) =
+            next.as_mut().and_then(|next| next.get_mut("ask_user"))
+        {
+            *question = printable(question);
+        }
+        Ok::<_, Failure>(next)
+    };
     match answer {
         GuestAnswer::Success { output, next } => {
             let output: Value = serde_json::from_str(&output)
@@ -73,16 +82,16 @@ pub(super) fn check_answer(
                     describe_violations(&conflict, &output)
                 )));
             }
-            Ok((output, parse_object(next, "its next step is not a JSON object")?))
+            Ok((output, parse_next(next)?))
         }
         GuestAnswer::Refused { code, message, conflict, next, keep_writes: _ } => {
             let mut failure = declared_failure(capability, action, &code)
                 .or_else(|| find_nested_refusal(nested_refusals, &code))
                 .ok_or_else(|| invalid_answer(&format!("it did not declare the code {code}")))?;
-            failure.message = Cow::Owned(message);
+            failure.message = Cow::Owned(printable(&message));
             failure.conflict =
                 parse_object(conflict, "its conflict is not a JSON object")?.map(Box::new);
-            failure.next = parse_object(next, "its next step is not a JSON object")?.map(Box::new);
+            failure.next = parse_next(next)?.map(Box::new);
             Err(failure)
         }
     }

@@ -26,7 +26,9 @@ impl From<SandboxError> for Failure {
         let limit =
             |name: &str, limit: u64| json!({ "kind": "limit", "name": name, "limit": limit });
         match error {
-            SandboxError::Busy => Self::new(ErrorCode::CapabilityUnavailable).after_s(RETRY_SOON_S),
+            SandboxError::Busy | SandboxError::Host(_) => {
+                Self::new(ErrorCode::CapabilityUnavailable).after_s(RETRY_SOON_S)
+            }
             SandboxError::OutOfTime(_) => {
                 Self::new(ErrorCode::CapabilityTimeout).after_s(RETRY_SOON_S)
             }
@@ -36,7 +38,6 @@ impl From<SandboxError> for Failure {
             }
             SandboxError::OutputTooLarge(bytes) => Self::new(ErrorCode::CapabilityAnswerInvalid)
                 .conflict(limit("call_output_bytes", bytes)),
-            SandboxError::Host(_) => Self::new(ErrorCode::InternalError).after_s(RETRY_SOON_S),
         }
     }
 }
@@ -54,7 +55,7 @@ mod tests {
             (SandboxError::Trapped(Box::new(trap)), "capability_trapped", false),
             (SandboxError::OutOfMemory(1, CallStack::default()), "capability_trapped", false),
             (SandboxError::OutputTooLarge(1), "capability_answer_invalid", false),
-            (SandboxError::Host("secret".to_owned()), "internal_error", true),
+            (SandboxError::Host("secret".to_owned()), "capability_unavailable", true),
         ];
         for (error, code, retryable) in answers {
             let failure = Failure::from(error);

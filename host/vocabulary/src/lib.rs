@@ -4,7 +4,7 @@
 //!
 //! - `timestamp`, `clock`: instants, and the clock that is passed to whatever needs the time.
 //! - `identifier`, `digest`: ids and the names that capabilities may use; SHA-256 digests.
-//! - `text`: texts on a single line for logs.
+//! - `text`: untrusted texts with their control characters escaped.
 //! - `access`, `caller`: access classes of actions, and the agent or system that a call acts for.
 //! - `publisher`: whom a component comes from.
 //! - `descriptor`: the descriptor of a component.
@@ -77,6 +77,6 @@ pub use publisher::{NotAPublisher, Publisher};
 pub use quotas::{Quota, QuotaRow, Quotas};
 pub use retention::Retention;
 pub use role::{Role, Roles};
-pub use text::one_line;
+pub use text::{one_line, printable};
 pub use text_message::TextMessage;
 pub use timestamp::Timestamp;

@@ -133,7 +133,7 @@ codes! {
     QuotaExceeded "quota_exceeded" TooMany true true "A quota is used up."
     InsufficientCredits "insufficient_credits" PaymentRequired true true "There are not enough credits."
     AccountFrozen "account_frozen" Forbidden false true "This account is frozen."
-    InternalError "internal_error" Internal true true "Something went wrong on our side."
+    InternalError "internal_error" Internal false true "Something went wrong on our side. Report it with the request_id."
     CapabilityTrapped "capability_trapped" Internal false false "The capability crashed. Nothing was changed."
     CapabilityAnswerInvalid "capability_answer_invalid" Internal false false "The capability's answer is invalid. Nothing was changed."
     CapabilityTimeout "capability_timeout" OutOfTime true false "The capability took too long. Nothing was changed."
