@@ -1,11 +1,14 @@
 //! Builds a project in Rust: cargo, then the component without unused imports.
 
 use super::{project::Project, tool::Tool};
+use crate::cli::cache;
 use anyhow::Context as _;
 use portolan_componentize::componentize;
 use serde_json::Value;
 use std::{
+    env,
     path::{Path, PathBuf},
+    process::Command,
     time::Duration,
 };
 
@@ -41,6 +44,7 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
     let mut cargo = CARGO.command(folder);
     cargo.current_dir(folder).args(["build", "--lib", "--target", TARGET, "--profile", profile]);
     cargo.arg("--message-format=json-render-diagnostics");
+    share_dependencies(&mut cargo);
     for setting in settings {
         cargo.arg("--config").arg(format!("profile.{profile}.{setting}"));
     }
@@ -52,6 +56,15 @@ pub(super) fn build(project: &Project, release: bool) -> anyhow::Result<Vec<u8>>
     let module =
         std::fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
     componentize(&module).context("the built module cannot be made a component")
+}
+
+/// Makes all projects of a user compile their dependencies once, in a build folder of the cache, unless the
+/// user has chosen another one. A cargo older than 1.91 ignores the variable.
+fn share_dependencies(cargo: &mut Command) {
+    const BUILD_FOLDER: &str = "CARGO_BUILD_BUILD_DIR";
+    if let (None, Ok(cache)) = (env::var_os(BUILD_FOLDER), cache::folder()) {
+        cargo.env(BUILD_FOLDER, cache.join("rust"));
+    }
 }
 
 /// The macros that print to standard output or standard error, which this target does not have.
