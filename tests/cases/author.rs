@@ -149,8 +149,12 @@ fn new_creates_a_project_in_each_language() {
 
 /// Creates a project in Rust with the versions of dependencies that are on this machine.
 fn project(folder: &TempDir) -> PathBuf {
-    succeeds(folder.path(), &["new", "lending", "--lang", "rust"]);
-    let project = folder.path().join("lending");
+    project_named(folder, "lending")
+}
+
+fn project_named(folder: &TempDir, name: &str) -> PathBuf {
+    succeeds(folder.path(), &["new", name, "--lang", "rust"]);
+    let project = folder.path().join(name);
     fs::copy(workspace().join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     project
 }
@@ -174,6 +178,21 @@ fn a_new_project_in_rust_is_built_and_passes_its_cases() {
     fs::write(&source, text.replace("timers::cancel", "timers::forget")).unwrap();
     let wrong = fails(&project, &["build"]);
     assert_contains(&wrong, &[&format!("src/lib.rs:{line}:"), "forget", "cargo failed"]);
+}
+
+#[test]
+fn projects_in_rust_share_their_dependencies() {
+    let folder = TempDir::new().unwrap();
+    let compiled = |name| {
+        let project = project_named(&folder, name);
+        let mut build = author_command(&project, &["build"]);
+        let output = build.env_remove("CARGO_TARGET_DIR").output().unwrap();
+        assert!(output.status.success(), "{}{}", stdout(&output), stderr(&output));
+        assert!(project.join(format!("{name}.wasm")).exists());
+        stderr(&output).lines().filter(|line| line.contains("Compiling ")).count()
+    };
+    compiled("first");
+    assert_eq!(compiled("second"), 1);
 }
 
 #[test]
