@@ -39,6 +39,7 @@ mod cases {
     mod clients;
     mod command;
     mod connections;
+    mod connections_flood;
     mod content_examples;
     mod conversations;
     mod conversations_blocked;

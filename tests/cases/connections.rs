@@ -1,6 +1,7 @@
 //! Connections of clients that are slow, send too much, or send on after the answer.
 
 use crate::harness::{Host, Options, PATIENCE};
+use std::time::Duration;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
     net::TcpStream,
@@ -100,6 +101,36 @@ async fn a_client_that_sends_its_head_too_slowly_is_disconnected() {
         ended.unwrap().unwrap();
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.contains(answered), "{said:?}: {answer:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_head_has_less_time_than_later_ones() {
+    let limits = "[limits]\nfirst_head_time_ms = 500\n";
+    let host = Host::start(Options::default().configuration(limits)).await;
+    let (mut read, mut write) = connect(&host).await.into_inner().into_split();
+    let trickle = async {
+        loop {
+            // The connection may be closed while this is sent.
+            let _sent = write.write_all(b"x").await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let mut answer = Vec::new();
+    let ended = tokio::time::timeout(PATIENCE, async {
+        tokio::select! {
+            _ended = read.read_to_end(&mut answer) => {}
+            () = trickle => {}
+        }
+    });
+    ended.await.unwrap();
+    assert!(answer.is_empty(), "{answer:?}");
+
+    let mut stream = connect(&host).await;
+    for _ in 0..2 {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        assert_eq!(self::answer(&mut stream).await, 200);
+        tokio::time::sleep(Duration::from_secs(1)).await;
     }
 }
 

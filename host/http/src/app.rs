@@ -1,6 +1,6 @@
 //! The state that every handler can reach.
 
-use crate::{guide, operator::OperatorAccess, proxies::Proxies};
+use crate::{connections::Connections, guide, operator::OperatorAccess, proxies::Proxies};
 use arc_swap::ArcSwapOption;
 use portolan_catalog::Document;
 use portolan_mcp::{Mcp, McpSettings};
@@ -15,6 +15,8 @@ pub struct App {
     pub public_url: String,
     /// The proxies whose `X-Forwarded-For` is trusted for the address that a request comes from.
     pub proxies: Proxies,
+    /// The open connections of agents.
+    pub connections: Arc<Connections>,
     /// The rules for requests to the operator's address.
     pub operator: Arc<OperatorAccess>,
     /// The OpenAPI description, with the catalog version that it was made for.
@@ -32,8 +34,10 @@ impl App {
         settings: McpSettings,
     ) -> Arc<Self> {
         let operator = Arc::new(operator);
+        let connections = Connections::of_agents(host.sandbox.limits(), proxies.clone());
         let pages = guide::pages(&host, &public_url);
         let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
-        Arc::new(Self { host, public_url, proxies, operator, openapi: ArcSwapOption::empty(), mcp })
+        let openapi = ArcSwapOption::empty();
+        Arc::new(Self { host, public_url, proxies, connections, operator, openapi, mcp })
     }
 }

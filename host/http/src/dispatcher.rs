@@ -1,7 +1,12 @@
 //! The dispatcher of requests: documents of the feeds are answered from memory, everything else by a route.
 
 use crate::{
-    body::with_timed_body, feeds, host_header::ensure_one_host, refusal::Refusal, request_id,
+    activity::{Activity, AnswerBody},
+    body::with_timed_body,
+    feeds,
+    host_header::ensure_one_host,
+    refusal::Refusal,
+    request_id,
     socket::CurrentFile,
 };
 use axum::{
@@ -10,18 +15,18 @@ use axum::{
     http::Method,
     response::{IntoResponse as _, Response},
 };
-use futures_util::future::Either;
-use hyper::{body::Incoming, service::Service};
+use futures_util::future::{Either, TryFutureExt as _};
+use hyper::body::Incoming;
 use portolan_publication::Feeds;
 use portolan_vocabulary::Clock;
 use std::{
     convert::Infallible,
-    future::{Ready, ready},
+    future::{Future, ready},
     net::SocketAddr,
     sync::Arc,
     time::Duration,
 };
-use tower::{ServiceExt as _, util::Oneshot};
+use tower::ServiceExt as _;
 
 /// The service at one listening address.
 #[derive(Debug, Clone)]
@@ -62,24 +67,30 @@ pub(super) struct Connection {
     pub(super) dispatcher: Dispatcher,
     /// The client's address; `None` at a Unix socket.
     pub(super) address: Option<SocketAddr>,
+    pub(super) activity: Arc<Activity>,
     /// The time within which a request's body must arrive.
     pub(super) body_time: Duration,
     pub(super) current_file: CurrentFile,
 }
 
-impl Service<hyper::Request<Incoming>> for Connection {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Either<Ready<Result<Response, Infallible>>, Oneshot<Router, Request>>;
-
-    fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
+impl Connection {
+    /// Answers a request whose head has arrived.
+    pub(super) fn answer(
+        &self,
+        request: hyper::Request<Incoming>,
+    ) -> impl Future<Output = Result<hyper::Response<AnswerBody>, Infallible>> + Send + use<> {
+        let answering = self.activity.answer();
         let mut request = with_timed_body(request, self.body_time);
-        if let Some(response) = self.dispatcher.early_response(&request, &self.current_file) {
-            return Either::Left(ready(Ok(response)));
-        }
-        if let Some(address) = self.address {
-            request.extensions_mut().insert(ConnectInfo(address));
-        }
-        Either::Right(self.dispatcher.routes.clone().oneshot(request))
+        let early = self.dispatcher.early_response(&request, &self.current_file);
+        let response = match early {
+            Some(response) => Either::Left(ready(Ok(response))),
+            None => {
+                if let Some(address) = self.address {
+                    request.extensions_mut().insert(ConnectInfo(address));
+                }
+                Either::Right(self.dispatcher.routes.clone().oneshot(request))
+            }
+        };
+        response.map_ok(|response| response.map(|body| AnswerBody::new(body, answering)))
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The modules, in reading order:
 //!
-//! - `serve` accepts connections at both addresses until the host stops; `socket` is the socket of one
-//!   connection, `body` the body of one request, `host_header` the check of its `Host`; `dispatcher`
-//!   answers it with a document of the feeds or by a route, after `admission` has counted it.
+//! - `serve` accepts connections at both addresses until the host stops; `connections` makes room for them,
+//!   by the `activity` of each; `socket` is the socket of one connection, `body` the body of one request,
+//!   `host_header` the check of its `Host`; `dispatcher` answers it with a document of the feeds or by a
+//!   route, after `admission` has counted it.
 //! - `router` has every route and layer on one screen; `app` is the state that handlers reach.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
@@ -22,6 +23,7 @@
 //! calls the pipeline; the caller is an argument of a handler, so no handler can forget to authenticate;
 //! no request to a feed reads a file or compresses anything.
 
+mod activity;
 mod address;
 mod admin;
 mod admission;
@@ -36,6 +38,7 @@ mod capabilities;
 mod challenge;
 mod coding;
 mod conditional;
+mod connections;
 mod cors;
 mod dispatcher;
 mod events;
@@ -67,6 +70,7 @@ mod socket;
 mod versions;
 
 pub use app::App;
+pub use connections::Connections;
 pub use dispatcher::Dispatcher;
 pub use input::read_body;
 pub use operator::{OperatorAccess, OperatorSocket, OperatorToken, SOCKET_FILE, TOKEN_FILE};
@@ -74,4 +78,4 @@ pub use proxies::Proxies;
 pub use refusal::Refusal;
 pub use request_id::RequestId;
 pub use router::dispatcher;
-pub use serve::{Listeners, accept, serve};
+pub use serve::{Listeners, Server, accept, serve};

@@ -37,7 +37,9 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Ref
     let mut registry = Registry::default();
     let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
     registry.register("portolan_build", "The version of the host", version);
-    app.host.meters.register(registry.sub_registry_with_prefix("portolan"));
+    let own = registry.sub_registry_with_prefix("portolan");
+    app.host.meters.register(own);
+    app.connections.register(own);
     for (name, help, unit, value) in gauges(&app, backlog, costs).into_iter().flatten() {
         let gauge = Gauge::<f64, AtomicU64>::default();
         gauge.set(value);
@@ -97,6 +99,16 @@ fn gauges(app: &App, backlog: Backlog, costs: MessageCosts) -> Vec<Option<GaugeR
             "portolan_waiting_readers",
             "Readers that wait for events at this node",
             count(host.events.waiting_reader_count()),
+        ),
+        gauge(
+            "portolan_connections",
+            "Open connections at the address for agents",
+            count(app.connections.open()),
+        ),
+        gauge(
+            "portolan_connections_limit",
+            "How many there can be",
+            count(app.connections.maximum()),
         ),
         gauge(
             "portolan_remembered_tokens",

@@ -8,6 +8,11 @@ use std::net::IpAddr;
 pub struct Proxies(pub Vec<ipnet::IpNet>);
 
 impl Proxies {
+    pub(super) fn contain(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|network| network.contains(&address))
+    }
+
     /// Returns the client's address: the peer, or, if that is a trusted proxy, the last address of
     /// `X-Forwarded-For` that is not one. The addresses before that may be forged. An address that cannot be
     /// parsed ends the search.
@@ -17,7 +22,7 @@ impl Proxies {
             headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
         let forwarded: Vec<&str> = forwarded.flat_map(|list| list.split(',')).collect();
         for entry in forwarded.iter().rev() {
-            if !self.0.iter().any(|network| network.contains(&client)) {
+            if !self.contain(client) {
                 break;
             }
             let Ok(address) = entry.trim().parse::<IpAddr>() else { break };

@@ -2,32 +2,31 @@
 //! host stops, then drain.
 
 use crate::{
-    App, Dispatcher, OperatorSocket,
+    App, Connections, Dispatcher, OperatorSocket,
+    connections::OpenConnection,
     dispatcher::Connection,
     router::{dispatcher, operator_address, operator_socket},
-    socket::{ClientSocket, CurrentFile},
+    socket::{ClientSocket, CurrentFile, Stream},
 };
 use axum::Router;
-use hyper::{
-    rt::{Read, Write},
-    server::conn::http1,
-};
+use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    server::graceful::{GracefulShutdown, Watcher},
 };
 use portolan_mcp::{ServerHandler, Service};
 use portolan_vocabulary::Limits;
 use std::{
-    future::Future,
+    future::{Future, pending},
     io::{self, ErrorKind},
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::{
-    net::{TcpListener, TcpStream, UnixListener, UnixStream},
+    net::{TcpListener, UnixListener},
     sync::watch,
+    time::sleep,
 };
 
 /// The maximum number of bytes of a request's head: an acknowledgement of 500 events in a query fits.
@@ -78,22 +77,23 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
         // An error means that the sender was dropped, which stops the servers too.
         let _ended = stop.wait_for(|stopping| *stopping).await;
     };
-    let public = accept(
-        listeners.public,
-        dispatcher(Arc::clone(&app), mcp, Router::new()),
-        limits.clone(),
-        wait_for_stop(stop.clone()),
-    );
-    let admin = accept(
-        listeners.admin,
-        operator_address(&app),
-        limits.clone(),
-        wait_for_stop(stop.clone()),
-    );
+    let public = Server {
+        dispatcher: dispatcher(Arc::clone(&app), mcp, Router::new()),
+        connections: Arc::clone(&app.connections),
+        limits: limits.clone(),
+    };
+    let public = accept(listeners.public, public, wait_for_stop(stop.clone()));
+    let operator_server = |dispatcher| Server {
+        dispatcher,
+        connections: Connections::of_operator(),
+        limits: limits.clone(),
+    };
+    let admin = operator_server(operator_address(&app));
+    let admin = accept(listeners.admin, admin, wait_for_stop(stop.clone()));
     let socket_stop = wait_for_stop(stop.clone());
     let socket = async {
         if let Some(socket) = listeners.socket {
-            accept(socket, operator_socket(&app), limits.clone(), socket_stop).await;
+            accept(socket, operator_server(operator_socket(&app)), socket_stop).await;
         }
     };
     let servers = async { tokio::join!(public, admin, socket) };
@@ -111,62 +111,45 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
 
 /// A listener for connections of one kind.
 pub trait Listener: Send {
-    type Stream: Send;
-    type Socket: Read + Write + Unpin + Send + 'static;
-
     /// Accepts the next connection. The address is `None` at a Unix socket.
-    fn accept(&self)
-    -> impl Future<Output = io::Result<(Self::Stream, Option<SocketAddr>)>> + Send;
-
-    fn socket(stream: Self::Stream, file: CurrentFile, stall_time: Duration) -> Self::Socket;
+    fn accept(&self) -> impl Future<Output = io::Result<(Stream, Option<SocketAddr>)>> + Send;
 }
 
 impl Listener for TcpListener {
-    type Stream = TcpStream;
-    type Socket = ClientSocket;
-
-    async fn accept(&self) -> io::Result<(TcpStream, Option<SocketAddr>)> {
+    async fn accept(&self) -> io::Result<(Stream, Option<SocketAddr>)> {
         let (stream, address) = Self::accept(self).await?;
         // Responses are written whole, so waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
-        Ok((stream, Some(address)))
-    }
-
-    fn socket(stream: TcpStream, file: CurrentFile, stall_time: Duration) -> ClientSocket {
-        ClientSocket::new(stream, file, stall_time)
+        Ok((Stream::Tcp(TokioIo::new(stream)), Some(address)))
     }
 }
 
 impl Listener for OperatorSocket {
-    type Stream = UnixStream;
-    type Socket = TokioIo<UnixStream>;
-
-    async fn accept(&self) -> io::Result<(UnixStream, Option<SocketAddr>)> {
+    async fn accept(&self) -> io::Result<(Stream, Option<SocketAddr>)> {
         let (stream, _address) = UnixListener::accept(&self.listener).await?;
-        Ok((stream, None))
+        Ok((Stream::Unix(TokioIo::new(stream)), None))
     }
+}
 
-    fn socket(stream: UnixStream, _: CurrentFile, _: Duration) -> TokioIo<UnixStream> {
-        TokioIo::new(stream)
-    }
+/// What serves the connections of one listener.
+#[derive(Debug)]
+pub struct Server {
+    pub dispatcher: Dispatcher,
+    pub connections: Arc<Connections>,
+    pub limits: Limits,
 }
 
 /// Accepts connections until `stop`, and serves each in a task of its own. Then closes idle connections at
 /// once, and waits for the others, which are closed when their request is answered.
-pub async fn accept<L: Listener>(
-    listener: L,
-    dispatcher: Dispatcher,
-    limits: Limits,
-    stop: impl Future<Output = ()>,
-) {
+pub async fn accept<L: Listener>(listener: L, server: Server, stop: impl Future<Output = ()>) {
+    let server = Arc::new(server);
     let mut http = http1::Builder::new();
-    let (body_time, stall_time) = (limits.request_body_time(), limits.answer_stall_time());
     http.timer(TokioTimer::new())
-        .header_read_timeout(limits.request_head_time())
+        .header_read_timeout(server.limits.request_head_time())
         .max_buf_size(HEAD_BYTES)
         // The buffer alone may be read beyond its size.
         .max_header_size(HEAD_BYTES);
-    let connections = GracefulShutdown::new();
+    let shutdown = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     let mut last_warning: Option<Instant> = None;
     loop {
@@ -183,24 +166,68 @@ pub async fn accept<L: Listener>(
                     tracing::warn!(%error, "connections cannot be accepted; if too many files are open, raise the limit (ulimit -n)");
                     last_warning = Some(Instant::now());
                 }
-                tokio::time::sleep(ACCEPT_BACKOFF).await;
+                sleep(ACCEPT_BACKOFF).await;
                 continue;
             }
         };
-        let current_file = CurrentFile::default();
-        let socket = L::socket(stream, current_file.clone(), stall_time);
-        let service =
-            Connection { dispatcher: dispatcher.clone(), address, body_time, current_file };
-        let connection = http.serve_connection(socket, service);
-        let connection = connections.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, ?address, "a connection ended early");
-            }
-        });
+        // A refused connection is closed here, without an answer.
+        let Some(open) = server.connections.admit(address.map(|address| address.ip())).await else {
+            continue;
+        };
+        let accepted = Accepted { stream, address, open };
+        tokio::spawn(accepted.serve(http.clone(), Arc::clone(&server), shutdown.watcher()));
     }
     drop(listener);
-    connections.shutdown().await;
+    shutdown.shutdown().await;
+}
+
+/// A connection that was accepted.
+struct Accepted {
+    stream: Stream,
+    address: Option<SocketAddr>,
+    open: OpenConnection,
+}
+
+impl Accepted {
+    /// Serves the connection until it ends, or is closed to make room, or the head of its first request is
+    /// late.
+    async fn serve(self, http: http1::Builder, server: Arc<Server>, watcher: Watcher) {
+        let Self { stream, address, open } = self;
+        let activity = open.activity();
+        let connection = async {
+            let current_file = CurrentFile::default();
+            let socket = ClientSocket::new(
+                stream,
+                Arc::clone(activity),
+                current_file.clone(),
+                server.limits.answer_stall_time(),
+            );
+            let connection = Connection {
+                dispatcher: server.dispatcher.clone(),
+                address,
+                activity: Arc::clone(activity),
+                body_time: server.limits.request_body_time(),
+                current_file,
+            };
+            let service = service_fn(move |request| connection.answer(request));
+            watcher.watch(http.serve_connection(socket, service)).await
+        };
+        let late_head = async {
+            sleep(server.limits.first_head_time()).await;
+            if activity.has_request() {
+                pending().await
+            }
+        };
+        tokio::select! {
+            ended = connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, ?address, "a connection ended early");
+                }
+            }
+            () = activity.closing() => {}
+            () = late_head => server.connections.count_late_head(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -209,14 +236,21 @@ mod tests {
     use crate::dispatcher::Dispatcher;
     use axum::routing::get;
     use portolan_vocabulary::Clock;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpStream,
+    };
 
     /// Sends requests over one connection to a server with the path `/`, and returns what it answers.
     async fn answers(requests: String) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let routes = Router::new().route("/", get(|| async { "ok" }));
-        let dispatcher = Dispatcher { feeds: None, routes, clock: Clock::system() };
+        let server = Server {
+            dispatcher: Dispatcher { feeds: None, routes, clock: Clock::system() },
+            connections: Connections::of_operator(),
+            limits: Limits::default(),
+        };
         let talk = async {
             // A head that is too large may be refused before it is sent whole.
             let _sent = client.write_all(requests.as_bytes()).await;
@@ -227,7 +261,7 @@ mod tests {
         };
         tokio::select! {
             answer = talk => answer,
-            () = accept(listener, dispatcher, Limits::default(), std::future::pending()) => unreachable!(),
+            () = accept(listener, server, pending()) => unreachable!(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The socket of a connection. A document that is also in a file is sent by the kernel from that file
 //! (`sendfile`), without a copy. A client that receives nothing for too long is disconnected.
 
+use crate::activity::Activity;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use portolan_publication::FileBacked;
@@ -17,7 +18,7 @@ use std::{
 };
 use tokio::{
     io::Interest,
-    net::TcpStream,
+    net::{TcpStream, UnixStream},
     time::{Sleep, sleep},
 };
 
@@ -35,8 +36,40 @@ impl CurrentFile {
     }
 }
 
-pub struct ClientSocket {
-    stream: TokioIo<TcpStream>,
+/// The stream of a connection, of any kind.
+#[derive(Debug)]
+pub enum Stream {
+    Tcp(TokioIo<TcpStream>),
+    Unix(TokioIo<UnixStream>),
+}
+
+impl Stream {
+    /// Returns the connection of TCP, if it is one.
+    fn tcp(&self) -> Option<&TcpStream> {
+        match self {
+            Self::Tcp(stream) => Some(stream.inner()),
+            Self::Unix(_) => None,
+        }
+    }
+
+    fn reader(&mut self) -> Pin<&mut dyn Read> {
+        match self {
+            Self::Tcp(stream) => Pin::new(stream),
+            Self::Unix(stream) => Pin::new(stream),
+        }
+    }
+
+    fn writer(&mut self) -> Pin<&mut dyn Write> {
+        match self {
+            Self::Tcp(stream) => Pin::new(stream),
+            Self::Unix(stream) => Pin::new(stream),
+        }
+    }
+}
+
+pub(super) struct ClientSocket {
+    stream: Stream,
+    activity: Arc<Activity>,
     current_file: CurrentFile,
     /// The time within which the client must receive more.
     stall_time: Duration,
@@ -45,12 +78,13 @@ pub struct ClientSocket {
 }
 
 impl ClientSocket {
-    pub(super) fn new(stream: TcpStream, current_file: CurrentFile, stall_time: Duration) -> Self {
-        Self { stream: TokioIo::new(stream), current_file, stall_time, stall_timer: None }
-    }
-
-    fn stream(&mut self) -> Pin<&mut TokioIo<TcpStream>> {
-        Pin::new(&mut self.stream)
+    pub(super) fn new(
+        stream: Stream,
+        activity: Arc<Activity>,
+        current_file: CurrentFile,
+        stall_time: Duration,
+    ) -> Self {
+        Self { stream, activity, current_file, stall_time, stall_timer: None }
     }
 
     fn poll_send(
@@ -59,10 +93,11 @@ impl ClientSocket {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let file = self.current_file.get();
-        let Some(next) = file.as_deref().and_then(|file| NextWrite::new(parts, file)) else {
-            return self.stream().poll_write_vectored(context, parts);
+        let next = file.as_deref().and_then(|file| NextWrite::new(parts, file));
+        let (Some(next), Stream::Tcp(stream)) = (next, &self.stream) else {
+            return self.stream.writer().poll_write_vectored(context, parts);
         };
-        let stream = self.stream.inner();
+        let stream = stream.inner();
         loop {
             ready!(stream.poll_write_ready(context))?;
             match stream.try_io(Interest::WRITABLE, || next.send(stream)) {
@@ -72,20 +107,20 @@ impl ClientSocket {
         }
     }
 
-    /// Fails with a time-out if nothing could be sent within the stall time.
-    fn enforce_stall_time(
+    /// Fails with a time-out if a client of TCP could be sent nothing within the stall time.
+    fn enforce_stall_time<T>(
         &mut self,
         context: &mut Context<'_>,
-        sent: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
-        if sent.is_ready() {
+        sent: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let Some(stream) = self.stream.tcp().filter(|_| sent.is_pending()) else {
             self.stall_timer = None;
             return sent;
-        }
+        };
         let timer = self.stall_timer.get_or_insert_with(|| Box::pin(sleep(self.stall_time)));
         timer.as_mut().poll(context).map(|()| {
             // With linger 0, the system discards what the client has not received.
-            self.stream.inner().set_zero_linger()?;
+            stream.set_zero_linger()?;
             Err(ErrorKind::TimedOut.into())
         })
     }
@@ -97,7 +132,7 @@ impl Read for ClientSocket {
         context: &mut Context<'_>,
         into: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        self.stream().poll_read(context, into)
+        self.stream.reader().poll_read(context, into)
     }
 }
 
@@ -107,12 +142,12 @@ impl Write for ClientSocket {
         context: &mut Context<'_>,
         part: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let sent = self.stream().poll_write(context, part);
+        let sent = self.stream.writer().poll_write(context, part);
         self.enforce_stall_time(context, sent)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     fn poll_write_vectored(
@@ -127,11 +162,16 @@ impl Write for ClientSocket {
     /// Clears the current file: at a flush, the whole document has been written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.current_file.set(None);
-        self.stream().poll_flush(context)
+        let sent = self.stream.writer().poll_flush(context);
+        if sent.is_ready() {
+            self.activity.set_sent();
+        }
+        self.enforce_stall_time(context, sent)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream().poll_shutdown(context)
+        let sent = self.stream.writer().poll_shutdown(context);
+        self.enforce_stall_time(context, sent)
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Limits {
     pub concurrent_calls_per_capability: u64,
     pub component_bytes: u64,
     pub compile_time_ms: u64,
+    pub connections: u64,
+    pub connections_per_address: u64,
+    pub first_head_time_ms: u64,
     pub request_head_time_ms: u64,
     pub request_body_time_ms: u64,
     pub answer_stall_time_ms: u64,
@@ -43,6 +46,9 @@ impl Default for Limits {
             concurrent_calls_per_capability: 128,
             component_bytes: 64 << 20,
             compile_time_ms: 120_000,
+            connections: 65_536,
+            connections_per_address: 256,
+            first_head_time_ms: 5_000,
             request_head_time_ms: 75_000,
             request_body_time_ms: 30_000,
             answer_stall_time_ms: 60_000,
@@ -73,7 +79,7 @@ pub struct Limit {
 
 impl Limits {
     /// Returns every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 22] {
+    pub fn table(&self) -> [Limit; 25] {
         let row = |name, value, unit, minimum, description| Limit {
             name,
             value,
@@ -140,11 +146,32 @@ impl Limits {
                 "Time to compile one component.",
             ),
             row(
+                "connections",
+                self.connections,
+                "count",
+                1,
+                "Open connections of agents, if the system allows as many open files.",
+            ),
+            row(
+                "connections_per_address",
+                self.connections_per_address,
+                "count",
+                1,
+                "Open connections of one address.",
+            ),
+            row(
+                "first_head_time_ms",
+                self.first_head_time_ms,
+                "millisecond",
+                100,
+                "Time for the head of the first request on a connection to arrive.",
+            ),
+            row(
                 "request_head_time_ms",
                 self.request_head_time_ms,
                 "millisecond",
                 100,
-                "Time for the head of a request to arrive, and for the next request to start.",
+                "Time for the head of a later request on a connection to arrive.",
             ),
             row(
                 "request_body_time_ms",
@@ -243,6 +270,10 @@ impl Limits {
 
     pub fn compile_time(&self) -> Duration {
         Duration::from_millis(self.compile_time_ms)
+    }
+
+    pub fn first_head_time(&self) -> Duration {
+        Duration::from_millis(self.first_head_time_ms)
     }
 
     pub fn request_head_time(&self) -> Duration {

@@ -13,7 +13,7 @@ use portolan_command::{
     HostResources, OpenHost,
     config::{Config, Flags},
 };
-use portolan_http::{App, Listeners, Refusal, RequestId, accept, dispatcher, read_body};
+use portolan_http::{App, Listeners, Refusal, RequestId, Server, accept, dispatcher, read_body};
 use portolan_identity::{Credentials, IdentityError, Registration};
 use portolan_pipeline::{Answer, Call, Meta, ensure_permitted};
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
@@ -39,7 +39,8 @@ pub(crate) struct Setup<'a> {
 
 impl<'a> Setup<'a> {
     pub(crate) fn with(guests: &'a [&'a str]) -> Self {
-        let limits = Limits::default();
+        // All clients of a benchmark have one address.
+        let limits = Limits { connections_per_address: u64::MAX, ..Limits::default() };
         Self {
             guests,
             limits,
@@ -163,8 +164,12 @@ impl BenchHost {
             .route("/native", post(native))
             .route("/unchecked", post(unchecked).layer(Extension(caller)))
             .with_state(Arc::clone(&app));
-        let service = dispatcher(Arc::clone(&app), app.mcp.service(|server| server), native);
-        tokio::spawn(accept(listener, service, limits, std::future::pending()));
+        let server = Server {
+            dispatcher: dispatcher(Arc::clone(&app), app.mcp.service(|server| server), native),
+            connections: Arc::clone(&app.connections),
+            limits,
+        };
+        tokio::spawn(accept(listener, server, std::future::pending()));
         if runs_due_work {
             tokio::spawn(
                 Arc::clone(&app.host).run_due_work(stop.subscribe(), Retention::default()),
