@@ -110,6 +110,7 @@ mod cases {
     mod personal_hidden;
     mod plugins;
     mod process;
+    mod proxies;
     mod publishers;
     mod publishing;
     mod publishing_nodes;
@@ -151,6 +152,7 @@ mod cases {
     mod text_messages;
     mod threat_model;
     mod toolchains;
+    mod tls;
     mod torture;
     mod visibility;
     mod webhooks;

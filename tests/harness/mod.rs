@@ -23,6 +23,7 @@ pub mod pairings;
 pub mod person;
 pub mod postgres;
 pub mod process;
+pub mod proxy;
 pub mod publishing;
 pub mod queries;
 pub mod registry;

@@ -67,6 +67,7 @@ impl OpenHost {
         let store = host.store.clone();
         let proxies = Proxies(config.trusted_proxies.clone());
         let operator = operator_access(config)?;
+        listeners.tls.clone_from(&config.tls);
         listeners.socket = OperatorSocket::open(&config.data_dir)?;
         let app = App::new(host, public_url, proxies, operator, config.mcp.clone());
         Ok(Self { app, store, listeners, retention: config.retention, stop })

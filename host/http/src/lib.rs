@@ -3,7 +3,7 @@
 //! The modules, in reading order:
 //!
 //! - `serve` accepts connections at both addresses until the host stops; `connections` makes room for them,
-//!   by the `activity` of each; `socket` is the socket of one connection, `body` the body of one request,
+//!   by the `activity` of each; `socket` is the socket of one connection, `tls` its certificate, `body` the body of one request,
 //!   `host_header` the check of its `Host`; `dispatcher` answers it with a document of the feeds or by a
 //!   route, after `admission` has counted it.
 //! - `router` has every route and layer on one screen; `app` is the state that handlers reach.
@@ -67,6 +67,7 @@ mod router;
 mod serve;
 mod sms;
 mod socket;
+mod tls;
 mod versions;
 
 pub use app::App;
@@ -79,3 +80,4 @@ pub use refusal::Refusal;
 pub use request_id::RequestId;
 pub use router::dispatcher;
 pub use serve::{Listeners, Server, accept, serve};
+pub use tls::{Tls, TlsFiles};

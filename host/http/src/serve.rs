@@ -7,6 +7,7 @@ use crate::{
     dispatcher::Connection,
     router::{dispatcher, operator_address, operator_socket},
     socket::{ClientSocket, CurrentFile, Stream},
+    tls::Tls,
 };
 use axum::Router;
 use hyper::{server::conn::http1, service::service_fn};
@@ -40,13 +41,15 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Listeners {
     pub public: TcpListener,
+    /// The certificate of the public address; `None` for plain HTTP.
+    pub tls: Option<Tls>,
     pub admin: TcpListener,
     /// `None` until the data folder exists, or if its path is too long for a socket.
     pub socket: Option<OperatorSocket>,
 }
 
 impl Listeners {
-    /// Binds both addresses.
+    /// Binds both addresses, for plain HTTP.
     pub async fn open(public: SocketAddr, admin: SocketAddr) -> anyhow::Result<Self> {
         let open = |address: SocketAddr, name: &'static str| async move {
             TcpListener::bind(address).await.map_err(|error| {
@@ -57,6 +60,7 @@ impl Listeners {
         };
         Ok(Self {
             public: open(public, "listen").await?,
+            tls: None,
             admin: open(admin, "admin-listen").await?,
             socket: None,
         })
@@ -81,12 +85,14 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
         dispatcher: dispatcher(Arc::clone(&app), mcp, Router::new()),
         connections: Arc::clone(&app.connections),
         limits: limits.clone(),
+        tls: listeners.tls.clone(),
     };
     let public = accept(listeners.public, public, wait_for_stop(stop.clone()));
     let operator_server = |dispatcher| Server {
         dispatcher,
         connections: Connections::of_operator(),
         limits: limits.clone(),
+        tls: None,
     };
     let admin = operator_server(operator_address(&app));
     let admin = accept(listeners.admin, admin, wait_for_stop(stop.clone()));
@@ -94,6 +100,12 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     let socket = async {
         if let Some(socket) = listeners.socket {
             accept(socket, operator_server(operator_socket(&app)), socket_stop).await;
+        }
+    };
+    let reload = async {
+        match listeners.tls {
+            Some(tls) => match tls.reload().await {},
+            None => pending().await,
         }
     };
     let servers = async { tokio::join!(public, admin, socket) };
@@ -104,6 +116,7 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     };
     tokio::select! {
         _ended = servers => {}
+        () = reload => {}
         () = deadline => tracing::warn!("requests were still in flight at the end of the drain time"),
     }
     Ok(())
@@ -137,6 +150,8 @@ pub struct Server {
     pub dispatcher: Dispatcher,
     pub connections: Arc<Connections>,
     pub limits: Limits,
+    /// `None` for plain HTTP.
+    pub tls: Option<Tls>,
 }
 
 /// Accepts connections until `stop`, and serves each in a task of its own. Then closes idle connections at
@@ -195,6 +210,7 @@ impl Accepted {
         let Self { stream, address, open } = self;
         let activity = open.activity();
         let connection = async {
+            let stream = stream.secured(server.tls.as_ref()).await?;
             let current_file = CurrentFile::default();
             let socket = ClientSocket::new(
                 stream,
@@ -210,7 +226,8 @@ impl Accepted {
                 current_file,
             };
             let service = service_fn(move |request| connection.answer(request));
-            watcher.watch(http.serve_connection(socket, service)).await
+            watcher.watch(http.serve_connection(socket, service)).await?;
+            anyhow::Ok(())
         };
         let late_head = async {
             sleep(server.limits.first_head_time()).await;
@@ -250,6 +267,7 @@ mod tests {
             dispatcher: Dispatcher { feeds: None, routes, clock: Clock::system() },
             connections: Connections::of_operator(),
             limits: Limits::default(),
+            tls: None,
         };
         let talk = async {
             // A head that is too large may be refused before it is sent whole.

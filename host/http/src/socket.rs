@@ -1,7 +1,7 @@
 //! The socket of a connection. A document that is also in a file is sent by the kernel from that file
-//! (`sendfile`), without a copy. A client that receives nothing for too long is disconnected.
+//! (`sendfile`), without a copy and without TLS. A client that receives nothing for too long is disconnected.
 
-use crate::activity::Activity;
+use crate::{activity::Activity, tls::Tls};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use portolan_publication::FileBacked;
@@ -21,10 +21,11 @@ use tokio::{
     net::{TcpStream, UnixStream},
     time::{Sleep, sleep},
 };
+use tokio_rustls::server::TlsStream;
 
 /// The file of the document that a connection is sending, if the document is in a file.
 #[derive(Debug, Clone, Default)]
-pub struct CurrentFile(Arc<Mutex<Option<Arc<FileBacked>>>>);
+pub(super) struct CurrentFile(Arc<Mutex<Option<Arc<FileBacked>>>>);
 
 impl CurrentFile {
     pub(super) fn set(&self, file: Option<Arc<FileBacked>>) {
@@ -40,29 +41,44 @@ impl CurrentFile {
 #[derive(Debug)]
 pub enum Stream {
     Tcp(TokioIo<TcpStream>),
+    Tls(Box<TokioIo<TlsStream<TcpStream>>>),
     Unix(TokioIo<UnixStream>),
 }
 
 impl Stream {
-    /// Returns the connection of TCP, if it is one.
+    /// Does the handshake of TLS on a connection of TCP, if there is a certificate.
+    pub(super) async fn secured(self, tls: Option<&Tls>) -> io::Result<Self> {
+        match (self, tls) {
+            (Self::Tcp(stream), Some(tls)) => {
+                let stream = tls.handshake(stream.into_inner()).await?;
+                Ok(Self::Tls(Box::new(TokioIo::new(stream))))
+            }
+            (stream, _) => Ok(stream),
+        }
+    }
+
+    /// Returns the connection of TCP, with or without TLS.
     fn tcp(&self) -> Option<&TcpStream> {
         match self {
             Self::Tcp(stream) => Some(stream.inner()),
+            Self::Tls(stream) => Some(stream.inner().get_ref().0),
             Self::Unix(_) => None,
         }
     }
 
-    fn reader(&mut self) -> Pin<&mut dyn Read> {
+    fn reader(&mut self) -> &mut (dyn Read + Unpin) {
         match self {
-            Self::Tcp(stream) => Pin::new(stream),
-            Self::Unix(stream) => Pin::new(stream),
+            Self::Tcp(stream) => stream,
+            Self::Tls(stream) => &mut **stream,
+            Self::Unix(stream) => stream,
         }
     }
 
-    fn writer(&mut self) -> Pin<&mut dyn Write> {
+    fn writer(&mut self) -> &mut (dyn Write + Unpin) {
         match self {
-            Self::Tcp(stream) => Pin::new(stream),
-            Self::Unix(stream) => Pin::new(stream),
+            Self::Tcp(stream) => stream,
+            Self::Tls(stream) => &mut **stream,
+            Self::Unix(stream) => stream,
         }
     }
 }
@@ -95,7 +111,7 @@ impl ClientSocket {
         let file = self.current_file.get();
         let next = file.as_deref().and_then(|file| NextWrite::new(parts, file));
         let (Some(next), Stream::Tcp(stream)) = (next, &self.stream) else {
-            return self.stream.writer().poll_write_vectored(context, parts);
+            return Pin::new(self.stream.writer()).poll_write_vectored(context, parts);
         };
         let stream = stream.inner();
         loop {
@@ -132,7 +148,7 @@ impl Read for ClientSocket {
         context: &mut Context<'_>,
         into: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        self.stream.reader().poll_read(context, into)
+        Pin::new(self.stream.reader()).poll_read(context, into)
     }
 }
 
@@ -142,7 +158,7 @@ impl Write for ClientSocket {
         context: &mut Context<'_>,
         part: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let sent = self.stream.writer().poll_write(context, part);
+        let sent = Pin::new(self.stream.writer()).poll_write(context, part);
         self.enforce_stall_time(context, sent)
     }
 
@@ -162,7 +178,7 @@ impl Write for ClientSocket {
     /// Clears the current file: at a flush, the whole document has been written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.current_file.set(None);
-        let sent = self.stream.writer().poll_flush(context);
+        let sent = Pin::new(self.stream.writer()).poll_flush(context);
         if sent.is_ready() {
             self.activity.set_sent();
         }
@@ -170,7 +186,7 @@ impl Write for ClientSocket {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let sent = self.stream.writer().poll_shutdown(context);
+        let sent = Pin::new(self.stream.writer()).poll_shutdown(context);
         self.enforce_stall_time(context, sent)
     }
 }

@@ -168,6 +168,7 @@ impl BenchHost {
             dispatcher: dispatcher(Arc::clone(&app), app.mcp.service(|server| server), native),
             connections: Arc::clone(&app.connections),
             limits,
+            tls: None,
         };
         tokio::spawn(accept(listener, server, std::future::pending()));
         if runs_due_work {

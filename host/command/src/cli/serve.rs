@@ -76,14 +76,15 @@ async fn run<S: ServerHandler + Send + 'static>(
     if let SmsTransport::Outbox(path) = &config.sms {
         tracing::warn!(path = %path.display(), "text messages are written to a file; set `sms` to a provider in production");
     }
-    announce(&host, config.test_mode, started)?;
+    announce(&host, &config, started)?;
     host.serve(wrap).await?;
     print("stopped");
     Ok(())
 }
 
-fn announce(host: &OpenHost, test_mode: bool, started: Instant) -> std::io::Result<()> {
+fn announce(host: &OpenHost, config: &Config, started: Instant) -> std::io::Result<()> {
     let (public, admin) = host.addresses()?;
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let status = host.catalog_status();
     let (loaded, refused) = (status.loaded.len(), status.refused.len());
     let version = env!("CARGO_PKG_VERSION");
@@ -92,10 +93,10 @@ fn announce(host: &OpenHost, test_mode: bool, started: Instant) -> std::io::Resu
     print(&format!(
         "portolan {version} is ready after {elapsed} ms
   {loaded} capabilities loaded, {refused} files refused (see portolan catalog)
-  agents:   http://{public}
+  agents:   {scheme}://{public}
   operator: http://{admin}"
     ));
-    if test_mode {
+    if config.test_mode {
         print(
             "  test mode is on: agents can register in it and be claimed without a phone, over data of its own",
         );

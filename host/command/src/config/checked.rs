@@ -3,10 +3,12 @@
 use crate::config::{
     error::ConfigError,
     raw::{Flags, List, RawConfig, Switch, Tokens, TrustPolicy, shipped_roles},
+    tls,
 };
 use ipnet::IpNet;
 use portolan_catalog::{Grants, Permission, PublishSettings, Trust};
 use portolan_events::WebhookSettings;
+use portolan_http::Tls;
 use portolan_identity::{LONGEST_LIFETIME_S, RedirectHosts, SHORTEST_LIFETIME_S};
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{
@@ -34,6 +36,8 @@ pub struct Config {
     pub admin_listen: SocketAddr,
     /// Without a trailing slash.
     pub public_url: Option<String>,
+    /// `None` for plain HTTP.
+    pub tls: Option<Tls>,
     pub data_dir: PathBuf,
     pub database_url: DatabaseUrl,
     pub catalog_dir: PathBuf,
@@ -88,6 +92,8 @@ impl Config {
         let mut faults = Vec::new();
         let listen = address("listen", &raw.listen, &mut faults);
         let admin_listen = address("admin_listen", &raw.admin_listen, &mut faults);
+        let tls =
+            raw.tls.and_then(|files| tls::check(files, raw.public_url.as_deref(), &mut faults));
         let public_url = raw.public_url.and_then(|url| public_url(&url, &mut faults));
         let database_url = match &raw.database_url {
             None => Some(DatabaseUrl::from(raw.data_dir.join("portolan.db"))),
@@ -186,6 +192,7 @@ impl Config {
                     listen,
                     admin_listen,
                     public_url,
+                    tls,
                     feeds_dir: raw.feeds_dir.unwrap_or_else(|| raw.data_dir.join("feeds")),
                     data_dir: raw.data_dir,
                     database_url,

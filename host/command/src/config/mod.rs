@@ -2,12 +2,14 @@
 //!
 //! - `raw`: reads them from defaults, `portolan.toml`, the environment and flags
 //! - `operator`: those that a command needs to reach the host on this machine
+//! - `tls`: the certificate
 //! - `checked`: turns them into a [`Config`], or reports every fault
 
 mod checked;
 mod error;
 mod operator;
 mod raw;
+mod tls;
 
 pub use checked::Config;
 pub(crate) use checked::publisher_key;

@@ -8,6 +8,7 @@ use figment::{
 };
 use portolan_catalog::{Grants, PublishSettings};
 use portolan_events::WebhookSettings;
+use portolan_http::TlsFiles;
 use portolan_mcp::McpSettings;
 use portolan_outgoing::{lookups::LookupSettings, sms::TextMessageSettings};
 use portolan_publication::Provider;
@@ -59,6 +60,7 @@ pub(super) struct RawConfig {
     pub(super) listen: String,
     pub(super) admin_listen: String,
     pub(super) public_url: Option<String>,
+    pub(super) tls: Option<TlsFiles>,
     pub(super) data_dir: PathBuf,
     pub(super) database_url: Option<String>,
     pub(super) catalog_dir: PathBuf,
@@ -176,6 +178,7 @@ impl Default for RawConfig {
             listen: "127.0.0.1:8080".to_owned(),
             admin_listen: "127.0.0.1:8081".to_owned(),
             public_url: None,
+            tls: None,
             data_dir: PathBuf::from("data"),
             database_url: None,
             catalog_dir: PathBuf::from("catalog"),

@@ -60,6 +60,7 @@ pub struct Connections {
     table: Mutex<Table>,
     /// The time of the next search for waiting connections of all addresses.
     next_search: Mutex<Instant>,
+    opened: Counter,
     refused: Family<ReasonLabels, Counter>,
     closed: Family<ReasonLabels, Counter>,
 }
@@ -114,6 +115,7 @@ impl Connections {
             permits: Arc::new(Semaphore::new(maximum)),
             table: Mutex::default(),
             next_search: Mutex::new(base),
+            opened: Counter::default(),
             refused: Family::default(),
             closed: Family::default(),
         })
@@ -150,6 +152,7 @@ impl Connections {
                 return None;
             }
         };
+        self.opened.inc();
         let activity = Activity::new(self.base);
         let number = self.table().insert(address, Arc::clone(&activity));
         let connections = Arc::clone(self);
@@ -163,6 +166,11 @@ impl Connections {
 
     /// Adds the counters to a registry.
     pub(super) fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "connections_opened",
+            "Connections that were opened at the address for agents",
+            self.opened.clone(),
+        );
         registry.register(
             "connections_refused",
             "Connections that were refused because no other waited for a request",
