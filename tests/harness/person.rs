@@ -2,7 +2,7 @@
 
 use crate::harness::{Host, PATIENCE, Reply};
 use reqwest::{
-    Client,
+    Client, ClientBuilder,
     header::{COOKIE, LOCATION, SET_COOKIE},
     redirect::Policy,
 };
@@ -79,7 +79,12 @@ impl Page {
 
 impl<'a> Person<'a> {
     pub fn new(host: &'a Host) -> Self {
-        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        Self::with(host, Client::builder())
+    }
+
+    /// Returns a person whose browser connects in another way.
+    pub fn with(host: &'a Host, browser: ClientBuilder) -> Self {
+        let client = browser.redirect(Policy::none()).build().unwrap();
         Self { host, cookies: BTreeMap::new(), client }
     }
 

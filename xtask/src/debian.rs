@@ -43,12 +43,21 @@ pub(crate) fn install_registry() -> Result<()> {
         .context("install docker-registry yourself, so that it is in the PATH")
 }
 
-/// Installs nginx, with which the benchmarks compare the feeds.
+/// Installs nginx, which tests put in front of a host and with which benchmarks compare the feeds.
 pub(crate) fn install_nginx() -> Result<()> {
     if is_installed("nginx") {
         return Ok(());
     }
-    print_progress("installing nginx for the benchmarks");
+    print_progress("installing nginx for tests and benchmarks");
     install(&["nginx-light", "libnginx-mod-http-brotli-static"])
         .context("install nginx yourself, so that it is in the PATH")
+}
+
+/// Installs Caddy, which tests put in front of a host.
+pub(crate) fn install_caddy() -> Result<()> {
+    if is_installed("caddy") {
+        return Ok(());
+    }
+    print_progress("installing caddy for the tests");
+    install(&["caddy"]).context("install caddy yourself, so that it is in the PATH")
 }

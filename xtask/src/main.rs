@@ -104,6 +104,8 @@ fn test(full: bool, filter: Option<&str>) -> Result<()> {
     postgres::install()?;
     debian::install_shellcheck()?;
     debian::install_registry()?;
+    debian::install_nginx()?;
+    debian::install_caddy()?;
     clients::install()?;
     clients::install_toolchains(full)?;
     let mut tests = cargo_command(&["test", "--workspace", "--no-fail-fast"]);

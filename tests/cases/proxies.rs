@@ -1,0 +1,128 @@
+//! A host behind nginx and Caddy, as `docs/proxies.md` configures them.
+
+use crate::harness::{
+    Host, PATIENCE, Reply, component,
+    mcp::{LEGACY, Mcp, Messages},
+    oauth::{ADA, balance, call, code, post, public_client, redemption, text},
+    person::Person,
+    proxy::{Proxy, Server},
+};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const ALL: &str = "svc.read svc.write svc.events";
+const CHANGED: &str = "notifications/tools/list_changed";
+/// The address of a client that connects to the proxy.
+const CLIENT: &str = "127.0.0.3";
+/// The number of requests that reuse a connection to the host.
+const REQUESTS: u64 = 20;
+
+async fn opened(host: &Host) -> u64 {
+    let metrics = host.operate("/metrics").await.text;
+    let name = "portolan_connections_opened_total ";
+    metrics.lines().find_map(|line| line.strip_prefix(name)).unwrap().parse().unwrap()
+}
+
+async fn check_sign_in(proxy: &Proxy, host: &Host) {
+    let client = public_client(host).await;
+    let mut person = Person::with(host, proxy.client());
+    let code = code(&mut person, &client, ADA).await;
+    let granted = post(host, "/oauth/token", &redemption(&client, &code), None).await;
+    assert_eq!(granted.status, 200, "{}", granted.text);
+    let reply = call(host, text(&granted.body, "access_token"), balance()).await;
+    reply.assert_refused(404, "account_not_found");
+}
+
+/// Opens the stream of a session.
+async fn session_stream(session: &Mcp<'_>) -> Messages {
+    let request = session.host.client.get(format!("{}/mcp", session.host.url));
+    let request = request.bearer_auth(&session.token).header("accept", "text/event-stream");
+    let request = request.header("mcp-session-id", session.session());
+    let response = request.header("mcp-protocol-version", LEGACY).send().await.unwrap();
+    Messages::of(response)
+}
+
+async fn wait_for_change(messages: &mut Messages) {
+    while messages.next().await.unwrap()["method"] != CHANGED {}
+}
+
+/// Checks that calls are answered, and that events of a stream arrive while it goes on.
+async fn check_mcp(host: &Host) {
+    let (modern, legacy) = (host.mcp(ALL).await, host.mcp(ALL).await.legacy().await);
+    let told = modern.tool("ledger", balance()).await;
+    assert_eq!(told["structuredContent"]["error_code"], "account_not_found", "{told}");
+    let wanted = json!({ "notifications": { "toolsListChanged": true } });
+    let listening = Messages::of(modern.request("subscriptions/listen", wanted).await);
+    let mut streams = [listening, session_stream(&legacy).await];
+    let greeter = host.catalog().join("greeter.wasm");
+    for _ in 0..2 {
+        host.drop_in("greeter.wasm", &component("greeter"));
+        for messages in &mut streams {
+            wait_for_change(messages).await;
+        }
+        std::fs::remove_file(&greeter).unwrap();
+        for messages in &mut streams {
+            wait_for_change(messages).await;
+        }
+    }
+}
+
+/// Checks that a body of the largest size reaches the host, and that the host itself refuses a larger one.
+async fn check_upload(host: &Host) {
+    let token = host.token(ALL).await;
+    let url = format!("{}/v1/capabilities/ledger/call", host.url);
+    for (bytes, status, error) in
+        [(256 << 10, 404, "account_not_found"), ((256 << 10) + 1, 413, "payload_too_large")]
+    {
+        let body = balance().to_string();
+        let body = format!("{body}{}", " ".repeat(bytes - body.len()));
+        let request = host.client.post(&url).bearer_auth(&token);
+        let request = request.header("content-type", "application/json").body(body);
+        Reply::read(request.send().await.unwrap()).await.assert_refused(status, error);
+    }
+}
+
+/// Checks that the audit log has the client's address, and neither the proxy's nor one that the client claims.
+async fn check_address(proxy: &Proxy, host: &Host) {
+    let agent = host.register().await;
+    let client = proxy.client().local_address(Some(CLIENT.parse().unwrap())).build().unwrap();
+    let request = client.post(format!("{}/oauth/token", host.url));
+    let request = request.form(&[("grant_type", "client_credentials")]);
+    let request = request.basic_auth(text(&agent, "client_id"), Some("wrong"));
+    let request = request.header("x-forwarded-for", "192.0.2.9");
+    assert_eq!(request.send().await.unwrap().status(), 401);
+    let started = Instant::now();
+    let row = loop {
+        let rows = host.operate("/audit?action=auth:client_refused").await.body;
+        match &rows["entries"][0] {
+            Value::Null => assert!(started.elapsed() < PATIENCE, "no row"),
+            row => break row.clone(),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(row["address"], CLIENT, "{row}");
+}
+
+async fn check(server: Server) {
+    let (proxy, host) = Proxy::start(server, &["svc_phone_binding", "ledger"]).await;
+    check_sign_in(&proxy, &host).await;
+    check_mcp(&host).await;
+    check_upload(&host).await;
+    check_address(&proxy, &host).await;
+    let before = opened(&host).await;
+    for _ in 0..REQUESTS {
+        assert_eq!(host.get("/healthz").await.text, "ok");
+    }
+    let opened = opened(&host).await - before;
+    assert!(opened < REQUESTS / 4, "{opened} connections for {REQUESTS} requests");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_is_used_through_nginx() {
+    check(Server::Nginx).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_is_used_through_caddy() {
+    check(Server::Caddy).await;
+}
