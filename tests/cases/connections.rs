@@ -125,6 +125,8 @@ async fn the_first_head_has_less_time_than_later_ones() {
     });
     ended.await.unwrap();
     assert!(answer.is_empty(), "{answer:?}");
+    let late = host.metric("portolan_connections_closed_total{reason=\"head_time\"}").await;
+    assert_eq!(late, 1);
 
     let mut stream = connect(&host).await;
     for _ in 0..2 {

@@ -29,14 +29,6 @@ async fn flood(host: &Host, number: usize) -> Vec<TcpStream> {
     streams
 }
 
-/// Returns the value of a metric with its labels.
-async fn metric(host: &Host, name: &str) -> u64 {
-    let metrics = host.operate("/metrics").await.text;
-    let mut values = metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    let value: f64 = values.next().unwrap_or_else(|| panic!("{name}: {metrics}")).parse().unwrap();
-    value as u64
-}
-
 /// Checks that a client, one at the attacker's address, the operator's address and its socket are answered.
 async fn ensure_everybody_is_answered(host: &Host) {
     let url = format!("{}/healthz", host.url);
@@ -58,9 +50,9 @@ async fn half_open_connections_of_one_address_keep_nobody_out() {
     let host = Process::start(Options::default().configuration(limits));
     let flood = flood(&host, 1_200).await;
     ensure_everybody_is_answered(&host).await;
-    let open = metric(&host, "portolan_connections").await;
+    let open = host.metric("portolan_connections").await;
     assert!((200..=300).contains(&open), "{open}");
-    let closed = metric(&host, "portolan_connections_closed_total{reason=\"address\"}").await;
+    let closed = host.metric("portolan_connections_closed_total{reason=\"address\"}").await;
     assert!(closed >= 1_200 - 256, "{closed}");
     drop(flood);
 }
@@ -73,10 +65,10 @@ async fn at_the_maximum_of_connections_everybody_is_still_answered() {
     rlimit::prlimit(process, rlimit::Resource::NOFILE, Some((1_024, 1_024)), None).unwrap();
     let flood = flood(&host, 1_400).await;
     ensure_everybody_is_answered(&host).await;
-    let closed = metric(&host, "portolan_connections_closed_total{reason=\"total\"}").await;
+    let closed = host.metric("portolan_connections_closed_total{reason=\"total\"}").await;
     assert!(closed >= 1_400 - 512, "{closed}");
-    assert!(metric(&host, "portolan_connections").await > 400);
-    assert!(metric(&host, "process_open_fds").await < 1_024);
+    assert!(host.metric("portolan_connections").await > 400);
+    assert!(host.metric("process_open_fds").await < 1_024);
     assert!(!host.log().contains("connections cannot be accepted"), "{}", host.log());
     drop(flood);
 }

@@ -17,12 +17,6 @@ const CLIENT: &str = "127.0.0.3";
 /// The number of requests that reuse a connection to the host.
 const REQUESTS: u64 = 20;
 
-async fn opened(host: &Host) -> u64 {
-    let metrics = host.operate("/metrics").await.text;
-    let name = "portolan_connections_opened_total ";
-    metrics.lines().find_map(|line| line.strip_prefix(name)).unwrap().parse().unwrap()
-}
-
 async fn check_sign_in(proxy: &Proxy, host: &Host) {
     let client = public_client(host).await;
     let mut person = Person::with(host, proxy.client());
@@ -109,11 +103,12 @@ async fn check(server: Server) {
     check_mcp(&host).await;
     check_upload(&host).await;
     check_address(&proxy, &host).await;
-    let before = opened(&host).await;
+    let opened = "portolan_connections_opened_total";
+    let before = host.metric(opened).await;
     for _ in 0..REQUESTS {
         assert_eq!(host.get("/healthz").await.text, "ok");
     }
-    let opened = opened(&host).await - before;
+    let opened = host.metric(opened).await - before;
     assert!(opened < REQUESTS / 4, "{opened} connections for {REQUESTS} requests");
 }
 

@@ -1,9 +1,6 @@
 //! TLS at the address for agents, and a certificate that changes while the host runs.
 
-use crate::harness::{
-    Host, PATIENCE,
-    feeds::city,
-};
+use crate::harness::{Host, PATIENCE, feeds::city};
 use portolan_command::config::{Config, Flags};
 use reqwest::Client;
 use rustls::{
@@ -66,8 +63,7 @@ fn port(host: &Host) -> u16 {
 async fn handshake(host: &Host, trusted: &[&Pair]) -> (CertificateDer<'static>, Vec<u8>) {
     let mut roots = RootCertStore::empty();
     trusted.iter().for_each(|pair| roots.add(pair.der.clone()).unwrap());
-    let mut config =
-        ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let mut config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let stream = TcpStream::connect(("127.0.0.1", port(host))).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
@@ -154,7 +150,12 @@ fn every_fault_of_a_certificate_is_reported_with_the_others() {
     };
     let https = "public_url = \"https://localhost\"";
     let missing = faults("public_url = \"http://localhost\"\nlisten = \"nowhere\"");
-    for part in ["public_url does not begin with https://", "listen is", "tls.certificate", "cannot be read"] {
+    for part in [
+        "public_url does not begin with https://",
+        "listen is",
+        "tls.certificate",
+        "cannot be read",
+    ] {
         assert!(missing.contains(part), "{part}: {missing}");
     }
     write("certificate.pem", &pair.certificate);

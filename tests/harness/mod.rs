@@ -172,6 +172,14 @@ impl Host {
         Reply::read(self.operator.get(url).send().await.unwrap()).await
     }
 
+    /// Returns the value of a metric; the name includes the labels, if it has some.
+    pub async fn metric(&self, name: &str) -> u64 {
+        let text = self.operate("/metrics").await.text;
+        let mut values = text.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let value = values.next().unwrap_or_else(|| panic!("{name} is not in {text}"));
+        value.parse::<f64>().unwrap() as u64
+    }
+
     /// Decides about a component as the operator, with `approve`, `adopt` or `rollback`.
     pub async fn decide(&self, id: &str, decision: &str) -> Value {
         let url = format!("{}/catalog/{id}/{decision}", self.admin_url);

@@ -137,7 +137,8 @@ fn caddy(folder: &Path, port: u16, upstream: &str) -> Child {
 
 fn spawn(mut command: Command) -> Child {
     let program = command.get_program().to_string_lossy().into_owned();
-    command.stdout(Stdio::null()).spawn().unwrap_or_else(|error| {
-        panic!("{program}: {error}; install it, or run cargo xtask test")
-    })
+    command
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{program}: {error}; install it, or run cargo xtask test"))
 }

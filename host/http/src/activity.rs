@@ -78,8 +78,10 @@ impl Activity {
 
     /// Closes the connection if it still waits. Returns whether it does.
     pub(super) fn close_if_waiting_since(&self, since: u64) -> bool {
-        let closes =
-            self.state.compare_exchange(since, CLOSING, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        let closes = self
+            .state
+            .compare_exchange(since, CLOSING, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok();
         if closes {
             self.closing.notify_one();
         }
