@@ -60,7 +60,7 @@ impl Catalog {
         ensure_owner(candidate, &owner)?;
         if owner.publisher != publisher {
             self.store.transfer_to_successor(&candidate.id, &owner.publisher, &publisher).await?;
-            self.record_decision(&candidate.id, &publisher, "publisher:succeed").await?;
+            self.record_decision(&candidate.id, &publisher, "publisher:succeed", None).await?;
         }
         for namespace in namespaces(candidate) {
             let owner = self.store.claim_namespace(namespace, &publisher).await?;

@@ -6,7 +6,7 @@ use crate::{
     permission::Grants,
 };
 use portolan_store::{Attachments, AuditRecord, DbError, InstalledId, Unit, VersionRecord};
-use portolan_vocabulary::Digest;
+use portolan_vocabulary::{Digest, Operator};
 use std::collections::BTreeMap;
 
 /// Why a decision cannot be made.
@@ -37,6 +37,7 @@ impl Catalog {
         &self,
         id: &str,
         digest: Option<&str>,
+        operator: &Operator,
     ) -> Result<Vec<String>, DecisionError> {
         let Waiting { candidate, missing } =
             self.find_waiting((id, digest), |waiting| !waiting.missing.is_empty())?;
@@ -50,7 +51,7 @@ impl Catalog {
             permissions = permissions.join(" "),
             "permissions are granted"
         );
-        self.record_decision(id, &publisher, "operator:approve").await?;
+        self.record_decision(id, &publisher, "operator:approve", Some(operator)).await?;
         self.decided.notify_one();
         Ok(permissions)
     }
@@ -58,59 +59,68 @@ impl Catalog {
     /// Gives an id to the publisher of the refused component with this id, and returns the publisher.
     /// Fails with `Changed` if the component does not have the digest, which is that of the component that
     /// the operator has seen.
-    pub async fn adopt(&self, id: &str, digest: Option<&str>) -> Result<String, DecisionError> {
+    pub async fn adopt(
+        &self,
+        id: &str,
+        digest: Option<&str>,
+        operator: &Operator,
+    ) -> Result<String, DecisionError> {
         let Waiting { candidate, .. } =
             self.find_waiting((id, digest), |waiting| waiting.missing.is_empty())?;
         let Candidate { publisher, namespaces, .. } = candidate;
         let publisher = publisher.to_string();
         self.store.adopt(id, &namespaces, &publisher, self.options.clock.now()).await?;
-        self.record_decision(id, &publisher, "operator:adopt").await?;
+        self.record_decision(id, &publisher, "operator:adopt", Some(operator)).await?;
         self.decided.notify_one();
         Ok(publisher)
     }
 
     /// Permits an older version of a signed component, which waits in the catalog folder, to serve next.
-    pub(super) async fn permit_older(&self, id: &str) -> Result<(), DbError> {
+    pub(super) async fn permit_older(&self, id: &str, operator: &Operator) -> Result<(), DbError> {
         let mut installed = self.store.installed_ids().await?;
         if let Some(InstalledId { publisher, highest_version }) = installed.remove(id) {
             self.store.put_highest_version(id, highest_version.as_deref(), None).await?;
-            self.record_decision(id, &publisher, "operator:rollback").await?;
+            self.record_decision(id, &publisher, "operator:rollback", Some(operator)).await?;
             self.decided.notify_one();
         }
         Ok(())
     }
 
-    /// Records a decision of the operator or of a publisher in the audit log, with the publisher in place of
-    /// a version.
+    /// Records a decision of an operator, or of a publisher if there is none, in the audit log, with the
+    /// publisher in place of a version.
     pub(super) async fn record_decision(
         &self,
         id: &str,
         publisher: &str,
         decision: &str,
+        operator: Option<&Operator>,
     ) -> Result<(), DbError> {
-        self.audit(id, publisher, String::new(), decision).await
+        self.audit(id, (publisher, String::new()), decision, operator).await
     }
 
-    /// Records a decision about a version in the audit log.
+    /// Records an operator's decision about a version in the audit log.
     pub(super) async fn record_version_decision(
         &self,
         record: &VersionRecord,
         decision: &str,
+        operator: &Operator,
     ) -> Result<(), DbError> {
         let digest = record.digest.trim_start_matches("sha256:").to_owned();
-        self.audit(&record.capability_id, &record.version, digest, decision).await
+        let version = (record.version.as_str(), digest);
+        self.audit(&record.capability_id, version, decision, Some(operator)).await
     }
 
     async fn audit(
         &self,
         id: &str,
-        version: &str,
-        digest: String,
+        (version, digest): (&str, String),
         decision: &str,
+        operator: Option<&Operator>,
     ) -> Result<(), DbError> {
         tracing::info!(id, version, decision, "a decision about a component is recorded");
         let now = self.options.clock.now();
         let audit = AuditRecord {
+            via: operator.map(Operator::caller).into_iter().collect(),
             capability: id.to_owned(),
             version: version.to_owned(),
             digest,

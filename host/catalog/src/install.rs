@@ -262,7 +262,7 @@ impl Keeper {
         let record = VersionRecord {
             arrival: requested.arrival,
             source: requested.source.clone(),
-            decided_by: requested.decided_by.clone(),
+            decided_by: Some(requested.decider.name.clone()),
             ..record.clone()
         };
         let keep = self.catalog.options.publishing.keep;
@@ -271,7 +271,9 @@ impl Keeper {
             Arrival::RolledBack => "operator:rollback",
             _ => "operator:publish",
         };
-        if let Err(error) = self.catalog.record_version_decision(&record, decision).await {
+        let operator = &requested.decider.operator;
+        let recorded = self.catalog.record_version_decision(&record, decision, operator).await;
+        if let Err(error) = recorded {
             tracing::error!(%error, decision, id = record.capability_id, "a decision is not in the audit log");
         }
         Ok(seq)

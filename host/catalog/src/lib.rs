@@ -107,7 +107,8 @@ pub use permission::{Grants, Permission};
 pub use problem::Problem;
 pub use prompts::fill_prompt;
 pub use publishing::{
-    BreakingPolicy, PublishError, PublishRequest, PublishSettings, Published, PublishedState,
+    BreakingPolicy, Decider, PublishError, PublishRequest, PublishSettings, Published,
+    PublishedState,
 };
 pub use reference::Reference;
 pub use refusal::LoadError;

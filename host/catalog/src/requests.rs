@@ -7,7 +7,8 @@ use crate::{
     file_name::{is_component_name, is_source},
     load::load_content,
     publishing::{
-        Cause, Installation, PublishError, PublishRequest, Published, PublishedState, Requested,
+        Cause, Decider, Installation, PublishError, PublishRequest, Published, PublishedState,
+        Requested,
     },
     status::Status,
 };
@@ -71,7 +72,7 @@ impl Catalog {
         content: Vec<u8>,
         request: PublishRequest,
     ) -> Result<Published, PublishError> {
-        let PublishRequest { file, source, decided_by } = request;
+        let PublishRequest { file, source, decider } = request;
         if !is_file_name(&file) {
             return Err(PublishError::FileName(file));
         }
@@ -82,7 +83,7 @@ impl Catalog {
             return Err(PublishError::UndeclaredPeople(undeclared));
         }
         let arrival = Arrival::Published;
-        self.request_installation(capability, content, file, (arrival, source, decided_by)).await
+        self.request_installation(capability, content, file, (arrival, source, decider)).await
     }
 
     /// Makes an earlier version of the history the desired one, on every node: the one before the serving
@@ -92,13 +93,13 @@ impl Catalog {
         &self,
         id: &str,
         to: Option<&str>,
-        decided_by: Option<String>,
+        decider: Decider,
     ) -> Result<RolledBack, PublishError> {
         let is_waiting = |status: Status| {
             status.refused.iter().any(|refused| refused.older_of.as_deref() == Some(id))
         };
         if to.is_none() && is_waiting(self.status()) {
-            self.permit_older(id).await?;
+            self.permit_older(id, &decider.operator).await?;
             return Ok(RolledBack::Permitted);
         }
         let entries = self.store.versions(id).await?;
@@ -112,7 +113,7 @@ impl Catalog {
         }
         let (capability, content) = self.fetch_component(&record.digest, &record.file).await?;
         let source = format!("version {} of the history", record.version);
-        let request = (Arrival::RolledBack, source, decided_by);
+        let request = (Arrival::RolledBack, source, decider);
         let installed =
             self.request_installation(capability, content, record.file.clone(), request).await?;
         Ok(RolledBack::Installed(Box::new(installed)))
@@ -125,7 +126,7 @@ impl Catalog {
         capability: Capability,
         content: Vec<u8>,
         file: String,
-        (arrival, source, decided_by): (Arrival, String, Option<String>),
+        (arrival, source, decider): (Arrival, String, Decider),
     ) -> Result<Published, PublishError> {
         let migrating = Published {
             id: capability.id.to_string(),
@@ -139,7 +140,7 @@ impl Catalog {
             missing: Vec::new(),
         };
         let (reply, answer) = oneshot::channel();
-        let cause = Cause::Requested(Requested { arrival, source, decided_by, reply });
+        let cause = Cause::Requested(Requested { arrival, source, decider, reply });
         let installation = Installation { capability, content, file, cause };
         self.installations.send(installation).map_err(|_stopped| PublishError::Stopping)?;
         match tokio::time::timeout(INSTALLATION_TIMEOUT, answer).await {

@@ -1,21 +1,20 @@
 //! The operator's routes: probes, the status of the host and of its catalog, the audit log, dead letters,
-//! operator calls, and the rotation of signing keys and of the operator's token.
+//! operator calls, and the rotation of signing keys and of the operators' shared token.
 
-use crate::{App, Refusal, export::export, read_body};
+use crate::{App, Refusal, read_body};
 use axum::{
     Json,
     body::Bytes,
     extract::{
-        Path, Query, State,
+        FromRequestParts, Path, Query, State,
         rejection::{BytesRejection, QueryRejection},
     },
-    http::HeaderMap,
-    response::Response,
+    http::{HeaderMap, request::Parts},
 };
 use portolan_catalog::{DecisionError, Status};
 use portolan_pipeline::Operation;
-use portolan_store::{AuditQuery, Outcome, QuotaUse};
-use portolan_vocabulary::{ErrorCode, Failure, Timestamp, is_capability_id, person_ids};
+use portolan_store::{AuditQuery, AuditRecord, Outcome, QuotaUse};
+use portolan_vocabulary::{ErrorCode, Failure, Operator, Timestamp, is_capability_id, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, sync::Arc};
@@ -23,6 +22,22 @@ use std::{borrow::Cow, sync::Arc};
 /// The number of rows of an answer if the query has no `limit`.
 const DEFAULT_PAGE_ROWS: u32 = 100;
 const MAX_PAGE_ROWS: u32 = 1_000;
+/// The maximum number of bytes of the numbers of dead letters in the row of a decision.
+const MAX_SUBJECT_BYTES: usize = 200;
+
+/// The operator of the request, who is named in the row of what is decided.
+#[derive(Debug)]
+pub(super) struct Deciding(pub(super) Operator);
+
+impl<S: Send + Sync> FromRequestParts<S> for Deciding {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let operator = parts.extensions.get::<Operator>().cloned();
+        let failure = || Refusal(Failure::new(ErrorCode::AuthenticationRequired));
+        Ok(Self(operator.ok_or_else(failure)?))
+    }
+}
 
 pub(super) async fn healthz() -> &'static str {
     "ok"
@@ -71,25 +86,25 @@ pub(super) struct DecisionParameters {
 /// Grants the permissions that the component of an id waits for.
 pub(super) async fn approve(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     Path(id): Path<String>,
     parameters: Result<Query<DecisionParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(DecisionParameters { digest }) = parameters.map_err(invalid_query)?;
-    let permitted =
-        app.host.catalog.approve(&id, digest.as_deref()).await.map_err(decision_refusal)?;
-    Ok(Json(json!({ "id": id, "permitted": permitted })))
+    let permitted = app.host.catalog.approve(&id, digest.as_deref(), &operator).await;
+    Ok(Json(json!({ "id": id, "permitted": permitted.map_err(decision_refusal)? })))
 }
 
 /// Gives an id to the publisher of a refused component.
 pub(super) async fn adopt(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     Path(id): Path<String>,
     parameters: Result<Query<DecisionParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(DecisionParameters { digest }) = parameters.map_err(invalid_query)?;
-    let publisher =
-        app.host.catalog.adopt(&id, digest.as_deref()).await.map_err(decision_refusal)?;
-    Ok(Json(json!({ "id": id, "publisher": publisher })))
+    let publisher = app.host.catalog.adopt(&id, digest.as_deref(), &operator).await;
+    Ok(Json(json!({ "id": id, "publisher": publisher.map_err(decision_refusal)? })))
 }
 
 fn decision_refusal(error: DecisionError) -> Refusal {
@@ -118,6 +133,8 @@ pub(super) struct AuditParameters {
     request_id: Option<String>,
     /// `ok`, `failed`, or an error code.
     outcome: Option<String>,
+    /// The name of an operator.
+    operator: Option<String>,
     before: Option<i64>,
     limit: Option<u32>,
 }
@@ -143,6 +160,7 @@ pub(super) async fn audit(
                 "failed" => Outcome::Failed,
                 _ => Outcome::Is(text),
             }),
+            operator: query.operator,
             before: query.before,
             limit: u64::from(limit),
         })
@@ -159,6 +177,7 @@ pub(super) async fn timers(State(app): State<Arc<App>>) -> Result<Json<Value>, R
 /// Removes the pending timers of a capability.
 pub(super) async fn drop_timers(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     if !is_capability_id(&id) {
@@ -166,40 +185,9 @@ pub(super) async fn drop_timers(
     }
     let dropped = app.host.store.drop_timers(&id).await?;
     tracing::info!(id, dropped, "pending timers are dropped by the operator");
+    let row = app.host.decision("operator:drop_timers", &operator);
+    app.host.record_decision(AuditRecord { capability: id.clone(), ..row }).await?;
     Ok(Json(json!({ "id": id, "dropped": dropped })))
-}
-
-/// Returns all that is stored about a person.
-pub(super) async fn export_person(
-    State(app): State<Arc<App>>,
-    Path(owner_id): Path<String>,
-) -> Result<Response, Refusal> {
-    ensure_known(&app, &owner_id).await?;
-    let ids = app.host.store.person_ids(&owner_id).await?;
-    tracing::info!(owner_id, "a person's data is exported by the operator");
-    Ok(export(app, ids))
-}
-
-/// Erases a person and returns the number of documents, events and answers that this concerned.
-pub(super) async fn erase_person(
-    State(app): State<Arc<App>>,
-    Path(owner_id): Path<String>,
-) -> Result<Json<Value>, Refusal> {
-    ensure_known(&app, &owner_id).await?;
-    let counts = app.host.erase_person(&owner_id).await;
-    Ok(Json(json!(counts.map_err(|error| Refusal(Failure::from(error)))?)))
-}
-
-async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {
-    if person_ids(owner_id).next() != Some(owner_id) || !owner_id.starts_with("own_") {
-        return Err(invalid("the path has no owner id, such as own_ and a ULID"));
-    }
-    match app.host.store.is_known(owner_id).await? {
-        true => Ok(()),
-        false => Err(Refusal(
-            Failure::new(ErrorCode::NotFound).message("nothing is stored about this person"),
-        )),
-    }
 }
 
 /// The query of `GET /dead-letters`.
@@ -230,6 +218,7 @@ pub(super) struct ReplayParameters {
 
 pub(super) async fn replay(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     parameters: Result<Query<ReplayParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(query) = parameters.map_err(invalid_query)?;
@@ -243,6 +232,9 @@ pub(super) async fn replay(
         ),
     };
     let count = app.host.store.replay(ids.as_deref(), app.host.clock.now()).await?;
+    let row = app.host.decision("operator:replay", &operator);
+    let version = one_line(&query.ids, MAX_SUBJECT_BYTES);
+    app.host.record_decision(AuditRecord { version, ..row }).await?;
     Ok(Json(json!({ "replayed": count })))
 }
 
@@ -257,6 +249,7 @@ pub(super) struct OperateParameters {
 /// Runs an internal action.
 pub(super) async fn operate(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     Path((capability, action)): Path<(String, String)>,
     parameters: Result<Query<OperateParameters>, QueryRejection>,
     headers: HeaderMap,
@@ -265,22 +258,32 @@ pub(super) async fn operate(
     let Query(OperateParameters { test_mode }) = parameters.map_err(invalid_query)?;
     let input = Value::Object(read_body(&app, &headers, body)?);
     let operation = Operation { capability, action, input, test_mode };
-    let result = app.host.operate(&operation).await?;
+    let result = app.host.operate(&operation, &operator).await?;
     Ok(Json(json!({ "result": result })))
 }
 
 /// Creates a signing key and returns the ids of all keys, the newest first.
-pub(super) async fn rotate_keys(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
-    let keys = app.host.identity.rotate_keys().await?;
+pub(super) async fn rotate_keys(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+) -> Result<Json<Value>, Refusal> {
+    let keys = app.host.identity.rotate_keys(&operator).await?;
     let key =
         |(id, created_at): &(String, Timestamp)| json!({ "kid": id, "created_at": created_at });
     Ok(Json(json!({ "keys": keys.iter().map(key).collect::<Vec<_>>() })))
 }
 
-/// Replaces the operator's token with a new one.
-pub(super) async fn rotate_token(State(app): State<Arc<App>>) -> Result<Json<Value>, Refusal> {
+/// Replaces the operators' shared token with a new one.
+pub(super) async fn rotate_token(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+) -> Result<Json<Value>, Refusal> {
     match app.operator.token.rotate() {
-        Ok(Some(token)) => Ok(Json(json!({ "token": token }))),
+        Ok(Some(token)) => {
+            let row = app.host.decision("operator:rotate_token", &operator);
+            app.host.record_decision(row).await?;
+            Ok(Json(json!({ "token": token })))
+        }
         Ok(None) => Err(Refusal(Failure::new(ErrorCode::InvalidTransition).message(
             "The token is in the configuration: change operator_token or PORTOLAN_OPERATOR_TOKEN, and restart the host.",
         ))),
@@ -299,6 +302,6 @@ pub(super) fn invalid_query(rejection: QueryRejection) -> Refusal {
     invalid(rejection.body_text())
 }
 
-fn invalid(message: impl Into<Cow<'static, str>>) -> Refusal {
+pub(super) fn invalid(message: impl Into<Cow<'static, str>>) -> Refusal {
     Refusal(Failure::new(ErrorCode::ValidationFailed).message(message))
 }

@@ -5,6 +5,7 @@ use crate::{
     body::with_timed_body,
     feeds,
     host_header::ensure_one_host,
+    operator::SocketUser,
     refusal::Refusal,
     request_id,
     socket::CurrentFile,
@@ -22,7 +23,7 @@ use portolan_vocabulary::Clock;
 use std::{
     convert::Infallible,
     future::{Future, ready},
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::Arc,
     time::Duration,
 };
@@ -62,11 +63,28 @@ impl Dispatcher {
     }
 }
 
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub enum Peer {
+    Address(SocketAddr),
+    /// A user of this machine, at the operator's socket.
+    User(SocketUser),
+}
+
+impl Peer {
+    /// Returns the address; `None` at the operator's socket.
+    pub(super) fn address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Address(address) => Some(address.ip()),
+            Self::User(_) => None,
+        }
+    }
+}
+
 /// The service of one connection.
 pub(super) struct Connection {
     pub(super) dispatcher: Dispatcher,
-    /// The client's address; `None` at a Unix socket.
-    pub(super) address: Option<SocketAddr>,
+    pub(super) peer: Peer,
     pub(super) activity: Arc<Activity>,
     /// The time within which a request's body must arrive.
     pub(super) body_time: Duration,
@@ -85,8 +103,13 @@ impl Connection {
         let response = match early {
             Some(response) => Either::Left(ready(Ok(response))),
             None => {
-                if let Some(address) = self.address {
-                    request.extensions_mut().insert(ConnectInfo(address));
+                match self.peer {
+                    Peer::Address(address) => {
+                        request.extensions_mut().insert(ConnectInfo(address));
+                    }
+                    Peer::User(user) => {
+                        request.extensions_mut().insert(user);
+                    }
                 }
                 Either::Right(self.dispatcher.routes.clone().oneshot(request))
             }

@@ -6,7 +6,7 @@
 //!   by the `activity` of each; `socket` is the socket of one connection, `tls` its certificate, `body` the body of one request,
 //!   `host_header` the check of its `Host`; `dispatcher` answers it with a document of the feeds or by a
 //!   route, after `admission` has counted it.
-//! - `router` has every route and layer on one screen; `app` is the state that handlers reach.
+//! - `router` has every route for agents and every layer on one screen; `app` is the state that handlers reach.
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
@@ -14,9 +14,10 @@
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`, among them those of the links in text
-//!   messages. For the provider of text messages: `sms`. For the operator: `admin` and its `export`,
-//!   `audit_export`, `quarantine`, `versions`, `metrics`, behind the
-//!   checks of `operator`.
+//!   messages. For the provider of text messages: `sms`.
+//! - For operators: `operator_routes` is the table of their routes and roles, `operator_gate` what every
+//!   request passes, `operator` how operators are known; the handlers are in `admin`, `audit_export`,
+//!   `quarantine`, `versions`, `metrics`, `operators`, and `people` with its `export`.
 //! - `fuzzing` is what only fuzz targets call.
 //!
 //! Invariants: no other crate knows axum or HTTP statuses; a handler never runs a component itself, but
@@ -59,6 +60,10 @@ mod metrics;
 mod oauth;
 mod openapi;
 mod operator;
+mod operator_gate;
+mod operator_routes;
+mod operators;
+mod people;
 mod proxies;
 mod quarantine;
 mod refusal;
@@ -75,6 +80,7 @@ pub use connections::Connections;
 pub use dispatcher::Dispatcher;
 pub use input::read_body;
 pub use operator::{OperatorAccess, OperatorSocket, OperatorToken, SOCKET_FILE, TOKEN_FILE};
+pub use operator_routes::{OperatorRoute, operator_routes};
 pub use proxies::Proxies;
 pub use refusal::Refusal;
 pub use request_id::RequestId;

@@ -1,6 +1,10 @@
 //! The operator's routes for documents in quarantine.
 
-use crate::{App, Refusal, admin::invalid_query, read_body};
+use crate::{
+    App, Refusal,
+    admin::{Deciding, invalid_query},
+    read_body,
+};
 use axum::{
     Json,
     body::Bytes,
@@ -11,6 +15,7 @@ use axum::{
     http::HeaderMap,
 };
 use portolan_pipeline::DocumentLocation;
+use portolan_store::AuditRecord;
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -48,22 +53,28 @@ pub(super) async fn show(
 
 pub(super) async fn repair(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     parameters: Parameters,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(query) = parameters.map_err(invalid_query)?;
     let document = Value::Object(read_body(&app, &headers, body)?);
-    app.host.repair_document(&query.into(), &document).await?;
+    let row = app.host.decision("operator:repair_document", &operator);
+    let row = AuditRecord { capability: query.capability.clone(), ..row };
+    app.host.repair_document(&query.into(), &document, row).await?;
     Ok(Json(json!({ "repaired": true })))
 }
 
 pub(super) async fn drop(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     parameters: Parameters,
 ) -> Result<Json<Value>, Refusal> {
     let Query(query) = parameters.map_err(invalid_query)?;
-    app.host.drop_document(&query.into()).await?;
+    let row = app.host.decision("operator:drop_document", &operator);
+    let row = AuditRecord { capability: query.capability.clone(), ..row };
+    app.host.drop_document(&query.into(), row).await?;
     Ok(Json(json!({ "deleted": true })))
 }
 

@@ -2,8 +2,9 @@
 
 use crate::{
     App, admin, admission::count_request, agents, audit_export, call, capabilities, challenge,
-    cors, dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, metrics,
-    oauth, openapi, operator::require_operator, quarantine, refusal, request_id, sms, versions,
+    cors, dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, oauth,
+    openapi, operator_gate, operator_gate::OperatorGate, operator_routes, operator_routes::Handled,
+    refusal, request_id, sms,
 };
 use axum::{
     Router,
@@ -115,63 +116,27 @@ fn router<S: ServerHandler + Send + 'static>(
         .merge(map::routes(clock))
 }
 
-/// Returns the service at the operator's address, where every request is checked.
+/// Returns the service at the operator's address and at the operator's socket.
 pub(super) fn operator_address(app: &Arc<App>) -> Dispatcher {
     let clock = app.host.clock.clone();
-    let routes = operator_routes(app).layer((
-        from_fn_with_state(clock.clone(), request_id::assign),
-        from_fn_with_state(Arc::clone(&app.operator), require_operator),
-    ));
-    Dispatcher { feeds: None, routes, clock }
-}
-
-/// Returns the service at the operator's socket, which only the operator can open, so that no access is
-/// checked.
-pub(super) fn operator_socket(app: &Arc<App>) -> Dispatcher {
-    let clock = app.host.clock.clone();
-    let routes = operator_routes(app).layer(from_fn_with_state(clock.clone(), request_id::assign));
-    Dispatcher { feeds: None, routes, clock }
-}
-
-/// Returns the route for publishing a component, whose body may be larger than others.
-fn publish_route(app: &App) -> Router<Arc<App>> {
     // A component one byte above the limit still arrives, and the catalog refuses it with the
     // reason; `versions::publish` gives the same reason for larger ones.
     let limit = app.host.sandbox.limits().component_bytes.saturating_add(1);
-    let limit = DefaultBodyLimit::max(usize::try_from(limit).unwrap_or(usize::MAX));
-    Router::new().route("/catalog/publish", post(versions::publish).layer(limit))
-}
-
-fn operator_routes(app: &Arc<App>) -> Router {
-    Router::new()
-        .route("/startupz", get(admin::healthz))
-        .route("/healthz", get(admin::healthz))
-        .route("/readyz", get(admin::readyz))
-        .route("/status", get(admin::status))
-        .route("/metrics", get(metrics::metrics))
-        .route("/catalog", get(admin::catalog))
-        .route("/catalog/{id}/approve", post(admin::approve))
-        .route("/catalog/{id}/adopt", post(admin::adopt))
-        .route("/catalog/{id}/rollback", post(versions::rollback))
-        .route("/catalog/{id}/history", get(versions::history))
-        .merge(publish_route(app))
-        .route("/audit", get(admin::audit))
-        .route("/audit/export", get(audit_export::export))
-        .route("/people/{owner_id}", get(admin::export_person).delete(admin::erase_person))
-        .route("/documents", get(quarantine::list))
-        .route(
-            "/documents/document",
-            get(quarantine::show).put(quarantine::repair).delete(quarantine::drop),
-        )
-        .route("/timers", get(admin::timers))
-        .route("/timers/{id}/drop", post(admin::drop_timers))
-        .route("/dead-letters", get(admin::dead_letters))
-        .route("/dead-letters/replay", post(admin::replay))
-        .route("/capabilities/{id}/{action}", post(admin::operate))
-        .route("/keys", get(metadata::keys))
-        .route("/keys/rotate", post(admin::rotate_keys))
-        .route("/token/rotate", post(admin::rotate_token))
+    let table = operator_routes::table(usize::try_from(limit).unwrap_or(usize::MAX));
+    let routes = table.iter().map(|handled| handled.route.clone()).collect();
+    let gate = Arc::new(OperatorGate { app: Arc::clone(app), routes });
+    let add = |router: Router<Arc<App>>, Handled { route, handler }: Handled| {
+        router.route(route.path, handler)
+    };
+    let routes = table
+        .into_iter()
+        .fold(Router::new(), add)
         .fallback(refusal::no_such_path)
         .method_not_allowed_fallback(refusal::no_such_method)
         .with_state(Arc::clone(app))
+        .layer((
+            from_fn_with_state(clock.clone(), request_id::assign),
+            from_fn_with_state(gate, operator_gate::pass),
+        ));
+    Dispatcher { feeds: None, routes, clock }
 }

@@ -4,8 +4,9 @@
 use crate::{
     App, Connections, Dispatcher, OperatorSocket,
     connections::OpenConnection,
-    dispatcher::Connection,
-    router::{dispatcher, operator_address, operator_socket},
+    dispatcher::{Connection, Peer},
+    operator::SocketUser,
+    router::{dispatcher, operator_address},
     socket::{ClientSocket, CurrentFile, Stream},
     tls::Tls,
 };
@@ -99,7 +100,7 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
     let socket_stop = wait_for_stop(stop.clone());
     let socket = async {
         if let Some(socket) = listeners.socket {
-            accept(socket, operator_server(operator_socket(&app)), socket_stop).await;
+            accept(socket, operator_server(operator_address(&app)), socket_stop).await;
         }
     };
     let reload = async {
@@ -124,23 +125,24 @@ pub async fn serve<S: ServerHandler + Send + 'static>(
 
 /// A listener for connections of one kind.
 pub trait Listener: Send {
-    /// Accepts the next connection. The address is `None` at a Unix socket.
-    fn accept(&self) -> impl Future<Output = io::Result<(Stream, Option<SocketAddr>)>> + Send;
+    /// Accepts the next connection.
+    fn accept(&self) -> impl Future<Output = io::Result<(Stream, Peer)>> + Send;
 }
 
 impl Listener for TcpListener {
-    async fn accept(&self) -> io::Result<(Stream, Option<SocketAddr>)> {
+    async fn accept(&self) -> io::Result<(Stream, Peer)> {
         let (stream, address) = Self::accept(self).await?;
         // Responses are written whole, so waiting to fill a packet only delays them.
         let _set = stream.set_nodelay(true);
-        Ok((Stream::Tcp(TokioIo::new(stream)), Some(address)))
+        Ok((Stream::Tcp(TokioIo::new(stream)), Peer::Address(address)))
     }
 }
 
 impl Listener for OperatorSocket {
-    async fn accept(&self) -> io::Result<(Stream, Option<SocketAddr>)> {
+    async fn accept(&self) -> io::Result<(Stream, Peer)> {
         let (stream, _address) = UnixListener::accept(&self.listener).await?;
-        Ok((Stream::Unix(TokioIo::new(stream)), None))
+        let user = SocketUser(stream.peer_cred()?.uid());
+        Ok((Stream::Unix(TokioIo::new(stream)), Peer::User(user)))
     }
 }
 
@@ -172,7 +174,7 @@ pub async fn accept<L: Listener>(listener: L, server: Server, stop: impl Future<
             accepted = listener.accept() => accepted,
             () = &mut stop => break,
         };
-        let (stream, address) = match accepted {
+        let (stream, peer) = match accepted {
             Ok(accepted) => accepted,
             // The client has closed the connection already.
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
@@ -186,10 +188,10 @@ pub async fn accept<L: Listener>(listener: L, server: Server, stop: impl Future<
             }
         };
         // A refused connection is closed here, without an answer.
-        let Some(open) = server.connections.admit(address.map(|address| address.ip())).await else {
+        let Some(open) = server.connections.admit(peer.address()).await else {
             continue;
         };
-        let accepted = Accepted { stream, address, open };
+        let accepted = Accepted { stream, peer, open };
         tokio::spawn(accepted.serve(http.clone(), Arc::clone(&server), shutdown.watcher()));
     }
     drop(listener);
@@ -199,7 +201,7 @@ pub async fn accept<L: Listener>(listener: L, server: Server, stop: impl Future<
 /// A connection that was accepted.
 struct Accepted {
     stream: Stream,
-    address: Option<SocketAddr>,
+    peer: Peer,
     open: OpenConnection,
 }
 
@@ -207,7 +209,7 @@ impl Accepted {
     /// Serves the connection until it ends, or is closed to make room, or the head of its first request is
     /// late.
     async fn serve(self, http: http1::Builder, server: Arc<Server>, watcher: Watcher) {
-        let Self { stream, address, open } = self;
+        let Self { stream, peer, open } = self;
         let activity = open.activity();
         let connection = async {
             let stream = stream.secured(server.tls.as_ref()).await?;
@@ -220,7 +222,7 @@ impl Accepted {
             );
             let connection = Connection {
                 dispatcher: server.dispatcher.clone(),
-                address,
+                peer,
                 activity: Arc::clone(activity),
                 body_time: server.limits.request_body_time(),
                 current_file,
@@ -238,7 +240,7 @@ impl Accepted {
         tokio::select! {
             ended = connection => {
                 if let Err(error) = ended {
-                    tracing::debug!(%error, ?address, "a connection ended early");
+                    tracing::debug!(%error, ?peer, "a connection ended early");
                 }
             }
             () = activity.closing() => {}

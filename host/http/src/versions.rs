@@ -1,6 +1,9 @@
 //! The operator's routes for versions of components: publication, rollback and history.
 
-use crate::{App, Refusal, admin::invalid_query};
+use crate::{
+    App, Refusal,
+    admin::{Deciding, invalid_query},
+};
 use axum::{
     Json,
     body::Bytes,
@@ -10,8 +13,10 @@ use axum::{
     },
     http::{HeaderMap, StatusCode, header::CONTENT_LENGTH},
 };
-use portolan_catalog::{History, LoadError, PublishError, PublishRequest, Published, RolledBack};
-use portolan_vocabulary::{ErrorCode, Failure, one_line};
+use portolan_catalog::{
+    Decider, History, LoadError, PublishError, PublishRequest, Published, RolledBack,
+};
+use portolan_vocabulary::{ErrorCode, Failure, Operator, one_line};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -42,6 +47,7 @@ pub(super) struct RollbackParameters {
 /// Makes the component in the body the desired version of its capability.
 pub(super) async fn publish(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     parameters: Result<Query<PublishParameters>, QueryRejection>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
@@ -58,7 +64,7 @@ pub(super) async fn publish(
         _ => Refusal(Failure::new(ErrorCode::ValidationFailed).message(rejection.body_text())),
     })?;
     let source = source.map_or_else(|| format!("a file {file}"), shortened);
-    let request = PublishRequest { file, source, decided_by: by.map(shortened) };
+    let request = PublishRequest { file, source, decider: decider(operator, by) };
     let published = app.host.catalog.publish_component(content.into(), request).await;
     Ok(Json(published.map_err(publish_refusal)?))
 }
@@ -67,11 +73,12 @@ pub(super) async fn publish(
 /// folder to serve.
 pub(super) async fn rollback(
     State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
     Path(id): Path<String>,
     parameters: Result<Query<RollbackParameters>, QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(RollbackParameters { to, by }) = parameters.map_err(invalid_query)?;
-    let outcome = app.host.catalog.roll_back(&id, to.as_deref(), by.map(shortened)).await;
+    let outcome = app.host.catalog.roll_back(&id, to.as_deref(), decider(operator, by)).await;
     Ok(Json(match outcome.map_err(publish_refusal)? {
         RolledBack::Installed(published) => json!(published),
         RolledBack::Permitted => json!({ "id": id, "state": "permitted" }),
@@ -95,6 +102,16 @@ pub(super) async fn history(
 /// Returns the length that `Content-Length` states, if it is a number.
 fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Returns who decides. The history has the name that was given, with the operator's in parentheses, because
+/// nobody has checked the former.
+fn decider(operator: Operator, by: Option<String>) -> Decider {
+    let name = match by.map(shortened) {
+        Some(by) if by != *operator.name => format!("{by} ({})", operator.name),
+        _ => operator.name.to_string(),
+    };
+    Decider { operator, name }
 }
 
 fn shortened(text: String) -> String {

@@ -116,8 +116,7 @@ impl Identity {
     ) -> Result<(), IdentityError> {
         let now = self.clock.now();
         if let Some(wait) = self.throttle.wait(&client.id, address, now) {
-            let after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
-            return Err(IdentityError::SlowDown { after_s });
+            return Err(IdentityError::slow_down(wait));
         }
         let is_match = |hash: &String| secret::matches(secret, hash);
         // Every hash is compared, so that the duration does not reveal which one matched.

@@ -5,6 +5,7 @@
 pub enum AuthAction {
     ClientRefused,
     TokenRefused,
+    OperatorRefused,
     AgentRegistered,
     ClientRegistered,
     ClientUpdated,
@@ -33,7 +34,7 @@ pub struct AuthActionRow {
 }
 
 /// What identity writes to the audit log.
-pub const AUTH_ACTIONS: [AuthActionRow; 14] = [
+pub const AUTH_ACTIONS: [AuthActionRow; 15] = [
     row(
         AuthAction::ClientRefused,
         "auth:client_refused",
@@ -53,6 +54,13 @@ pub const AUTH_ACTIONS: [AuthActionRow; 14] = [
         ],
         &["agent", "client", "address"],
         "a bearer token was refused; agent and client are those of a token that this host signed",
+    ),
+    row(
+        AuthAction::OperatorRefused,
+        "auth:operator_refused",
+        &["token_invalid", "token_expired", "slow_down"],
+        &["address"],
+        "a token at the operator's address was wrong or had expired, or came too soon after wrong ones",
     ),
     row(
         AuthAction::AgentRegistered,

@@ -3,6 +3,7 @@
 use crate::oauth::OAuthError;
 use portolan_names::NameFault;
 use portolan_store::{DbError, KeyError, StateError};
+use std::time::Duration;
 
 /// The reasons why a caller, a client or a request for a token is refused.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,14 @@ pub enum IdentityError {
     AgentName(#[from] NameFault),
     #[error("too many wrong secrets: the next attempt is possible in {after_s} seconds")]
     SlowDown { after_s: u32 },
+    #[error("the token of the operator {0} has expired")]
+    OperatorExpired(String),
+    #[error("there is an operator {0} already")]
+    OperatorExists(String),
+    #[error("there is no operator {0}")]
+    NoOperator(String),
+    #[error("{0}")]
+    OperatorInvalid(&'static str),
     #[error("{0}")]
     OAuth(#[from] OAuthError),
     #[error("a key cannot be used: {0}")]
@@ -34,6 +43,14 @@ pub enum IdentityError {
     Records(StateError),
     #[error(transparent)]
     Db(#[from] DbError),
+}
+
+impl IdentityError {
+    /// Makes the error for an attempt that has to wait this long.
+    pub(crate) fn slow_down(wait: Duration) -> Self {
+        let after_s = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+        Self::SlowDown { after_s }
+    }
 }
 
 impl From<KeyError> for IdentityError {

@@ -30,6 +30,17 @@ impl From<IdentityError> for Failure {
                     "pointer": "/agent_name", "rule": fault.rule(), "expected": fault.expected(),
                 }] })),
             IdentityError::SlowDown { after_s } => Self::new(ErrorCode::RateLimited).after_s(after_s),
+            IdentityError::OperatorExpired(name) => Self::new(ErrorCode::TokenExpired).message(format!(
+                "The operator's token has expired. An operator with the role admin makes a new one by `portolan operators renew {name}`."
+            )),
+            IdentityError::OperatorExists(name) => Self::new(ErrorCode::InvalidTransition)
+                .message(format!("There is an operator {name} already. Renew the token, or remove it first.")),
+            IdentityError::NoOperator(name) => {
+                Self::new(ErrorCode::NotFound).message(format!("There is no operator {name}."))
+            }
+            IdentityError::OperatorInvalid(message) => {
+                Self::new(ErrorCode::ValidationFailed).message(message)
+            }
             IdentityError::Records(StateError::Limit(_)) => Self::new(ErrorCode::NotPermitted)
                 .message("This person has the maximum number of agents."),
             IdentityError::Records(StateError::Conflict) => Self::new(ErrorCode::VersionConflict).after_s(1),

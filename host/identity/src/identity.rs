@@ -6,6 +6,7 @@ use crate::{
     error::IdentityError,
     failed_attempts::FailedAttempts,
     keys::SigningKeys,
+    operator_tokens::OperatorTokens,
     records::Records,
     redirects::RedirectHosts,
     settings::Settings,
@@ -15,8 +16,8 @@ use crate::{
 };
 use moka::sync::Cache;
 use portolan_outgoing::Outgoing;
-use portolan_store::{Store, Unit};
-use portolan_vocabulary::{Clock, Keyring, Timestamp};
+use portolan_store::{AuditRecord, Store, Unit};
+use portolan_vocabulary::{Clock, Keyring, Operator, Timestamp};
 use serde_json::Value;
 use std::sync::{
     Arc,
@@ -39,6 +40,7 @@ pub struct Identity {
     pub(crate) documents: Documents,
     pub(crate) failed_attempts: FailedAttempts,
     pub(crate) throttle: Throttle,
+    pub(crate) operator_tokens: OperatorTokens,
     pub(crate) settings: Settings,
     /// `iss` of every token, and the base of every address in the metadata.
     pub(crate) issuer: String,
@@ -71,6 +73,7 @@ impl Identity {
             documents: Documents::new(outgoing),
             failed_attempts: FailedAttempts::default(),
             throttle: Throttle::new(),
+            operator_tokens: OperatorTokens::new(store.clone()),
             issuer: settings.public_url.clone(),
             audience: settings.public_url.clone(),
             mcp_audience: format!("{}/mcp", settings.public_url),
@@ -124,11 +127,16 @@ impl Identity {
         self.keys.public_key_set().await
     }
 
-    /// Creates a signing key. Returns the ids of the keys that are valid now, the newest first, with the time
-    /// of creation of each.
-    pub async fn rotate_keys(&self) -> Result<Vec<(String, Timestamp)>, IdentityError> {
+    /// Creates a signing key for an operator. Returns the ids of the keys that are valid now, the newest
+    /// first, with the time of creation of each.
+    pub async fn rotate_keys(
+        &self,
+        operator: &Operator,
+    ) -> Result<Vec<(String, Timestamp)>, IdentityError> {
         let keys = self.keys.rotate().await?;
-        self.write_audit_row(self.audit_row(AuthAction::KeyRotated)).await?;
+        let row =
+            AuditRecord { via: vec![operator.caller()], ..self.audit_row(AuthAction::KeyRotated) };
+        self.write_audit_row(row).await?;
         Ok(keys.iter().map(|key| (key.id.clone(), key.created_at())).collect())
     }
 

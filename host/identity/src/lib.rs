@@ -16,6 +16,7 @@
 //! - `records`: the documents that the host stores of agents, clients, grants and sessions.
 //! - `auth_action`, `failed_attempts`, `throttle`: what the audit log says about authentication, the failures
 //!   on their way there, and the wait after wrong secrets.
+//! - `operator_tokens`: the cached tokens of operators.
 //! - `token`: the claims of an access token, and the cached token.
 //! - `documents`: clients that are known by the address of a metadata document.
 //!
@@ -36,6 +37,7 @@
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
 //! | | `revoke` | revoke and introspect tokens |
+//! | operators | `operators` | add, renew and remove operators, authenticate them |
 //! | audit log | `audit` | record what was done and what was refused |
 //! | upkeep | `sweep` | remove records that have expired |
 //!
@@ -67,6 +69,8 @@ mod identity;
 mod keys;
 mod metadata;
 mod oauth;
+mod operator_tokens;
+mod operators;
 mod records;
 mod redirects;
 mod register;
@@ -92,6 +96,7 @@ pub use grants::CodeRedemption;
 pub use identity::{Identity, RESOURCE_METADATA};
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
+pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
 pub use sessions::{Session, SignInProgress};

@@ -11,6 +11,9 @@ use zeroize::Zeroizing;
 pub(crate) const CLIENT_KEY: &str = "svc_ak_";
 pub(crate) const TEST_CLIENT_KEY: &str = "svc_ak_test_";
 
+/// The prefix of an operator's token.
+pub(crate) const OPERATOR_TOKEN: &str = "ptl_op_";
+
 /// Makes a new secret: the prefix and 43 URL-safe characters.
 pub(crate) fn new(prefix: &str) -> String {
     format!("{prefix}{}", URL_SAFE_NO_PAD.encode(*Zeroizing::new(entropy::<32>())))
@@ -23,7 +26,12 @@ pub(crate) fn hash(secret: &str) -> Digest {
 /// Returns whether the stored hash is that of the presented secret. The comparison takes constant
 /// time.
 pub(crate) fn matches(presented: &str, stored_hash: &str) -> bool {
-    hash(presented).hex().as_bytes().ct_eq(stored_hash.as_bytes()).into()
+    hash_matches(&hash(presented), stored_hash)
+}
+
+/// Returns whether this is the stored hash. The comparison takes constant time.
+pub(crate) fn hash_matches(presented: &Digest, stored_hash: &str) -> bool {
+    presented.hex().as_bytes().ct_eq(stored_hash.as_bytes()).into()
 }
 
 /// Draws the random part of an identifier.

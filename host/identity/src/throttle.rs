@@ -1,5 +1,5 @@
 //! The throttle of wrong client secrets: for each client at each address, so that a client that knows its
-//! secret is never locked out by somebody elsewhere.
+//! secret is never locked out by somebody elsewhere. All operators are one client.
 
 use crate::failed_attempts::network;
 use moka::sync::Cache;

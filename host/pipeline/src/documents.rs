@@ -1,7 +1,7 @@
 //! Repairs or deletes documents in quarantine, for the operator.
 
 use crate::host::Host;
-use portolan_store::{Attachments, Expectation, StateError, Unit, Verdict};
+use portolan_store::{Attachments, AuditRecord, Expectation, StateError, Unit, Verdict};
 use portolan_vocabulary::{ErrorCode, Failure};
 use serde_json::Value;
 
@@ -18,24 +18,32 @@ pub struct DocumentLocation {
 }
 
 impl Host {
-    /// Replaces a document in quarantine with this one, and ends its quarantine.
+    /// Replaces a document in quarantine with this one, and ends its quarantine. `row` is the row of the
+    /// decision for the audit log.
     pub async fn repair_document(
         &self,
         location: &DocumentLocation,
         document: &Value,
+        row: AuditRecord,
     ) -> Result<(), Failure> {
-        self.change_document(location, Some(document)).await
+        self.change_document(location, Some(document), row).await
     }
 
-    /// Deletes a document in quarantine, and ends its quarantine.
-    pub async fn drop_document(&self, location: &DocumentLocation) -> Result<(), Failure> {
-        self.change_document(location, None).await
+    /// Deletes a document in quarantine, and ends its quarantine. `row` is the row of the decision for the
+    /// audit log.
+    pub async fn drop_document(
+        &self,
+        location: &DocumentLocation,
+        row: AuditRecord,
+    ) -> Result<(), Failure> {
+        self.change_document(location, None, row).await
     }
 
     async fn change_document(
         &self,
         location: &DocumentLocation,
         document: Option<&Value>,
+        row: AuditRecord,
     ) -> Result<(), Failure> {
         let DocumentLocation { capability, test_mode, collection, id } = location;
         let quarantined =
@@ -58,7 +66,8 @@ impl Host {
                 }
                 None => unit.delete(collection, id, any).await.map_err(write_failure)?,
             }
-            let verdict = unit.commit(Attachments::default()).await.map_err(|error| {
+            let attachments = Attachments { audit: Some(row.clone()), ..Attachments::default() };
+            let verdict = unit.commit(attachments).await.map_err(|error| {
                 tracing::error!(%error, "a document in quarantine cannot be written");
                 Failure::new(ErrorCode::DependencyUnavailable).after_s(1)
             })?;

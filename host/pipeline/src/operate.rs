@@ -1,13 +1,11 @@
-//! Operator calls, which are internal actions that an operator runs, such as the removal of a listing; and
-//! reads and internal actions for the pages of the host.
+//! Operator calls, which are internal actions that an operator runs, such as the removal of a listing; the
+//! rows of operators' other decisions; and reads and internal actions for the pages of the host.
 
 use crate::{host::Host, system::SystemCall};
-use portolan_vocabulary::{Access, AgentCaller, Caller, Failure};
+use portolan_store::{Attachments, AuditRecord, DbError, Unit};
+use portolan_vocabulary::{Access, AgentCaller, Caller, Failure, Operator};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// The name of the operator in the audit log.
-const OPERATOR: &str = "operator";
 
 /// An action with its input.
 #[derive(Debug)]
@@ -20,10 +18,26 @@ pub struct Operation {
 }
 
 impl Host {
-    /// Runs an action of access `internal` as the operator and returns its output.
-    pub async fn operate(self: &Arc<Self>, operation: &Operation) -> Result<Value, Failure> {
+    /// Runs an action of access `internal` for an operator and returns its output.
+    pub async fn operate(
+        self: &Arc<Self>,
+        operation: &Operation,
+        operator: &Operator,
+    ) -> Result<Value, Failure> {
         let caller = Caller::System { test_mode: operation.test_mode };
-        self.run_operation(operation, caller, Access::Internal, Some(OPERATOR)).await
+        self.run_operation(operation, caller, Access::Internal, Some(operator.caller())).await
+    }
+
+    /// Returns the row of the audit log for something that an operator has decided now.
+    pub fn decision(&self, action: &str, operator: &Operator) -> AuditRecord {
+        AuditRecord::of_operator(action, operator, self.clock.now())
+    }
+
+    /// Writes the row of a decision that belongs to no unit of work.
+    pub async fn record_decision(&self, row: AuditRecord) -> Result<(), DbError> {
+        let unit = Unit::new(self.store.clone(), row.at);
+        let attachments = Attachments { audit: Some(row), ..Attachments::default() };
+        unit.commit(attachments).await.map(drop).map_err(DbError::Shared)
     }
 
     /// Runs an action of access `internal` as the host itself and returns its output.
@@ -53,7 +67,7 @@ impl Host {
         operation: &Operation,
         caller: Caller,
         access: Access,
-        via: Option<&'static str>,
+        via: Option<String>,
     ) -> Result<Value, Failure> {
         let call = SystemCall {
             capability: &operation.capability,

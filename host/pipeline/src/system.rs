@@ -21,8 +21,8 @@ pub(super) struct SystemCall<'a> {
     pub(super) input: &'a str,
     /// The system, or the agent in whose name a page of the host acts.
     pub(super) caller: Caller,
-    /// The name of the requester in the audit log, such as `operator`.
-    pub(super) via: Option<&'static str>,
+    /// The caller in the audit log, if there is one: the operator.
+    pub(super) via: Option<String>,
     pub(super) task: Option<Task>,
 }
 
@@ -36,7 +36,7 @@ impl Host {
         let snapshot = self.catalog.snapshot();
         let platform = Arc::clone(&snapshot.platform);
         let mut context = CallContext::new(call.caller, now, new_request_id(now), platform);
-        context.via.extend(call.via.map(str::to_owned));
+        context.via.extend(call.via);
         let (capability, action) = find(&snapshot, (call.capability, call.action), now)?;
         if action.descriptor.access != call.access {
             return Err(Failure::new(ErrorCode::UnknownAction));

@@ -1,7 +1,9 @@
 //! The effects of a call other than documents: events, timers, outbox commands, and its records.
 
 use crate::webhook::Webhook;
-use portolan_vocabulary::{Digest, HOST, Timestamp, entropy, new_identifier, new_request_id};
+use portolan_vocabulary::{
+    Digest, HOST, Operator, Timestamp, entropy, new_identifier, new_request_id,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -171,9 +173,12 @@ pub struct AuditRecord {
     pub client_id: Option<String>,
     /// The network address of a failed authentication.
     pub address: Option<String>,
-    /// The capabilities that called this one, outermost first.
+    /// The capabilities that called this one, outermost first. What an operator does begins with
+    /// `operator:` and the operator's name.
     pub via: Vec<String>,
     pub capability: String,
+    /// The version of the component. In the row of a decision about something else, what it is about: a
+    /// publisher, an operator, numbers of dead letters.
     pub version: String,
     /// The digest of the component that ran.
     pub digest: String,
@@ -204,6 +209,11 @@ impl AuditRecord {
             duration_us: 0,
             count: 1,
         }
+    }
+
+    /// Makes the row of something that an operator has done.
+    pub fn of_operator(action: &str, operator: &Operator, now: Timestamp) -> Self {
+        Self { via: vec![operator.caller()], ..Self::of_host(action, "ok", now) }
     }
 }
 

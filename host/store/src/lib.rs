@@ -79,9 +79,10 @@ pub use query::{Collection, Collections, Counted, shape};
 pub use records::{
     Arrival, Attempt, AuditQuery, Backlog, CatalogState, DeadLetter, DesiredVersion, DueDelivery,
     DueWork, ErasureCounts, ExportCursor, Gap, Generation, InboxEntry, InstalledId, KeyPurpose,
-    MAX_ATTEMPTS, Migrated, OldDocument, Outcome, Outdated, PendingTimers, PersonalAnswer,
-    PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook, Quarantined,
-    QuarantinedDocument, QuotaUse, ServedCapability, VersionEntry, VersionRecord, VersionState,
+    MAX_ATTEMPTS, Migrated, OldDocument, OperatorRecord, Outcome, Outdated, PendingTimers,
+    PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer, PersonalWebhook,
+    Quarantined, QuarantinedDocument, QuotaUse, ServedCapability, VersionEntry, VersionRecord,
+    VersionState,
 };
 pub use signing_key::SigningKey;
 pub use store::Store;

@@ -12,6 +12,7 @@
 //!   for an export or an erasure.
 //! - `plain_json`: JSON texts as they are stored.
 //! - `role`: what the host itself needs capabilities for.
+//! - `operator`: who runs the host, and what they may do.
 //! - `failure`: the envelope of every failure.
 //! - `bucket`: a rate limit over a period.
 //! - `limits`, `quotas`, `retention`: the limits of calls and of the host, the quotas of capabilities, and
@@ -37,6 +38,7 @@ mod identifier;
 mod key_seal;
 mod keyring;
 mod limits;
+mod operator;
 mod people;
 mod people_request;
 mod plain_json;
@@ -67,6 +69,7 @@ pub use identifier::{
 pub use key_seal::{KeySeal, KeySealError, PrivateKey, SealFuture, SealedKey};
 pub use keyring::{DerivedKeys, Keyring};
 pub use limits::{Limit, Limits};
+pub use operator::{OPERATOR_ROLES, Operator, OperatorRole, OperatorRoleRow, operator_caller};
 pub use people::{
     Audience, Erased, Erasure, People, Person, PersonalField, merge_people, person_ids, redact_ids,
 };

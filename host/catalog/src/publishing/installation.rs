@@ -3,19 +3,26 @@
 
 use crate::{capability::Capability, publishing::error::PublishError};
 use portolan_store::{Arrival, DesiredVersion, VersionRecord};
-use portolan_vocabulary::Digest;
+use portolan_vocabulary::{Digest, Operator};
 use serde::Serialize;
 use tokio::sync::oneshot;
 
 /// What the operator says about a component that is published.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct PublishRequest {
     /// The name of its file.
     pub file: String,
     /// Where it came from.
     pub source: String,
-    /// The name of the publishing operator.
-    pub decided_by: Option<String>,
+    pub decider: Decider,
+}
+
+/// Who decides about a version.
+#[derive(Debug, Clone)]
+pub struct Decider {
+    pub operator: Operator,
+    /// The text for the history.
+    pub name: String,
 }
 
 /// The state of a version that was published or rolled back to.
@@ -74,7 +81,7 @@ pub(crate) enum Cause {
 pub(crate) struct Requested {
     pub(crate) arrival: Arrival,
     pub(crate) source: String,
-    pub(crate) decided_by: Option<String>,
+    pub(crate) decider: Decider,
     pub(crate) reply: oneshot::Sender<Result<Published, PublishError>>,
 }
 

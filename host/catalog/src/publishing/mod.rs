@@ -15,6 +15,6 @@ mod settings;
 pub(super) use dropped::DroppedVersion;
 pub use error::PublishError;
 pub(super) use installation::{Cause, Installation, Installing, Requested};
-pub use installation::{PublishRequest, Published, PublishedState};
+pub use installation::{Decider, PublishRequest, Published, PublishedState};
 pub(super) use note::{InstallationNote, Unapplied};
 pub use settings::{BreakingPolicy, PublishSettings};

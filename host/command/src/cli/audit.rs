@@ -5,7 +5,7 @@ use crate::cli::{
     client::{Operator, block_on, text},
 };
 use clap::{Args, Subcommand};
-use portolan_vocabulary::Timestamp;
+use portolan_vocabulary::{Timestamp, one_line};
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -44,6 +44,9 @@ pub(super) struct Audit {
     /// Filter by outcome: ok, failed, or an error code
     #[arg(long)]
     outcome: Option<String>,
+    /// Filter by operator, with what their calls have called: a name, or socket:USER
+    #[arg(long = "operator", value_name = "NAME")]
+    operator_name: Option<String>,
     /// The maximum number of rows to print, the newest first
     #[arg(long, value_name = "NUMBER", default_value_t = 50)]
     limit: usize,
@@ -81,6 +84,7 @@ impl Audit {
             ("action", self.action),
             ("request_id", self.request),
             ("outcome", self.outcome),
+            ("operator", self.operator_name),
         ];
         let filter: Vec<_> =
             filter.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
@@ -109,7 +113,12 @@ fn print(entry: &Value) {
     let micros = entry.get("duration_us").and_then(Value::as_f64).unwrap_or_default();
     let names = ["agent_id", "client_id", "address"];
     let named = names.into_iter().find(|name| entry.get(name).is_some_and(Value::is_string));
-    let caller = named.map_or_else(|| "system".to_owned(), |name| text(entry, name));
+    // Without an agent, the first caller is the operator, if it was one.
+    let operator = entry.pointer("/via/0").and_then(Value::as_str);
+    let operator = operator.filter(|caller| caller.starts_with("operator:"));
+    let caller = named.map(|name| text(entry, name));
+    let caller = caller.or_else(|| operator.map(|caller| one_line(caller, caller.len())));
+    let caller = caller.unwrap_or_else(|| "system".to_owned());
     let count = entry.get("count").and_then(Value::as_u64).unwrap_or(1);
     let times = if count > 1 { format!("  {count} times") } else { String::new() };
     line!(

@@ -22,6 +22,7 @@ mod feeds;
 mod keys;
 mod log_format;
 mod operator_token;
+mod operators;
 mod run;
 mod serve;
 mod signing;
@@ -123,7 +124,9 @@ enum Command {
     Feeds(feeds::Feeds),
     /// Show or change the keys that access tokens are signed with
     Keys(keys::Keys),
-    /// Change the token for the operator's address
+    /// Show the operators of a running host, or add, renew and remove one
+    Operators(operators::Operators),
+    /// Change the token that the host itself has for the operator's address
     OperatorToken(operator_token::OperatorToken),
     /// Migrate the database's schema to this version; `serve` does this too
     Migrate(database::Migrate),
@@ -185,6 +188,7 @@ impl Arguments {
             Command::Demo(demo) => demo.run(),
             Command::Feeds(feeds) => feeds.run(),
             Command::Keys(keys) => keys.run(),
+            Command::Operators(operators) => operators.run(),
             Command::OperatorToken(token) => token.run(),
             Command::Migrate(migrate) => migrate.run(),
             Command::Backup(backup) => backup.run(),

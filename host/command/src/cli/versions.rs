@@ -61,7 +61,8 @@ pub(super) struct Rollback {
 /// What every decision about a version takes.
 #[derive(Debug, Args)]
 struct DecisionArguments {
-    /// The name of the operator who decides, for the history [default: the name of this user]
+    /// The name of who decides, for the history, which adds the name of the operator's token [default: the
+    /// name of this user]
     #[arg(long, value_name = "NAME", env = "USER", hide_env = true)]
     by: Option<String>,
     #[command(flatten)]

@@ -2,6 +2,7 @@
 //! user may open.
 
 use anyhow::Context as _;
+use portolan_vocabulary::Operator;
 use std::{
     os::unix::{fs::PermissionsExt as _, net::UnixStream},
     path::{Path, PathBuf},
@@ -13,6 +14,32 @@ pub const SOCKET_FILE: &str = "operator.sock";
 /// The maximum length of a socket's path (`sun_path` of unix(7), without the terminating zero
 /// byte).
 const MAX_PATH_BYTES: usize = 107;
+/// The names of the system's users (passwd(5)).
+const USERS: &str = "/etc/passwd";
+
+/// The user id of the process at the other end of a connection to the socket.
+#[derive(Debug, Clone, Copy)]
+pub struct SocketUser(pub(crate) u32);
+
+impl SocketUser {
+    /// Returns the operator that this user is: `socket:` and the name of the user, or `socket:uid 1000` if
+    /// the system's file of users has no name for it.
+    pub(crate) fn operator(self) -> Operator {
+        let users = std::fs::read_to_string(USERS).unwrap_or_default();
+        let name = user_name(&users, self.0);
+        Operator::admin(&format!("socket:{}", name.unwrap_or_else(|| format!("uid {}", self.0))))
+    }
+}
+
+/// Returns the name of a user in a file of users.
+fn user_name(users: &str, id: u32) -> Option<String> {
+    let mut names = users.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        let (name, own) = (fields.next()?, fields.nth(1)?);
+        (own.parse() == Ok(id) && !name.is_empty()).then(|| name.to_owned())
+    });
+    names.next()
+}
 
 /// A socket that accepts connections of this user. Its file is removed when this is dropped.
 #[derive(Debug)]
@@ -59,5 +86,22 @@ impl Drop for OperatorSocket {
     fn drop(&mut self) {
         // An error means that the file was removed before, perhaps with its folder.
         let _removed = std::fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_has_the_name_that_the_system_knows() {
+        let users = "root:x:0:0:root:/root:/bin/sh\n# note\nada:x:1000:1000::/:\n:x:7:7::/:\n";
+        assert_eq!(user_name(users, 0).as_deref(), Some("root"));
+        assert_eq!(user_name(users, 1000).as_deref(), Some("ada"));
+        for id in [1, 7, 10] {
+            assert_eq!(user_name(users, id), None, "{id}");
+        }
+        let unknown = SocketUser(u32::MAX).operator();
+        assert_eq!(&*unknown.name, "socket:uid 4294967295");
     }
 }

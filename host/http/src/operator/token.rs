@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use portolan_vocabulary::Digest;
+use portolan_vocabulary::{Digest, Operator};
 use std::{
     fmt,
     io::{ErrorKind, Write as _},
@@ -13,6 +13,8 @@ use std::{
 
 /// The file of the token in the data folder. Only this user may read it.
 pub const TOKEN_FILE: &str = "operator.token";
+/// The setting that has the token in place of the file.
+const SETTING: &str = "operator_token";
 /// The prefix by which secret scanners recognise the token.
 const PREFIX: &str = "ptl_op_";
 const RANDOM_BYTES: usize = 32;
@@ -60,10 +62,12 @@ impl OperatorToken {
         Ok(Self { digest, file: Some(file) })
     }
 
-    /// Returns whether this is the token. The duration of the comparison reveals nothing, because
-    /// digests are compared.
-    pub(super) fn matches(&self, token: &str) -> bool {
-        Digest::of(token.as_bytes()) == **self.digest.load()
+    /// Returns the operator that has the token, if this is the token: `operator.token`, or `operator_token`
+    /// for that of the configuration. The duration of the comparison reveals nothing, because digests are
+    /// compared.
+    pub(crate) fn operator(&self, token: &str) -> Option<Operator> {
+        let name = if self.file.is_some() { TOKEN_FILE } else { SETTING };
+        (Digest::of(token.as_bytes()) == **self.digest.load()).then(|| Operator::admin(name))
     }
 
     /// Replaces the token with a new one, in memory and in the file, and returns the new one. Returns `None`
@@ -111,19 +115,22 @@ mod tests {
         let token = OperatorToken::open(folder.path()).unwrap();
         let file = folder.path().join(TOKEN_FILE);
         let first = std::fs::read_to_string(&file).unwrap();
-        assert!(token.matches(first.trim()) && !token.matches("") && !token.matches(&first));
+        let matches = |token: &OperatorToken, text: &str| token.operator(text).is_some();
+        assert_eq!(token.operator(first.trim()), Some(Operator::admin("operator.token")));
+        assert!(!matches(&token, "") && !matches(&token, &first));
         assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(OperatorToken::open(folder.path()).unwrap().matches(first.trim()));
+        assert!(matches(&OperatorToken::open(folder.path()).unwrap(), first.trim()));
 
         let second = token.rotate().unwrap().unwrap();
-        assert!(token.matches(&second) && !token.matches(first.trim()));
-        assert!(OperatorToken::open(folder.path()).unwrap().matches(&second));
+        assert!(matches(&token, &second) && !matches(&token, first.trim()));
+        assert!(matches(&OperatorToken::open(folder.path()).unwrap(), &second));
     }
 
     #[test]
     fn a_configured_token_cannot_be_rotated_here() {
         let token = OperatorToken::configured("a token of the configuration");
-        assert!(token.matches("a token of the configuration"));
+        let operator = token.operator("a token of the configuration");
+        assert_eq!(operator, Some(Operator::admin("operator_token")));
         assert_eq!(token.rotate().unwrap(), None);
     }
 

@@ -4,8 +4,9 @@ use crate::{
     audit_log::AuditEntry, effects::AuditRecord, error::DbError, integers::signed,
     integers::unsigned, store::Store,
 };
-use portolan_vocabulary::Timestamp;
-use sea_query::{Alias, Expr, ExprTrait as _, Order, SelectStatement};
+use portolan_vocabulary::{Timestamp, operator_caller};
+use sea_query::{Alias, Expr, ExprTrait as _, LikeExpr, Order, SelectStatement};
+use serde_json::json;
 
 /// A filter over the audit log; all given conditions must hold.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +21,8 @@ pub struct AuditQuery {
     pub action: Option<String>,
     pub request_id: Option<String>,
     pub outcome: Option<Outcome>,
+    /// The name of the operator who did it, or began it.
+    pub operator: Option<String>,
     /// The `seq` of the last row of the page before: only rows with a lower `seq` are returned.
     pub before: Option<i64>,
     pub limit: u64,
@@ -33,6 +36,9 @@ pub enum Outcome {
     /// `ok` or an error code.
     Is(String),
 }
+
+/// The characters that mean something in a pattern.
+const ESCAPED: &str = "%_!";
 
 const COLUMNS: [&str; 19] = [
     "seq",
@@ -113,12 +119,23 @@ impl AuditQuery {
             Outcome::Failed => column("outcome").ne("ok"),
             Outcome::Is(code) => column("outcome").eq(code),
         }));
+        let is_of = |name: &String| column("via").like(begins_with(&operator_caller(name)));
+        statement.and_where_option(self.operator.as_ref().map(is_of));
         statement.and_where_option(self.since.map(|since| column("at").gte(instant(since))));
         statement.and_where_option(self.until.map(|until| column("at").lt(instant(until))));
         statement.and_where_option(self.before.map(|before| column("seq").lt(before)));
         statement.order_by(Alias::new("seq"), Order::Desc).limit(self.limit);
         statement
     }
+}
+
+/// Returns the pattern of a JSON array whose first element is this text.
+fn begins_with(text: &str) -> LikeExpr {
+    let list = json!([text]).to_string();
+    let start = list.trim_end_matches(']');
+    let escape = |letter: char| ESCAPED.contains(letter).then_some('!').into_iter().chain([letter]);
+    let escaped: String = start.chars().flat_map(escape).collect();
+    LikeExpr::new(format!("{escaped}%")).escape('!')
 }
 
 impl From<Row> for AuditEntry {

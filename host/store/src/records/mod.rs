@@ -12,6 +12,7 @@ mod due_work;
 mod generations;
 mod idempotency;
 mod inbox;
+mod operators;
 mod people;
 mod publishers;
 mod quarantine;
@@ -32,6 +33,7 @@ pub use dead_letters::DeadLetter;
 pub use due_work::{DueWork, MAX_ATTEMPTS};
 pub use generations::{Generation, Migrated, OldDocument, Outdated};
 pub use inbox::{Gap, InboxEntry};
+pub use operators::OperatorRecord;
 pub use people::{
     ErasureCounts, PersonalAnswer, PersonalDocument, PersonalEvent, PersonalItem, PersonalTimer,
     PersonalWebhook,

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use portolan_catalog::Status;
 use portolan_http::{App, Listeners};
 use portolan_sandbox::{Backtraces, Sandbox, SandboxOptions};
-use portolan_vocabulary::{Clock, Digest};
+use portolan_vocabulary::{Clock, Digest, Operator};
 use std::{
     fs,
     net::SocketAddr,
@@ -119,7 +119,8 @@ impl Server {
     async fn approve(&self, status: &Status) -> bool {
         let refused = status.refused.iter().find(|entry| entry.file == FILE);
         let Some(id) = refused.and_then(|entry| entry.waiting.as_deref()) else { return false };
-        self.app.host.catalog.approve(id, None).await.is_ok()
+        let operator = Operator::admin("portolan dev");
+        self.app.host.catalog.approve(id, None, &operator).await.is_ok()
     }
 }
 

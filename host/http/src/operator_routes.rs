@@ -1,0 +1,171 @@
+//! The table of the operator's routes: who may use each, and what it leaves in the audit log. The router is made
+//! of this table, so there is no route without a role.
+
+use crate::{App, admin, audit_export, metadata, metrics, operators, people, quarantine, versions};
+use axum::{
+    extract::DefaultBodyLimit,
+    handler::Handler,
+    http::Method,
+    routing::{MethodRouter, delete, get, post, put},
+};
+use portolan_vocabulary::OperatorRole::{self, Admin, Operate, Read};
+use std::sync::Arc;
+
+/// A route of the operator's address and socket.
+#[derive(Debug, Clone)]
+pub struct OperatorRoute {
+    pub method: Method,
+    pub path: &'static str,
+    /// The least role that may use it; `None` for a probe, which everybody may use.
+    pub role: Option<OperatorRole>,
+    /// The action of its row in the audit log; `None` if nothing is decided. `{action}` is the one of the
+    /// path.
+    pub decision: Option<&'static str>,
+}
+
+/// A route with its handler.
+pub(super) struct Handled {
+    pub(super) route: OperatorRoute,
+    pub(super) handler: MethodRouter<Arc<App>>,
+}
+
+/// Returns the routes of the operator's address, in the order of the documentation.
+pub fn operator_routes() -> Vec<OperatorRoute> {
+    table(0).into_iter().map(|handled| handled.route).collect()
+}
+
+/// Returns the routes with their handlers. A published component has at most this number of bytes.
+pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
+    let (delete, post, put) = (Method::DELETE, Method::POST, Method::PUT);
+    vec![
+        probe("/startupz", admin::healthz),
+        probe("/healthz", admin::healthz),
+        probe("/readyz", admin::readyz),
+        look("/status", Read, admin::status),
+        look("/metrics", Read, metrics::metrics),
+        look("/catalog", Read, admin::catalog),
+        look("/catalog/{id}/history", Read, versions::history),
+        look("/audit", Read, admin::audit),
+        look("/audit/export", Read, audit_export::export),
+        look("/timers", Read, admin::timers),
+        look("/keys", Read, metadata::keys),
+        look("/operators", Read, operators::list),
+        decide(&post, "/catalog/publish", Operate, "operator:publish", versions::publish)
+            .with_body_limit(publish_bytes),
+        decide(&post, "/catalog/{id}/rollback", Operate, "operator:rollback", versions::rollback),
+        look("/documents", Operate, quarantine::list),
+        look("/documents/document", Operate, quarantine::show),
+        decide(
+            &put,
+            "/documents/document",
+            Operate,
+            "operator:repair_document",
+            quarantine::repair,
+        ),
+        decide(&delete, "/documents/document", Operate, "operator:drop_document", quarantine::drop),
+        decide(&post, "/timers/{id}/drop", Operate, "operator:drop_timers", admin::drop_timers),
+        look("/dead-letters", Operate, admin::dead_letters),
+        decide(&post, "/dead-letters/replay", Operate, "operator:replay", admin::replay),
+        decide(&post, "/capabilities/{id}/{action}", Operate, "{action}", admin::operate),
+        decide(&post, "/catalog/{id}/approve", Admin, "operator:approve", admin::approve),
+        decide(&post, "/catalog/{id}/adopt", Admin, "operator:adopt", admin::adopt),
+        decide(&Method::GET, "/people/{owner_id}", Admin, "operator:export_person", people::export),
+        decide(&delete, "/people/{owner_id}", Admin, "operator:erase_person", people::erase),
+        decide(&post, "/keys/rotate", Admin, "auth:key_rotated", admin::rotate_keys),
+        decide(&post, "/token/rotate", Admin, "operator:rotate_token", admin::rotate_token),
+        decide(&post, "/operators", Admin, "operator:add_operator", operators::add),
+        decide(
+            &post,
+            "/operators/{name}/renew",
+            Admin,
+            "operator:renew_operator",
+            operators::renew,
+        ),
+        decide(&delete, "/operators/{name}", Admin, "operator:remove_operator", operators::remove),
+    ]
+}
+
+/// A route that everybody may use, because it reveals nothing but the state of the process.
+fn probe<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Handled {
+    let route = OperatorRoute { method: Method::GET, path, role: None, decision: None };
+    Handled { route, handler: get(handler) }
+}
+
+/// A route that changes nothing.
+fn look<H: Handler<T, Arc<App>>, T: 'static>(
+    path: &'static str,
+    role: OperatorRole,
+    handler: H,
+) -> Handled {
+    let route = OperatorRoute { method: Method::GET, path, role: Some(role), decision: None };
+    Handled { route, handler: get(handler) }
+}
+
+/// A route whose use is a decision: it leaves a row in the audit log.
+fn decide<H: Handler<T, Arc<App>>, T: 'static>(
+    method: &Method,
+    path: &'static str,
+    role: OperatorRole,
+    decision: &'static str,
+    handler: H,
+) -> Handled {
+    let handler = match *method {
+        Method::POST => post(handler),
+        Method::PUT => put(handler),
+        Method::DELETE => delete(handler),
+        _ => get(handler),
+    };
+    let method = method.clone();
+    let route = OperatorRoute { method, path, role: Some(role), decision: Some(decision) };
+    Handled { route, handler }
+}
+
+impl Handled {
+    fn with_body_limit(self, bytes: usize) -> Self {
+        Self { handler: self.handler.layer(DefaultBodyLimit::max(bytes)), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_route_is_in_the_table_once() {
+        let routes = operator_routes();
+        let named: BTreeSet<_> =
+            routes.iter().map(|route| (route.method.as_str(), route.path)).collect();
+        assert_eq!(named.len(), routes.len());
+    }
+
+    #[test]
+    fn what_changes_something_leaves_a_row_and_needs_more_than_the_least_role() {
+        for route in operator_routes() {
+            let changes = route.method != Method::GET;
+            assert!(!changes || route.decision.is_some(), "{route:?}");
+            assert!(route.decision.is_none() || route.role > Some(Read), "{route:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_state_of_the_process_is_open() {
+        let open: Vec<_> = operator_routes()
+            .into_iter()
+            .filter(|route| route.role.is_none())
+            .map(|route| route.path)
+            .collect();
+        assert_eq!(open, ["/startupz", "/healthz", "/readyz"]);
+    }
+
+    #[test]
+    fn personal_data_and_power_are_for_administrators() {
+        for route in operator_routes() {
+            let is_theirs = ["/people", "/operators/", "/token"]
+                .iter()
+                .any(|start| route.path.starts_with(start))
+                || ["rotate", "approve", "adopt"].iter().any(|end| route.path.ends_with(end));
+            assert!(!is_theirs || route.role == Some(Admin), "{route:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The operator's routes for people: the export and the erasure of all that is stored about one.
+
+use crate::{
+    App, Refusal,
+    admin::{Deciding, invalid},
+    export,
+};
+use axum::{
+    Json,
+    extract::{Path, State},
+    response::Response,
+};
+use portolan_store::AuditRecord;
+use portolan_vocabulary::{ErrorCode, Failure, person_ids};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Returns all that is stored about a person.
+pub(super) async fn export(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+    Path(owner_id): Path<String>,
+) -> Result<Response, Refusal> {
+    ensure_known(&app, &owner_id).await?;
+    let ids = app.host.store.person_ids(&owner_id).await?;
+    tracing::info!(owner_id, "a person's data is exported by the operator");
+    // An erasure removes the person from this row.
+    let row = app.host.decision("operator:export_person", &operator);
+    app.host.record_decision(AuditRecord { owner_id: Some(owner_id), ..row }).await?;
+    Ok(export::export(app, ids))
+}
+
+/// Erases a person and returns the number of documents, events and answers that this concerned.
+pub(super) async fn erase(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+    Path(owner_id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    ensure_known(&app, &owner_id).await?;
+    let counts = app.host.erase_person(&owner_id).await;
+    let counts = counts.map_err(|error| Refusal(Failure::from(error)))?;
+    // The row does not name the person, who is erased.
+    app.host.record_decision(app.host.decision("operator:erase_person", &operator)).await?;
+    Ok(Json(json!(counts)))
+}
+
+async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {
+    if person_ids(owner_id).next() != Some(owner_id) || !owner_id.starts_with("own_") {
+        return Err(invalid("the path has no owner id, such as own_ and a ULID"));
+    }
+    match app.host.store.is_known(owner_id).await? {
+        true => Ok(()),
+        false => Err(Refusal(
+            Failure::new(ErrorCode::NotFound).message("nothing is stored about this person"),
+        )),
+    }
+}

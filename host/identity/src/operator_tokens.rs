@@ -1,0 +1,101 @@
+//! The tokens of operators as a node has last read them, so that a request costs no query.
+
+use crate::{error::IdentityError, secret};
+use arc_swap::ArcSwapOption;
+use portolan_store::{DbError, OperatorRecord, Store};
+use portolan_vocabulary::{Digest, Operator, Timestamp};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// The time for which tokens are cached. On another node, a removed token is accepted for at most this time.
+const AGE: Duration = Duration::from_secs(1);
+const DAY_MS: u64 = 24 * 3600 * 1000;
+
+#[derive(Debug)]
+struct Cached {
+    records: Vec<OperatorRecord>,
+    read_at: Instant,
+    /// The number of changes by this node before it was read.
+    changes: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct OperatorTokens {
+    store: Store,
+    cached: ArcSwapOption<Cached>,
+    /// The number of changes by this node. What was read before the last one is not used, also if it
+    /// arrives later.
+    changes: AtomicU64,
+}
+
+impl OperatorTokens {
+    pub(crate) fn new(store: Store) -> Self {
+        Self { store, cached: ArcSwapOption::empty(), changes: AtomicU64::new(0) }
+    }
+
+    /// Forgets what was read, because this node has changed it.
+    pub(crate) fn forget(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns the operator with this token. Fails with `TokenInvalid` if there is none, and with
+    /// `OperatorExpired` if the token has expired.
+    pub(crate) async fn find(
+        &self,
+        token: &str,
+        now: Timestamp,
+    ) -> Result<Operator, IdentityError> {
+        let hash = secret::hash(token);
+        let cached = self.current().await?;
+        let record = matching(&cached.records, &hash).ok_or(IdentityError::TokenInvalid)?;
+        if record.expires_at <= now {
+            return Err(IdentityError::OperatorExpired(record.name.clone()));
+        }
+        self.note_use(record, now).await;
+        Ok(Operator { name: Arc::from(record.name.as_str()), role: record.role })
+    }
+
+    /// Returns the tokens, read from the store if they were read too long ago.
+    async fn current(&self) -> Result<Arc<Cached>, DbError> {
+        let changes = self.changes.load(Ordering::Acquire);
+        if let Some(cached) = self.cached.load_full()
+            && cached.changes == changes
+            && cached.read_at.elapsed() < AGE
+        {
+            return Ok(cached);
+        }
+        let read_at = Instant::now();
+        let records = self.store.operators().await?;
+        let cached = Arc::new(Cached { records, read_at, changes });
+        self.cached.store(Some(Arc::clone(&cached)));
+        Ok(cached)
+    }
+
+    /// Records the first use of a token on a day.
+    async fn note_use(&self, record: &OperatorRecord, now: Timestamp) {
+        let today = Timestamp::from_millis(now.as_millis() / DAY_MS * DAY_MS);
+        if record.last_used_at.is_some_and(|day| day >= today) {
+            return;
+        }
+        if let Err(error) = self.store.put_operator_use(&record.name, today).await {
+            tracing::warn!(%error, "the use of an operator's token is not recorded");
+        }
+        self.forget();
+    }
+}
+
+/// Returns the record with this hash. Every hash is compared, so that the duration does not reveal which one
+/// matched.
+fn matching<'a>(records: &'a [OperatorRecord], hash: &Digest) -> Option<&'a OperatorRecord> {
+    records.iter().fold(None, |found, record| {
+        match secret::hash_matches(hash, &record.token_hash) {
+            true => Some(record),
+            false => found,
+        }
+    })
+}
