@@ -97,6 +97,8 @@ mod cases {
     mod operator;
     mod operator_address;
     mod operator_commands;
+    mod operators;
+    mod operators_audit;
     mod owner_verification;
     mod owner_verification_expiry;
     mod owner_verification_orgs;

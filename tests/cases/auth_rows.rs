@@ -2,6 +2,7 @@
 
 use crate::harness::{Host, Options, PATIENCE, Reply, oauth::*, person::Person};
 use portolan_identity::AUTH_ACTIONS;
+use reqwest::Method;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeSet,
@@ -116,6 +117,16 @@ async fn each_row_about_authentication_is_written_and_names_who_it_was() {
     post(&host, "/oauth/revoke", &form, Some((id, secret))).await;
     host.advance(Duration::from_secs(3700)).await;
     send_token(&host, call, &other_token).await;
+
+    let operator = format!("{}/operators?name=ada&role=read&days=1", host.admin_url);
+    let operator = Reply::read(host.operator.post(operator).send().await.unwrap()).await.body;
+    host.advance(Duration::from_secs(25 * 3600)).await;
+    let expired = host.send_as(Some(text(&operator, "token")), &Method::GET, "/status").await;
+    assert_eq!(expired.body["error_code"], "token_expired", "{}", expired.text);
+    for _ in 0..6 {
+        host.send_as(Some("ptl_op_x"), &Method::GET, "/status").await;
+    }
+    host.advance(Duration::from_secs(2)).await;
 
     let expected: BTreeSet<(&str, &str)> = AUTH_ACTIONS
         .iter()

@@ -1,7 +1,8 @@
 //! Access to the operator's address: clients with the token over TCP, this user over the socket,
 //! and no page of another origin.
 
-use crate::harness::{Host, Options, Process, Reply, command, inbox::Reader};
+use crate::harness::{Host, Options, Process, Reply, command, inbox::Reader, operators::path_of};
+use portolan_http::operator_routes;
 use reqwest::{Client, Method, header};
 use serde_json::json;
 use std::{
@@ -9,27 +10,6 @@ use std::{
     path::Path,
     process::{Output, Stdio},
 };
-
-/// Every route of the operator's address except the probes.
-const ROUTES: [(Method, &str); 17] = [
-    (Method::GET, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
-    (Method::DELETE, "/people/own_01JZX8Q4M2N6P7R8S9T0V1W2X3"),
-    (Method::GET, "/status"),
-    (Method::GET, "/metrics"),
-    (Method::GET, "/catalog"),
-    (Method::POST, "/catalog/owners/approve"),
-    (Method::POST, "/catalog/owners/adopt"),
-    (Method::POST, "/catalog/owners/rollback"),
-    (Method::GET, "/audit"),
-    (Method::GET, "/audit/export"),
-    (Method::GET, "/timers"),
-    (Method::POST, "/timers/notes/drop"),
-    (Method::GET, "/dead-letters"),
-    (Method::POST, "/dead-letters/replay?ids=all"),
-    (Method::POST, "/capabilities/notes/add_internal"),
-    (Method::POST, "/keys/rotate"),
-    (Method::POST, "/token/rotate"),
-];
 
 fn run(folder: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = command(folder);
@@ -58,13 +38,16 @@ async fn every_route_but_the_probes_requires_the_token() {
     }
     let ready = send(&host.client, &Method::GET, &format!("{}/readyz", host.admin_url), &[]).await;
     assert_eq!(ready.body, json!({ "ready": true }), "a probe reveals nothing else");
-    for (method, path) in &ROUTES {
+    for route in operator_routes().iter().filter(|route| route.role.is_some()) {
+        let (method, path) = (&route.method, path_of(route));
         let url = format!("{}{path}", host.admin_url);
         for authorization in ["", "Bearer", "Bearer x", "Basic cG9ydG9sYW46eA=="] {
             let reply = send(&host.client, method, &url, &[("authorization", authorization)]).await;
             reply.assert_refused(401, "authentication_required");
             assert_eq!(reply.header("www-authenticate"), "Bearer realm=\"operator\"", "{path}");
         }
+        // The right token ends the count of wrong ones.
+        assert_eq!(host.operate("/status").await.status, 200);
     }
     // Neither the token of an agent nor the name of a probe in a query opens a route.
     let agent = host.claimed_agent().await;
@@ -78,8 +61,8 @@ async fn every_route_but_the_probes_requires_the_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_cannot_use_the_address_even_with_the_token() {
     let host = Host::with(&["notes"]).await;
-    for (method, path) in &ROUTES {
-        let url = format!("{}{path}", host.admin_url);
+    for route in operator_routes() {
+        let (method, url) = (&route.method, format!("{}{}", host.admin_url, path_of(&route)));
         for header in [
             ("host", "attacker.example:8081"),
             ("origin", "https://attacker.example"),

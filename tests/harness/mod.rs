@@ -18,6 +18,7 @@ pub mod mcp;
 pub mod meetings;
 pub mod next_steps;
 pub mod oauth;
+pub mod operators;
 pub mod options;
 pub mod pairings;
 pub mod person;
