@@ -73,7 +73,7 @@ pub(crate) fn operator_bearer(headers: &HeaderMap) -> Result<&str, Failure> {
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
         .map(|(_, token)| token.trim())
         .filter(|token| !token.is_empty());
-    let message = "Send your operator's token as `Authorization: Bearer TOKEN`. The token of the host is in the file operator.token of the data folder, or in PORTOLAN_OPERATOR_TOKEN. On the host's machine, the portolan command needs none.";
+    let message = "Send the operator's token as `Authorization: Bearer TOKEN`. The token of the host is in the file operator.token of the data folder, or in PORTOLAN_OPERATOR_TOKEN. On the host's machine, the portolan command needs none.";
     token.ok_or_else(|| Failure::new(ErrorCode::AuthenticationRequired).message(message))
 }
 
