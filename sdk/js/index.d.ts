@@ -493,6 +493,7 @@ export namespace identity {
   function agents(ownerId: string): { agentId: string; name: string | null; createdAt: number; claimedAt: number | null }[];
   function rename(agentId: string, name: string): void;
   function revoke(agentId: string): void;
+  function signOut(ownerId: string): void;
 }
 
 export namespace inbox {

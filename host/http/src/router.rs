@@ -94,6 +94,7 @@ fn router<S: ServerHandler + Send + 'static>(
             "/approve",
             get(oauth::message_link::show_approval).post(oauth::message_link::submit_approval),
         )
+        .route("/account", get(oauth::account::show).post(oauth::account::submit))
         .route("/oauth/authorize", get(oauth::authorize::start))
         .route(
             "/oauth/authorize/continue",

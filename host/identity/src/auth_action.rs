@@ -11,6 +11,8 @@ pub enum AuthAction {
     ClientUpdated,
     ClientDeleted,
     SignedIn,
+    SessionEnded,
+    SignedOut,
     ConsentGiven,
     ConsentRefused,
     TokenRevoked,
@@ -34,7 +36,7 @@ pub struct AuthActionRow {
 }
 
 /// What identity writes to the audit log.
-pub const AUTH_ACTIONS: [AuthActionRow; 15] = [
+pub const AUTH_ACTIONS: [AuthActionRow; 17] = [
     row(
         AuthAction::ClientRefused,
         "auth:client_refused",
@@ -96,6 +98,20 @@ pub const AUTH_ACTIONS: [AuthActionRow; 15] = [
         &["ok"],
         &["person"],
         "a person signed in with a browser",
+    ),
+    row(
+        AuthAction::SessionEnded,
+        "auth:session_ended",
+        &["ok"],
+        &["person"],
+        "a person ended a session of a browser",
+    ),
+    row(
+        AuthAction::SignedOut,
+        "auth:signed_out",
+        &["ok"],
+        &["person"],
+        "every session of a person was ended, because they asked for it or were deactivated",
     ),
     row(
         AuthAction::ConsentGiven,

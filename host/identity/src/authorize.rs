@@ -7,9 +7,10 @@ use crate::{
     error::IdentityError,
     identity::Identity,
     oauth::{OAuthError, granted_scopes},
-    records::{ClientAgentRecord, CodeRecord, commit, read, write},
+    records::{AgentRecord, ClientAgentRecord, CodeRecord, Consent, commit, read, write},
     register::Registration,
     secret,
+    sessions::Session,
 };
 use portolan_store::{AuditRecord, Expectation, StateError};
 use portolan_vocabulary::{Digest, new_identifier};
@@ -144,14 +145,14 @@ impl Identity {
 
     /// Issues the authorization code for a consent. The client gets the same agent of the person each time,
     /// and a new one only if that agent is revoked, expired or no longer the person's. Fails after repeated
-    /// conflicts.
+    /// conflicts, and if the session has ended meanwhile.
     pub async fn issue_code(
         &self,
         request: &AuthorizationRequest,
-        owner_id: &str,
+        session: &Session,
     ) -> Result<String, IdentityError> {
         for _ in 0..ATTEMPTS {
-            if let Some(code) = self.try_to_issue_code(request, owner_id).await? {
+            if let Some(code) = self.try_to_issue_code(request, session).await? {
                 return Ok(code);
             }
         }
@@ -161,10 +162,15 @@ impl Identity {
     async fn try_to_issue_code(
         &self,
         request: &AuthorizationRequest,
-        owner_id: &str,
+        session: &Session,
     ) -> Result<Option<String>, IdentityError> {
+        let owner_id = session.owner_id.as_str();
         let mut unit = self.unit();
         let now = unit.now();
+        let (owner, _) = self.load_owner(&mut unit, owner_id).await?;
+        if !owner.sessions.contains(&session.id) {
+            return Err(IdentityError::SessionEnded);
+        }
         let client_agent = format!("{} {owner_id}", request.client_id);
         let client_agent = Digest::of(client_agent.as_bytes()).hex();
         let known =
@@ -174,12 +180,19 @@ impl Identity {
             Some((known, _)) => {
                 let agent = self.find_active_agent(&mut unit, &known.agent_id).await?;
                 let agent = agent.filter(|(agent, _)| agent.owner_id.as_deref() == Some(owner_id));
-                agent.map(|_| known.agent_id)
+                agent.map(|(agent, revision)| (known.agent_id, agent, revision))
             }
             None => None,
         };
+        let client_id = request.client_id.clone();
+        let consent = Some(Consent { client_id, scope: request.scope.clone() });
         let agent_id = match existing {
-            Some(agent_id) => agent_id,
+            Some((agent_id, agent, revision)) => {
+                let agent = AgentRecord { consent, ..agent };
+                let expect = Expectation::Revision(revision);
+                write(&mut unit, &self.records.agents, &agent_id, &agent, expect).await?;
+                agent_id
+            }
             None => {
                 let agent_id = new_identifier("agt", now, secret::random());
                 let agent = Registration {
@@ -187,7 +200,8 @@ impl Identity {
                     agent_name: Some(request.client_name.clone()),
                     ..Registration::default()
                 };
-                self.add_agent(&mut unit, &agent_id, agent.record(now, None), owner_id).await?;
+                let agent = AgentRecord { consent, ..agent.record(now, None) };
+                self.add_agent(&mut unit, &agent_id, agent, owner_id).await?;
                 let record = ClientAgentRecord { agent_id: agent_id.clone() };
                 write(
                     &mut unit,
@@ -214,6 +228,8 @@ impl Identity {
             scope: request.scope.clone(),
             audience: request.audience.clone(),
             code_challenge: request.code_challenge.clone(),
+            owner_id: Some(session.owner_id.clone()),
+            sign_outs: owner.sign_outs,
             good_until: now.as_millis() + CODE_LIFE_MS,
             grant_id: None,
             expires_at: now.as_millis() + CODE_RETENTION_MS,

@@ -3,7 +3,9 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, OwnerRecord, PersonRecord, parse, read, unused_expiry, write},
+    records::{
+        AgentRecord, OwnerRecord, PersonRecord, TEST_PREFIX, parse, read, unused_expiry, write,
+    },
 };
 use portolan_sandbox::{People, StateFuture};
 use portolan_store::{
@@ -19,8 +21,6 @@ const AGENTS: usize = 10;
 const TEST_AGENTS: usize = 100;
 const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
-/// The prefix of the key of a person of test mode, who does not exist in live mode.
-const TEST_PREFIX: &str = "test:";
 
 impl People for Identity {
     fn claim<'a>(
@@ -78,6 +78,10 @@ impl People for Identity {
     fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()> {
         Box::pin(async move { self.revoke_agent(unit, &agent_id).await })
     }
+
+    fn sign_out<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, ()> {
+        Box::pin(async move { self.sign_out_owner(unit, &owner_id).await })
+    }
 }
 
 impl Identity {
@@ -106,7 +110,12 @@ impl Identity {
             None => {
                 let owner_id = new_identifier("own", unit.now(), random);
                 let person = PersonRecord { owner_id: owner_id.clone() };
-                let owner = OwnerRecord { person_key: key.clone(), agents: Vec::new() };
+                let owner = OwnerRecord {
+                    person_key: key.clone(),
+                    agents: Vec::new(),
+                    sessions: Vec::new(),
+                    sign_outs: 0,
+                };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
                 write(unit, &self.records.owners, &owner_id, &owner, Expectation::Absent).await?;
                 owner_id
@@ -265,7 +274,7 @@ impl Identity {
         let owner: OwnerRecord = parse(&document)?;
         Ok(Some(KnownOwner {
             created_at: document.created_at,
-            test_mode: owner.person_key.starts_with(TEST_PREFIX),
+            test_mode: owner.is_of_test_mode(),
             agents: owner.agents.len(),
         }))
     }
@@ -281,9 +290,15 @@ impl Identity {
         let documents = unit.get_many(&self.records.agents, &ids).await?;
         let view = |document: Document| {
             let agent: AgentRecord = parse(&document)?;
+            let (client_id, scope) = match agent.consent {
+                Some(consent) => (Some(consent.client_id), Some(consent.scope)),
+                None => (agent.client_id, None),
+            };
             Ok(OwnedAgent {
                 agent_id: document.id,
                 name: agent.name,
+                client_id,
+                scope,
                 created_at: document.created_at,
                 claimed_at: agent.claimed_at.map(Timestamp::from_millis),
                 last_call_at: agent.last_call_at.map(Timestamp::from_millis),
@@ -308,8 +323,7 @@ impl Identity {
         test_mode: bool,
     ) -> Result<Vec<String>, StateError> {
         let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
-        let in_mode =
-            owner.filter(|(owner, _)| owner.person_key.starts_with(TEST_PREFIX) == test_mode);
+        let in_mode = owner.filter(|(owner, _)| owner.is_of_test_mode() == test_mode);
         Ok(in_mode.map_or_else(Vec::new, |(owner, _)| owner.agents))
     }
 
@@ -338,7 +352,7 @@ impl Identity {
     }
 
     /// Loads the record of an owner. A missing one is a conflict.
-    async fn load_owner(
+    pub(crate) async fn load_owner(
         &self,
         unit: &mut Unit,
         owner_id: &str,

@@ -21,6 +21,8 @@ pub enum IdentityError {
     AgentExpired,
     #[error("the agent of this token is revoked")]
     AgentRevoked,
+    #[error("the session has ended")]
+    SessionEnded,
     #[error("test mode is off")]
     TestModeOff,
     #[error("the agent cannot have this name: {0}")]

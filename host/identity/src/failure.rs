@@ -22,6 +22,8 @@ impl From<IdentityError> for Failure {
             }
             IdentityError::AgentRevoked => Self::new(ErrorCode::ClientRevoked).next(register()),
             IdentityError::AgentExpired => Self::new(ErrorCode::IdentityExpired).next(register()),
+            IdentityError::SessionEnded => Self::new(ErrorCode::AuthenticationRequired)
+                .message("This browser was signed out. Sign in again."),
             IdentityError::TestModeOff => Self::new(ErrorCode::NotPermitted)
                 .message("Test mode is off on this host. Register a live agent, or ask the operator to set test_mode = \"on\"."),
             IdentityError::AgentName(fault) => Self::new(ErrorCode::ValidationFailed)

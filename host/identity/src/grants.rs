@@ -8,13 +8,13 @@ use crate::{
     failed_attempts::FailedAttempt,
     identity::Identity,
     oauth::{OAuthError, granted_scopes},
-    records::{CodeRecord, GrantRecord, commit, read, write},
+    records::{CodeRecord, GrantRecord, OwnerRecord, commit, read, write},
     secret,
     signer::Expiring,
     token::{IssuedToken, TokenTerms},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use portolan_store::{AuditRecord, Expectation};
+use portolan_store::{AuditRecord, Expectation, Unit};
 use portolan_vocabulary::new_identifier;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -96,6 +96,11 @@ impl Identity {
             if self.find_active_agent(&mut unit, &code.agent_id).await?.is_none() {
                 return Err(invalid_grant("the person has revoked this agent"));
             }
+            if !self.is_consent_valid(&mut unit, &code).await? {
+                return Err(invalid_grant(
+                    "the person has signed out everywhere since the consent",
+                ));
+            }
             let grant_id = new_identifier("gra", unit.now(), secret::random());
             let grant = GrantRecord {
                 client_id: client.id.clone(),
@@ -116,6 +121,17 @@ impl Identity {
                 return self.issue_for_grant(grant_id, grant, None).await;
             }
         }
+    }
+
+    /// Returns whether the person who has consented to a code has not ended all their sessions since.
+    async fn is_consent_valid(
+        &self,
+        unit: &mut Unit,
+        code: &CodeRecord,
+    ) -> Result<bool, IdentityError> {
+        let Some(owner_id) = &code.owner_id else { return Ok(true) };
+        let owner = read::<OwnerRecord>(unit, &self.records.owners, owner_id).await?;
+        Ok(owner.is_some_and(|(owner, _)| owner.sign_outs == code.sign_outs))
     }
 
     /// Refuses a redemption that is too late or does not fit the authorization request (RFC 7636,

@@ -32,7 +32,8 @@
 //! | | `assertions` | authenticate a client |
 //! | grants | `authorize` | check an authorization request, issue an authorization code |
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
-//! | sessions | `sessions` | the browser's sign-in, and the steps that lead to it |
+//! | sessions | `progress` | the steps of a browser's sign-in |
+//! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
@@ -71,6 +72,7 @@ mod metadata;
 mod oauth;
 mod operator_tokens;
 mod operators;
+mod progress;
 mod records;
 mod redirects;
 mod register;
@@ -97,8 +99,9 @@ pub use identity::{Identity, RESOURCE_METADATA};
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
+pub use progress::SignInProgress;
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
-pub use sessions::{Session, SignInProgress};
+pub use sessions::{NewSession, Session};
 pub use settings::Settings;
 pub use token::{IssuedToken, LONGEST_LIFETIME_S, SHORTEST_LIFETIME_S, TOKEN_CACHE_CAPACITY};

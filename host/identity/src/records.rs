@@ -15,6 +15,9 @@ pub(crate) const EXPIRES_AT: &str = "expires_at";
 /// this time without a new token.
 const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
 
+/// The prefix of the key of a person of test mode, who does not exist in live mode.
+pub(crate) const TEST_PREFIX: &str = "test:";
+
 /// A registered agent, keyed by its id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentRecord {
@@ -37,6 +40,9 @@ pub(crate) struct AgentRecord {
     /// never bound to an owner.
     #[serde(default)]
     pub signs_in: bool,
+    /// What the person has consented to, if the agent acts for them as a client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consent: Option<Consent>,
     /// The client that was registered with the agent.
     #[serde(default)]
     pub client_id: Option<String>,
@@ -53,6 +59,14 @@ impl AgentRecord {
     pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|expires_at| expires_at <= now.as_millis())
     }
+}
+
+/// The last consent of a person to a client that acts for them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Consent {
+    pub client_id: String,
+    /// Scopes, separated by spaces.
+    pub scope: String,
 }
 
 /// A registered client, keyed by its id. Secrets are kept as SHA-256 hashes in hexadecimal digits.
@@ -84,6 +98,20 @@ pub(crate) struct OwnerRecord {
     pub person_key: String,
     /// The person's agents, in the order in which they were claimed.
     pub agents: Vec<String>,
+    /// The ids of the sessions that have not ended, the oldest first. A session that is not in this list is
+    /// not valid, whatever its record says.
+    #[serde(default)]
+    pub sessions: Vec<String>,
+    /// How often all sessions were ended at once. An authorization code from before the last time is not
+    /// valid.
+    #[serde(default)]
+    pub sign_outs: u64,
+}
+
+impl OwnerRecord {
+    pub(crate) fn is_of_test_mode(&self) -> bool {
+        self.person_key.starts_with(TEST_PREFIX)
+    }
 }
 
 /// An authorization code, keyed by its hash.
@@ -95,6 +123,12 @@ pub(crate) struct CodeRecord {
     pub scope: String,
     pub audience: String,
     pub code_challenge: String,
+    /// The person who has consented; `None` for a code of an earlier version.
+    #[serde(default)]
+    pub owner_id: Option<String>,
+    /// The person's number of sign-outs when they consented.
+    #[serde(default)]
+    pub sign_outs: u64,
     /// The time until which it can be redeemed.
     pub good_until: u64,
     /// The grant that it was redeemed for. A second use revokes that grant.
@@ -126,6 +160,14 @@ pub(crate) struct SessionRecord {
     pub owner_id: String,
     /// The phone number with most digits hidden, which the person recognises.
     pub phone_masked: String,
+    /// The family of the browser, such as `Firefox`.
+    #[serde(default)]
+    pub browser: Option<String>,
+    #[serde(default)]
+    pub started_at: u64,
+    /// The time of the last use, accurate to about an hour.
+    #[serde(default)]
+    pub last_used_at: u64,
     pub expires_at: u64,
 }
 
@@ -196,7 +238,12 @@ const COLLECTIONS: [CollectionDeclaration; 9] = [
         people: &["$id", "owner_id", "former_owner_id"],
         lists: &[],
     },
-    CollectionDeclaration { name: "codes", expires: true, people: &["agent_id"], lists: &[] },
+    CollectionDeclaration {
+        name: "codes",
+        expires: true,
+        people: &["agent_id", "owner_id"],
+        lists: &[],
+    },
     CollectionDeclaration { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
     CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },

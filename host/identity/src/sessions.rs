@@ -1,115 +1,100 @@
-//! The sign-in of people with a browser: sessions, and the signed progress of a sign-in.
+//! The sessions of people who have signed in with a browser, and their end.
+//!
+//! A session is valid while the record of its owner lists it. Every request reads both records from the store,
+//! so a session that has ended is refused by every node from the commit on.
 
 use crate::{
     auth_action::AuthAction,
-    authorize::AuthorizationRequest,
     error::IdentityError,
     identity::Identity,
-    records::{SessionRecord, commit_or_conflict, read, write},
+    records::{OwnerRecord, SessionRecord, commit, parse, read, write},
     secret,
-    signer::Expiring,
 };
-use portolan_store::{AuditRecord, Expectation};
-use serde::{Deserialize, Serialize};
+use portolan_store::{AuditRecord, Expectation, StateError, TimerChange, TimerKey, Unit};
+use portolan_vocabulary::Timestamp;
+use serde_json::json;
 
 /// The life of a session.
 const SESSION_S: u64 = 12 * 3600;
-/// The time for a person to sign in and to consent.
-const SIGN_IN_S: u64 = 15 * 60;
+/// The maximum number of sessions of a person. Another sign-in ends the oldest one.
+const SESSIONS: usize = 20;
+/// The minimum time between two updates of a session's stored time of use.
+const USE_INTERVAL_MS: u64 = 3_600_000;
+/// The maximum number of attempts to commit an end while the person's records change.
+const ATTEMPTS: u32 = 20;
 
-/// A person who has signed in.
+/// The session of a person who has signed in.
 #[derive(Debug, Clone)]
 pub struct Session {
+    /// The hash of the cookie, which tells nothing about the cookie.
+    pub id: String,
     pub owner_id: String,
     /// The phone number with most digits hidden, such as `+1•••••0123`.
     pub phone_masked: String,
+    /// The family of the browser, such as `Firefox`, if it is known.
+    pub browser: Option<String>,
+    pub started_at: Timestamp,
+    /// Accurate to about an hour.
+    pub last_used_at: Timestamp,
 }
 
-/// The progress of a sign-in. The browser holds it as a signed text, which is valid in that browser only.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct SignInProgress {
-    /// The serialized name is part of texts that browsers hold.
-    #[serde(rename = "asked")]
-    pub request: AuthorizationRequest,
-    /// Hash of the cookie of the browser in which the sign-in began.
-    pub browser: String,
-    /// The agent in whose name codes are sent.
-    pub agent_id: Option<String>,
-    /// The masked number to which a code was sent.
-    pub phone_masked: Option<String>,
-    /// Whether no code was sent, because too many messages were: the person can open the last one's link.
-    #[serde(default)]
-    pub by_link: bool,
-    /// The error code of the last refusal, for which the page shows a text.
-    pub problem: Option<String>,
-    /// Seconds since the Unix epoch.
-    pub exp: u64,
-}
-
-impl Expiring for SignInProgress {
-    fn expires_at(&self) -> u64 {
-        self.exp
-    }
+/// Who has signed in, and with what.
+#[derive(Debug)]
+pub struct NewSession {
+    pub owner_id: String,
+    /// The phone number with most digits hidden.
+    pub phone_masked: String,
+    /// The family of the browser, if it is known.
+    pub browser: Option<&'static str>,
 }
 
 impl Identity {
-    /// Makes the cookie by which a browser is recognised.
-    pub fn new_browser_cookie(&self) -> String {
-        secret::new("")
-    }
-
-    /// Returns the text by which a form is recognised as one of a page in the browser with this cookie.
-    pub fn form_token(&self, browser: &str) -> String {
-        secret::hash(&form_secret(browser)).hex()
-    }
-
-    /// Returns whether a form is one of a page in the browser with this cookie.
-    pub fn is_form_token(&self, token: &str, browser: &str) -> bool {
-        secret::matches(&form_secret(browser), token)
-    }
-
-    /// Starts the sign-in for a request, in the browser that has this cookie.
-    pub fn start_sign_in(&self, request: AuthorizationRequest, browser: &str) -> SignInProgress {
-        SignInProgress {
-            request,
-            browser: secret::hash(browser).hex(),
-            agent_id: None,
-            phone_masked: None,
-            by_link: false,
-            problem: None,
-            exp: self.clock.now().as_secs() + SIGN_IN_S,
-        }
-    }
-
-    /// Signs the progress of a sign-in, for the browser to hold.
-    pub fn sign_progress(&self, progress: &SignInProgress) -> Result<String, IdentityError> {
-        self.sign_ins.sign(progress)
-    }
-
-    /// Returns the progress that a browser sends back, if it was signed for the browser with this cookie
-    /// and has not expired.
-    pub fn verify_progress(&self, text: &str, browser: Option<&str>) -> Option<SignInProgress> {
-        let progress: SignInProgress = self.sign_ins.verify(text, self.clock.now())?;
-        browser.filter(|browser| secret::matches(browser, &progress.browser)).map(|_| progress)
-    }
-
     /// Starts a session. Returns its cookie.
-    pub async fn start_session(&self, session: Session) -> Result<String, IdentityError> {
+    pub async fn start_session(&self, new: NewSession) -> Result<String, IdentityError> {
         let cookie = secret::new("");
-        let mut unit = self.unit();
-        unit.record_audit(AuditRecord {
-            owner_id: Some(session.owner_id.clone()),
-            ..self.audit_row(AuthAction::SignedIn)
-        });
-        let record = SessionRecord {
-            owner_id: session.owner_id,
-            phone_masked: session.phone_masked,
-            expires_at: unit.now().as_millis() + SESSION_S * 1000,
-        };
         let id = secret::hash(&cookie).hex();
-        write(&mut unit, &self.records.sessions, &id, &record, Expectation::Absent).await?;
-        commit_or_conflict(unit).await?;
-        Ok(cookie)
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            unit.record_audit(AuditRecord {
+                owner_id: Some(new.owner_id.clone()),
+                ..self.audit_row(AuthAction::SignedIn)
+            });
+            let now = unit.now().as_millis();
+            let record = SessionRecord {
+                owner_id: new.owner_id.clone(),
+                phone_masked: new.phone_masked.clone(),
+                browser: new.browser.map(str::to_owned),
+                started_at: now,
+                last_used_at: now,
+                expires_at: now + SESSION_S * 1000,
+            };
+            write(&mut unit, &self.records.sessions, &id, &record, Expectation::Absent).await?;
+            self.list_session(&mut unit, &new.owner_id, &id).await?;
+            if commit(unit).await? {
+                return Ok(cookie);
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Adds a session to the list of its owner, without those that have expired. If there are too many, the
+    /// oldest one ends.
+    async fn list_session(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        id: &str,
+    ) -> Result<(), StateError> {
+        let (mut owner, revision) = self.load_owner(unit, owner_id).await?;
+        let valid = self.valid_sessions(unit, &owner).await?;
+        owner.sessions = valid.into_iter().map(|session| session.id).collect();
+        let excess = (owner.sessions.len() + 1).saturating_sub(SESSIONS);
+        for ended in owner.sessions.drain(..excess) {
+            unit.delete(&self.records.sessions, &ended, Expectation::Any).await?;
+        }
+        owner.sessions.push(id.to_owned());
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.owners, owner_id, &owner, expect).await
     }
 
     /// Finds the session with this cookie.
@@ -121,21 +106,129 @@ impl Identity {
         let now = unit.now().as_millis();
         let id = secret::hash(cookie).hex();
         let session = read::<SessionRecord>(&mut unit, &self.records.sessions, &id).await?;
-        let record = session.map(|(record, _)| record).filter(|record| record.expires_at > now);
-        Ok(record
-            .map(|SessionRecord { owner_id, phone_masked, .. }| Session { owner_id, phone_masked }))
+        let Some((mut record, revision)) = session else { return Ok(None) };
+        let owner = read::<OwnerRecord>(&mut unit, &self.records.owners, &record.owner_id).await?;
+        let is_listed = owner.is_some_and(|(owner, _)| owner.sessions.contains(&id));
+        if !is_listed || record.expires_at <= now {
+            return Ok(None);
+        }
+        if record.last_used_at + USE_INTERVAL_MS <= now {
+            record.last_used_at = now;
+            let expect = Expectation::Revision(revision);
+            write(&mut unit, &self.records.sessions, &id, &record, expect).await?;
+            // After a conflict, the session may have ended.
+            if !commit(unit).await? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(record.session(id)))
     }
 
-    /// Ends the session with this cookie.
-    pub async fn end_session(&self, cookie: &str) -> Result<(), IdentityError> {
+    /// Lists the sessions of a person, the oldest first.
+    pub async fn list_sessions(&self, owner_id: &str) -> Result<Vec<Session>, IdentityError> {
         let mut unit = self.unit();
-        let id = secret::hash(cookie).hex();
-        unit.delete(&self.records.sessions, &id, Expectation::Any).await?;
-        commit_or_conflict(unit).await?;
+        let (owner, _) = self.load_owner(&mut unit, owner_id).await?;
+        Ok(self.valid_sessions(&mut unit, &owner).await?)
+    }
+
+    async fn valid_sessions(
+        &self,
+        unit: &mut Unit,
+        owner: &OwnerRecord,
+    ) -> Result<Vec<Session>, StateError> {
+        let now = unit.now().as_millis();
+        let ids: Vec<&str> = owner.sessions.iter().map(String::as_str).collect();
+        let documents = unit.get_many(&self.records.sessions, &ids).await?;
+        let mut sessions = Vec::new();
+        for document in documents.into_iter().flatten() {
+            let record: SessionRecord = parse(&document)?;
+            if record.expires_at > now {
+                sessions.push(record.session(document.id));
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// Ends a session of a person. One that has ended, or is another person's, is ignored.
+    pub async fn end_session(&self, owner_id: &str, id: &str) -> Result<(), IdentityError> {
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let (mut owner, revision) = self.load_owner(&mut unit, owner_id).await?;
+            let Some(place) = owner.sessions.iter().position(|session| session == id) else {
+                return Ok(());
+            };
+            owner.sessions.remove(place);
+            let expect = Expectation::Revision(revision);
+            write(&mut unit, &self.records.owners, owner_id, &owner, expect).await?;
+            unit.delete(&self.records.sessions, id, Expectation::Any).await?;
+            unit.record_audit(AuditRecord {
+                owner_id: Some(owner_id.to_owned()),
+                ..self.audit_row(AuthAction::SessionEnded)
+            });
+            if commit(unit).await? {
+                return Ok(());
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Ends all access of a person: revokes every agent, and signs them out.
+    pub async fn end_all_access(&self, owner_id: &str) -> Result<(), IdentityError> {
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let (owner, _) = self.load_owner(&mut unit, owner_id).await?;
+            for agent_id in &owner.agents {
+                self.revoke_agent(&mut unit, agent_id).await?;
+            }
+            self.sign_out_owner(&mut unit, owner_id).await?;
+            if commit(unit).await? {
+                self.invalidate_standings();
+                return Ok(());
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Signs a person out: ends their sessions, the authorization codes that no client has redeemed, and by a
+    /// timer for the capability that verifies phones, the codes, links and approvals that are pending. Every end
+    /// of a person's access passes here.
+    pub(crate) async fn sign_out_owner(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+    ) -> Result<(), StateError> {
+        let (mut owner, revision) = self.load_owner(unit, owner_id).await?;
+        for session in owner.sessions.drain(..) {
+            unit.delete(&self.records.sessions, &session, Expectation::Any).await?;
+        }
+        owner.sign_outs += 1;
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.owners, owner_id, &owner, expect).await?;
+        unit.record_audit(AuditRecord {
+            owner_id: Some(owner_id.to_owned()),
+            ..self.audit_row(AuthAction::SignedOut)
+        });
+        let Some(capability) = self.settings.phone_verification.clone() else { return Ok(()) };
+        let name = format!("signed_out/{owner_id}");
+        let key = TimerKey { capability, name: name.clone(), test_mode: owner.is_of_test_mode() };
+        let (at, input) =
+            (unit.now(), json!({ "owner_id": owner_id, "at": unit.now().as_millis() }));
+        let (action, input) = ("signed_out".to_owned(), input.to_string());
+        let setting = format!("{name}/{}", owner.sign_outs);
+        unit.change_timer(key, TimerChange::Set { setting, at, action, input });
         Ok(())
     }
 }
 
-fn form_secret(browser: &str) -> String {
-    format!("form {browser}")
+impl SessionRecord {
+    fn session(self, id: String) -> Session {
+        Session {
+            id,
+            owner_id: self.owner_id,
+            phone_masked: self.phone_masked,
+            browser: self.browser,
+            started_at: Timestamp::from_millis(self.started_at),
+            last_used_at: Timestamp::from_millis(self.last_used_at),
+        }
+    }
 }

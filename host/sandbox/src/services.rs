@@ -113,6 +113,9 @@ pub trait People: Send + Sync {
     ) -> StateFuture<'a, ()>;
     /// Revokes an agent: its tokens stop working, and it no longer counts as the owner's.
     fn revoke<'a>(&'a self, unit: &'a mut Unit, agent_id: Arc<str>) -> StateFuture<'a, ()>;
+    /// Signs a person out: ends their sessions, and the codes and approvals that are pending. `Conflict` if
+    /// this owner does not exist.
+    fn sign_out<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, ()>;
 }
 
 /// A boxed future of something that is done in a unit of work.

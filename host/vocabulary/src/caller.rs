@@ -68,4 +68,8 @@ pub struct OwnedAgent {
     pub claimed_at: Option<Timestamp>,
     /// The time of the last call, accurate to about a day.
     pub last_call_at: Option<Timestamp>,
+    /// The client that acts as this agent, if it is known.
+    pub client_id: Option<String>,
+    /// The scopes of the person's last consent, separated by spaces; `None` for an agent that was claimed.
+    pub scope: Option<String>,
 }

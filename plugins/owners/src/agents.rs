@@ -28,17 +28,32 @@ pub(crate) fn revoke(call: &Call, owner_id: &str, input: RevokeAgent) -> Result<
     if agents == 1 && !input.confirm {
         return Err(OwnersError::LastAgent);
     }
-    identity::revoke(&agent.agent_id)?;
-    let (id, owner_id) = (agent.agent_id.clone(), owner_id.to_owned());
+    end(call, owner_id, &agent.agent_id, agents.saturating_sub(1))?;
+    let revoked = view(agent, &call.require_agent()?.agent_id);
+    Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
+}
+
+/// Revokes all agents of the person, signs out their browsers, and returns the number of the agents.
+pub(crate) fn end_all(call: &Call, owner_id: &str) -> Result<usize> {
+    let agents = identity::agents(owner_id)?;
+    for (agent, left) in agents.iter().zip((0..agents.len()).rev()) {
+        end(call, owner_id, &agent.agent_id, left)?;
+    }
+    identity::sign_out(owner_id)?;
+    Ok(agents.len())
+}
+
+/// Revokes an agent, and notifies the others.
+fn end(call: &Call, owner_id: &str, agent_id: &str, agents_left: usize) -> Result<()> {
+    identity::revoke(agent_id)?;
+    let (id, owner_id) = (agent_id.to_owned(), owner_id.to_owned());
     let audience = Audience::Owner(owner_id.clone());
-    let revoked = Revoked { agent_id: id.clone(), owner_id, agents_left: agents.saturating_sub(1) };
+    let revoked = Revoked { agent_id: id.clone(), owner_id, agents_left };
     // The host keeps no versions of agents.
     let resource = Resource { kind: "agent", id, state: "revoked", version: 0 };
     let data = Data::new(call, resource, "One of your agents was ended.", revoked);
-    let subject = format!("agents/{}", agent.agent_id);
-    REVOKED.publish(audience, subject, &data.next(list_agents()))?;
-    let revoked = view(agent, &call.require_agent()?.agent_id);
-    Ok(Agent { state: "revoked", allowed_actions: Vec::new(), ..revoked })
+    let subject = format!("agents/{agent_id}");
+    Ok(REVOKED.publish(audience, subject, &data.next(list_agents()))?)
 }
 
 /// Returns one of the person's agents, and how many there are.

@@ -132,13 +132,33 @@ impl Owners {
         agents::revoke(call, call.require_owner()?, input)
     }
 
+    /// Sign the person out everywhere: end the sessions of their browsers and revoke all their agents.
+    ///
+    /// The calling agent is revoked too, and pending codes and approvals end. For a person who has
+    /// lost a device, or suspects that somebody else acts for them. Their data stays: another agent
+    /// can be claimed with the same phone number.
+    #[action(access = write, destructive, emits = [REVOKED], example = json!({ "confirm": true }))]
+    fn sign_out_everywhere(call: &Call, input: SignOut) -> Result<SignedOut, OwnersError> {
+        let owner_id = call.require_owner()?;
+        if !input.confirm {
+            let message = "This revokes the calling agent too. Send confirm: true to go on.";
+            let confirm = Next::action(CAPABILITY, "sign_out_everywhere").field("confirm", true);
+            return Err(Refusal::common(ErrorCode::ConfirmRequired, message).next(confirm).into());
+        }
+        Ok(SignedOut { agents_revoked: agents::end_all(call, owner_id)? })
+    }
+
     /// Withdraw the person from view until they return.
     ///
     /// The public card loses its texts, and other capabilities are notified, for example to pause
-    /// listings. Agents stay claimed.
+    /// listings. The sessions of the person's browsers end, and so do pending codes and approvals.
+    /// Agents stay claimed.
     #[action(access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }))]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
-        turn(call, input, "deactivate", DEACTIVATED, "You are withdrawn from view.")
+        let summary = "You are withdrawn from view.";
+        let owner = turn(call, input, "deactivate", DEACTIVATED, summary)?;
+        identity::sign_out(call.require_owner()?)?;
+        Ok(owner)
     }
 
     /// Return the person to view.

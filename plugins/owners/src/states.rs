@@ -23,6 +23,7 @@ pub(crate) const OWNER: Machine<State> = Machine::new(
         Transition::new("set_preferences", ANY, &[]),
         Transition::new("rename_agent", ANY, &[]),
         Transition::new("revoke_agent", ANY, &[]),
+        Transition::new("sign_out_everywhere", ANY, &[]),
         Transition::new("deactivate", &[Active], &[Deactivated]),
         Transition::new("reactivate", &[Deactivated], &[Active]),
     ],

@@ -178,6 +178,13 @@ pub(crate) struct RevokeAgent {
 }
 
 #[input]
+pub(crate) struct SignOut {
+    /// Must be true: the calling agent is revoked too.
+    #[serde(default)]
+    pub(crate) confirm: bool,
+}
+
+#[input]
 pub(crate) struct Turn {
     /// The reason, for the person's own record; nobody else reads it.
     #[schemars(length(max = 500))]
@@ -262,6 +269,12 @@ impl Owner {
 pub(crate) struct Agents {
     /// The agents, at most 100.
     pub(crate) items: Vec<Agent>,
+}
+
+#[output]
+pub(crate) struct SignedOut {
+    /// The number of agents that were revoked.
+    pub(crate) agents_revoked: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

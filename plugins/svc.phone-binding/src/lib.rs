@@ -181,6 +181,15 @@ impl PhoneBinding {
         Ok(notify(&input.agent_id, &input.owner_id, input.linked_existing)?)
     }
 
+    /// End the codes, links and approvals of a person that are pending. The host does so when the person is
+    /// signed out.
+    #[action(access = internal, idempotent)]
+    fn signed_out(_call: &Call, input: SignedOut) -> Result<(), BindError> {
+        let Some(mut owner) = OWNERS.get(&input.owner_id)? else { return Ok(()) };
+        owner.value.signed_out_at = owner.value.signed_out_at.max(input.at);
+        Ok(OWNERS.save(&mut owner)?)
+    }
+
     /// Show for which attempt a link was sent. The page of the link calls this; it changes nothing.
     #[action(access = internal, idempotent)]
     fn view_link(call: &Call, input: LinkSecret) -> Result<LinkView, BindError> {
@@ -267,9 +276,16 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
         }
         error => error.into(),
     })?;
-    if OWNERS.get(&claimed.owner_id)?.is_none() {
-        let owner = view!(proved => Owner { sealed, masked; person_key, next: None });
-        OWNERS.put(&claimed.owner_id, &owner, Expect::Absent)?;
+    match OWNERS.get(&claimed.owner_id)? {
+        Some(owner) if proved.sent_at < owner.value.signed_out_at => {
+            return Err(BindError::CodeExpired);
+        }
+        Some(_) => {}
+        None => {
+            let owner =
+                view!(proved => Owner { sealed, masked; person_key, next: None, signed_out_at: 0 });
+            OWNERS.put(&claimed.owner_id, &owner, Expect::Absent)?;
+        }
     }
     let (agent_id, owner_id) = (caller.agent_id.clone(), claimed.owner_id);
     // A person who only signed in with the number has proved it, but has not claimed the agent.

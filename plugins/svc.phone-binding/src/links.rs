@@ -105,6 +105,7 @@ pub(crate) fn candidate(call: &Call, input: &Approval) -> Result<Stored<Bind>> {
     let bind = BINDS.get(&attempt.value.bind_id)?.ok_or_else(none)?;
     let is_open = bind.value.stage(call.now()) == Stage::CodeSent
         && bind.value.purpose == Purpose::Claim
+        && bind.value.sent_at >= owner.value.signed_out_at
         && person_key(&bind.value)? == owner.value.person_key;
     if is_open { Ok(bind) } else { Err(none()) }
 }

@@ -159,6 +159,9 @@ pub(crate) struct Owner {
     pub(crate) masked: String,
     /// A new number, while the holder of the old one can object.
     pub(crate) next: Option<NextNumber>,
+    /// When the person was last signed out. Codes, links and approvals from before are not valid.
+    #[serde(default)]
+    pub(crate) signed_out_at: u64,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -223,6 +226,14 @@ pub(crate) struct Adopted {
     pub(crate) owner_id: String,
     /// Whether the person has other agents, which are notified.
     pub(crate) linked_existing: bool,
+}
+
+/// A person whom the host has signed out.
+#[input]
+pub(crate) struct SignedOut {
+    pub(crate) owner_id: String,
+    /// When that was, in milliseconds since the Unix epoch.
+    pub(crate) at: u64,
 }
 
 #[input]

@@ -10,3 +10,4 @@ export const owner = (ownerId) => request(() => host.owner(ownerId));
 export const agents = (ownerId) => request(() => host.agents(ownerId));
 export const rename = (agentId, name) => request(() => host.rename(agentId, name));
 export const revoke = (agentId) => request(() => host.revoke(agentId));
+export const signOut = (ownerId) => request(() => host.signOut(ownerId));

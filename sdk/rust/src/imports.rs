@@ -193,6 +193,7 @@ interface!(identity, Identity {
     fn agents(owner_id: &str) -> Answer<Vec<wit::identity::Agent>>;
     fn rename(agent_id: &str, name: &str) -> Answer<()>;
     fn revoke(agent_id: &str) -> Answer<()>;
+    fn sign_out(owner_id: &str) -> Answer<()>;
 });
 
 interface!(inbox, Inbox {

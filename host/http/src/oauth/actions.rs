@@ -1,7 +1,7 @@
 //! The actions of the sign-in page: calls of capabilities, as an agent of the sign-in or of the person.
 
 use crate::App;
-use portolan_identity::{Session, SignInProgress};
+use portolan_identity::{NewSession, Session, SignInProgress};
 use portolan_pipeline::Call;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role, SCOPES};
 use serde_json::{Value, json};
@@ -21,6 +21,8 @@ pub(super) struct SignInActions<'a> {
     pub(super) app: &'a App,
     pub(super) request_id: Arc<str>,
     pub(super) address: Option<IpAddr>,
+    /// The family of the person's browser, if it is known.
+    pub(super) browser: Option<&'static str>,
 }
 
 impl SignInActions<'_> {
@@ -72,9 +74,10 @@ impl SignInActions<'_> {
                 return Err(failure);
             }
         };
-        let session = Session {
+        let session = NewSession {
             owner_id: text_member(&verified, "owner_id"),
             phone_masked: progress.phone_masked.take().unwrap_or_default(),
+            browser: self.browser,
         };
         let identity = &self.app.host.identity;
         let cookie = identity.start_session(session).await?;
@@ -92,10 +95,42 @@ impl SignInActions<'_> {
         if caller.owner_id.as_deref() != Some(&session.owner_id) {
             return Err(Failure::new(ErrorCode::NotFound));
         }
-        let scopes = SCOPES.map(str::to_owned).into();
         let input = json!({ "action": "revoke_agent", "agent_id": agent_id, "confirm": true });
-        self.call(Role::AgentManagement, AgentCaller { scopes, ..caller }, input).await?;
+        self.call_agent_management(caller, input).await?;
         Ok(SessionChange::Unchanged)
+    }
+
+    /// Ends all access of the person. The capability that manages agents does it, so that others are notified;
+    /// the host does it alone if that is not possible.
+    pub(super) async fn sign_out_everywhere(
+        &self,
+        session: &Session,
+    ) -> Result<SessionChange, Failure> {
+        let identity = &self.app.host.identity;
+        for agent in identity.list_agents_by_owner(&session.owner_id).await? {
+            let Ok(caller) = identity.lookup_caller(&agent.agent_id).await else { continue };
+            let input = json!({ "action": "sign_out_everywhere", "confirm": true });
+            match self.call_agent_management(caller, input).await {
+                Ok(_) => return Ok(SessionChange::Ended),
+                Err(failure) => {
+                    let code = &*failure.error_code;
+                    tracing::warn!(code, "the host signs out a person without notifying others");
+                    break;
+                }
+            }
+        }
+        identity.end_all_access(&session.owner_id).await?;
+        Ok(SessionChange::Ended)
+    }
+
+    /// Calls the capability that manages agents in the name of one, as its person has asked for it.
+    async fn call_agent_management(
+        &self,
+        caller: AgentCaller,
+        input: Value,
+    ) -> Result<Value, Failure> {
+        let scopes = SCOPES.map(str::to_owned).into();
+        self.call(Role::AgentManagement, AgentCaller { scopes, ..caller }, input).await
     }
 
     /// Calls the capability that verifies phone numbers, as the agent of this sign-in.

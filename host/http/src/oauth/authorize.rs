@@ -8,7 +8,7 @@ use crate::{
     address::ClientAddress,
     oauth::{
         actions::{SessionChange, SignInActions},
-        browser::{Cookies, FormTargets, page, see_other},
+        browser::{Cookies, FormTargets, family, page, see_other},
         client::{Form, form, parameters},
     },
 };
@@ -281,7 +281,7 @@ pub(crate) async fn submit_step(
     let Some(mut progress) = progress(&app, &cookies, &form) else { return expired_page() };
     progress.problem = None;
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let actions = SignInActions { app: &app, request_id, address };
+    let actions = SignInActions { app: &app, request_id, address, browser: family(&headers) };
     let result = match field("step") {
         "phone" => actions.bind(&mut progress, field("phone")).await,
         "resend" => actions.resend(&mut progress).await,
@@ -331,8 +331,8 @@ pub(crate) async fn submit_step(
 }
 
 pub(super) async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SessionChange, Failure> {
-    if let Some(cookie) = cookies.session() {
-        app.host.identity.end_session(&cookie).await?;
+    if let Some(session) = find_session(app, cookies).await? {
+        app.host.identity.end_session(&session.owner_id, &session.id).await?;
     }
     Ok(SessionChange::Ended)
 }
@@ -347,7 +347,7 @@ async fn allow(
         return Err(Failure::new(ErrorCode::AuthenticationRequired));
     };
     let request = &progress.request;
-    let code = app.host.identity.issue_code(request, &session.owner_id).await?;
+    let code = app.host.identity.issue_code(request, &session).await?;
     Ok(redirect_to_client(app, &request.redirect_uri, request.state.as_deref(), Ok(&code)))
 }
 

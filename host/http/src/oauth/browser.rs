@@ -3,7 +3,7 @@
 use crate::App;
 use askama::Template;
 use axum::{
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use axum_extra::extract::{
@@ -126,6 +126,25 @@ impl FormTargets {
             }
         }
     }
+}
+
+/// The texts in `User-Agent` that tell the family of a browser. The first that occurs counts, because most
+/// browsers also name others.
+const FAMILIES: [(&str, &str); 8] = [
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("SamsungBrowser/", "Samsung Internet"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+];
+
+/// Returns the family of the browser that sends these headers, if it is known.
+pub(super) fn family(headers: &HeaderMap) -> Option<&'static str> {
+    let text = headers.get(header::USER_AGENT)?.to_str().ok()?;
+    FAMILIES.iter().find(|(part, _)| text.contains(part)).map(|(_, family)| *family)
 }
 
 /// Redirects with status 303, so that the browser does not repeat a POST (RFC 9700, section 4.12).

@@ -7,8 +7,9 @@ use crate::{
     address::ClientAddress,
     oauth::{
         authorize::{failure_page, find_session, sign_out, stop_page},
-        browser::{Cookies, FormTargets, page, see_other},
-        client::{Form, form, parameters},
+        browser::{Cookies, FormTargets, family, page, see_other},
+        client::parameters,
+        forms::{failed, form_token, own_form},
     },
 };
 use askama::Template;
@@ -22,7 +23,7 @@ use axum::{
     response::Response,
 };
 use axum_extra::extract::CookieJar;
-use portolan_identity::Session;
+use portolan_identity::{NewSession, Session};
 use portolan_pipeline::Operation;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -111,7 +112,7 @@ pub(crate) async fn follow_link(
         Err(failure) => Err(failure),
     };
     let signed_in = match viewed {
-        Ok((secret, _)) => sign_in(&app, &secret).await,
+        Ok((secret, _)) => sign_in(&app, &secret, family(&headers)).await,
         Err(failure) => Err(failure),
     };
     match signed_in {
@@ -175,7 +176,7 @@ pub(crate) async fn submit_approval(
             };
             match approve(&app, &session, field("approval_code")).await {
                 Ok(()) => {
-                    let text = "The agent acts for you from now on. Go back to it. You can revoke it at any time: ask any of your agents.";
+                    let text = "The agent acts for you from now on. Go back to it. You can revoke it at any time on the page /account, or ask any of your agents.";
                     stop_page(StatusCode::OK, "Approved", text)
                 }
                 Err(failure) => failed(&failure),
@@ -199,7 +200,11 @@ async fn view_link(
 }
 
 /// Uses a link and starts a session. Returns the session's cookie.
-async fn sign_in(app: &App, secret: &str) -> Result<String, Failure> {
+async fn sign_in(
+    app: &App,
+    secret: &str,
+    browser: Option<&'static str>,
+) -> Result<String, Failure> {
     let identity = &app.host.identity;
     let agent = identity.register_sign_in_agent(SIGN_IN_NAME).await?;
     let agent_id = agent.agent_id.clone();
@@ -207,7 +212,7 @@ async fn sign_in(app: &App, secret: &str) -> Result<String, Failure> {
         run(app, "redeem_link", json!({ "secret": secret }), Some(agent)).await;
     identity.revoke_sign_in_agent(&agent_id).await?;
     let SignedIn { owner_id, phone_masked } = signed_in?;
-    Ok(identity.start_session(Session { owner_id, phone_masked }).await?)
+    Ok(identity.start_session(NewSession { owner_id, phone_masked, browser }).await?)
 }
 
 async fn find_candidate(app: &App, session: &Session, code: &str) -> Result<Candidate, Failure> {
@@ -250,31 +255,6 @@ async fn run<T: DeserializeOwned>(
     })
 }
 
-/// Returns the text that proves that a form is from a page of this browser, with the cookie to which it
-/// belongs.
-fn form_token<'a>(app: &App, cookies: Cookies<'a>) -> (String, Cookies<'a>) {
-    let identity = &app.host.identity;
-    match cookies.browser() {
-        Some(browser) => (identity.form_token(&browser), cookies),
-        None => {
-            let browser = identity.new_browser_cookie();
-            (identity.form_token(&browser), cookies.set_browser(browser))
-        }
-    }
-}
-
-/// Returns a submitted form, if it is from a page of this browser.
-fn own_form(
-    app: &App,
-    cookies: &Cookies<'_>,
-    headers: &HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Option<Form> {
-    let form = form(headers, body).ok()?;
-    let is_own = app.host.identity.is_form_token(form.get("form_token")?, &cookies.browser()?);
-    is_own.then_some(form)
-}
-
 fn foreign_form() -> Response {
     let text = "It was opened in another browser. Open the link of the message again.";
     stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
@@ -283,10 +263,4 @@ fn foreign_form() -> Response {
 fn signed_out() -> Response {
     let text = "Open the link of a message from this host on your phone. If it has expired, ask for another code.";
     stop_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
-}
-
-fn failed(failure: &Failure) -> Response {
-    let status = StatusCode::from_u16(failure.kind.http_status());
-    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    stop_page(status, "This did not work", &failure.message)
 }

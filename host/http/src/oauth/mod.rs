@@ -1,9 +1,11 @@
 //! OAuth's endpoints and their wire format. Crate `identity` decides what a request means.
 
+pub(super) mod account;
 mod actions;
 pub(super) mod authorize;
 mod browser;
 mod client;
+mod forms;
 pub(super) mod message_link;
 pub(super) mod register;
 pub(super) mod token;

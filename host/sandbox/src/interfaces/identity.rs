@@ -66,6 +66,10 @@ impl identity::Host for CallState {
         let agent = Arc::from(agent_id);
         Ok(self.change_people(move |people, unit| people.revoke(unit, agent)).await)
     }
+
+    async fn sign_out(&mut self, owner_id: String) -> Reply<()> {
+        Ok(self.change_people(move |people, unit| people.sign_out(unit, owner_id)).await)
+    }
 }
 
 impl CallState {

@@ -1,0 +1,116 @@
+//! `/account`: what can act for a person who is signed in, and its end: sessions of browsers, and agents with
+//! what the person has consented to.
+
+use crate::{
+    App, RequestId,
+    address::ClientAddress,
+    oauth::{
+        actions::{SessionChange, SignInActions},
+        authorize::{failure_page, find_session, sign_out, stop_page},
+        browser::{Cookies, FormTargets, family, page, see_other},
+        forms::{failed, form_token, own_form},
+    },
+};
+use askama::Template;
+use axum::{
+    Extension,
+    body::Bytes,
+    extract::{State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode},
+    response::Response,
+};
+use axum_extra::extract::CookieJar;
+use portolan_identity::{IdentityError, Session};
+use portolan_vocabulary::{Failure, OwnedAgent};
+use std::sync::Arc;
+
+const PATH: &str = "/account";
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct AccountPage<'a> {
+    this: &'a Session,
+    form_token: &'a str,
+    /// The oldest first.
+    sessions: Vec<Session>,
+    agents: Vec<OwnedAgent>,
+}
+
+/// Shows the sessions and the agents of the person.
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    if let Err(failure) = app.host.rates.count_page_view(address) {
+        return failed(&failure);
+    }
+    let session = match find_session(&app, &cookies).await {
+        Ok(Some(session)) => session,
+        Ok(None) => return signed_out(),
+        Err(error) => return failure_page(&error),
+    };
+    let (sessions, agents) = match load(&app, &session).await {
+        Ok(loaded) => loaded,
+        Err(error) => return failure_page(&error),
+    };
+    let (form_token, cookies) = form_token(&app, cookies);
+    let shown = AccountPage { this: &session, form_token: &form_token, sessions, agents };
+    cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
+}
+
+async fn load(
+    app: &App,
+    session: &Session,
+) -> Result<(Vec<Session>, Vec<OwnedAgent>), IdentityError> {
+    let identity = &app.host.identity;
+    let sessions = identity.list_sessions(&session.owner_id).await?;
+    Ok((sessions, identity.list_agents_by_owner(&session.owner_id).await?))
+}
+
+/// Ends a session, an agent, or everything.
+pub(crate) async fn submit(
+    State(app): State<Arc<App>>,
+    Extension(RequestId(request_id)): Extension<RequestId>,
+    ClientAddress(address): ClientAddress,
+    jar: CookieJar,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
+    let cookies = Cookies::new(jar, &app);
+    let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
+    let session = match find_session(&app, &cookies).await {
+        Ok(Some(session)) => session,
+        Ok(None) => return signed_out(),
+        Err(error) => return failure_page(&error),
+    };
+    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    let actions = SignInActions { app: &app, request_id, address, browser: family(&headers) };
+    let identity = &app.host.identity;
+    let change = match field("step") {
+        "end_session" => {
+            let ended = identity.end_session(&session.owner_id, field("session")).await;
+            ended.map(|()| SessionChange::Unchanged).map_err(Failure::from)
+        }
+        "end_agent" => actions.revoke_agent(&session, field("agent")).await,
+        "sign_out" => sign_out(&app, &cookies).await,
+        "sign_out_everywhere" => actions.sign_out_everywhere(&session).await,
+        _ => return foreign_form(),
+    };
+    match change {
+        Ok(SessionChange::Ended) => cookies.end_session().add_to(see_other(PATH)),
+        Ok(_) => see_other(PATH),
+        Err(failure) => failed(&failure),
+    }
+}
+
+fn foreign_form() -> Response {
+    let text = "It was opened in another browser. Open your account again.";
+    stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
+}
+
+fn signed_out() -> Response {
+    let text = "To sign in, open the link of a message from this host. If you think that somebody else acts for you, tell any of your agents to sign you out everywhere.";
+    stop_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
+}
