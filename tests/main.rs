@@ -14,6 +14,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod harness;
 
 mod cases {
+    mod accounts;
     mod agent_credits;
     mod agent_credits_concurrent;
     mod agent_credits_transfers;

@@ -105,6 +105,13 @@ async fn each_row_about_authentication_is_written_and_names_who_it_was() {
     post(&host, "/oauth/revoke", &form, None).await;
     let page = person.open(&query(&parameters(&client_id, &challenge()))).await;
     person.submit(&page, "refuse", &[]).await;
+    let mut elsewhere = Person::new(&host);
+    elsewhere.sign_in(&query(&parameters(&client_id, &challenge())), ADA).await;
+    for (person, step) in [(&mut elsewhere, "sign_out"), (&mut person, "sign_out_everywhere")] {
+        let page = person.open("/account").await;
+        let form = [("step", step), ("form_token", page.form_token.as_str())];
+        assert_eq!(person.submit_to("/account", &form).await.reply.status, 401);
+    }
     let delete = host.client.delete(&managed).bearer_auth(token);
     assert_eq!(delete.send().await.unwrap().status(), 204);
 
