@@ -15,7 +15,7 @@ use std::time::Instant;
 
 const ACCOUNT: &str = "/account";
 const BINDING: &str = "svc.phone-binding";
-const CAPABILITIES: [&str; 3] = ["svc_phone_binding", "ledger", "owners"];
+const CAPABILITIES: [&str; 4] = ["svc_phone_binding", "ledger", "owners", "social_permissions"];
 
 async fn host() -> Host {
     Host::with(&CAPABILITIES).await
@@ -245,10 +245,11 @@ async fn an_erasure_ends_sessions() {
 async fn a_session_that_ends_on_one_node_has_ended_on_all() {
     let url = postgres::database().await;
     let one = Host::start(Options::with(&CAPABILITIES).postgres(&url)).await;
-    let other = Host::start(Options::with(&CAPABILITIES).postgres(&url)).await;
     let client = public_client(&one).await;
     let mut ada = Person::new(&one);
     tokens(&one, &mut ada, &client, ADA).await;
+    // Started now, because otherwise either node would send the text message.
+    let other = Host::start(Options::with(&CAPABILITIES).postgres(&url)).await;
     let mut elsewhere = Person::new(&other);
     elsewhere.cookies = ada.cookies.clone();
     assert_eq!(elsewhere.open(ACCOUNT).await.reply.status, 200);

@@ -69,17 +69,24 @@ fn with_definitions(branch: &Value, schema: &Value) -> Value {
     branch
 }
 
-/// Returns an agent that a new person of test mode has claimed, to whom no message is sent.
-async fn person(host: &Host) -> Agent<'_> {
-    let person = host.test_agent().await;
-    person.claim("+14155550100").await;
-    person
+/// Numbers of test mode, to which no message is sent. Agents that one number has claimed are one person's.
+const ADA: &str = "+14155550100";
+const BOB: &str = "+14155550101";
+
+/// The actions that end the claim of the calling agent, so that it cannot repeat them.
+const ENDS: [&str; 2] = ["svc.phone-binding unbind", "owners sign_out_everywhere"];
+
+/// Returns a new agent that the person with this number has claimed.
+async fn agent_of<'a>(host: &'a Host, phone: &str) -> Agent<'a> {
+    let agent = host.test_agent().await;
+    agent.claim(phone).await;
+    agent
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_example_passes_and_every_next_step_can_be_called() {
     let host = shipped().await;
-    let person = person(&host).await;
+    let person = agent_of(&host, ADA).await;
     let actions = actions(&host).await;
     let mut faults = Vec::new();
     let (mut tried, mut followed) = (0, 0);
@@ -93,9 +100,8 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
                 faults.push(format!("{}: {name} has no description", action.title()));
             }
         }
-        // Actions that end a claim are called as another person.
-        let other = self::person(&host).await;
-        let person = if action.capability == "svc.phone-binding" { &other } else { &person };
+        let other = agent_of(&host, BOB).await;
+        let person = if ends_claims(action) { &other } else { &person };
         for example in action.examples() {
             tried += 1;
             if !validator.is_valid(&example) {
@@ -118,6 +124,11 @@ async fn every_example_passes_and_every_next_step_can_be_called() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(tried >= actions.len() && followed > 20, "{tried} tried, {followed} followed");
+}
+
+/// Returns whether the action can end a claim, so that another person calls it.
+fn ends_claims(action: &Action) -> bool {
+    action.capability == "svc.phone-binding" || ENDS.contains(&&*action.title())
 }
 
 /// Returns whether the action's examples cannot succeed, because they need a code that was sent or
@@ -165,7 +176,7 @@ async fn follow(
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_input_is_refused_with_the_place_and_the_reason() {
     let host = shipped().await;
-    let person = person(&host).await;
+    let person = agent_of(&host, ADA).await;
     let mut faults = Vec::new();
     let (mut tried, mut followed) = (0, FollowedSteps::default());
     for action in actions(&host).await {
@@ -265,15 +276,14 @@ fn invalid_value(rules: &Value) -> Vec<(String, Value)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
     let host = shipped().await;
-    let (person, nobody) = (person(&host).await, host.test_agent().await);
+    let (person, nobody) = (agent_of(&host, ADA).await, host.test_agent().await);
     let mut faults = Vec::new();
     let mut writes = 0;
     for action in actions(&host).await.iter().filter(|action| action.access == "write") {
         let Some(example) = action.examples().next() else { continue };
         writes += 1;
-        // Actions that end a claim are called as another person.
-        let other = self::person(&host).await;
-        let person = if action.capability == "svc.phone-binding" { &other } else { &person };
+        let other = agent_of(&host, BOB).await;
+        let person = if ends_claims(action) { &other } else { &person };
         let title = action.title();
         let refused = nobody.call(&action.capability, example.clone()).await;
         let next = &refused.body["next"];
@@ -289,8 +299,7 @@ async fn writes_need_a_claim_and_an_idempotency_key_belongs_to_one_body() {
         if refused.body["error_code"] != "phone_binding_required" {
             faults.push(format!("{title} by nobody, without a body: {}", refused.text));
         }
-        // After this call, the agent is no longer claimed and cannot repeat it.
-        if title == "svc.phone-binding unbind" {
+        if ENDS.contains(&&*title) {
             continue;
         }
         let mut keyed = example.clone();

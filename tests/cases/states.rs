@@ -242,6 +242,7 @@ async fn every_action_of_an_active_and_of_a_deactivated_person() {
                 "revoke_agent" => {
                     json!({ "action": action, "agent_id": agent_id, "confirm": true })
                 }
+                "sign_out_everywhere" => json!({ "action": action, "confirm": true }),
                 action => json!({ "action": action }),
             };
             let reply = person.call("owners", body).await;
