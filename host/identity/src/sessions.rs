@@ -38,7 +38,7 @@ pub struct Session {
     pub last_used_at: Timestamp,
 }
 
-/// Who has signed in, and with what.
+/// A session to start: its person and browser.
 #[derive(Debug)]
 pub struct NewSession {
     pub owner_id: String,

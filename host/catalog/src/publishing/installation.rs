@@ -17,7 +17,7 @@ pub struct PublishRequest {
     pub decider: Decider,
 }
 
-/// Who decides about a version.
+/// The operator who publishes a version or rolls back to one.
 #[derive(Debug, Clone)]
 pub struct Decider {
     pub operator: Operator,

@@ -86,7 +86,7 @@ enum Capacity {
 
 impl Connections {
     /// Returns the connections of agents: as many as the limits and the open files of this process allow.
-    /// Those of trusted proxies have no maximum for their address.
+    /// The maximum of one address does not apply to trusted proxies.
     pub fn of_agents(limits: &Limits, proxies: Proxies) -> Arc<Self> {
         let allowed = getrlimit(Resource::Nofile).current.map_or(u64::MAX, without_reserve);
         let maximum = limits.connections.min(allowed);
