@@ -3,7 +3,6 @@
 use super::{
     backend::Backend,
     postgres::{PostgresServer, default_query_time},
-    shares::Share,
     sqlite::Sqlite,
 };
 use crate::error::DbError;
@@ -31,15 +30,9 @@ const LONGEST_MS: u128 = i32::MAX as u128;
 #[derive(Debug)]
 pub(crate) struct Queries {
     backend: Arc<Backend>,
-    running: Arc<Running>,
-}
-
-/// What the statements of a query share. A statement keeps this until its connection is free again, even if
-/// its call has ended.
-#[derive(Debug)]
-struct Running {
-    /// `None` for a query of the host itself, whose statements are not cancelled.
-    share: Option<Share>,
+    /// Whose share the statements use; `None` for a query of the host itself, whose statements do not wait
+    /// for a share and are not cancelled.
+    capability: Option<Arc<str>>,
     budget: Arc<Budget>,
 }
 
@@ -55,30 +48,18 @@ struct Budget {
 
 impl Drop for Queries {
     fn drop(&mut self) {
-        self.running.budget.cancelled.store(true, Ordering::Relaxed);
+        self.budget.cancelled.store(true, Ordering::Relaxed);
     }
 }
 
 impl Queries {
-    /// Waits until a capability may run one more query. The query's statements together may take `limit`. An
-    /// empty capability means the host, which does not wait.
-    pub(crate) async fn begin(
-        backend: &Arc<Backend>,
-        capability: &str,
-        limit: Duration,
-    ) -> Result<Self, DbError> {
-        let shares = match &**backend {
-            Backend::Sqlite(sqlite) => &sqlite.shares,
-            Backend::Postgres(server) => &server.shares,
-        };
-        let share = match capability {
-            "" => None,
-            capability => Some(shares.acquire(capability).await?),
-        };
+    /// Begins a query of a capability. Its statements together may take `limit`. An empty capability means the
+    /// host.
+    pub(crate) fn begin(backend: &Arc<Backend>, capability: &str, limit: Duration) -> Self {
+        let capability = Some(capability).filter(|id| !id.is_empty()).map(Arc::from);
         let (taken_us, cancelled) = (AtomicU64::new(0), AtomicBool::new(false));
         let budget = Arc::new(Budget { limit, taken_us, cancelled });
-        let running = Arc::new(Running { share, budget });
-        Ok(Self { backend: Arc::clone(backend), running })
+        Self { backend: Arc::clone(backend), capability, budget }
     }
 
     /// Fetches the rows of a statement.
@@ -99,48 +80,65 @@ impl Queries {
     where
         T: Send + Unpin + 'static + for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>,
     {
-        let (backend, running) = (Arc::clone(&self.backend), Arc::clone(&self.running));
-        let limit = self.running.budget.limit.as_millis();
+        let (backend, budget) = (Arc::clone(&self.backend), Arc::clone(&self.budget));
+        let capability = self.capability.clone();
+        let limit = self.budget.limit.as_millis();
         let limit_ms = u64::try_from(limit).unwrap_or(u64::MAX);
         let statement = statement.clone();
-        // A task of its own, because the statement occupies its connection even if the call ends meanwhile.
+        // A task of its own, because the statement occupies its connection even if the call ends meanwhile. It
+        // has the share for the time of the statement only: a long call, which runs in a thread of low priority,
+        // must not keep a connection from others while it waits for a processor.
         let fetched = tokio::spawn(async move {
+            let shares = match &*backend {
+                Backend::Sqlite(sqlite) => &sqlite.shares,
+                Backend::Postgres(server) => &server.shares,
+            };
+            let _share = match &capability {
+                Some(capability) => Some(shares.acquire(capability).await?),
+                None => None,
+            };
+            let of_component = capability.is_some().then_some(&budget);
             match &*backend {
                 Backend::Sqlite(sqlite) => {
-                    fetch_from_sqlite(sqlite, &statement, &running, is_wanted).await.map(Some)
+                    fetch_from_sqlite(sqlite, &statement, of_component, is_wanted).await.map(Some)
                 }
                 Backend::Postgres(server) => {
-                    fetch_from_postgres(server, &statement, &running, is_wanted).await
+                    let fetch = (&statement, &*budget, capability.is_some());
+                    fetch_from_postgres(server, fetch, is_wanted).await
                 }
             }
+            .map_err(DbError::from)
         });
         match fetched.await.map_err(|_| DbError::Closed)? {
             Ok(Some(fetched)) => Ok(fetched),
             Ok(None) => Err(DbError::OverBudget(limit_ms)),
-            Err(error) if is_cancellation(&error) => Err(DbError::OverBudget(limit_ms)),
-            Err(error) => Err(error.into()),
+            Err(DbError::Sqlx(error)) if is_cancellation(&error) => {
+                Err(DbError::OverBudget(limit_ms))
+            }
+            Err(error) => Err(error),
         }
     }
 }
 
 type Fetched<T> = Result<(Vec<T>, bool), sqlx::Error>;
 
+/// Fetches the rows of a statement. `budget` is that of a component's query.
 async fn fetch_from_sqlite<T>(
     sqlite: &Sqlite,
     statement: &SelectStatement,
-    running: &Running,
+    budget: Option<&Arc<Budget>>,
     is_wanted: impl FnMut(&T) -> bool,
 ) -> Fetched<T>
 where
     T: Send + Unpin + for<'r> FromRow<'r, SqliteRow>,
 {
-    let mut connection = match running.share {
+    let mut connection = match budget {
         Some(_) => sqlite.queries.acquire().await?,
         None => sqlite.readers.acquire().await?,
     };
-    if running.share.is_some() {
+    if let Some(budget) = budget {
         // The connection keeps the handler until its next query, so the handler must not hold the share.
-        let progress_handler = Arc::clone(&running.budget).progress_handler();
+        let progress_handler = Arc::clone(budget).progress_handler();
         connection.lock_handle().await?.set_progress_handler(INSTRUCTIONS, progress_handler);
     }
     let (sql, values) = statement.build_sqlx(SqliteQueryBuilder);
@@ -152,22 +150,21 @@ where
 /// statements before it have used up the query's time.
 async fn fetch_from_postgres<T>(
     server: &PostgresServer,
-    statement: &SelectStatement,
-    running: &Running,
+    (statement, budget, is_of_component): (&SelectStatement, &Budget, bool),
     is_wanted: impl FnMut(&T) -> bool,
 ) -> Result<Option<(Vec<T>, bool)>, sqlx::Error>
 where
     T: Send + Unpin + for<'r> FromRow<'r, PgRow>,
 {
-    let (begun, budget) = (Instant::now(), &running.budget);
+    let begun = Instant::now();
     if budget.taken() >= budget.limit {
         return Ok(None);
     }
-    let mut connection = match running.share {
-        Some(_) => server.queries.acquire().await?,
-        None => server.pool.acquire().await?,
+    let mut connection = match is_of_component {
+        true => server.queries.acquire().await?,
+        false => server.pool.acquire().await?,
     };
-    let has_own_limit = running.share.is_some() && budget.limit != default_query_time();
+    let has_own_limit = is_of_component && budget.limit != default_query_time();
     if has_own_limit {
         let limit = budget.limit.as_millis().min(LONGEST_MS);
         let limit = format!("SET statement_timeout = {limit}");

@@ -201,7 +201,7 @@ impl Unit {
         let keys: BTreeSet<DocumentKey> = ids.iter().map(key).collect();
         let found = match keys.len() > BATCHED {
             true => {
-                let queries = self.queries().await?;
+                let queries = self.queries();
                 let ids = keys.iter().map(|key| key.id.clone());
                 find_many(&queries, collection, ids, self.read_limit).await?
             }

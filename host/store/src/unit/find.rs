@@ -4,7 +4,7 @@ use super::unit_of_work::Unit;
 use crate::{
     connection::Queries,
     document::{Document, DocumentKey, Stored},
-    error::{DbError, StateError},
+    error::StateError,
     integers::unsigned,
     query::{
         Collection, Counted, Entry, Filter, MAX_COUNTED_PATHS, Order, OrderBy, Path, Placed, Query,
@@ -59,8 +59,7 @@ impl Unit {
         let written = self.written_ids(collection);
         let mut candidates = self.own_candidates(collection, query, after.as_ref());
         let limit = query.limit as usize;
-        let (rows, is_cut) =
-            self.search(collection).await?.page(query, after.as_ref(), &written).await?;
+        let (rows, is_cut) = self.search(collection).page(query, after.as_ref(), &written).await?;
         self.count_read();
         self.ensure_read_limit(rows.iter().map(Row::bytes).sum())?;
         let has_more_rows = is_cut || rows.len() > limit;
@@ -107,7 +106,7 @@ impl Unit {
         let own = self.writes_in(collection.id());
         let own = own.filter(|(_, write)| write.entry.as_ref().is_some_and(fits)).count() as u64;
         let written = self.written_ids(collection);
-        let stored = self.search(collection).await?.count(filter.as_ref(), &written).await?;
+        let stored = self.search(collection).count(filter.as_ref(), &written).await?;
         self.count_read();
         Ok(own + stored)
     }
@@ -133,7 +132,7 @@ impl Unit {
         let paths = paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
         let written = self.written_ids(collection);
         let asked: Vec<&Path> = paths.iter().map(|(_, path)| *path).collect();
-        let mut all = self.search(collection).await?.count_by(query, &asked, &written).await?;
+        let mut all = self.search(collection).count_by(query, &asked, &written).await?;
         for (counts, (place, _)) in all.iter_mut().zip(&paths) {
             for (_, write) in self.writes_in(collection.id()) {
                 let fitting = write.entry.as_ref().filter(|entry| query.matches(entry).is_some());
@@ -148,15 +147,15 @@ impl Unit {
     }
 
     /// Begins a query over the database's documents of a collection.
-    async fn search<'a>(&'a self, collection: &'a Collection) -> Result<Search<'a>, DbError> {
-        Ok(Search::new(&self.store.inner.backend, self.queries().await?, collection))
+    fn search<'a>(&'a self, collection: &'a Collection) -> Search<'a> {
+        Search::new(&self.store.inner.backend, self.queries(), collection)
     }
 
-    /// Waits until the unit's reader may run one more query.
-    pub(super) async fn queries(&self) -> Result<Queries, DbError> {
+    /// Begins a query of the unit's reader.
+    pub(super) fn queries(&self) -> Queries {
         let inner = &self.store.inner;
         let limit = inner.quotas.time(&self.reader, Quota::QueryMs);
-        Queries::begin(&inner.backend, &self.reader, limit).await
+        Queries::begin(&inner.backend, &self.reader, limit)
     }
 
     /// Returns this call's own writes that match and follow the cursor in the query's order.
