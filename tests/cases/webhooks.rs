@@ -1,7 +1,7 @@
 //! Webhooks: how an agent registers them, and how a receiver verifies deliveries.
 
 use crate::harness::{
-    Agent, Host, PATIENCE,
+    Agent, Host, PATIENCE, Reply,
     inbox::{Reader, texts},
     join_all,
     server::{Server, response},
@@ -24,6 +24,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
@@ -336,4 +337,52 @@ async fn redirects_are_not_followed() {
     reader.send_events("towns/1", &["one"]).await;
     wait_until(async || reader.webhook(&id).await["last_error"] == "the server answers 307").await;
     assert_eq!(behind.connections(), 0);
+}
+
+/// Makes the agent cause challenges at the receiver until one is refused; returns their number and the
+/// refusal.
+async fn challenge_until_refused(reader: &Reader<'_>, url: &str) -> (usize, Reply) {
+    let create = json!({ "action": "create", "url": url });
+    let created = reader.agent.result("svc.webhooks", create).await;
+    let verify = json!({ "action": "verify", "webhook_id": created["webhook"]["webhook_id"] });
+    let mut challenges = 1;
+    loop {
+        let reply = reader.agent.call("svc.webhooks", verify.clone()).await;
+        match reply.status.as_u16() {
+            200 => challenges += 1,
+            _ => return (challenges, reply),
+        }
+        assert!(challenges <= 121, "no challenge is refused");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn challenges_are_limited_for_an_agent_and_for_a_host() {
+    let host = host("").await;
+    let receiver = accepting_receiver().await;
+    let url = format!("http://127.0.0.1:{}/", receiver.port);
+    let reader = Reader::claimed(&host).await;
+    let (challenges, refused) = challenge_until_refused(&reader, &url).await;
+    assert_eq!(challenges, 20);
+    refused.assert_refused(429, "rate_limited");
+    assert_eq!(refused.body["next"]["after_s"], 180, "{:#}", refused.body);
+
+    // One more can be sent after a twentieth of an hour.
+    host.advance(Duration::from_secs(181)).await;
+    let again = refused.body["next"]["input"].clone();
+    let listed = reader.agent.result("svc.webhooks", again).await;
+    let verify = json!({ "action": "verify", "webhook_id": listed["items"][0]["webhook_id"] });
+    reader.agent.result("svc.webhooks", verify.clone()).await;
+    reader.agent.call("svc.webhooks", verify).await.assert_refused(429, "rate_limited");
+
+    // Five other agents use up what the host gets; it has refilled by six meanwhile.
+    let mut sent = 21 - 6;
+    for _ in 0..5 {
+        sent += challenge_until_refused(&Reader::claimed(&host).await, &url).await.0;
+    }
+    assert_eq!(sent, 115);
+    let last = Reader::claimed(&host).await;
+    let (challenges, refused) = challenge_until_refused(&last, &url).await;
+    assert!((5..20).contains(&challenges), "{challenges}");
+    assert!(refused.body["message"].as_str().unwrap().contains("this host"), "{}", refused.text);
 }

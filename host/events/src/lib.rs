@@ -9,6 +9,7 @@
 //! - `inbox`: pages of an inbox, long polls, acknowledgement and replay.
 //! - [`settings`](WebhookSettings): the operator's settings of webhooks.
 //! - `signature`: the signatures of requests to webhooks.
+//! - `challenges`: the challenges of webhooks, and their limits.
 //! - `webhooks`: the creation and the changes of webhooks by agents.
 //! - `sender`: sends due deliveries to webhooks.
 //! - `health`: the state of a webhook, and the time of the next attempt.
@@ -23,6 +24,7 @@
 //! - Times are from the clock of [`Events`]. The system's time only measures durations and evicts
 //!   from caches.
 
+mod challenges;
 mod envelope;
 mod events;
 mod health;

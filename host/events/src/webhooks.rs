@@ -1,6 +1,7 @@
 //! The creation and the changes of webhooks by agents, in the unit of work of a call.
 
 use crate::{
+    challenges,
     events::Events,
     signature::{SECRET_BYTES, secret_text},
 };
@@ -9,9 +10,7 @@ use portolan_store::{
     Audience, Delivery, DeliveryOutcome, Health, NewEvent, OutboxCommand, StateError, Unit,
     Webhook, WebhookState,
 };
-use portolan_vocabulary::{
-    Keyring, Timestamp, WEBHOOK_CHALLENGE, WEBHOOK_TEST, entropy, new_identifier, sealed,
-};
+use portolan_vocabulary::{Keyring, Timestamp, WEBHOOK_TEST, new_identifier, sealed};
 use serde_json::json;
 
 /// The maximum number of webhooks of an agent.
@@ -88,7 +87,7 @@ impl Events {
             webhook: Box::new(webhook.clone()),
             existing,
         });
-        publish_challenge(unit, &webhook);
+        challenges::publish(unit, &webhook, &subject(&webhook)).await?;
         Ok((webhook, text))
     }
 
@@ -129,7 +128,7 @@ impl Events {
         }
         let webhook = replace(unit, webhook);
         if is_url_changed {
-            publish_challenge(unit, &webhook);
+            challenges::publish(unit, &webhook, &subject(&webhook)).await?;
         }
         Ok(webhook)
     }
@@ -149,9 +148,13 @@ impl Events {
         Ok(replace(unit, webhook))
     }
 
-    /// Sends a webhook a new challenge.
-    pub fn challenge_webhook(&self, unit: &mut Unit, webhook: &Webhook) {
-        publish_challenge(unit, webhook);
+    /// Sends a webhook a new challenge. `Limit` if there were too many.
+    pub async fn challenge_webhook(
+        &self,
+        unit: &mut Unit,
+        webhook: &Webhook,
+    ) -> Result<(), StateError> {
+        challenges::publish(unit, webhook, &subject(webhook)).await
     }
 
     /// Creates a new secret, and returns the webhook with the text of the secret. For a day,
@@ -268,15 +271,6 @@ fn replace(unit: &mut Unit, mut webhook: Webhook) -> Webhook {
     webhook.updated_at = unit.now();
     unit.add_command(OutboxCommand::PutWebhook { webhook: Box::new(webhook.clone()), replaces });
     webhook
-}
-
-/// Sends a webhook a random text, which it must repeat in its answer.
-fn publish_challenge(unit: &mut Unit, webhook: &Webhook) {
-    let text = STANDARD.encode(entropy::<24>());
-    let data = json!({ "v": 1, "webhook_id": webhook.id, "challenge": text });
-    let audience = Audience::Webhook { id: webhook.id.clone(), challenge: true };
-    let now = unit.now();
-    unit.publish(NewEvent::of_host(WEBHOOK_CHALLENGE, &subject(webhook), audience, &data, now));
 }
 
 fn normalize_types(mut types: Vec<String>) -> Result<Vec<String>, StateError> {

@@ -70,16 +70,14 @@ impl Host {
         if let (Some((interval, most)), Some(address)) =
             (self.message_limits.by_address, request.address)
         {
-            // The generic cell rate algorithm: the counter is when all messages are available again.
             let name = address_counter(self.store.keys(), address);
-            let full_at = unit.counter(&name).await?;
-            let open_at = full_at.saturating_sub(interval * (most - 1));
-            if open_at > now.as_millis() {
-                let wait_s = seconds_until(open_at, now);
-                return Ok(Err(("address", MessageRefusal::Limit { wait_s })));
+            match unit.count_use(name, (interval, most)).await? {
+                Ok(count) => counts.push(count),
+                Err(open_at) => {
+                    let wait_s = seconds_until(open_at.as_millis(), now);
+                    return Ok(Err(("address", MessageRefusal::Limit { wait_s })));
+                }
             }
-            let expires_at = Timestamp::from_millis(full_at.max(now.as_millis()) + interval);
-            counts.push(Count { name, floor: now.as_millis(), step: interval, expires_at });
         }
         let day = now.as_millis() / DAY_MS;
         let costs = self.costs_with(day, |name| async move { unit.counter(&name).await }).await?;

@@ -12,6 +12,10 @@ use types::*;
 
 /// The seconds after which a request has usually been answered.
 const SOON_S: u32 = 5;
+/// The seconds after which an agent may cause another challenge.
+const CHALLENGE_WAIT_S: u32 = 180;
+/// The maximum number of webhooks of an agent, which the host enforces.
+const MOST_WEBHOOKS: usize = 5;
 
 /// A webhook's id for the examples.
 const WEBHOOK_ID: &str = "whk_01JD62M3N4P5Q6R7S8T9V0W1X2";
@@ -76,8 +80,8 @@ impl SvcWebhooks {
         }
         let created = webhooks::create(&input.url, &input.types, input.description.as_deref())
             .map_err(|error| match error {
-                HostError::Limit(_) => WebhookError::WebhookLimitReached,
-                error => url_not_allowed(error),
+                HostError::Limit(_) if has_most() => WebhookError::WebhookLimitReached,
+                error => not_sent(error),
             })?;
         let next = see_later(&created.endpoint);
         Ok(Answer::new(created.into()).next(next))
@@ -92,7 +96,8 @@ impl SvcWebhooks {
     /// is.
     #[action(access = events, example = json!({ "webhook_id": WEBHOOK_ID }))]
     fn verify(_call: &Call, input: WebhookId) -> Result<Answer<Shown>, WebhookError> {
-        let endpoint = webhooks::challenge(&allowed(&input.webhook_id, "verify")?.id)?;
+        let webhook = allowed(&input.webhook_id, "verify")?;
+        let endpoint = webhooks::challenge(&webhook.id).map_err(not_sent)?;
         let next = see_later(&endpoint);
         Ok(Answer::new(shown(endpoint)).next(next))
     }
@@ -132,7 +137,7 @@ impl SvcWebhooks {
         };
         let expected = input.expected_version.map(|version| version.0);
         let updated = webhooks::update(&input.webhook_id, expected, &change);
-        let endpoint = updated.map_err(url_not_allowed)?;
+        let endpoint = updated.map_err(not_sent)?;
         let is_unverified = endpoint.state == webhooks::State::Unverified;
         let next = is_unverified.then(|| see_later(&endpoint));
         Ok(Answer::with(shown(endpoint), next))
@@ -240,9 +245,19 @@ fn claim_first() -> Refusal {
     refusal.conflict(&conflict).next(Next::claim().then_retry())
 }
 
-/// Makes the refusal of an address, with the host's reason.
-fn url_not_allowed(error: HostError) -> WebhookError {
+/// Returns whether the agent has as many webhooks as an agent can have.
+fn has_most() -> bool {
+    webhooks::all().is_ok_and(|webhooks| webhooks.len() >= MOST_WEBHOOKS)
+}
+
+/// Makes the refusal of an address that is not allowed, or of a challenge too many.
+fn not_sent(error: HostError) -> WebhookError {
     match error {
+        HostError::Limit(text) => {
+            let message = format!("Wait before the next challenge: {text}.");
+            let wait = Next::action(CAPABILITY, "list").after_s(CHALLENGE_WAIT_S);
+            Refusal::common(ErrorCode::RateLimited, message).next(wait).into()
+        }
         HostError::Invalid(message) => {
             Refusal { message, ..WebhookError::UrlNotAllowed.into() }.into()
         }

@@ -160,8 +160,8 @@ impl CallState {
 
     async fn challenge_webhook(&mut self, id: &str) -> Answer<webhooks::Endpoint> {
         let (events, webhook) = self.own_webhook(id).await?;
-        events.challenge_webhook(&mut self.writable_work()?.unit, &webhook);
-        Ok(endpoint(webhook))
+        let sent = events.challenge_webhook(&mut self.writable_work()?.unit, &webhook).await;
+        self.answer(sent).map(|()| endpoint(webhook))
     }
 
     async fn rotate_webhook(&mut self, id: &str) -> Answer<webhooks::Created> {

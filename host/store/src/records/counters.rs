@@ -2,9 +2,14 @@
 //! ([`OutboxCommand::Count`](crate::OutboxCommand)), and read without being part of its read set.
 
 use crate::{
-    connection::read, effects::OutboxCommand, error::DbError, integers::unsigned, store::Store,
+    connection::read,
+    effects::{Count, OutboxCommand},
+    error::DbError,
+    integers::unsigned,
+    store::Store,
     unit::Unit,
 };
+use portolan_vocabulary::Timestamp;
 
 impl Store {
     /// Returns the committed value of a counter; 0 if there is none.
@@ -28,5 +33,23 @@ impl Unit {
             _ => None,
         });
         Ok(counts.fold(committed, |value, count| count.after(value)))
+    }
+
+    /// Returns what is to be counted for one use of what can be used `most` times at once and once in each
+    /// `interval` of milliseconds (the generic cell rate algorithm); the error is when it can be used again.
+    /// The counter is when all uses are available again.
+    pub async fn count_use(
+        &self,
+        name: String,
+        (interval, most): (u64, u64),
+    ) -> Result<Result<Count, Timestamp>, DbError> {
+        let now = self.now().as_millis();
+        let full_at = self.counter(&name).await?;
+        let open_at = full_at.saturating_sub(interval * most.saturating_sub(1));
+        if open_at > now {
+            return Ok(Err(Timestamp::from_millis(open_at)));
+        }
+        let expires_at = Timestamp::from_millis(full_at.max(now) + interval);
+        Ok(Ok(Count { name, floor: now, step: interval, expires_at }))
     }
 }
