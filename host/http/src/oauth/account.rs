@@ -6,9 +6,9 @@ use crate::{
     address::ClientAddress,
     oauth::{
         actions::{SessionChange, SignInActions},
-        authorize::{failure_page, find_session, sign_out, stop_page},
         browser::{Cookies, FormTargets, family, page, see_other},
         forms::{failed, form_token, own_form},
+        session::{failure_page, require_session, sign_out, stop_page},
     },
 };
 use askama::Template;
@@ -24,6 +24,8 @@ use portolan_identity::{IdentityError, Session};
 use portolan_vocabulary::{Failure, OwnedAgent};
 use std::sync::Arc;
 
+/// How a person signs in to see the page.
+const SIGN_IN: &str = "To sign in, open the link of a message from this host. If you think that somebody else acts for you, tell any of your agents to sign you out everywhere.";
 const PATH: &str = "/account";
 
 #[derive(Template)]
@@ -46,10 +48,9 @@ pub(crate) async fn show(
     if let Err(failure) = app.host.rates.count_page_view(address) {
         return failed(&failure);
     }
-    let session = match find_session(&app, &cookies).await {
-        Ok(Some(session)) => session,
-        Ok(None) => return signed_out(),
-        Err(error) => return failure_page(&error),
+    let session = match require_session(&app, &cookies, SIGN_IN).await {
+        Ok(session) => session,
+        Err(page) => return *page,
     };
     let (sessions, agents) = match load(&app, &session).await {
         Ok(loaded) => loaded,
@@ -80,10 +81,9 @@ pub(crate) async fn submit(
 ) -> Response {
     let cookies = Cookies::new(jar, &app);
     let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
-    let session = match find_session(&app, &cookies).await {
-        Ok(Some(session)) => session,
-        Ok(None) => return signed_out(),
-        Err(error) => return failure_page(&error),
+    let session = match require_session(&app, &cookies, SIGN_IN).await {
+        Ok(session) => session,
+        Err(page) => return *page,
     };
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     let actions = SignInActions { app: &app, request_id, address, browser: family(&headers) };
@@ -108,9 +108,4 @@ pub(crate) async fn submit(
 fn foreign_form() -> Response {
     let text = "It was opened in another browser. Open your account again.";
     stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
-}
-
-fn signed_out() -> Response {
-    let text = "To sign in, open the link of a message from this host. If you think that somebody else acts for you, tell any of your agents to sign you out everywhere.";
-    stop_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
 }

@@ -10,6 +10,7 @@ use crate::{
         actions::{SessionChange, SignInActions},
         browser::{Cookies, FormTargets, family, page, see_other},
         client::{Form, form, parameters},
+        session::{failure_page, find_session, sign_out, stop_page},
     },
 };
 use askama::Template;
@@ -21,9 +22,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use axum_extra::extract::CookieJar;
-use portolan_identity::{
-    AuthorizationError, AuthorizationRequest, IdentityError, OAuthError, Session, SignInProgress,
-};
+use portolan_identity::{AuthorizationError, AuthorizationRequest, OAuthError, SignInProgress};
 use portolan_vocabulary::{Access, ErrorCode, Failure, OwnedAgent};
 use std::sync::Arc;
 use url::Url;
@@ -106,23 +105,6 @@ struct ConsentPage<'a> {
     agents: &'a [OwnedAgent],
 }
 
-#[derive(Template)]
-#[template(path = "stop.html")]
-struct StopPage<'a> {
-    title: &'a str,
-    text: &'a str,
-}
-
-pub(super) fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
-    page(status, &StopPage { title, text }, FormTargets::ThisHost)
-}
-
-pub(super) fn failure_page(error: &IdentityError) -> Response {
-    tracing::error!(%error, "the sign-in page cannot answer");
-    let text = "Something went wrong on our side. Go back to the application and try again.";
-    stop_page(StatusCode::SERVICE_UNAVAILABLE, "Not now", text)
-}
-
 /// Answers the authorization request with which a client has sent the person here.
 pub(crate) async fn start(
     State(app): State<Arc<App>>,
@@ -188,16 +170,6 @@ fn expired_page() -> Response {
 
 fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<SignInProgress> {
     app.host.identity.verify_progress(parameters.get("steps")?, cookies.browser().as_deref())
-}
-
-pub(super) async fn find_session(
-    app: &App,
-    cookies: &Cookies<'_>,
-) -> Result<Option<Session>, IdentityError> {
-    match cookies.session() {
-        Some(cookie) => app.host.identity.find_session_by_cookie(&cookie).await,
-        None => Ok(None),
-    }
 }
 
 async fn show_progress(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Response {
@@ -328,13 +300,6 @@ pub(crate) async fn submit_step(
         Ok(steps) => cookies.add_to(see_other(&format!("{CONTINUE_PATH}?steps={steps}"))),
         Err(error) => failure_page(&error),
     }
-}
-
-pub(super) async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SessionChange, Failure> {
-    if let Some(session) = find_session(app, cookies).await? {
-        app.host.identity.end_session(&session.owner_id, &session.id).await?;
-    }
-    Ok(SessionChange::Ended)
 }
 
 async fn allow(

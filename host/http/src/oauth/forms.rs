@@ -4,9 +4,9 @@
 use crate::{
     App,
     oauth::{
-        authorize::stop_page,
         browser::Cookies,
         client::{Form, form},
+        session::stop_page,
     },
 };
 use axum::{

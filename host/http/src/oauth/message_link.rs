@@ -6,10 +6,10 @@ use crate::{
     App,
     address::ClientAddress,
     oauth::{
-        authorize::{failure_page, find_session, sign_out, stop_page},
         browser::{Cookies, FormTargets, family, page, see_other},
         client::parameters,
         forms::{failed, form_token, own_form},
+        session::{require_session, sign_out, stop_page},
     },
 };
 use askama::Template;
@@ -32,6 +32,8 @@ use std::sync::Arc;
 
 /// The page for a person who is signed in.
 const APPROVAL_PATH: &str = "/approve";
+/// How a person signs in to approve an agent.
+const SIGN_IN: &str = "Open the link of a message from this host on your phone. If it has expired, ask for another code.";
 /// The name of the agent that signs in a person by a link.
 const SIGN_IN_NAME: &str = "The link of a text message";
 
@@ -132,10 +134,9 @@ pub(crate) async fn show_approval(
     if let Err(failure) = app.host.rates.count_page_view(address) {
         return failed(&failure);
     }
-    let session = match find_session(&app, &cookies).await {
-        Ok(Some(session)) => session,
-        Ok(None) => return signed_out(),
-        Err(error) => return failure_page(&error),
+    let session = match require_session(&app, &cookies, SIGN_IN).await {
+        Ok(session) => session,
+        Err(page) => return *page,
     };
     let query = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
     let approval_code = query.get("approval_code").map(String::as_str).unwrap_or_default();
@@ -169,10 +170,9 @@ pub(crate) async fn submit_approval(
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     match field("step") {
         "approve" => {
-            let session = match find_session(&app, &cookies).await {
-                Ok(Some(session)) => session,
-                Ok(None) => return signed_out(),
-                Err(error) => return failure_page(&error),
+            let session = match require_session(&app, &cookies, SIGN_IN).await {
+                Ok(session) => session,
+                Err(page) => return *page,
             };
             match approve(&app, &session, field("approval_code")).await {
                 Ok(()) => {
@@ -258,9 +258,4 @@ async fn run<T: DeserializeOwned>(
 fn foreign_form() -> Response {
     let text = "It was opened in another browser. Open the link of the message again.";
     stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
-}
-
-fn signed_out() -> Response {
-    let text = "Open the link of a message from this host on your phone. If it has expired, ask for another code.";
-    stop_page(StatusCode::UNAUTHORIZED, "You are not signed in", text)
 }

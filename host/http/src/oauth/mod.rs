@@ -8,6 +8,7 @@ mod client;
 mod forms;
 pub(super) mod message_link;
 pub(super) mod register;
+mod session;
 pub(super) mod token;
 
 pub(super) use browser::{FormTargets, page};
