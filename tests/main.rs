@@ -149,6 +149,7 @@ mod cases {
     mod store;
     mod store_persistence;
     mod story;
+    mod suspensions;
     mod thread_meetings;
     mod thread_meetings_conflicts;
     mod thread_meetings_files;

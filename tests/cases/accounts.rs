@@ -2,6 +2,7 @@
 
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Reply,
+    inbox::Reader,
     oauth::{
         ADA, BOB, assert_oauth_error, call, challenge, open, parameters, post, public_client,
         query, redemption, text,
@@ -143,6 +144,36 @@ async fn a_person_signs_out_everywhere_and_stops_all_agents() {
     let page = again.open(ACCOUNT).await;
     assert!(page.reply.text.contains("No agent acts for you"), "{}", page.reply.text);
     assert_eq!(values(&page, "session").len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agents_of_a_person_learn_of_every_sign_in() {
+    let host = host().await;
+    let client = public_client(&host).await;
+    let mut ada = Person::new(&host);
+    let granted = tokens(&host, &mut ada, &client, ADA).await;
+    let owner_id = owner_of(&host, &granted).await;
+    let reader = Reader::new(&host).await;
+    reader.agent.result(BINDING, json!({ "action": "bind", "phone": ADA })).await;
+    let code = crate::harness::person::code(&host, 2).await;
+    reader.agent.result(BINDING, json!({ "action": "verify", "code": code })).await;
+    let signed_in = async |expected: usize| {
+        host.wait_until_settled().await;
+        let page = reader.page("wait=0&cursor=0&types=identity.signed_in").await;
+        let events = page["events"].as_array().unwrap().clone();
+        assert_eq!(events.len(), expected, "{page:#}");
+        events.last().unwrap()["data"].clone()
+    };
+    host.advance(MINUTE).await;
+    let mut phone = Person::with(&host, browser("Gecko/20100101 Firefox/140.0"));
+    phone.sign_in(&query(&parameters(&client, &challenge())), ADA).await;
+    let data = signed_in(1).await;
+    assert_eq!((text(&data, "owner_id"), text(&data, "browser")), (&*owner_id, "Firefox"));
+    let (started, at) = (host.clock.now().to_string(), text(&data, "signed_in_at"));
+    assert!(at <= &*started && at[..10] == started[..10], "{at}");
+    // What somebody else does is not told.
+    Person::new(&host).sign_in(&query(&parameters(&client, &challenge())), BOB).await;
+    signed_in(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,8 +10,8 @@ use crate::{
 };
 use portolan_names::find_invisible;
 use portolan_vocabulary::{
-    Access, ActionDescriptor, Descriptor, ErrorCode, Limits, People, Role, is_capability_id,
-    is_snake_case,
+    Access, ActionDescriptor, Descriptor, ErrorCode, Limits, People, Role, WHILE_SUSPENDED,
+    is_capability_id, is_snake_case,
 };
 use serde_json::Value;
 use std::collections::HashSet;
@@ -282,6 +282,20 @@ fn check_annotations(descriptor: &Descriptor, problems: &mut Problems) {
                 format!("is larger than {ANNOTATION_BYTES} bytes"),
                 "shorten the value, or refer to it by an address",
             ),
+            Ok(value) if annotation.key == WHILE_SUSPENDED => {
+                let actions = &mut descriptor.actions.iter();
+                let is_write = actions.any(|action| {
+                    action.access == Access::Write
+                        && annotation.at == format!("actions.{}", action.name)
+                });
+                if !value.is_boolean() || !is_write {
+                    problems.add(
+                        at,
+                        "is not true or false at an action of access write",
+                        "move it to such an action, or leave it out",
+                    );
+                }
+            }
             Ok(_) => {}
         }
     }

@@ -10,12 +10,13 @@ macro_rules! contract {
     };
 }
 
-const FILES: [(&str, &str); 11] = contract![
+const FILES: [(&str, &str); 12] = contract![
     "description.wit",
     "documents.wit",
     "effects.wit",
     "feeds.wit",
     "messages.wit",
+    "moderation.wit",
     "people.wit",
     "platform.wit",
     "sensitive.wit",

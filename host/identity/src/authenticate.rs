@@ -113,10 +113,15 @@ impl Identity {
             return Err(IdentityError::AgentExpired);
         }
         self.ensure_mode(agent.test_mode)?;
+        let suspension = match &agent.owner_id {
+            Some(owner_id) => self.find_suspension(&mut unit, owner_id).await?,
+            None => None,
+        };
         let standing = Standing {
             owner_id: agent.owner_id.clone().map(Arc::from),
             agent_name: agent.name.clone().map(Arc::from),
             test_mode: agent.test_mode,
+            suspension,
         };
         if agent.last_call_at.is_none_or(|last| last + LAST_CALL_INTERVAL_MS < now.as_millis()) {
             self.record_call(unit, agent_id, agent, revision).await?;

@@ -8,10 +8,8 @@ use crate::{
     },
 };
 use portolan_sandbox::{People, StateFuture};
-use portolan_store::{
-    Document, Expectation, OutboxCommand, StateError, TimerChange, TimerKey, Unit,
-};
-use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp, new_identifier};
+use portolan_store::{Document, Expectation, OutboxCommand, StateError, Unit};
+use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Suspension, Timestamp, new_identifier};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -82,6 +80,19 @@ impl People for Identity {
     fn sign_out<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, ()> {
         Box::pin(async move { self.sign_out_owner(unit, &owner_id).await })
     }
+
+    fn suspend<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        suspension: Suspension,
+    ) -> StateFuture<'a, ()> {
+        Box::pin(async move { self.suspend_owner(unit, &owner_id, suspension).await })
+    }
+
+    fn reinstate<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, bool> {
+        Box::pin(async move { self.reinstate_owner(unit, &owner_id).await })
+    }
 }
 
 impl Identity {
@@ -115,6 +126,7 @@ impl Identity {
                     agents: Vec::new(),
                     sessions: Vec::new(),
                     sign_outs: 0,
+                    suspension: None,
                 };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
                 write(unit, &self.records.owners, &owner_id, &owner, Expectation::Absent).await?;
@@ -145,13 +157,9 @@ impl Identity {
     ) -> Result<(), StateError> {
         let test_mode = agent.test_mode;
         let before = self.bind(unit, (agent_id, Expectation::Absent), agent, owner_id).await?;
-        let Some(capability) = self.settings.phone_verification.clone() else { return Ok(()) };
-        let name = format!("adopted/{agent_id}");
-        let key = TimerKey { capability, name: name.clone(), test_mode };
         let input =
             json!({ "agent_id": agent_id, "owner_id": owner_id, "linked_existing": before > 0 });
-        let (at, action, input) = (unit.now(), "adopted".to_owned(), input.to_string());
-        unit.change_timer(key, TimerChange::Set { setting: name, at, action, input });
+        self.run_phone_verification(unit, "adopted", (agent_id, ""), test_mode, &input);
         Ok(())
     }
 
@@ -339,16 +347,11 @@ impl Identity {
         Ok(agent.is_some_and(|(agent, _)| agent.test_mode != test_mode))
     }
 
-    /// Invalidates every cached standing on this node, if a committed unit has changed agents.
-    pub fn invalidate_agents(&self, agents: &[String]) {
-        if !agents.is_empty() {
-            self.invalidate_standings();
-        }
-    }
-
-    /// Returns the ids of the agents that a unit has written so far.
-    pub fn written_agents(&self, unit: &Unit) -> Vec<String> {
-        unit.written_ids(&self.records.agents)
+    /// Returns whether a unit has written agents or owners. After its commit, the cached standings are not
+    /// valid.
+    pub fn changes_standings(&self, unit: &Unit) -> bool {
+        let written = [&self.records.agents, &self.records.owners].map(|all| unit.written_ids(all));
+        written.iter().any(|ids| !ids.is_empty())
     }
 
     /// Loads the record of an owner. A missing one is a conflict.

@@ -32,6 +32,7 @@
 //! | | `assertions` | authenticate a client |
 //! | grants | `authorize` | check an authorization request, issue an authorization code |
 //! | | `grants` | exchange a code or a refresh token, revoke a grant |
+//! | people | `suspensions` | suspend and reinstate people |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `elicitation` | questions that a client asks its person during a call |
@@ -82,6 +83,7 @@ mod sessions;
 mod settings;
 mod sign_in;
 mod signer;
+mod suspensions;
 mod sweep;
 mod throttle;
 mod token;

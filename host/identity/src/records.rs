@@ -7,6 +7,7 @@ use portolan_store::{
 };
 use portolan_vocabulary::{self as vocabulary, Erasure, HOST, Index, Person, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
@@ -106,6 +107,18 @@ pub(crate) struct OwnerRecord {
     /// valid.
     #[serde(default)]
     pub sign_outs: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<SuspensionRecord>,
+}
+
+/// The suspension of a person. It may have ended.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SuspensionRecord {
+    pub reason: String,
+    /// `None` until the person is reinstated.
+    pub until: Option<u64>,
+    /// The step by which the person appeals.
+    pub appeal: Option<Value>,
 }
 
 impl OwnerRecord {

@@ -12,7 +12,7 @@ use crate::{
 };
 use portolan_store::{AuditRecord, Expectation, StateError, TimerChange, TimerKey, Unit};
 use portolan_vocabulary::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The life of a session.
 const SESSION_S: u64 = 12 * 3600;
@@ -69,7 +69,9 @@ impl Identity {
                 expires_at: now + SESSION_S * 1000,
             };
             write(&mut unit, &self.records.sessions, &id, &record, Expectation::Absent).await?;
-            self.list_session(&mut unit, &new.owner_id, &id).await?;
+            let test_mode = self.list_session(&mut unit, &new.owner_id, &id).await?;
+            let input = json!({ "owner_id": new.owner_id, "browser": new.browser, "at": now });
+            self.run_phone_verification(&mut unit, "signed_in", (&id, ""), test_mode, &input);
             if commit(unit).await? {
                 return Ok(cookie);
             }
@@ -78,13 +80,13 @@ impl Identity {
     }
 
     /// Adds a session to the list of its owner, without those that have expired. If there are too many, the
-    /// oldest one ends.
+    /// oldest one ends. Returns whether the owner is one of test mode.
     async fn list_session(
         &self,
         unit: &mut Unit,
         owner_id: &str,
         id: &str,
-    ) -> Result<(), StateError> {
+    ) -> Result<bool, StateError> {
         let (mut owner, revision) = self.load_owner(unit, owner_id).await?;
         let valid = self.valid_sessions(unit, &owner).await?;
         owner.sessions = valid.into_iter().map(|session| session.id).collect();
@@ -94,7 +96,8 @@ impl Identity {
         }
         owner.sessions.push(id.to_owned());
         let expect = Expectation::Revision(revision);
-        write(unit, &self.records.owners, owner_id, &owner, expect).await
+        write(unit, &self.records.owners, owner_id, &owner, expect).await?;
+        Ok(owner.is_of_test_mode())
     }
 
     /// Finds the session with this cookie.
@@ -208,15 +211,28 @@ impl Identity {
             owner_id: Some(owner_id.to_owned()),
             ..self.audit_row(AuthAction::SignedOut)
         });
-        let Some(capability) = self.settings.phone_verification.clone() else { return Ok(()) };
-        let name = format!("signed_out/{owner_id}");
-        let key = TimerKey { capability, name: name.clone(), test_mode: owner.is_of_test_mode() };
-        let (at, input) =
-            (unit.now(), json!({ "owner_id": owner_id, "at": unit.now().as_millis() }));
-        let (action, input) = ("signed_out".to_owned(), input.to_string());
-        let setting = format!("{name}/{}", owner.sign_outs);
-        unit.change_timer(key, TimerChange::Set { setting, at, action, input });
+        let input = json!({ "owner_id": owner_id, "at": unit.now().as_millis() });
+        let (count, test_mode) = (owner.sign_outs.to_string(), owner.is_of_test_mode());
+        self.run_phone_verification(unit, "signed_out", (owner_id, &count), test_mode, &input);
         Ok(())
+    }
+
+    /// Sets a timer that is due at once for an action of the capability that verifies phones, if there is one.
+    /// `about` is what the action is about, and the number of this time if it can be set several times.
+    pub(crate) fn run_phone_verification(
+        &self,
+        unit: &mut Unit,
+        action: &str,
+        (about, time): (&str, &str),
+        test_mode: bool,
+        input: &Value,
+    ) {
+        let Some(capability) = self.settings.phone_verification.clone() else { return };
+        let name = format!("{action}/{about}");
+        let (setting, at) = (format!("{name}/{time}"), unit.now());
+        let (action, input) = (action.to_owned(), input.to_string());
+        let key = TimerKey { capability, name, test_mode };
+        unit.change_timer(key, TimerChange::Set { setting, at, action, input });
     }
 }
 

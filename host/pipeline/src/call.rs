@@ -4,6 +4,7 @@ use crate::{
     host::Host,
     idempotency::KeyedCall,
     outcome::{Answer, Meta},
+    permission::ensure_not_suspended,
     rates::RateLimitState,
     run::{Run, RunOutcome},
 };
@@ -116,7 +117,9 @@ impl Host {
         let CallBody { body, idempotency_key } = call_body;
         let selected = capability.select(body?)?;
         let action = selected.action;
-        *rate_limits = self.permit(caller, action.descriptor.access)?;
+        let access = action.descriptor.access;
+        *rate_limits = self.permit(caller, access)?;
+        ensure_not_suspended(caller, &capability.descriptor, (&action.descriptor.name, access))?;
         let input = match selected.takes_long() {
             false => capability.check_input(selected, idempotency_key)?,
             true => {

@@ -6,7 +6,7 @@ use crate::{
     execution::{Executed, Execution, ensure_input, find},
     host::Host,
     outcome::Outcome,
-    permission::ensure_permitted,
+    permission::{ensure_not_suspended, ensure_permitted},
 };
 use portolan_catalog::{Action, Capability, Snapshot};
 use portolan_events::Events;
@@ -60,7 +60,9 @@ impl Frame {
         let Execution { capability, action, context, input, .. } = execution;
         self.snapshot.ensure_reachable(&self.capability, capability, action)?;
         if let Caller::Agent(agent) = &context.caller {
-            ensure_permitted(agent, action.descriptor.access, self.host.catalog.roles())?;
+            let access = action.descriptor.access;
+            ensure_permitted(agent, access, self.host.catalog.roles())?;
+            ensure_not_suspended(agent, &capability.descriptor, (&action.descriptor.name, access))?;
         }
         if read_only && action.descriptor.access == Access::Write {
             return Err(not_permitted(

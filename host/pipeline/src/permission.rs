@@ -1,7 +1,7 @@
 //! Permission: the claim and the scopes of a caller, then its rates.
 
 use crate::{host::Host, rates::RateLimitState};
-use portolan_vocabulary::{Access, AgentCaller, ErrorCode, Failure, Role, Roles};
+use portolan_vocabulary::{Access, AgentCaller, Descriptor, ErrorCode, Failure, Role, Roles};
 use serde_json::json;
 
 impl Host {
@@ -15,6 +15,27 @@ impl Host {
         ensure_permitted(caller, access, self.catalog.roles())?;
         self.rates.count_call(caller, access)
     }
+}
+
+/// Ensures that the owner of a caller is not suspended, if an action of this access writes for them and is
+/// not one that suspended people may call.
+pub(super) fn ensure_not_suspended(
+    caller: &AgentCaller,
+    descriptor: &Descriptor,
+    (action, access): (&str, Access),
+) -> Result<(), Failure> {
+    let Some(suspension) = &caller.suspension else { return Ok(()) };
+    if access != Access::Write || descriptor.permits_while_suspended(action) {
+        return Ok(());
+    }
+    let until = suspension.until.map(|until| until.to_string());
+    let failure = Failure::new(ErrorCode::IdentitySuspended).conflict(json!({
+        "kind": "identity", "current": "suspended", "reason": suspension.reason, "until": until,
+    }));
+    Err(match &suspension.appeal {
+        Some(appeal) => failure.next(appeal.clone()),
+        None => failure,
+    })
 }
 
 /// Ensures that a caller's claim and scopes allow an access class. The claim is checked before the

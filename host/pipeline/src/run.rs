@@ -258,11 +258,11 @@ impl Host {
     ) -> Result<Verdict, Failure> {
         let added = self.add_recipients(&mut unit).await;
         added.map_err(|error| self.commit_failure(run, &error))?;
-        let agents = self.identity.written_agents(&unit);
+        let changes_standings = self.identity.changes_standings(&unit);
         let committed = unit.commit(attachments).await;
         let verdict = committed.map_err(|error| self.commit_failure(run, &error))?;
-        if verdict == Verdict::Committed {
-            self.identity.invalidate_agents(&agents);
+        if changes_standings && verdict == Verdict::Committed {
+            self.identity.invalidate_standings();
         }
         Ok(verdict)
     }

@@ -9,6 +9,7 @@ use std::fmt;
 pub enum Grant {
     Sms,
     Identity,
+    Moderation,
     Inbox,
     Webhooks,
     Lookups,
@@ -21,6 +22,7 @@ impl Grant {
         match self {
             Self::Sms => "sms",
             Self::Identity => "identity",
+            Self::Moderation => "moderation",
             Self::Inbox => "inbox",
             Self::Webhooks => "webhooks",
             Self::Lookups => "lookups",

@@ -5,7 +5,7 @@ use crate::{answer::GuestAnswer, context::CallContext};
 use portolan_events::Events;
 use portolan_publication::records::Records;
 use portolan_store::{Collection, CollectionId, StateError, Unit};
-use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Timestamp};
+use portolan_vocabulary::{Claimed, KnownOwner, OwnedAgent, Suspension, Timestamp};
 use std::{collections::BTreeMap, fmt, net::IpAddr, pin::Pin, sync::Arc};
 
 /// The services of the host for a call, except the store.
@@ -116,6 +116,16 @@ pub trait People: Send + Sync {
     /// Signs a person out: ends their sessions, and the codes and approvals that are pending. `Conflict` if
     /// this owner does not exist.
     fn sign_out<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, ()>;
+    /// Suspends a person, in place of an earlier suspension. `Conflict` if this owner does not exist.
+    fn suspend<'a>(
+        &'a self,
+        unit: &'a mut Unit,
+        owner_id: String,
+        suspension: Suspension,
+    ) -> StateFuture<'a, ()>;
+    /// Ends the suspension of a person. Returns whether they were suspended. `Conflict` if this owner does
+    /// not exist.
+    fn reinstate<'a>(&'a self, unit: &'a mut Unit, owner_id: String) -> StateFuture<'a, bool>;
 }
 
 /// A boxed future of something that is done in a unit of work.

@@ -1,6 +1,7 @@
 //! The caller: the agent, or the system, that a call acts for.
 
 use crate::Timestamp;
+use serde_json::Value;
 use std::{net::IpAddr, sync::Arc};
 
 /// An authenticated agent, or the host itself (a timer, a subscription).
@@ -32,6 +33,8 @@ pub struct AgentCaller {
     /// Scopes of the token.
     pub scopes: Arc<[String]>,
     pub test_mode: bool,
+    /// The suspension of the owner, if they are suspended.
+    pub suspension: Option<Arc<Suspension>>,
     /// The address of the client, if it is known.
     pub address: Option<IpAddr>,
 }
@@ -39,6 +42,23 @@ pub struct AgentCaller {
 impl AgentCaller {
     pub fn has_scope(&self, scope: &str) -> bool {
         self.scopes.iter().any(|held| held == scope)
+    }
+}
+
+/// The suspension of a person: their agents can read, but not write.
+#[derive(Debug, Clone)]
+pub struct Suspension {
+    /// Why, for the person and their agents.
+    pub reason: String,
+    /// `None` until the person is reinstated.
+    pub until: Option<Timestamp>,
+    /// The step by which the person appeals.
+    pub appeal: Option<Value>,
+}
+
+impl Suspension {
+    pub fn is_in_force(&self, now: Timestamp) -> bool {
+        self.until.is_none_or(|until| now < until)
     }
 }
 

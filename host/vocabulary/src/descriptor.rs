@@ -42,6 +42,21 @@ pub struct Annotation {
     pub value: Result<Value, String>,
 }
 
+/// The annotation of actions of access `write` that a suspended person may call: `true`.
+pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
+
+impl Descriptor {
+    /// Returns whether a suspended person may call an action of access `write`.
+    pub fn permits_while_suspended(&self, action: &str) -> bool {
+        let at = format!("actions.{action}");
+        self.annotations.iter().any(|annotation| {
+            annotation.at == at
+                && annotation.key == WHILE_SUSPENDED
+                && annotation.value == Ok(Value::Bool(true))
+        })
+    }
+}
+
 /// An action of another capability, called through `invoke`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Invocation {

@@ -53,11 +53,12 @@ mod timestamp;
 
 pub use access::{Access, SCOPES};
 pub use bucket::{Bucket, DAY, HOUR, MINUTE};
-pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent};
+pub use caller::{AgentCaller, Caller, Claimed, KnownOwner, OwnedAgent, Suspension};
 pub use clock::Clock;
 pub use descriptor::{
     ActionDescriptor, Annotation, Collection, Descriptor, ErrorDeclaration, Geo, Index, Invocation,
     Prompt, PromptArgument, Publication, StateMachine, Status, Subscription, Transition,
+    WHILE_SUSPENDED,
 };
 pub use digest::Digest;
 pub use failure::{Failure, RETRY_SOON_S};

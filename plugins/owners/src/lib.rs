@@ -8,11 +8,12 @@ mod agents;
 mod states;
 mod people;
 mod profile;
+mod suspensions;
 mod types;
 
-use people_kit::people::{Contact, ContactQuery, People, PeopleQuery};
+use people_kit::people::{Contact, ContactQuery, People, PeopleQuery, Reinstatement, Suspension};
 use people_kit::relations;
-use portolan_sdk::{contract::identity, events::Nothing, prelude::*};
+use portolan_sdk::{WHILE_SUSPENDED, contract::identity, events::Nothing, prelude::*};
 use states::OWNER;
 use types::*;
 
@@ -127,7 +128,10 @@ impl Owners {
     /// Its data stays. The calling agent may revoke itself; if it is the person's only one, that
     /// needs `confirm`, because nobody can act for the person until another agent is claimed with
     /// the same phone number.
-    #[action(access = write, destructive, emits = [REVOKED], example = json!({ "agent_id": AGENT_ID }))]
+    #[action(
+        access = write, destructive, emits = [REVOKED], annotations = [(WHILE_SUSPENDED, true)],
+        example = json!({ "agent_id": AGENT_ID })
+    )]
     fn revoke_agent(call: &Call, input: RevokeAgent) -> Result<Agent, OwnersError> {
         agents::revoke(call, call.require_owner()?, input)
     }
@@ -137,7 +141,10 @@ impl Owners {
     /// The calling agent is revoked too, and pending codes and approvals end. For a person who has
     /// lost a device, or suspects that somebody else acts for them. Their data stays: another agent
     /// can be claimed with the same phone number.
-    #[action(access = write, destructive, emits = [REVOKED], example = json!({ "confirm": true }))]
+    #[action(
+        access = write, destructive, emits = [REVOKED], annotations = [(WHILE_SUSPENDED, true)],
+        example = json!({ "confirm": true })
+    )]
     fn sign_out_everywhere(call: &Call, input: SignOut) -> Result<SignedOut, OwnersError> {
         let owner_id = call.require_owner()?;
         if !input.confirm {
@@ -165,6 +172,33 @@ impl Owners {
     #[action(access = write, emits = [REACTIVATED], example = json!({}))]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
         turn(call, input, "reactivate", REACTIVATED, "You are in view again.")
+    }
+
+    /// Suspend a person: their agents can read, but not write, and others see them as withdrawn from view.
+    ///
+    /// Several suspensions, each with its reference, can hold at once: the person is suspended until the
+    /// last one ends. Other capabilities are notified as of `deactivate`. The person may appeal, revoke
+    /// agents and sign out everywhere.
+    #[action(access = internal, callers = ["reports"], emits = [SUSPENDED, DEACTIVATED])]
+    fn suspend(call: &Call, input: Suspension) -> Result<(), OwnersError> {
+        suspensions::suspend(call, input)
+    }
+
+    /// End the suspension of a person that has this reference.
+    ///
+    /// A reference that is not in force is ignored.
+    #[action(access = internal, callers = ["reports"], idempotent, emits = [REINSTATED, REACTIVATED])]
+    fn reinstate(call: &Call, input: Reinstatement) -> Result<(), OwnersError> {
+        suspensions::end(call, &input.owner_id, |suspended| suspended.reference == input.reference)
+    }
+
+    /// End the suspensions of a person whose time is over.
+    #[action(access = internal, idempotent, emits = [REINSTATED, REACTIVATED])]
+    fn end_suspensions(call: &Call, input: OwnerId) -> Result<(), OwnersError> {
+        let now = call.now();
+        suspensions::end(call, &input.owner_id, |suspended| {
+            suspended.until.is_some_and(|until| until <= now)
+        })
     }
 
     /// Return to another capability what it may know about people.

@@ -1,6 +1,6 @@
 //! What other capabilities may know about people.
 
-use crate::{profile, states::*, types::*};
+use crate::{profile, types::*};
 use people_kit::people::{Contact, ContactPolicy, People, PeopleQuery, Person};
 use people_kit::relations::{Tuple, relate};
 use portolan_sdk::{contract::identity, prelude::*};
@@ -32,7 +32,7 @@ pub(crate) fn known(call: &Call, owner_id: &str) -> Result<Option<identity::Pers
 }
 
 fn person(owner_id: String, record: Record, now: u64) -> Person {
-    let active = record.state == State::Active;
+    let active = record.is_active();
     let declined = record.preferences.auto_decline_rules.into_iter();
     Person {
         owner_id,
@@ -44,13 +44,13 @@ fn person(owner_id: String, record: Record, now: u64) -> Person {
     }
 }
 
-/// Returns how a person can be reached; no links while they are withdrawn from view.
+/// Returns how a person can be reached; no links while they are withdrawn from view or suspended.
 pub(crate) fn contact(call: &Call, owner_id: &str) -> Result<Contact, Refusal> {
     if known(call, owner_id)?.is_none() {
         return Ok(Contact::default());
     }
     let record = OWNERS.get(owner_id)?.map(|owner| owner.value);
-    let record = record.filter(|record| record.state == State::Active).unwrap_or_default();
+    let record = record.filter(Record::is_active).unwrap_or_default();
     Ok(Contact { links: record.profile.links })
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn state_policy(owner_id: &str, record: &Record) -> Result<(), Refusa
 /// Returns each relation of the policy, and whether it holds.
 fn policy(owner_id: &str, record: &Record) -> [(bool, Tuple); 2] {
     let policy = record.preferences.contact_policy;
-    let closed = policy == ContactPolicy::Paused || record.state == State::Deactivated;
+    let closed = policy == ContactPolicy::Paused || !record.is_active();
     let relation = |relation: &str| Tuple::new(format!("owner:{owner_id}"), relation, "*");
     [(policy == ContactPolicy::Network, relation("network_only")), (closed, relation("closed"))]
 }
@@ -73,6 +73,7 @@ fn policy(owner_id: &str, record: &Record) -> [(bool, Tuple); 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::states::State;
 
     #[test]
     fn policy_and_state_decide_who_may_approach() {

@@ -16,6 +16,8 @@ pub(crate) const OWNERS: Collection<Record> = Collection::new("owners")
 pub(crate) const UPDATED: Event<Data<Updated>> = Event::new("owner.updated");
 pub(crate) const DEACTIVATED: Event<Data<Nothing>> = Event::new("owner.deactivated");
 pub(crate) const REACTIVATED: Event<Data<Nothing>> = Event::new("owner.reactivated");
+pub(crate) const SUSPENDED: Event<Data<SuspensionView>> = Event::new("identity.suspended");
+pub(crate) const REINSTATED: Event<Data<Nothing>> = Event::new("identity.reinstated");
 pub(crate) const REVOKED: Event<Data<Revoked>> = Event::new("identity.revoked");
 
 #[derive(Serialize)]
@@ -41,6 +43,40 @@ pub(crate) struct Record {
     pub(crate) reason: Option<String>,
     pub(crate) profile: Profile,
     pub(crate) preferences: Preferences,
+    /// The suspensions that have not ended, in the order of their beginnings.
+    pub(crate) suspensions: Vec<Suspended>,
+}
+
+/// A suspension of a person by the operator.
+#[document]
+pub(crate) struct Suspended {
+    pub(crate) reference: String,
+    pub(crate) reason: String,
+    /// In milliseconds since the Unix epoch; `None` until the person is reinstated.
+    pub(crate) until: Option<u64>,
+    pub(crate) appeal: Option<Value>,
+}
+
+impl Record {
+    /// Returns whether others see the person.
+    pub(crate) fn is_active(&self) -> bool {
+        self.state == State::Active && self.suspensions.is_empty()
+    }
+
+    /// Returns the actions that the person's agents may call now.
+    fn allowed_actions(&self) -> Vec<&'static str> {
+        let mut actions = OWNER.allowed(self.state);
+        if !self.suspensions.is_empty() {
+            actions.retain(|action| ["revoke_agent", "sign_out_everywhere"].contains(action));
+        }
+        actions
+    }
+
+    /// Returns the suspension that ends last.
+    pub(crate) fn last_suspension(&self) -> Option<&Suspended> {
+        let end = |suspended: &&Suspended| suspended.until.unwrap_or(u64::MAX);
+        self.suspensions.iter().max_by_key(end)
+    }
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -213,12 +249,15 @@ pub(crate) struct Card {
 
 impl Card {
     pub(crate) fn new(owner_id: String, known: &identity::Person, record: Record) -> Self {
-        let is_active = record.state == State::Active;
-        let profile = if is_active { record.profile } else { Profile::default() };
+        // Others do not learn that the person is suspended.
+        let (state, profile) = match record.is_active() {
+            true => (State::Active, record.profile),
+            false => (State::Deactivated, Profile::default()),
+        };
         view!(move profile => Self {
             display_name, headline, bio_md, languages, city;
             owner_id,
-            state: record.state,
+            state,
             member_since: rfc3339(known.created_at),
             agents_count: known.agents,
             trust: UNTRUSTED,
@@ -244,6 +283,8 @@ pub(crate) struct Owner {
     allowed_actions: Vec<&'static str>,
     /// Why the person was deactivated or reactivated, in their own words.
     reason: Option<String>,
+    /// The person's suspension; null if they are not suspended.
+    suspension: Option<SuspensionView>,
     profile: Profile,
     preferences: Preferences,
     /// When the person first claimed an agent (RFC 3339).
@@ -258,9 +299,29 @@ impl Owner {
             state, reason, profile, preferences;
             owner_id: owner.id.clone(),
             version: owner.revision,
-            allowed_actions: OWNER.allowed(record.state),
+            allowed_actions: record.allowed_actions(),
+            suspension: record.last_suspension().map(SuspensionView::new),
             member_since: rfc3339(known.created_at),
             agents_count: known.agents,
+        })
+    }
+}
+
+/// A suspension as the person sees it.
+#[output]
+pub(crate) struct SuspensionView {
+    reason: String,
+    /// When it ends (RFC 3339); null for one that the operator ends.
+    until: Option<String>,
+    /// The step by which the person appeals.
+    appeal: Option<Value>,
+}
+
+impl SuspensionView {
+    pub(crate) fn new(suspended: &Suspended) -> Self {
+        view!(suspended => Self {
+            reason, appeal;
+            until: suspended.until.map(rfc3339),
         })
     }
 }

@@ -22,7 +22,7 @@ pub struct Person {
     pub owner_id: String,
     /// The name that the person has given themselves.
     pub display_name: Option<String>,
-    /// Whether the person is active; false while they are withdrawn from view.
+    /// Whether the person is active; false while they are withdrawn from view or suspended.
     pub active: bool,
     pub contact_policy: ContactPolicy,
     /// The age that the person has reached for certain: only the year of birth is known.
@@ -67,6 +67,32 @@ pub struct Contact {
     pub links: Vec<String>,
 }
 
+/// The input of `owners suspend`: the suspension of a person. It replaces that with the same reference.
+#[message]
+pub struct Suspension {
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+    /// What the suspension belongs to, such as the id of a report.
+    #[schemars(length(min = 1, max = 100))]
+    pub reference: String,
+    /// Why, for the person and their agents.
+    #[schemars(length(min = 1, max = 500))]
+    pub reason: String,
+    /// The end, in milliseconds since the Unix epoch; omit it for a suspension until `reinstate`.
+    pub until: Option<u64>,
+    /// The step by which the person appeals.
+    pub appeal: Option<Value>,
+}
+
+/// The input of `owners reinstate`: ends the suspension of a person with this reference.
+#[message]
+pub struct Reinstatement {
+    #[schemars(length(min = 1, max = 40))]
+    pub owner_id: String,
+    #[schemars(length(min = 1, max = 100))]
+    pub reference: String,
+}
+
 /// The output of `svc.phone-binding number`.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
@@ -76,6 +102,8 @@ pub struct Number {
 
 pub const PEOPLE: Invocation<PeopleQuery, People> = Invocation::new("owners", "people");
 pub const CONTACT: Invocation<ContactQuery, Contact> = Invocation::new("owners", "contact");
+pub const SUSPEND: Invocation<Suspension, ()> = Invocation::new("owners", "suspend");
+pub const REINSTATE: Invocation<Reinstatement, ()> = Invocation::new("owners", "reinstate");
 pub const NUMBER: Invocation<ContactQuery, Number> = Invocation::new("svc.phone-binding", "number");
 
 /// Returns a person; `None` if there is no such person.

@@ -26,6 +26,9 @@ pub(crate) const REPORTS: Collection<Report> = Collection::new("reports")
 pub(crate) const REPORTERS: Collection<Reporter> =
     Collection::new("reporters").people(&[Person::delete("$id")]);
 
+/// The `owner_id` of a report that the operator made to suspend somebody.
+pub(crate) const OPERATOR: &str = "operator";
+
 /// The time after a decision in which it can be appealed: never less than six months.
 pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 
@@ -33,7 +36,7 @@ pub(crate) const APPEAL_TIME: u64 = 184 * DAY;
 #[document]
 #[entity(kind = "report", collection = REPORTS, not_found = ReportError::ReportNotFound)]
 pub(crate) struct Report {
-    /// The person who made it.
+    /// The person who made it, or [`OPERATOR`].
     pub(crate) owner_id: String,
     pub(crate) subject_id: String,
     pub(crate) subject: Kind,
@@ -71,6 +74,9 @@ pub(crate) struct Decision {
     pub(crate) basis: Option<String>,
     pub(crate) explanation: String,
     pub(crate) at: u64,
+    /// The end of a suspension that has one.
+    #[serde(default)]
+    pub(crate) until: Option<u64>,
 }
 
 #[document]

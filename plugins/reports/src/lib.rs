@@ -8,6 +8,7 @@ mod reasons;
 mod refusals;
 mod review;
 mod subjects;
+mod suspensions;
 mod notices;
 mod types;
 mod views;
@@ -39,6 +40,8 @@ struct Reports;
     invokes = [
         people_kit::listings::PROFILES,
         people_kit::people::PEOPLE,
+        people_kit::people::REINSTATE,
+        people_kit::people::SUSPEND,
         subjects::CONVERSATION,
         subjects::LISTING,
         subjects::MEETING,
@@ -96,7 +99,10 @@ impl Reports {
     ///
     /// The reporter may appeal that no measure was taken, and the affected person may appeal a
     /// measure; once, within 184 days. A person decides again, with reasons.
-    #[action(access = write, emits = [UPDATED], example = AppealInput { report_id: REPORT_ID.into(), text: "The page has the new address since May, at its foot.".into(), expected_version: None })]
+    #[action(
+        access = write, emits = [UPDATED], annotations = [(portolan_sdk::WHILE_SUSPENDED, true)],
+        example = AppealInput { report_id: REPORT_ID.into(), text: "The page has the new address since May, at its foot.".into(), expected_version: None }
+    )]
     fn appeal(call: &Call, input: AppealInput) -> Result<ReportView, ReportError> {
         own::appeal(call, input)
     }
@@ -121,8 +127,8 @@ impl Reports {
 
     /// Decide a report.
     ///
-    /// The decision records the measure and does not carry it out. If there is a measure, the
-    /// subject's owner gets the reasons.
+    /// The decision records the measure; it carries out only the suspension of a person. If there is a
+    /// measure, the subject's owner gets the reasons.
     #[action(access = internal, emits = [UPDATED])]
     fn decide(call: &Call, input: Decide) -> Result<Case, ReportError> {
         review::decide(call, input)
@@ -131,10 +137,25 @@ impl Reports {
     /// Decide an appeal.
     ///
     /// To overturn a decision without a measure, give a measure with its ground. An overturned
-    /// measure has to be undone.
+    /// measure has to be undone, except the suspension of a person, which ends.
     #[action(access = internal, emits = [UPDATED])]
     fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case, ReportError> {
         review::decide_appeal(call, input)
+    }
+
+    /// Suspend a person whom nobody has reported.
+    ///
+    /// The person's agents can read, but not write, and others see the person as withdrawn from view. The
+    /// answer is a decided report: the person gets the reasons with it and may appeal.
+    #[action(access = internal, emits = [UPDATED])]
+    fn suspend(call: &Call, input: Suspend) -> Result<Case, ReportError> {
+        suspensions::suspend(call, input)
+    }
+
+    /// End the suspension of a person before its time.
+    #[action(access = internal, idempotent)]
+    fn reinstate(_call: &Call, input: ReportId) -> Result<Case, ReportError> {
+        suspensions::reinstate(input)
     }
 }
 

@@ -7,7 +7,9 @@ use portolan_sdk::prelude::*;
 /// one is.
 pub(crate) fn updated(report: &Stored<Report>) -> Result<(), HostError> {
     let value = &report.value;
-    notify(report, Role::Reporter, &value.owner_id)?;
+    if value.owner_id != OPERATOR {
+        notify(report, Role::Reporter, &value.owner_id)?;
+    }
     match &value.affected_id {
         Some(affected_id) => notify(report, Role::Affected, affected_id),
         None => Ok(()),

@@ -74,7 +74,7 @@ fn count_report(call: &Call, owner_id: &str) -> Result<()> {
 
 /// Makes an id without the time with which other ids begin: the affected person sees the id, and
 /// the time would tell them who made the report.
-fn new_id(call: &Call) -> String {
+pub(crate) fn new_id(call: &Call) -> String {
     let letter = |byte: u8| LETTERS.get(usize::from(byte % 32)).copied().map(char::from);
     let letters: String = call.random(26).into_iter().filter_map(letter).collect();
     format!("rpt_{letters}")

@@ -46,6 +46,9 @@ pub(crate) enum ReportError {
         next = get(&report_id)
     )]
     AppealWindowPassed { report_id: String },
+    /// No suspension of this person in this report is in force.
+    #[refusal(conflict, next = get(&report_id))]
+    NotSuspended { report_id: String },
     #[refusal(transparent)]
     Text(TextError),
     #[refusal(transparent)]

@@ -1,6 +1,6 @@
 //! The actions of the operator: read, review, decide.
 
-use crate::{documents::*, notices, refusals::*, states::*, types::*, views::*};
+use crate::{documents::*, notices, refusals::*, states::*, suspensions, types::*, views::*};
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 
@@ -36,6 +36,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case> {
     // The same subject may be reported again after the decision.
     report.value.open_key.clone_from(&report.id);
     set_affected(&mut report.value, is_actioned);
+    suspensions::carry_out(&report)?;
     save(call, report)
 }
 
@@ -48,6 +49,7 @@ pub(crate) fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case> {
     let is_actioned = overturned && decided.is_some_and(|decision| decision.measure.is_none());
     report.value.ruling = Some(decision(call, input.reasons, is_actioned)?);
     set_affected(&mut report.value, is_actioned);
+    suspensions::carry_out(&report)?;
     save(call, report)
 }
 
@@ -60,9 +62,9 @@ fn set_affected(report: &mut Report, is_actioned: bool) {
 
 /// Checks the decision: a measure needs a ground and its basis; without a measure, neither is
 /// given.
-fn decision(call: &Call, grounds: Grounds, is_actioned: bool) -> Result<Decision> {
+pub(crate) fn decision(call: &Call, grounds: Grounds, is_actioned: bool) -> Result<Decision> {
     let mut faults = Faults::default();
-    let Grounds { explanation, measure, ground, basis } = grounds;
+    let Grounds { explanation, measure, ground, basis, days } = grounds;
     let given = [measure.is_some(), ground.is_some(), basis.is_some()];
     for (pointer, given) in ["/measure", "/ground", "/basis"].into_iter().zip(given) {
         match (is_actioned, given) {
@@ -71,14 +73,18 @@ fn decision(call: &Call, grounds: Grounds, is_actioned: bool) -> Result<Decision
             _ => {}
         }
     }
+    if days.is_some() && measure != Some(Measure::Suspended) {
+        faults.add("/days", "left_out", "nothing, unless somebody is suspended");
+    }
     let explanation = public("/explanation", &explanation, Lines::Many, &mut faults);
     let basis = basis.map(|basis| public("/basis", &basis, Lines::One, &mut faults));
     faults.check()?;
-    Ok(Decision { measure, ground, basis, explanation, at: call.now() })
+    let until = days.map(|days| call.now() + u64::from(days) * DAY);
+    Ok(Decision { measure, ground, basis, explanation, at: call.now(), until })
 }
 
 /// Saves a report whose state has changed, and announces it.
-fn save(call: &Call, mut report: Stored<Report>) -> Result<Case> {
+pub(crate) fn save(call: &Call, mut report: Stored<Report>) -> Result<Case> {
     report.value.changed_at = call.now();
     report.save()?;
     notices::updated(&report)?;

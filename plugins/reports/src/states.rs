@@ -34,6 +34,7 @@ pub(crate) const REPORT: Machine<State> = Machine::new(
     &[
         Transition::new("create", &[], &[Open]).by(REPORTER),
         Transition::internal("triage", &[Open], &[Triaged]),
+        Transition::internal("suspend", &[], &[Actioned]),
         Transition::internal("decide", &[Triaged], &[Actioned, Dismissed]),
         Transition::new("appeal", &[Dismissed], &[Appealed]).by(REPORTER),
         Transition::new("appeal", &[Actioned], &[Appealed]).by(AFFECTED),

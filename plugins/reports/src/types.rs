@@ -47,7 +47,7 @@ pub(crate) enum Measure {
     Removed,
     /// The content is shown to fewer people, or in fewer places.
     Restricted,
-    /// The content or an account is suspended for now.
+    /// The content or a person is suspended for now.
     Suspended,
     /// A person was warned to keep to the rules.
     Warned,
@@ -183,4 +183,27 @@ pub(crate) struct Grounds {
     /// The law, the rule or the source of the measure; required with `measure`, and only then.
     #[schemars(length(min = 1, max = 300))]
     pub(crate) basis: Option<String>,
+    /// The number of days for which a person is suspended; only with the measure `suspended` of a person.
+    /// Omit it for a suspension until the operator or an appeal ends it.
+    #[schemars(range(min = 1, max = 3650))]
+    pub(crate) days: Option<u16>,
+}
+
+/// The suspension of a person that nobody has reported.
+#[input]
+pub(crate) struct Suspend {
+    #[schemars(regex(pattern = "^own_[0-9A-Za-z]{1,36}$"))]
+    pub(crate) owner_id: String,
+    /// A reason that `reasons` lists for people.
+    pub(crate) reason: Reason,
+    /// The facts, and what follows from them. The person reads it.
+    #[schemars(length(min = 1, max = 2000))]
+    pub(crate) explanation: String,
+    pub(crate) ground: Ground,
+    /// The law or the rule.
+    #[schemars(length(min = 1, max = 300))]
+    pub(crate) basis: String,
+    /// The number of days; omit it for a suspension until `reinstate` or an appeal ends it.
+    #[schemars(range(min = 1, max = 3650))]
+    pub(crate) days: Option<u16>,
 }

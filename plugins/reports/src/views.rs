@@ -52,6 +52,8 @@ pub(crate) struct DecisionView {
     /// The law, the rule or the source of the measure.
     basis: Option<String>,
     explanation: String,
+    /// When the suspension ends (RFC 3339); null for other measures, and for a suspension without an end.
+    until: Option<String>,
     /// Always false: a person decides.
     automated: bool,
     /// How it can be contested.
@@ -110,6 +112,7 @@ pub(crate) fn appeal_until(report: &Report) -> Option<u64> {
 fn decision(decision: &Decision, redress: &'static str) -> DecisionView {
     view!(decision => DecisionView {
         measure, ground, basis, explanation;
+        until: decision.until.map(rfc3339),
         automated: false,
         redress,
         decided_at: rfc3339(decision.at),
@@ -128,7 +131,7 @@ fn appeal(appeal: &Appeal, own: bool) -> AppealView {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Case {
     report_id: String,
-    /// The person who made it. Nobody else is told.
+    /// The person who made it, or `operator`. Nobody else is told.
     owner_id: String,
     subject_id: String,
     subject: Kind,

@@ -181,6 +181,16 @@ impl PhoneBinding {
         Ok(notify(&input.agent_id, &input.owner_id, input.linked_existing)?)
     }
 
+    /// Publish that a person has signed in with a browser, so that their agents can warn them of a sign-in that
+    /// is not theirs.
+    #[action(access = internal, emits = [SIGNED_IN])]
+    fn signed_in(_call: &Call, input: NewSignIn) -> Result<(), BindError> {
+        let NewSignIn { owner_id, browser, at } = input;
+        let (audience, subject) = (Audience::Owner(owner_id.clone()), format!("owners/{owner_id}"));
+        let data = SignIn { owner_id, browser, signed_in_at: rfc3339(at) };
+        Ok(SIGNED_IN.publish(audience, subject, &data)?)
+    }
+
     /// End the codes, links and approvals of a person that are pending. The host does so when the person is
     /// signed out.
     #[action(access = internal, idempotent)]

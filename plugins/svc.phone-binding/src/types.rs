@@ -33,6 +33,18 @@ pub(crate) const CLAIMED: Event<Claim> = Event::new("identity.claimed");
 pub(crate) const UNCLAIMED: Event<Unclaim> = Event::new("identity.unclaimed");
 pub(crate) const LINKED: Event<Claim> = Event::new("identity.agent_linked");
 
+/// Tells a person's agents of a sign-in.
+pub(crate) const SIGNED_IN: Event<SignIn> = Event::new("identity.signed_in");
+
+#[output]
+pub(crate) struct SignIn {
+    pub(crate) owner_id: String,
+    /// The family of the browser, such as `Firefox`; null if it is not known.
+    pub(crate) browser: Option<String>,
+    /// When the browser was signed in (RFC 3339).
+    pub(crate) signed_in_at: String,
+}
+
 #[output]
 pub(crate) struct Claim {
     pub(crate) agent_id: String,
@@ -226,6 +238,15 @@ pub(crate) struct Adopted {
     pub(crate) owner_id: String,
     /// Whether the person has other agents, which are notified.
     pub(crate) linked_existing: bool,
+}
+
+/// A browser in which a person has signed in.
+#[input]
+pub(crate) struct NewSignIn {
+    pub(crate) owner_id: String,
+    pub(crate) browser: Option<String>,
+    /// When that was, in milliseconds since the Unix epoch.
+    pub(crate) at: u64,
 }
 
 /// A person whom the host has signed out.

@@ -115,6 +115,9 @@ fn add_new<T>(list: &mut Vec<T>, values: Vec<T>, key: impl Fn(&T) -> String) {
     }
 }
 
+/// The annotation of an action of access `write` that suspended people may call as well: `true`.
+pub const WHILE_SUSPENDED: &str = "portolan/while_suspended";
+
 /// Returns the record of an annotation. Its value is the JSON text of `value`.
 pub fn annotation(key: &str, value: &(impl Serialize + ?Sized)) -> Annotation {
     Annotation { key: key.into(), value: to_json(value) }

@@ -19,6 +19,7 @@ pub(crate) trait Host:
     + Invoke
     + Lookups
     + Messages
+    + Moderation
     + People
     + Platform
     + Secrets
@@ -194,6 +195,11 @@ interface!(identity, Identity {
     fn rename(agent_id: &str, name: &str) -> Answer<()>;
     fn revoke(agent_id: &str) -> Answer<()>;
     fn sign_out(owner_id: &str) -> Answer<()>;
+});
+
+interface!(moderation, Moderation {
+    fn suspend(owner_id: &str, suspension: &wit::moderation::Suspension) -> Answer<()>;
+    fn reinstate(owner_id: &str) -> Answer<bool>;
 });
 
 interface!(inbox, Inbox {

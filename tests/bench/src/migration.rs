@@ -161,6 +161,7 @@ fn agent() -> AgentCaller {
         agent_name: None,
         scopes: ["svc.read".to_owned(), "svc.write".to_owned()].into(),
         test_mode: false,
+        suspension: None,
         address: None,
     }
 }

@@ -301,6 +301,7 @@ mod tests {
             agent_name: None,
             scopes: Arc::from([]),
             test_mode: false,
+            suspension: None,
             address: Some(address.parse().unwrap()),
         }
     }

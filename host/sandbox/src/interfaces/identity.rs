@@ -99,7 +99,7 @@ impl CallState {
     }
 
     /// Changes the register in the call's unit of work; `invalid` in an action of access `read`.
-    async fn change_people<T>(
+    pub(super) async fn change_people<T>(
         &mut self,
         change: impl for<'a> FnOnce(&'a dyn People, &'a mut Unit) -> StateFuture<'a, T>,
     ) -> Answer<T> {

@@ -34,6 +34,7 @@ mod interface;
 mod invoke;
 mod lookups;
 mod messages;
+mod moderation;
 mod names;
 mod people;
 mod platform;
@@ -64,6 +65,7 @@ pub(super) const INTERFACES: &[Interface] = &[
     sms::INTERFACE,
     messages::INTERFACE,
     identity::INTERFACE,
+    moderation::INTERFACE,
     inbox::INTERFACE,
     webhooks::INTERFACE,
     lookups::INTERFACE,

@@ -2,7 +2,7 @@
 
 use portolan_catalog::{Capability, Inspection, Problem, undeclared_people};
 use portolan_sandbox::ImportKind;
-use portolan_vocabulary::{Invocation, Publisher};
+use portolan_vocabulary::{Invocation, Publisher, WHILE_SUSPENDED};
 use std::process::ExitCode;
 
 pub(in crate::cli) fn report(inspection: &Inspection) -> ExitCode {
@@ -78,7 +78,8 @@ fn print_permissions(capability: &Capability) {
         }
     }
     for annotation in &descriptor.annotations {
-        line!("  annotated {} {} (unknown to this host)", annotation.at, annotation.key);
+        let known = if annotation.key == WHILE_SUSPENDED { "" } else { " (unknown to this host)" };
+        line!("  annotated {} {}{known}", annotation.at, annotation.key);
     }
     let imports = capability.prepared.imports().iter();
     let sensitive: Vec<_> = imports

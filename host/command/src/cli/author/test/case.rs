@@ -155,6 +155,7 @@ impl Case {
             agent_name: None,
             scopes: SCOPES.iter().map(ToString::to_string).collect(),
             test_mode: self.test_mode(),
+            suspension: None,
             address: None,
         })
     }
