@@ -5,6 +5,7 @@ pub mod calendars;
 pub mod component_sets;
 pub mod conversations;
 pub mod credits;
+pub mod disclosures;
 pub mod database;
 pub mod dns;
 pub mod feeds;

@@ -6,6 +6,7 @@ use crate::harness::{
     calendars::{self, CALENDAR},
     conversations::CONVERSATIONS,
     credits::CREDITS,
+    disclosures::{Disclosures, KINDS},
     listings::{Lister, action_body},
     matching::{self, MATCHING, Seeker},
     meetings::{MEETINGS, minute, slot},
@@ -20,8 +21,6 @@ use std::{
 };
 
 pub const PEOPLE: usize = 5;
-/// The kinds of contact data; each person has their own values.
-pub const KINDS: [&str; 5] = ["phone", "email", "full_name", "exact_address", "links"];
 
 /// Starts a host with every capability that the walks use.
 pub async fn host() -> Host {
@@ -114,39 +113,6 @@ impl<'a> Walker<'a> {
         meetings
             .map(|event| (text(&event["start"]), text(&event["end"]), text(&event["id"])))
             .collect()
-    }
-}
-
-/// The model of who has disclosed what to whom: a kind is readable once both have disclosed it.
-#[derive(Default)]
-pub struct Disclosures {
-    disclosed: BTreeSet<(usize, String, usize)>,
-    exchanged: BTreeSet<(String, usize)>,
-    readable: BTreeSet<(usize, usize, usize)>,
-}
-
-impl Disclosures {
-    /// Records that one of the two discloses these kinds, and no others, in a pairing. What was
-    /// exchanged stays disclosed.
-    fn record(&mut self, by: usize, other: usize, pairing: &str, kinds: &[usize]) {
-        for kind in 0..KINDS.len() {
-            let mine = (by, pairing.to_owned(), kind);
-            match kinds.contains(&kind) || self.exchanged.contains(&(pairing.to_owned(), kind)) {
-                true => _ = self.disclosed.insert(mine.clone()),
-                false => _ = self.disclosed.remove(&mine),
-            }
-            if self.disclosed.contains(&mine)
-                && self.disclosed.contains(&(other, mine.1.clone(), kind))
-            {
-                self.exchanged.insert((pairing.to_owned(), kind));
-                self.readable.extend([(by, other, kind), (other, by, kind)]);
-            }
-        }
-    }
-
-    /// Returns the number of kinds that were exchanged, over all pairings.
-    pub fn exchanged_count(&self) -> usize {
-        self.exchanged.len()
     }
 }
 
@@ -444,7 +410,7 @@ impl<'a> World<'a> {
     pub fn assert_discloses_nothing(&self, by: usize, text: &str, what: &str) {
         for (owner, walker) in self.walkers.iter().enumerate().filter(|(owner, _)| *owner != by) {
             for (kind, secret) in walker.secrets.iter().enumerate() {
-                let is_readable = self.disclosures.readable.contains(&(by, owner, kind));
+                let is_readable = self.disclosures.are_readable(by, owner, kind);
                 assert!(
                     is_readable || !text.contains(secret),
                     "{what}: {by} reads {secret}: {text}"
