@@ -134,14 +134,42 @@ fn commands_without_a_host_say_how_to_start_one() {
 #[test]
 fn serve_reports_every_error_in_its_configuration() {
     let folder = TempDir::new().unwrap();
-    std::fs::write(
-        folder.path().join("portolan.toml"),
-        "listen = \"nowhere\"\npublic_url = \"x\"\n[limits]\ncall_wall_time_ms = 1\n",
-    )
-    .unwrap();
+    let configuration = r#"
+        listen = "nowhere"
+        public_url = "x"
+        trusted_keys = ["ed25519:12"]
+        trusted_proxies = ["everybody"]
+        [limits]
+        call_wall_time_ms = 1
+        concurrent_calls_per_capability = 1000000
+        [retention]
+        event_days = 0
+        [tokens]
+        access_seconds = 1
+        refresh_days = 0
+        key_days = 4000
+        [roles]
+        pages = "No id"
+        [grants]
+        "no/id" = ["sms"]
+    "#;
+    std::fs::write(folder.path().join("portolan.toml"), configuration).unwrap();
     let output = run(folder.path(), &["serve"]);
     assert_eq!(output.status.code(), Some(1));
-    for part in ["listen is", "public_url cannot be used", "limits.call_wall_time_ms is 1"] {
+    for part in [
+        "listen is",
+        "public_url cannot be used",
+        "trusted_keys has \"ed25519:12\"",
+        "trusted_proxies has \"everybody\"",
+        "limits.call_wall_time_ms is 1",
+        "limits.concurrent_calls_per_capability is above",
+        "retention.event_days is 0",
+        "tokens.access_seconds is 1",
+        "tokens.refresh_days is 0",
+        "tokens.key_days is 4000",
+        "roles.pages is \"No id\"",
+        "grants has \"no/id\"",
+    ] {
         assert!(stderr(&output).contains(part), "{part}: {}", stderr(&output));
     }
     std::fs::write(folder.path().join("portolan.toml"), "colour = 1\n").unwrap();

@@ -102,6 +102,26 @@ async fn the_catalog_shows_permissions_and_quotas_and_takes_decisions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_catalog_shows_breaking_changes_and_the_problems_of_a_refused_file() {
+    let host = Host::with(&["template"]).await;
+    let newer = patched(&component("template"), &[("bravo", "gamma"), ("1.2.0", "1.2.1")]);
+    host.drop_in("template.wasm", &newer);
+    host.wait_for_version("template_000", "1.2.1").await;
+    let change = ["breaking at 20", ": template_000 1.2.0 -> 1.2.1", "  - action bravo is removed"];
+    prints(&host, &["catalog"], &change);
+    host.drop_in("template.wasm", &component("describe_lies"));
+    host.wait_for_refusal("template.wasm").await;
+    let refused = [
+        "1 loaded, 1 refused",
+        "refused: template.wasm",
+        "(bad_descriptor)",
+        "  - version: \"one\" is not a semantic version",
+        "its earlier content, version 1.2.1, still serves",
+    ];
+    prints(&host, &["catalog"], &refused);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn timers_keys_and_people_are_shown_and_changed() {
     let host = Host::with(&["ledger", "notes"]).await;
     let owner = "own_01JZX8Q4M2N6P7R8S9T0V1W2X3";

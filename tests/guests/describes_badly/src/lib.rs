@@ -5,8 +5,8 @@ use portolan_sdk::{
     contract::{
         Caller, Descriptor, Failure, Guest, Success, context,
         description::{
-            Access, Action, Collection, Index, Invocation, Prompt, Publication, StateMachine,
-            Subscription, Transition,
+            Access, Action, Annotation, Collection, Index, Invocation, Prompt, Publication,
+            StateMachine, Subscription, Transition,
         },
     },
     declare, report_panics, unknown_action,
@@ -101,7 +101,14 @@ fn lies() -> Descriptor {
             Invocation { capability: "describes_badly".into(), action: "bad_example".into() },
             Invocation { capability: "No id".into(), action: "get".into() },
         ],
-        annotations: vec![annotation("no key", &1)],
+        annotations: vec![
+            annotation("no key", &1),
+            annotation("example.org/twice", &1),
+            annotation("example.org/twice", &2),
+            annotation("example.org/large", &"x".repeat(20_000)),
+            annotation("portolan/while_suspended", &true),
+            Annotation { key: "example.org/text".into(), value: "{".into() },
+        ],
         subscriptions: vec![Subscription {
             event_type: "thing.happened".into(),
             action: "nothing".into(),
