@@ -12,7 +12,7 @@ use std::{
 const PATIENT: &str = "[limits]\ncall_wall_time_ms = 20000\n";
 
 async fn sqlite_host() -> Host {
-    Host::with(&["library"]).await
+    Host::start(Options::with(&["library"]).configuration(PATIENT)).await
 }
 
 async fn postgres_host() -> Host {
