@@ -45,8 +45,8 @@
 //!
 //! # Invariants
 //!
-//! - The claim, and the revocation of an agent, a client, a grant or a token, are read from the
-//!   records and never from the token. What was read is cached for at most one second.
+//! - The claim, a suspension, and the revocation of an agent, a client, a grant or a token, are read from
+//!   the records and never from the token. What was read is cached for at most one second.
 //! - A cached token is never accepted past its expiry: that is checked against the clock at each use.
 //! - Secrets of clients, codes and cookies are never stored: only their SHA-256 hashes are.
 //! - A refresh token and an authorization code never work twice; a second use revokes the grant.
