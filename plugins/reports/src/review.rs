@@ -1,6 +1,6 @@
 //! The actions of the operator: read, review, decide.
 
-use crate::{documents::*, notices, refusals::*, states::*, suspensions, types::*, views::*};
+use crate::{documents::*, notices, refusals::*, states::*, subjects::Kind, suspensions, types::*, views::*};
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 
@@ -32,7 +32,7 @@ pub(crate) fn decide(call: &Call, input: Decide) -> Result<Case> {
         "decide",
         if is_actioned { State::Actioned } else { State::Dismissed },
     )?;
-    report.value.decision = Some(decision(call, input.reasons, is_actioned)?);
+    report.value.decision = Some(decision(call, input.reasons, report.value.subject, is_actioned)?);
     // The same subject may be reported again after the decision.
     report.value.open_key.clone_from(&report.id);
     set_affected(&mut report.value, is_actioned);
@@ -47,7 +47,7 @@ pub(crate) fn decide_appeal(call: &Call, input: DecideAppeal) -> Result<Case> {
     report.step_to(&REPORT, "decide_appeal", to)?;
     let decided = report.value.decision.as_ref();
     let is_actioned = overturned && decided.is_some_and(|decision| decision.measure.is_none());
-    report.value.ruling = Some(decision(call, input.reasons, is_actioned)?);
+    report.value.ruling = Some(decision(call, input.reasons, report.value.subject, is_actioned)?);
     set_affected(&mut report.value, is_actioned);
     suspensions::carry_out(&report)?;
     save(call, report)
@@ -62,7 +62,12 @@ fn set_affected(report: &mut Report, is_actioned: bool) {
 
 /// Checks the decision: a measure needs a ground and its basis; without a measure, neither is
 /// given.
-pub(crate) fn decision(call: &Call, grounds: Grounds, is_actioned: bool) -> Result<Decision> {
+pub(crate) fn decision(
+    call: &Call,
+    grounds: Grounds,
+    subject: Kind,
+    is_actioned: bool,
+) -> Result<Decision> {
     let mut faults = Faults::default();
     let Grounds { explanation, measure, ground, basis, days } = grounds;
     let given = [measure.is_some(), ground.is_some(), basis.is_some()];
@@ -73,8 +78,9 @@ pub(crate) fn decision(call: &Call, grounds: Grounds, is_actioned: bool) -> Resu
             _ => {}
         }
     }
-    if days.is_some() && measure != Some(Measure::Suspended) {
-        faults.add("/days", "left_out", "nothing, unless somebody is suspended");
+    let suspends_person = measure == Some(Measure::Suspended) && subject == Kind::Owner;
+    if days.is_some() && !suspends_person {
+        faults.add("/days", "left_out", "nothing, unless a person is suspended");
     }
     let explanation = public("/explanation", &explanation, Lines::Many, &mut faults);
     let basis = basis.map(|basis| public("/basis", &basis, Lines::One, &mut faults));

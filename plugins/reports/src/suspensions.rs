@@ -38,7 +38,7 @@ pub(crate) fn suspend(call: &Call, input: Suspend) -> Result<Case> {
         made_at: now,
         changed_at: now,
         note: None,
-        decision: Some(review::decision(call, grounds, true)?),
+        decision: Some(review::decision(call, grounds, Kind::Owner, true)?),
         affected_id: Some(owner_id),
         appeal: None,
         ruling: None,

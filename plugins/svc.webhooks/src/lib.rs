@@ -32,7 +32,8 @@ struct SvcWebhooks;
 /// **Challenge.** Before anything else is sent to an address, the host sends it an event
 /// `webhook.challenge`. Answer it with a 2xx status and the text of its `data.challenge` in the
 /// body, as JSON `{"challenge": "…"}` or as plain text. The webhook is active from then on.
-/// `verify` sends the challenge again.
+/// `verify` sends the challenge again. An agent may cause 20 challenges an hour, and a host name gets
+/// at most 120; above, `rate_limited` tells when the next one is possible.
 ///
 /// **Signature.** As in Standard Webhooks, a request has the headers `webhook-id` (the event's id,
 /// the same at every attempt), `webhook-timestamp` (seconds since the Unix epoch) and
