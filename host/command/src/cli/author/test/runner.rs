@@ -32,6 +32,9 @@ use tokio::sync::watch;
 
 /// The maximum number of compiled components that are kept for later runs.
 const KEPT_ARTIFACTS: usize = 64;
+/// The run time of one call. It is larger than a host's, because other programs keep the machine of an author
+/// busy. The fuel of a call is the host's, so a loop without an end is still reported.
+const CALL_WALL_TIME_MS: u64 = 30_000;
 /// The interval at which the status of the catalog is read while the component is loaded.
 const STATUS_INTERVAL: Duration = Duration::from_millis(20);
 /// The file of the component in the catalog of a case.
@@ -63,7 +66,7 @@ impl CaseRunner {
         let bytes = read_component(component)?;
         let artifacts = cache::folder()?.join("artifacts");
         let sandbox = Arc::new(Sandbox::new(SandboxOptions {
-            limits: Limits::default(),
+            limits: Limits { call_wall_time_ms: CALL_WALL_TIME_MS, ..Limits::default() },
             artifacts: artifacts.clone(),
             compiler: std::env::current_exe()?,
             backtraces: Backtraces::Source,
