@@ -107,6 +107,7 @@ mod cases {
     mod pairings_contact;
     mod pairings_ends;
     mod pairings_mutual;
+    mod passkeys;
     mod people;
     mod personal;
     mod personal_canaries;

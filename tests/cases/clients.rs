@@ -3,7 +3,7 @@
 
 use crate::{
     cases::plugins::shipped,
-    harness::{Host, binary},
+    harness::{Host, Options, binary},
 };
 use std::{
     fs::{self, File},
@@ -118,6 +118,13 @@ async fn the_inspector_of_mcp_finds_no_errors_in_the_tools_that_ship() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_conformance_suite_of_mcp_passes_where_it_needs_no_fixtures() {
     run_program("node", "conformance.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_adds_and_uses_passkeys() {
+    let options = Options::with(&["svc_phone_binding", "ledger"]);
+    let options = options.configuration("public_url = \"http://portolan.test\"");
+    run_program_at(&Host::start(options).await, "node", "passkey.mjs").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { chromium } from "playwright-core";
 
-export async function launched() {
+export async function launched(further = []) {
   const searched = process.env.PATH.split(delimiter).map((folder) => join(folder, "chromium"));
   const executablePath = searched.find(existsSync);
   assert(executablePath, "chromium is not in the PATH: run `cargo xtask clients`");
@@ -19,6 +19,7 @@ export async function launched() {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...further,
     ],
   });
 }

@@ -22,6 +22,7 @@ pub mod oauth;
 pub mod operators;
 pub mod options;
 pub mod pairings;
+pub mod passkeys;
 pub mod person;
 pub mod postgres;
 pub mod process;

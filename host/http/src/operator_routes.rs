@@ -71,6 +71,13 @@ pub(super) fn table(publish_bytes: usize) -> Vec<Handled> {
         decide(&post, "/catalog/{id}/adopt", Admin, "operator:adopt", admin::adopt),
         decide(&Method::GET, "/people/{owner_id}", Admin, "operator:export_person", people::export),
         decide(&delete, "/people/{owner_id}", Admin, "operator:erase_person", people::erase),
+        decide(
+            &delete,
+            "/people/{owner_id}/passkeys",
+            Admin,
+            "operator:remove_passkeys",
+            people::remove_passkeys,
+        ),
         decide(&post, "/keys/rotate", Admin, "auth:key_rotated", admin::rotate_keys),
         decide(&post, "/token/rotate", Admin, "operator:rotate_token", admin::rotate_token),
         decide(&post, "/operators", Admin, "operator:add_operator", operators::add),

@@ -1,4 +1,5 @@
-//! The operator's routes for people: the export and the erasure of all that is stored about one.
+//! The operator's routes for people: the export and the erasure of all that is stored about one, and the removal
+//! of passkeys.
 
 use crate::{
     App, Refusal,
@@ -42,6 +43,20 @@ pub(super) async fn erase(
     // The row does not name the person, who is erased.
     app.host.record_decision(app.host.decision("operator:erase_person", &operator)).await?;
     Ok(Json(json!(counts)))
+}
+
+/// Removes all passkeys of a person.
+pub(super) async fn remove_passkeys(
+    State(app): State<Arc<App>>,
+    Deciding(operator): Deciding,
+    Path(owner_id): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    ensure_known(&app, &owner_id).await?;
+    let removed = app.host.identity.remove_passkeys(&owner_id).await;
+    let removed = removed.map_err(|error| Refusal(Failure::from(error)))?;
+    let row = app.host.decision("operator:remove_passkeys", &operator);
+    app.host.record_decision(AuditRecord { owner_id: Some(owner_id), ..row }).await?;
+    Ok(Json(json!({ "removed": removed })))
 }
 
 async fn ensure_known(app: &App, owner_id: &str) -> Result<(), Refusal> {

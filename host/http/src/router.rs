@@ -94,6 +94,8 @@ fn router<S: ServerHandler + Send + 'static>(
             "/approve",
             get(oauth::message_link::show_approval).post(oauth::message_link::submit_approval),
         )
+        .route("/passkey", get(oauth::passkey::show).post(oauth::passkey::submit))
+        .route("/oauth/passkey.js", get(oauth::passkey::script))
         .route("/account", get(oauth::account::show).post(oauth::account::submit))
         .route("/oauth/authorize", get(oauth::authorize::start))
         .route(

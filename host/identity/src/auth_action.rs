@@ -13,6 +13,8 @@ pub enum AuthAction {
     SignedIn,
     SessionEnded,
     SignedOut,
+    PasskeyAdded,
+    PasskeyRemoved,
     ConsentGiven,
     ConsentRefused,
     TokenRevoked,
@@ -36,7 +38,7 @@ pub struct AuthActionRow {
 }
 
 /// What identity writes to the audit log.
-pub const AUTH_ACTIONS: [AuthActionRow; 17] = [
+pub const AUTH_ACTIONS: [AuthActionRow; 19] = [
     row(
         AuthAction::ClientRefused,
         "auth:client_refused",
@@ -112,6 +114,20 @@ pub const AUTH_ACTIONS: [AuthActionRow; 17] = [
         &["ok"],
         &["person"],
         "every session of a person was ended, because they asked for it or were deactivated",
+    ),
+    row(
+        AuthAction::PasskeyAdded,
+        "auth:passkey_added",
+        &["ok"],
+        &["person"],
+        "a person added a passkey",
+    ),
+    row(
+        AuthAction::PasskeyRemoved,
+        "auth:passkey_removed",
+        &["ok"],
+        &["person"],
+        "a person removed a passkey",
     ),
     row(
         AuthAction::ConsentGiven,

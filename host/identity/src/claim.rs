@@ -4,8 +4,10 @@ use crate::{
     error::IdentityError,
     identity::Identity,
     records::{
-        AgentRecord, OwnerRecord, PersonRecord, TEST_PREFIX, parse, read, unused_expiry, write,
+        AgentRecord, ApprovalRecord, OwnerRecord, PersonRecord, TEST_PREFIX, commit_or_conflict,
+        parse, read, unused_expiry, write,
     },
+    sessions::Session,
 };
 use portolan_sandbox::{People, StateFuture};
 use portolan_store::{Document, Expectation, OutboxCommand, StateError, Unit};
@@ -19,6 +21,9 @@ const AGENTS: usize = 10;
 const TEST_AGENTS: usize = 100;
 const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
+/// The time in which an approved agent is claimed.
+const APPROVAL_MS: u64 = 60_000;
+const APPROVAL_NEEDED: &str = "the person has passkeys, so they approve the agent in a browser";
 
 impl People for Identity {
     fn claim<'a>(
@@ -127,6 +132,7 @@ impl Identity {
                     sessions: Vec::new(),
                     sign_outs: 0,
                     suspension: None,
+                    passkeys: Vec::new(),
                 };
                 write(unit, &self.records.persons, &key, &person, Expectation::Absent).await?;
                 write(unit, &self.records.owners, &owner_id, &owner, Expectation::Absent).await?;
@@ -141,9 +147,46 @@ impl Identity {
             None if agent.signs_in => return Ok(Claimed { owner_id, linked_existing }),
             None => {}
         }
+        self.ensure_approved(unit, &agent, &owner_id).await?;
         let expect = Expectation::Revision(revision);
         self.bind(unit, (agent_id, expect), agent, &owner_id).await?;
         Ok(Claimed { owner_id, linked_existing })
+    }
+
+    /// Refuses an agent that a person with passkeys has not approved: who has only their phone is not enough.
+    async fn ensure_approved(
+        &self,
+        unit: &mut Unit,
+        agent: &AgentRecord,
+        owner_id: &str,
+    ) -> Result<(), StateError> {
+        let (owner, _) = self.load_owner(unit, owner_id).await?;
+        let now = unit.now().as_millis();
+        let is_approved = agent
+            .approval
+            .as_ref()
+            .is_some_and(|given| given.owner_id == owner_id && given.expires_at > now);
+        match is_approved || !self.needs_passkey(&owner) {
+            true => Ok(()),
+            false => Err(StateError::Invalid(APPROVAL_NEEDED.to_owned())),
+        }
+    }
+
+    /// Records that a person who is signed in approves the claim of an agent, for the next minute.
+    pub async fn record_approval(
+        &self,
+        session: &Session,
+        agent_id: &str,
+    ) -> Result<(), IdentityError> {
+        let mut unit = self.unit();
+        let (mut agent, revision) = self.load_unrevoked_agent(&mut unit, agent_id).await?;
+        agent.approval = Some(ApprovalRecord {
+            owner_id: session.owner_id.clone(),
+            expires_at: unit.now().as_millis() + APPROVAL_MS,
+        });
+        let expect = Expectation::Revision(revision);
+        write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;
+        commit_or_conflict(unit).await
     }
 
     /// Adds a new agent to an owner, and sets a timer for the action `adopted` of the capability that
@@ -190,6 +233,7 @@ impl Identity {
         write(unit, &self.records.owners, owner_id, &owner, unchanged).await?;
         agent.owner_id = Some(owner_id.to_owned());
         agent.former_owner_id = None;
+        agent.approval = None;
         agent.claimed_at = Some(unit.now().as_millis());
         agent.expires_at = None;
         write(unit, &self.records.agents, agent_id, &agent, expect).await?;

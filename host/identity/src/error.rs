@@ -25,6 +25,20 @@ pub enum IdentityError {
     SessionEnded,
     #[error("test mode is off")]
     TestModeOff,
+    #[error("the person signs in with a passkey")]
+    PasskeyRequired,
+    #[error("there is no such passkey")]
+    PasskeyUnknown,
+    #[error("the time for the passkey is over, or it was used already")]
+    PasskeyExpired,
+    #[error("the passkey is refused: {0}")]
+    PasskeyRefused(String),
+    #[error("a person can have at most {maximum} passkeys")]
+    TooManyPasskeys { maximum: usize },
+    #[error("this host has no passkeys, because its address has no name")]
+    NoPasskeys,
+    #[error("the sign-in is too old for this")]
+    SignInTooOld,
     #[error("the agent cannot have this name: {0}")]
     AgentName(#[from] NameFault),
     #[error("too many wrong secrets: the next attempt is possible in {after_s} seconds")]

@@ -26,6 +26,23 @@ impl From<IdentityError> for Failure {
                 .message("This browser was signed out. Sign in again."),
             IdentityError::TestModeOff => Self::new(ErrorCode::NotPermitted)
                 .message("Test mode is off on this host. Register a live agent, or ask the operator to set test_mode = \"on\"."),
+            IdentityError::PasskeyRequired => Self::new(ErrorCode::AuthenticationRequired)
+                .message("You have passkeys, so the phone alone does not sign you in. Use one of them."),
+            IdentityError::PasskeyUnknown => Self::new(ErrorCode::AuthenticationRequired)
+                .message("This passkey belongs to no account here. It may have been removed."),
+            IdentityError::PasskeyExpired => Self::new(ErrorCode::AuthenticationRequired)
+                .message("It took too long, or the page was used already. Start again."),
+            IdentityError::PasskeyRefused(reason) => {
+                tracing::info!(reason, "a passkey is refused");
+                Self::new(ErrorCode::AuthenticationRequired)
+                    .message("The passkey did not work here. Start again, and use one that was made for this address.")
+            }
+            IdentityError::TooManyPasskeys { maximum } => Self::new(ErrorCode::NotPermitted)
+                .message(format!("You have {maximum} passkeys, as many as a person can have. Remove one first.")),
+            IdentityError::NoPasskeys => Self::new(ErrorCode::NotPermitted)
+                .message("This host cannot have passkeys, because its address is a number and not a name."),
+            IdentityError::SignInTooOld => Self::new(ErrorCode::AuthenticationRequired)
+                .message("You signed in more than ten minutes ago. Sign out, sign in again, and then change your passkeys."),
             IdentityError::AgentName(fault) => Self::new(ErrorCode::ValidationFailed)
                 .message(format!("The agent cannot have this name: {fault}"))
                 .conflict(json!({ "kind": "validation", "errors": [{

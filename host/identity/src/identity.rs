@@ -7,6 +7,7 @@ use crate::{
     failed_attempts::FailedAttempts,
     keys::SigningKeys,
     operator_tokens::OperatorTokens,
+    passkeys::{RelyingParty, relying_party},
     records::Records,
     redirects::RedirectHosts,
     settings::Settings,
@@ -41,6 +42,8 @@ pub struct Identity {
     pub(crate) failed_attempts: FailedAttempts,
     pub(crate) throttle: Throttle,
     pub(crate) operator_tokens: OperatorTokens,
+    /// `None` if passkeys cannot belong to the host's address.
+    pub(crate) relying_party: Option<RelyingParty>,
     pub(crate) settings: Settings,
     /// `iss` of every token, and the base of every address in the metadata.
     pub(crate) issuer: String,
@@ -74,6 +77,7 @@ impl Identity {
             failed_attempts: FailedAttempts::default(),
             throttle: Throttle::new(),
             operator_tokens: OperatorTokens::new(store.clone()),
+            relying_party: relying_party(&settings.public_url),
             issuer: settings.public_url.clone(),
             audience: settings.public_url.clone(),
             mcp_audience: format!("{}/mcp", settings.public_url),

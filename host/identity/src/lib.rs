@@ -35,6 +35,7 @@
 //! | people | `suspensions` | suspend and reinstate people |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
+//! | | `passkeys` | add, list and remove passkeys, sign in with them |
 //! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
@@ -73,6 +74,7 @@ mod metadata;
 mod oauth;
 mod operator_tokens;
 mod operators;
+mod passkeys;
 mod progress;
 mod records;
 mod redirects;
@@ -101,9 +103,10 @@ pub use identity::{Identity, RESOURCE_METADATA};
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
+pub use passkeys::{Ceremony, CeremonyAnswer, CeremonyPurpose, PasskeySignIn, PasskeyView};
 pub use progress::SignInProgress;
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
-pub use sessions::{NewSession, Session};
+pub use sessions::{NewSession, Proof, Session};
 pub use settings::Settings;
 pub use token::{IssuedToken, LONGEST_LIFETIME_S, SHORTEST_LIFETIME_S, TOKEN_CACHE_CAPACITY};

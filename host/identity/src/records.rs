@@ -9,6 +9,9 @@ use portolan_vocabulary::{self as vocabulary, Erasure, HOST, Index, Person, Time
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use webauthn_rs::prelude::{
+    DiscoverableAuthentication, Passkey, PasskeyAuthentication, PasskeyRegistration,
+};
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
 pub(crate) const EXPIRES_AT: &str = "expires_at";
@@ -41,6 +44,9 @@ pub(crate) struct AgentRecord {
     /// never bound to an owner.
     #[serde(default)]
     pub signs_in: bool,
+    /// The approval of a person with passkeys, without whom nobody claims the agent for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalRecord>,
     /// What the person has consented to, if the agent acts for them as a client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consent: Option<Consent>,
@@ -60,6 +66,13 @@ impl AgentRecord {
     pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|expires_at| expires_at <= now.as_millis())
     }
+}
+
+/// The approval of an agent by a person who is signed in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ApprovalRecord {
+    pub owner_id: String,
+    pub expires_at: u64,
 }
 
 /// The last consent of a person to a client that acts for them.
@@ -109,6 +122,50 @@ pub(crate) struct OwnerRecord {
     pub sign_outs: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<SuspensionRecord>,
+    /// The oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passkeys: Vec<PasskeyRecord>,
+}
+
+/// A passkey of a person.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PasskeyRecord {
+    /// As the person has named it.
+    pub name: String,
+    /// The name of the host's address when it was made, where alone it works.
+    pub relying_party: String,
+    /// The public key and its counter.
+    pub key: Passkey,
+    pub created_at: u64,
+    pub last_used_at: Option<u64>,
+}
+
+/// What a browser is asked to do with a passkey, keyed by the hash of its id.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CeremonyRecord {
+    pub state: CeremonyState,
+    /// The options for the browser, as JSON.
+    pub options: String,
+    /// The person, if they are known.
+    pub owner_id: Option<String>,
+    /// Hash of the cookie of the browser in which it began.
+    pub browser: String,
+    /// The path of the page where a sign-in goes on.
+    pub next: String,
+    pub expires_at: u64,
+}
+
+/// The challenge of a ceremony, and what the answer must fit.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum CeremonyState {
+    Adding(PasskeyRegistration),
+    SecondFactor {
+        authentication: PasskeyAuthentication,
+        /// The number that the person has proved, with most digits hidden.
+        proof: String,
+    },
+    SigningIn(DiscoverableAuthentication),
 }
 
 /// The suspension of a person. It may have ended.
@@ -171,8 +228,10 @@ pub(crate) struct ClientAgentRecord {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SessionRecord {
     pub owner_id: String,
-    /// The phone number with most digits hidden, which the person recognises.
-    pub phone_masked: String,
+    /// What the person has signed in with: the phone number with most digits hidden, or the name of a passkey.
+    /// The serialized name is that of an earlier version.
+    #[serde(rename = "phone_masked")]
+    pub proof: String,
     /// The family of the browser, such as `Firefox`.
     #[serde(default)]
     pub browser: Option<String>,
@@ -203,6 +262,7 @@ pub(crate) struct Records {
     pub client_agents: Collection,
     pub sessions: Collection,
     pub revoked: Collection,
+    pub ceremonies: Collection,
 }
 
 impl Records {
@@ -221,6 +281,7 @@ impl Records {
             client_agents: take("partners")?,
             sessions: take("sessions")?,
             revoked: take("ended")?,
+            ceremonies: take("ceremonies")?,
         })
     }
 }
@@ -235,7 +296,7 @@ struct CollectionDeclaration {
     lists: &'static [&'static str],
 }
 
-const COLLECTIONS: [CollectionDeclaration; 9] = [
+const COLLECTIONS: [CollectionDeclaration; 10] = [
     CollectionDeclaration { name: "clients", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "persons", expires: false, people: &["owner_id"], lists: &[] },
     CollectionDeclaration {
@@ -260,6 +321,7 @@ const COLLECTIONS: [CollectionDeclaration; 9] = [
     CollectionDeclaration { name: "grants", expires: true, people: &["agent_id"], lists: &[] },
     CollectionDeclaration { name: "sessions", expires: true, people: &["owner_id"], lists: &[] },
     CollectionDeclaration { name: "ended", expires: true, people: &[], lists: &[] },
+    CollectionDeclaration { name: "ceremonies", expires: true, people: &["owner_id"], lists: &[] },
 ];
 
 impl CollectionDeclaration {

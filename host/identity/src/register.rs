@@ -48,6 +48,7 @@ impl Registration {
             claimed_at: None,
             revoked_at: None,
             signs_in: false,
+            approval: None,
             consent: None,
             client_id,
             last_call_at: Some(now.as_millis()),

@@ -21,7 +21,7 @@ const SESSIONS: usize = 20;
 /// The minimum time between two updates of a session's stored time of use.
 const USE_INTERVAL_MS: u64 = 3_600_000;
 /// The maximum number of attempts to commit an end while the person's records change.
-const ATTEMPTS: u32 = 20;
+pub(crate) const ATTEMPTS: u32 = 20;
 
 /// The session of a person who has signed in.
 #[derive(Debug, Clone)]
@@ -29,8 +29,9 @@ pub struct Session {
     /// The hash of the cookie, which tells nothing about the cookie.
     pub id: String,
     pub owner_id: String,
-    /// The phone number with most digits hidden, such as `+1•••••0123`.
-    pub phone_masked: String,
+    /// What the person has signed in with: the phone number with most digits hidden, such as `+1•••••0123`, or
+    /// the name of a passkey.
+    pub proof: String,
     /// The family of the browser, such as `Firefox`, if it is known.
     pub browser: Option<String>,
     pub started_at: Timestamp,
@@ -42,19 +43,37 @@ pub struct Session {
 #[derive(Debug)]
 pub struct NewSession {
     pub owner_id: String,
-    /// The phone number with most digits hidden.
-    pub phone_masked: String,
+    /// What the person has signed in with, as the pages show it.
+    pub proof: String,
     /// The family of the browser, if it is known.
     pub browser: Option<&'static str>,
 }
 
+/// What a person has proved who signs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// That they have the phone of their number.
+    Number,
+    /// That they have one of their passkeys.
+    Passkey,
+}
+
 impl Identity {
-    /// Starts a session. Returns its cookie.
-    pub async fn start_session(&self, new: NewSession) -> Result<String, IdentityError> {
+    /// Starts a session. Returns its cookie. For a person who has passkeys, the proof of the number alone is
+    /// refused.
+    pub async fn start_session(
+        &self,
+        new: &NewSession,
+        proof: Proof,
+    ) -> Result<String, IdentityError> {
         let cookie = secret::new("");
         let id = secret::hash(&cookie).hex();
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
+            let (owner, _) = self.load_owner(&mut unit, &new.owner_id).await?;
+            if proof == Proof::Number && self.needs_passkey(&owner) {
+                return Err(IdentityError::PasskeyRequired);
+            }
             unit.record_audit(AuditRecord {
                 owner_id: Some(new.owner_id.clone()),
                 ..self.audit_row(AuthAction::SignedIn)
@@ -62,7 +81,7 @@ impl Identity {
             let now = unit.now().as_millis();
             let record = SessionRecord {
                 owner_id: new.owner_id.clone(),
-                phone_masked: new.phone_masked.clone(),
+                proof: new.proof.clone(),
                 browser: new.browser.map(str::to_owned),
                 started_at: now,
                 last_used_at: now,
@@ -241,7 +260,7 @@ impl SessionRecord {
         Session {
             id,
             owner_id: self.owner_id,
-            phone_masked: self.phone_masked,
+            proof: self.proof,
             browser: self.browser,
             started_at: Timestamp::from_millis(self.started_at),
             last_used_at: Timestamp::from_millis(self.last_used_at),

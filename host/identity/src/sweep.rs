@@ -24,9 +24,15 @@ impl Identity {
             self.write_audit_row(self.audit_row(AuthAction::KeyRotated)).await?;
         }
         let records = &self.records;
-        for collection in
-            [&records.clients, &records.codes, &records.grants, &records.sessions, &records.revoked]
-        {
+        let expiring = [
+            &records.clients,
+            &records.codes,
+            &records.grants,
+            &records.sessions,
+            &records.revoked,
+            &records.ceremonies,
+        ];
+        for collection in expiring {
             self.remove_expired(collection, |_, _| {}).await?;
         }
         // The client that was registered with an agent is of no use without the agent.

@@ -191,6 +191,16 @@ impl PhoneBinding {
         Ok(SIGNED_IN.publish(audience, subject, &data)?)
     }
 
+    /// Publish that a person has added or removed a passkey, so that their agents can warn them of a change that
+    /// is not theirs.
+    #[action(access = internal, emits = [PASSKEYS_CHANGED])]
+    fn passkeys_changed(_call: &Call, input: NewPasskeys) -> Result<(), BindError> {
+        let NewPasskeys { owner_id, change, at } = input;
+        let (audience, subject) = (Audience::Owner(owner_id.clone()), format!("owners/{owner_id}"));
+        let data = PasskeysChange { owner_id, change, changed_at: rfc3339(at) };
+        Ok(PASSKEYS_CHANGED.publish(audience, subject, &data)?)
+    }
+
     /// End the codes, links and approvals of a person that are pending. The host does so when the person is
     /// signed out.
     #[action(access = internal, idempotent)]
@@ -280,6 +290,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let person_key = bind::person_key(proved)?;
     let claimed = identity::claim(&person_key).map_err(|error| match error {
         HostError::Conflict => BindError::AlreadyClaimed,
+        HostError::Invalid(_) => BindError::ApprovalRequired,
         HostError::Limit(_) => {
             let message = "This person has the maximum number of agents. Revoke one first.";
             Refusal::common(ErrorCode::NotPermitted, message).into()

@@ -35,6 +35,9 @@ pub(crate) enum BindError {
     /// No code was sent for this attempt. Ask the person to open the link of the last message from this host, and to enter the approval code there.
     #[refusal(conflict, next = later(APPROVAL_S))]
     NoCodeSent,
+    /// The number is right, but this person has passkeys. Ask them to open the page /approve of this host, to sign in there with a passkey, and to enter the approval code that status returns.
+    #[refusal(conflict, next = later(APPROVAL_S))]
+    ApprovalRequired,
     /// The link was used, or it has expired. Ask for another code.
     #[refusal(gone, next = Next::claim())]
     LinkInvalid,

@@ -45,6 +45,18 @@ pub(crate) struct SignIn {
     pub(crate) signed_in_at: String,
 }
 
+/// Tells a person's agents of a passkey that was added or removed.
+pub(crate) const PASSKEYS_CHANGED: Event<PasskeysChange> = Event::new("identity.passkeys_changed");
+
+#[output]
+pub(crate) struct PasskeysChange {
+    pub(crate) owner_id: String,
+    /// `added` or `removed`.
+    pub(crate) change: String,
+    /// When it was changed (RFC 3339).
+    pub(crate) changed_at: String,
+}
+
 #[output]
 pub(crate) struct Claim {
     pub(crate) agent_id: String,
@@ -245,6 +257,16 @@ pub(crate) struct Adopted {
 pub(crate) struct NewSignIn {
     pub(crate) owner_id: String,
     pub(crate) browser: Option<String>,
+    /// When that was, in milliseconds since the Unix epoch.
+    pub(crate) at: u64,
+}
+
+/// A change of a person's passkeys.
+#[input]
+pub(crate) struct NewPasskeys {
+    pub(crate) owner_id: String,
+    /// `added` or `removed`.
+    pub(crate) change: String,
     /// When that was, in milliseconds since the Unix epoch.
     pub(crate) at: u64,
 }

@@ -21,6 +21,14 @@ enum Command {
         /// The owner's id: `own_` and a ULID
         owner_id: String,
     },
+    /// Remove the passkeys of a person who has lost them, so that the phone number is enough again
+    RemovePasskeys {
+        /// The owner's id: `own_` and a ULID
+        owner_id: String,
+        /// Confirm that it is the person who asks
+        #[arg(long, required = true)]
+        yes: bool,
+    },
     /// Delete or redact all that is stored about a person; it cannot be undone
     Erase {
         /// The owner's id: `own_` and a ULID
@@ -37,6 +45,11 @@ impl People {
             match self.command {
                 Command::Export { owner_id } => {
                     self.operator.print(&format!("/people/{owner_id}")).await?;
+                }
+                Command::RemovePasskeys { owner_id, .. } => {
+                    let path = format!("/people/{owner_id}/passkeys");
+                    let answer = self.operator.send(Method::DELETE, &path, &[]).await?;
+                    line!("{owner_id}: {} passkeys removed", text(&answer, "removed"));
                 }
                 Command::Erase { owner_id, .. } => {
                     let path = format!("/people/{owner_id}");

@@ -1,7 +1,7 @@
 //! The actions of the sign-in page: calls of capabilities, as an agent of the sign-in or of the person.
 
 use crate::App;
-use portolan_identity::{NewSession, Session, SignInProgress};
+use portolan_identity::{IdentityError, NewSession, Proof, Session, SignInProgress};
 use portolan_pipeline::Call;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role, SCOPES};
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ const BY_LINK: &str = "link";
 pub(super) enum SessionChange {
     Unchanged,
     Started(String),
+    /// The session starts once the person has used a passkey.
+    NeedsPasskey(NewSession),
     Ended,
 }
 
@@ -76,13 +78,12 @@ impl SignInActions<'_> {
         };
         let session = NewSession {
             owner_id: text_member(&verified, "owner_id"),
-            phone_masked: progress.phone_masked.take().unwrap_or_default(),
+            proof: progress.phone_masked.take().unwrap_or_default(),
             browser: self.browser,
         };
-        let identity = &self.app.host.identity;
-        let cookie = identity.start_session(session).await?;
-        identity.revoke_sign_in_agent(&agent_id).await?;
-        Ok(SessionChange::Started(cookie))
+        let change = start_session(self.app, session).await?;
+        self.app.host.identity.revoke_sign_in_agent(&agent_id).await?;
+        Ok(change)
     }
 
     /// Revokes an agent of the person, in the name of that agent.
@@ -155,6 +156,15 @@ impl SignInActions<'_> {
             request_id: Arc::clone(&self.request_id),
         };
         Ok(self.app.host.call(call).await.outcome?.result)
+    }
+}
+
+/// Starts the session of a person who has proved their number, unless they also need a passkey.
+pub(super) async fn start_session(app: &App, new: NewSession) -> Result<SessionChange, Failure> {
+    match app.host.identity.start_session(&new, Proof::Number).await {
+        Ok(cookie) => Ok(SessionChange::Started(cookie)),
+        Err(IdentityError::PasskeyRequired) => Ok(SessionChange::NeedsPasskey(new)),
+        Err(error) => Err(error.into()),
     }
 }
 

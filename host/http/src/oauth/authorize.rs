@@ -8,9 +8,10 @@ use crate::{
     address::ClientAddress,
     oauth::{
         actions::{SessionChange, SignInActions},
-        browser::{Cookies, FormTargets, family, page, see_other},
+        browser::{Cookies, FormTargets, family, page, see_other, stop_page},
         client::{Form, form, parameters},
-        session::{failure_page, find_session, sign_out, stop_page},
+        passkey::{start_second_factor, start_sign_in},
+        session::{failure_page, find_session, sign_out},
     },
 };
 use askama::Template;
@@ -22,7 +23,9 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use axum_extra::extract::CookieJar;
-use portolan_identity::{AuthorizationError, AuthorizationRequest, OAuthError, SignInProgress};
+use portolan_identity::{
+    AuthorizationError, AuthorizationRequest, IdentityError, OAuthError, SignInProgress,
+};
 use portolan_vocabulary::{Access, ErrorCode, Failure, OwnedAgent};
 use std::sync::Arc;
 use url::Url;
@@ -80,6 +83,7 @@ struct PhonePage<'a> {
     request: &'a AuthorizationRequest,
     steps: &'a str,
     problem: Option<&'static str>,
+    has_passkeys: bool,
 }
 
 #[derive(Template)]
@@ -97,7 +101,7 @@ struct ConsentPage<'a> {
     request: &'a AuthorizationRequest,
     steps: &'a str,
     problem: Option<&'static str>,
-    phone_masked: &'a str,
+    proof: &'a str,
     redirect_host: String,
     is_loopback: bool,
     scopes: Vec<&'static str>,
@@ -196,13 +200,13 @@ async fn show_progress(app: &App, cookies: Cookies<'_>, progress: &SignInProgres
     let (request, steps) = (&progress.request, steps.as_str());
     cookies.add_to(match (&session, &progress.phone_masked) {
         (Some(session), _) => {
-            let phone_masked = &session.phone_masked;
+            let proof = &session.proof;
             let host = display_host(&request.redirect_uri);
             let consent = ConsentPage {
                 request,
                 steps,
                 problem,
-                phone_masked,
+                proof,
                 is_loopback: ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()),
                 redirect_host: host,
                 scopes: scope_texts(&request.scope),
@@ -216,7 +220,9 @@ async fn show_progress(app: &App, cookies: Cookies<'_>, progress: &SignInProgres
             page(StatusCode::OK, &code, FormTargets::ThisHost)
         }
         (None, None) => {
-            page(StatusCode::OK, &PhonePage { request, steps, problem }, FormTargets::AnyHost)
+            let phone =
+                PhonePage { request, steps, problem, has_passkeys: identity.has_passkeys() };
+            page(StatusCode::OK, &phone, FormTargets::AnyHost)
         }
     })
 }
@@ -263,6 +269,10 @@ pub(crate) async fn submit_step(
             Ok(SessionChange::Unchanged)
         }
         "sign_out" => sign_out(&app, &cookies).await,
+        "passkey" => match next_page(&app, &progress) {
+            Ok(next) => return start_sign_in(&app, &cookies, &next).await,
+            Err(error) => return failure_page(&error),
+        },
         "end" => match find_session(&app, &cookies).await {
             Ok(Some(session)) => actions.revoke_agent(&session, field("agent")).await,
             Ok(None) => Err(Failure::new(ErrorCode::AuthenticationRequired)),
@@ -291,15 +301,25 @@ pub(crate) async fn submit_step(
         Ok(SessionChange::Unchanged) => cookies,
         Ok(SessionChange::Started(cookie)) => cookies.set_session(cookie),
         Ok(SessionChange::Ended) => cookies.end_session(),
+        Ok(SessionChange::NeedsPasskey(new)) => match next_page(&app, &progress) {
+            Ok(next) => return start_second_factor(&app, &cookies, &new, &next).await,
+            Err(error) => return failure_page(&error),
+        },
         Err(failure) => {
             progress.problem = Some(failure.error_code.into_owned());
             cookies
         }
     };
-    match app.host.identity.sign_progress(&progress) {
-        Ok(steps) => cookies.add_to(see_other(&format!("{CONTINUE_PATH}?steps={steps}"))),
+    match next_page(&app, &progress) {
+        Ok(next) => cookies.add_to(see_other(&next)),
         Err(error) => failure_page(&error),
     }
+}
+
+/// Returns the address of the page for the person's progress.
+fn next_page(app: &App, progress: &SignInProgress) -> Result<String, IdentityError> {
+    let steps = app.host.identity.sign_progress(progress)?;
+    Ok(format!("{CONTINUE_PATH}?steps={steps}"))
 }
 
 async fn allow(

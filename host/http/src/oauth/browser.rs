@@ -1,4 +1,5 @@
-//! Cookies and pages for a person's browser. The pages' policy allows no scripts and no framing.
+//! Cookies and pages for a person's browser. The pages' policy allows no framing, and no scripts except on the
+//! pages for passkeys.
 
 use crate::App;
 use askama::Template;
@@ -17,6 +18,7 @@ const BROWSER_COOKIE: &str = "portolan_browser";
 const SESSION_COOKIE: &str = "portolan_session";
 
 /// The cookies of a request. Their names and attributes depend on whether the host has an https address.
+#[derive(Clone)]
 pub(super) struct Cookies<'a> {
     jar: CookieJar,
     app: &'a App,
@@ -106,11 +108,25 @@ pub(crate) fn page(status: StatusCode, template: &impl Template, forms: FormTarg
     response
 }
 
+#[derive(Template)]
+#[template(path = "stop.html")]
+struct StopPage<'a> {
+    title: &'a str,
+    text: &'a str,
+}
+
+/// Returns a page that says why nothing can be done here.
+pub(super) fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
+    page(status, &StopPage { title, text }, FormTargets::ThisHost)
+}
+
 /// The targets that the forms of a page may have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FormTargets {
     /// This host.
     ThisHost,
+    /// This host, on a page with the script for passkeys.
+    ThisHostByScript,
     /// Any address: browsers apply `form-action` to redirects too, and the client may redirect further.
     AnyHost,
 }
@@ -120,6 +136,9 @@ impl FormTargets {
         match self {
             Self::ThisHost => {
                 "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+            }
+            Self::ThisHostByScript => {
+                "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
             }
             Self::AnyHost => {
                 "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"

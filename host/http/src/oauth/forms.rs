@@ -4,9 +4,8 @@
 use crate::{
     App,
     oauth::{
-        browser::Cookies,
+        browser::{Cookies, stop_page},
         client::{Form, form},
-        session::stop_page,
     },
 };
 use axum::{

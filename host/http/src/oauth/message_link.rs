@@ -6,10 +6,12 @@ use crate::{
     App,
     address::ClientAddress,
     oauth::{
-        browser::{Cookies, FormTargets, family, page, see_other},
+        actions::{SessionChange, start_session},
+        browser::{Cookies, FormTargets, family, page, see_other, stop_page},
         client::parameters,
         forms::{failed, form_token, own_form},
-        session::{require_session, sign_out, stop_page},
+        passkey::start_second_factor,
+        session::{require_session, sign_out},
     },
 };
 use askama::Template;
@@ -69,7 +71,7 @@ struct LinkPage<'a> {
 #[derive(Template)]
 #[template(path = "approve.html")]
 struct ApprovalPage<'a> {
-    phone_masked: &'a str,
+    proof: &'a str,
     form_token: &'a str,
     problem: Option<String>,
     approval_code: &'a str,
@@ -118,7 +120,13 @@ pub(crate) async fn follow_link(
         Err(failure) => Err(failure),
     };
     match signed_in {
-        Ok(cookie) => cookies.set_session(cookie).add_to(see_other(APPROVAL_PATH)),
+        Ok(SessionChange::Started(cookie)) => {
+            cookies.set_session(cookie).add_to(see_other(APPROVAL_PATH))
+        }
+        Ok(SessionChange::NeedsPasskey(new)) => {
+            start_second_factor(&app, &cookies, &new, APPROVAL_PATH).await
+        }
+        Ok(SessionChange::Unchanged | SessionChange::Ended) => see_other(APPROVAL_PATH),
         Err(failure) => failed(&failure),
     }
 }
@@ -134,7 +142,7 @@ pub(crate) async fn show_approval(
     if let Err(failure) = app.host.rates.count_page_view(address) {
         return failed(&failure);
     }
-    let session = match require_session(&app, &cookies, SIGN_IN).await {
+    let session = match require_session(&app, &cookies, SIGN_IN, APPROVAL_PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
     };
@@ -153,8 +161,8 @@ pub(crate) async fn show_approval(
         Err(failure) => return failed(&failure),
     };
     let (form_token, cookies) = form_token(&app, cookies);
-    let (phone_masked, form_token) = (&*session.phone_masked, &*form_token);
-    let shown = ApprovalPage { phone_masked, form_token, problem, approval_code, candidate };
+    let (proof, form_token) = (&*session.proof, &*form_token);
+    let shown = ApprovalPage { proof, form_token, problem, approval_code, candidate };
     cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
 }
 
@@ -170,7 +178,7 @@ pub(crate) async fn submit_approval(
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     match field("step") {
         "approve" => {
-            let session = match require_session(&app, &cookies, SIGN_IN).await {
+            let session = match require_session(&app, &cookies, SIGN_IN, APPROVAL_PATH).await {
                 Ok(session) => session,
                 Err(page) => return *page,
             };
@@ -199,12 +207,12 @@ async fn view_link(
     Ok((secret, view))
 }
 
-/// Uses a link and starts a session. Returns the session's cookie.
+/// Uses a link and starts a session, unless the person also needs a passkey.
 async fn sign_in(
     app: &App,
     secret: &str,
     browser: Option<&'static str>,
-) -> Result<String, Failure> {
+) -> Result<SessionChange, Failure> {
     let identity = &app.host.identity;
     let agent = identity.register_sign_in_agent(SIGN_IN_NAME).await?;
     let agent_id = agent.agent_id.clone();
@@ -212,7 +220,7 @@ async fn sign_in(
         run(app, "redeem_link", json!({ "secret": secret }), Some(agent)).await;
     identity.revoke_sign_in_agent(&agent_id).await?;
     let SignedIn { owner_id, phone_masked } = signed_in?;
-    Ok(identity.start_session(NewSession { owner_id, phone_masked, browser }).await?)
+    start_session(app, NewSession { owner_id, proof: phone_masked, browser }).await
 }
 
 async fn find_candidate(app: &App, session: &Session, code: &str) -> Result<Candidate, Failure> {
@@ -222,6 +230,7 @@ async fn find_candidate(app: &App, session: &Session, code: &str) -> Result<Cand
 
 async fn approve(app: &App, session: &Session, code: &str) -> Result<(), Failure> {
     let candidate = find_candidate(app, session, code).await?;
+    app.host.identity.record_approval(session, &candidate.agent_id).await?;
     let agent = app.host.identity.lookup_caller(&candidate.agent_id).await?;
     let input = json!({ "owner_id": session.owner_id, "approval_code": code });
     let _claimed: Value = run(app, "approve", input, Some(agent)).await?;

@@ -7,6 +7,7 @@ mod browser;
 mod client;
 mod forms;
 pub(super) mod message_link;
+pub(super) mod passkey;
 pub(super) mod register;
 mod session;
 pub(super) mod token;

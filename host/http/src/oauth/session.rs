@@ -4,7 +4,8 @@ use crate::{
     App,
     oauth::{
         actions::SessionChange,
-        browser::{Cookies, FormTargets, page},
+        browser::{Cookies, FormTargets, page, stop_page},
+        forms::form_token,
     },
 };
 use askama::Template;
@@ -13,15 +14,12 @@ use portolan_identity::{IdentityError, Session};
 use portolan_vocabulary::Failure;
 
 #[derive(Template)]
-#[template(path = "stop.html")]
-struct StopPage<'a> {
-    title: &'a str,
+#[template(path = "signed_out.html")]
+struct SignedOutPage<'a> {
     text: &'a str,
-}
-
-/// Returns a page that says why nothing can be done here.
-pub(super) fn stop_page(status: StatusCode, title: &str, text: &str) -> Response {
-    page(status, &StopPage { title, text }, FormTargets::ThisHost)
+    has_passkeys: bool,
+    form_token: &'a str,
+    next: &'a str,
 }
 
 pub(super) fn failure_page(error: &IdentityError) -> Response {
@@ -41,17 +39,23 @@ pub(super) async fn find_session(
     }
 }
 
-/// Returns the session of the person who is signed in; the error is a page that says how to sign in, or what
-/// failed.
+/// Returns the session of the person who is signed in; the error is a page that says how to sign in for the page
+/// `next`, or what failed.
 pub(super) async fn require_session(
     app: &App,
     cookies: &Cookies<'_>,
     sign_in: &str,
+    next: &str,
 ) -> Result<Session, Box<Response>> {
     match find_session(app, cookies).await {
         Ok(Some(session)) => Ok(session),
         Ok(None) => {
-            Err(Box::new(stop_page(StatusCode::UNAUTHORIZED, "You are not signed in", sign_in)))
+            let (form_token, cookies) = form_token(app, cookies.clone());
+            let has_passkeys = app.host.identity.has_passkeys();
+            let shown =
+                SignedOutPage { text: sign_in, has_passkeys, form_token: &form_token, next };
+            let shown = page(StatusCode::UNAUTHORIZED, &shown, FormTargets::ThisHost);
+            Err(Box::new(cookies.add_to(shown)))
         }
         Err(error) => Err(Box::new(failure_page(&error))),
     }

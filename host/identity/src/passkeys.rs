@@ -1,0 +1,521 @@
+//! Passkeys (WebAuthn Level 3): the second factor beside a phone number, and the way in without the number.
+//!
+//! A ceremony is what a browser is asked to do with a passkey. Its state stays in the store, is valid in one
+//! browser for some minutes, and is taken out by the first answer.
+
+use crate::{
+    auth_action::AuthAction,
+    error::IdentityError,
+    identity::Identity,
+    records::{
+        CeremonyRecord, CeremonyState, OwnerRecord, PasskeyRecord, commit, commit_or_conflict, read,
+        write,
+    },
+    secret,
+    sessions::{ATTEMPTS, NewSession, Proof, Session},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use portolan_store::{AuditRecord, Expectation, StateError, Unit};
+use portolan_vocabulary::Timestamp;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use ulid::Ulid;
+use url::Url;
+use webauthn_rs::prelude::{
+    AuthenticationResult, DiscoverableAuthentication, DiscoverableKey, Passkey, PublicKeyCredential,
+    RegisterPublicKeyCredential, Uuid, Webauthn, WebauthnBuilder, WebauthnError,
+};
+
+/// The maximum number of passkeys of a person.
+const PASSKEYS: usize = 10;
+/// The time for a person to use a passkey.
+const CEREMONY_MS: u64 = 5 * 60 * 1000;
+/// The age up to which a session may change passkeys: a stolen cookie must not become a way in that lasts.
+const FRESH_MS: u64 = 10 * 60 * 1000;
+const NAME_CHARACTERS: usize = 60;
+const OWNER_PREFIX: &str = "own_";
+
+/// A passkey of a person.
+#[derive(Debug, Clone)]
+pub struct PasskeyView {
+    /// The credential's id, in base64url.
+    pub id: String,
+    /// As the person has named it.
+    pub name: String,
+    pub created_at: Timestamp,
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// What a passkey is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CeremonyPurpose {
+    AddPasskey,
+    SignIn,
+    /// The person has proved their number before.
+    SecondFactor,
+}
+
+/// What a browser is asked to do with a passkey.
+#[derive(Debug)]
+pub struct Ceremony {
+    pub purpose: CeremonyPurpose,
+    /// The options for `navigator.credentials`, as JSON with base64url for bytes.
+    pub options: String,
+}
+
+/// The answer of a browser to a ceremony.
+#[derive(Debug, Clone, Copy)]
+pub struct CeremonyAnswer<'a> {
+    pub id: &'a str,
+    /// The credential of `navigator.credentials`, as JSON with base64url for bytes.
+    pub credential: &'a str,
+    /// The cookie of the browser.
+    pub browser: &'a str,
+}
+
+/// A person who has signed in with a passkey.
+#[derive(Debug)]
+pub struct PasskeySignIn {
+    /// The cookie of the session.
+    pub cookie: String,
+    /// The path of the page where the sign-in goes on.
+    pub next: String,
+}
+
+/// What passkeys of this host belong to.
+#[derive(Debug)]
+pub(crate) struct RelyingParty {
+    /// The name of the host's address.
+    id: String,
+    webauthn: Webauthn,
+}
+
+impl Identity {
+    /// Returns whether this host can have passkeys: its address has the name of a host, and not a number.
+    pub fn has_passkeys(&self) -> bool {
+        self.relying_party.is_some()
+    }
+
+    /// Returns whether a person has a passkey for the address of this host.
+    pub(crate) fn needs_passkey(&self, owner: &OwnerRecord) -> bool {
+        self.valid_passkeys(owner).next().is_some()
+    }
+
+    /// Returns the passkeys for the address of this host. Those of an earlier address do not work.
+    fn valid_passkeys<'a>(
+        &self,
+        owner: &'a OwnerRecord,
+    ) -> impl Iterator<Item = &'a PasskeyRecord> {
+        let id = self.relying_party.as_ref().map(|party| party.id.clone());
+        owner.passkeys.iter().filter(move |passkey| id.as_ref() == Some(&passkey.relying_party))
+    }
+
+    /// Lists the passkeys of a person, the oldest first.
+    pub async fn list_passkeys(&self, owner_id: &str) -> Result<Vec<PasskeyView>, IdentityError> {
+        let (owner, _) = self.load_owner(&mut self.unit(), owner_id).await?;
+        Ok(self.valid_passkeys(&owner).map(PasskeyView::from).collect())
+    }
+
+    /// Starts the ceremony that adds a passkey to the person of this session. Returns its id, as each start does.
+    pub async fn start_adding_passkey(
+        &self,
+        session: &Session,
+        browser: &str,
+    ) -> Result<String, IdentityError> {
+        self.ensure_fresh(session)?;
+        let mut unit = self.unit();
+        let (owner, _) = self.load_owner(&mut unit, &session.owner_id).await?;
+        if owner.passkeys.len() >= PASSKEYS {
+            return Err(IdentityError::TooManyPasskeys { maximum: PASSKEYS });
+        }
+        let known = self.valid_passkeys(&owner).map(|passkey| passkey.key.cred_id().clone());
+        let user = user_handle(&session.owner_id)?;
+        let (options, state) = self.webauthn()?.start_passkey_registration(
+            user,
+            &session.proof,
+            &session.proof,
+            Some(known.collect()),
+        )?;
+        let mut options = to_json(&options)?;
+        // Without a resident key, the passkey could not be used when the number is lost.
+        options["publicKey"]["authenticatorSelection"]["residentKey"] = json!("required");
+        options["publicKey"]["authenticatorSelection"]["requireResidentKey"] = json!(true);
+        let state = CeremonyState::Adding(state);
+        self.store_ceremony(unit, state, options, Some(&session.owner_id), (browser, "")).await
+    }
+
+    /// Adds the passkey that a browser has made to the person of this session.
+    pub async fn finish_adding_passkey(
+        &self,
+        session: &Session,
+        answer: CeremonyAnswer<'_>,
+        name: &str,
+    ) -> Result<(), IdentityError> {
+        let ceremony = self.take_ceremony(&answer).await?;
+        let CeremonyState::Adding(state) = ceremony.state else {
+            return Err(IdentityError::PasskeyExpired);
+        };
+        if ceremony.owner_id.as_deref() != Some(&session.owner_id) {
+            return Err(IdentityError::PasskeyExpired);
+        }
+        let credential: RegisterPublicKeyCredential = parse_credential(answer.credential)?;
+        let party = self.relying_party.as_ref().ok_or(IdentityError::NoPasskeys)?;
+        let key = party.webauthn.finish_passkey_registration(&credential, &state)?;
+        let id = encode_id(key.cred_id());
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let (mut owner, revision) = self.load_owner(&mut unit, &session.owner_id).await?;
+            if owner.passkeys.len() >= PASSKEYS {
+                return Err(IdentityError::TooManyPasskeys { maximum: PASSKEYS });
+            }
+            owner.passkeys.retain(|passkey| passkey.id() != id);
+            owner.passkeys.push(PasskeyRecord {
+                name: display_name(name),
+                relying_party: party.id.clone(),
+                key: key.clone(),
+                created_at: unit.now().as_millis(),
+                last_used_at: None,
+            });
+            let change = (AuthAction::PasskeyAdded, "added", &*id);
+            self.write_passkeys(&mut unit, &session.owner_id, (owner, revision), change).await?;
+            if commit(unit).await? {
+                return Ok(());
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Removes a passkey of the person of this session. One that does not exist is ignored.
+    pub async fn remove_passkey(&self, session: &Session, id: &str) -> Result<(), IdentityError> {
+        self.ensure_fresh(session)?;
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let (mut owner, revision) = self.load_owner(&mut unit, &session.owner_id).await?;
+            let Some(place) = owner.passkeys.iter().position(|passkey| passkey.id() == id) else {
+                return Ok(());
+            };
+            owner.passkeys.remove(place);
+            let change = (AuthAction::PasskeyRemoved, "removed", id);
+            self.write_passkeys(&mut unit, &session.owner_id, (owner, revision), change).await?;
+            if commit(unit).await? {
+                return Ok(());
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Removes all passkeys of a person, whose devices are lost, so that the number is enough again. Returns how
+    /// many there were.
+    pub async fn remove_passkeys(&self, owner_id: &str) -> Result<usize, IdentityError> {
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let found = read::<OwnerRecord>(&mut unit, &self.records.owners, owner_id).await?;
+            let Some((mut owner, revision)) = found else { return Ok(0) };
+            let count = std::mem::take(&mut owner.passkeys).len();
+            if count == 0 {
+                return Ok(0);
+            }
+            let change = (AuthAction::PasskeyRemoved, "removed", owner_id);
+            self.write_passkeys(&mut unit, owner_id, (owner, revision), change).await?;
+            if commit(unit).await? {
+                return Ok(count);
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Starts the ceremony by which anybody signs in with a passkey alone. `next` is the path of the page where
+    /// the sign-in goes on.
+    pub async fn start_passkey_sign_in(
+        &self,
+        browser: &str,
+        next: &str,
+    ) -> Result<String, IdentityError> {
+        let (mut options, state) = self.webauthn()?.start_discoverable_authentication()?;
+        // The person has pressed a button, so the browser asks at once.
+        options.mediation = None;
+        let (unit, options) = (self.unit(), to_json(&options)?);
+        let state = CeremonyState::SigningIn(state);
+        self.store_ceremony(unit, state, options, None, (browser, next)).await
+    }
+
+    /// Starts the ceremony that completes the sign-in of a person who has passkeys and has proved their number.
+    pub async fn start_second_factor(
+        &self,
+        new: &NewSession,
+        browser: &str,
+        next: &str,
+    ) -> Result<String, IdentityError> {
+        let mut unit = self.unit();
+        let (owner, _) = self.load_owner(&mut unit, &new.owner_id).await?;
+        let keys = self.valid_passkeys(&owner).map(|passkey| passkey.key.clone());
+        let keys: Vec<Passkey> = keys.collect();
+        let (options, authentication) = self.webauthn()?.start_passkey_authentication(&keys)?;
+        let state = CeremonyState::SecondFactor { authentication, proof: new.proof.clone() };
+        let (options, owner_id) = (to_json(&options)?, Some(&*new.owner_id));
+        self.store_ceremony(unit, state, options, owner_id, (browser, next)).await
+    }
+
+    /// Signs in the person whose passkey has answered. `family` is that of the browser, if it is known.
+    pub async fn sign_in_with_passkey(
+        &self,
+        answer: CeremonyAnswer<'_>,
+        family: Option<&'static str>,
+    ) -> Result<PasskeySignIn, IdentityError> {
+        let ceremony = self.take_ceremony(&answer).await?;
+        let credential: PublicKeyCredential = parse_credential(answer.credential)?;
+        let (owner_id, result, proof) = match (ceremony.state, ceremony.owner_id) {
+            (CeremonyState::SecondFactor { authentication, proof }, Some(owner_id)) => {
+                let result =
+                    self.webauthn()?.finish_passkey_authentication(&credential, &authentication)?;
+                (owner_id, result, Some(proof))
+            }
+            (CeremonyState::SigningIn(state), _) => {
+                let (owner_id, result) = self.identify(&credential, state).await?;
+                (owner_id, result, None)
+            }
+            _ => return Err(IdentityError::PasskeyExpired),
+        };
+        let name = self.record_use(&owner_id, &result).await?;
+        let proof = proof.unwrap_or_else(|| format!("the passkey {name}"));
+        let new = NewSession { owner_id, proof, browser: family };
+        let cookie = self.start_session(&new, Proof::Passkey).await?;
+        Ok(PasskeySignIn { cookie, next: ceremony.next })
+    }
+
+    /// Finds the person by the handle and the passkey of a credential, and verifies it.
+    async fn identify(
+        &self,
+        credential: &PublicKeyCredential,
+        state: DiscoverableAuthentication,
+    ) -> Result<(String, AuthenticationResult), IdentityError> {
+        let webauthn = self.webauthn()?;
+        let (user, id) = webauthn.identify_discoverable_authentication(credential)?;
+        let owner_id = format!("{OWNER_PREFIX}{}", Ulid(user.as_u128()));
+        let mut unit = self.unit();
+        let owner = read::<OwnerRecord>(&mut unit, &self.records.owners, &owner_id).await?;
+        let (owner, _) = owner.ok_or(IdentityError::PasskeyUnknown)?;
+        let is_used = |passkey: &&PasskeyRecord| passkey.key.cred_id().as_slice() == id;
+        let known = self.valid_passkeys(&owner).find(is_used);
+        let key = DiscoverableKey::from(&known.ok_or(IdentityError::PasskeyUnknown)?.key);
+        Ok((owner_id, webauthn.finish_discoverable_authentication_v2(credential, state, &key)?))
+    }
+
+    /// Records the use of a passkey, and returns its name. A passkey that was removed meanwhile is refused.
+    async fn record_use(
+        &self,
+        owner_id: &str,
+        result: &AuthenticationResult,
+    ) -> Result<String, IdentityError> {
+        for _ in 0..ATTEMPTS {
+            let mut unit = self.unit();
+            let now = unit.now().as_millis();
+            let (mut owner, revision) = self.load_owner(&mut unit, owner_id).await?;
+            let used = owner.passkeys.iter_mut().find(|passkey| passkey.key.cred_id() == result.cred_id());
+            let passkey = used.ok_or(IdentityError::PasskeyUnknown)?;
+            passkey.key.update_credential(result);
+            passkey.last_used_at = Some(now);
+            let name = passkey.name.clone();
+            let expect = Expectation::Revision(revision);
+            write(&mut unit, &self.records.owners, owner_id, &owner, expect).await?;
+            if commit(unit).await? {
+                return Ok(name);
+            }
+        }
+        Err(StateError::Conflict.into())
+    }
+
+    /// Writes the changed passkeys of an owner, and sets a timer for the capability that verifies phones, which
+    /// notifies the person's agents.
+    async fn write_passkeys(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        (owner, revision): (OwnerRecord, u64),
+        (action, change, id): (AuthAction, &str, &str),
+    ) -> Result<(), StateError> {
+        let expect = Expectation::Revision(revision);
+        write(unit, &self.records.owners, owner_id, &owner, expect).await?;
+        unit.record_audit(AuditRecord {
+            owner_id: Some(owner_id.to_owned()),
+            ..self.audit_row(action)
+        });
+        let input =
+            json!({ "owner_id": owner_id, "change": change, "at": unit.now().as_millis() });
+        let test_mode = owner.is_of_test_mode();
+        self.run_phone_verification(unit, "passkeys_changed", (id, change), test_mode, &input);
+        Ok(())
+    }
+
+    async fn store_ceremony(
+        &self,
+        mut unit: Unit,
+        state: CeremonyState,
+        options: Value,
+        owner_id: Option<&str>,
+        (browser, next): (&str, &str),
+    ) -> Result<String, IdentityError> {
+        let id = secret::new("");
+        let record = CeremonyRecord {
+            state,
+            owner_id: owner_id.map(str::to_owned),
+            options: options.to_string(),
+            browser: secret::hash(browser).hex(),
+            next: next.to_owned(),
+            expires_at: unit.now().as_millis() + CEREMONY_MS,
+        };
+        let key = secret::hash(&id).hex();
+        write(&mut unit, &self.records.ceremonies, &key, &record, Expectation::Absent).await?;
+        commit_or_conflict(unit).await?;
+        Ok(id)
+    }
+
+    /// Returns a ceremony that the browser with this cookie has started.
+    pub async fn find_ceremony(
+        &self,
+        id: &str,
+        browser: &str,
+    ) -> Result<Ceremony, IdentityError> {
+        let (_, _, ceremony) = self.load_ceremony(&mut self.unit(), id, browser).await?;
+        let purpose = match ceremony.state {
+            CeremonyState::Adding(_) => CeremonyPurpose::AddPasskey,
+            CeremonyState::SigningIn(_) => CeremonyPurpose::SignIn,
+            CeremonyState::SecondFactor { .. } => CeremonyPurpose::SecondFactor,
+        };
+        Ok(Ceremony { purpose, options: ceremony.options })
+    }
+
+    /// Loads a ceremony with its key and its revision. One of another browser, or whose time is over, is refused.
+    async fn load_ceremony(
+        &self,
+        unit: &mut Unit,
+        id: &str,
+        browser: &str,
+    ) -> Result<(String, u64, CeremonyRecord), IdentityError> {
+        let key = secret::hash(id).hex();
+        let found = read::<CeremonyRecord>(unit, &self.records.ceremonies, &key).await?;
+        let (ceremony, revision) = found.ok_or(IdentityError::PasskeyExpired)?;
+        let is_own = secret::matches(browser, &ceremony.browser);
+        match is_own && ceremony.expires_at > unit.now().as_millis() {
+            true => Ok((key, revision, ceremony)),
+            false => Err(IdentityError::PasskeyExpired),
+        }
+    }
+
+    /// Takes out a ceremony, so that it is answered at most once.
+    async fn take_ceremony(
+        &self,
+        answer: &CeremonyAnswer<'_>,
+    ) -> Result<CeremonyRecord, IdentityError> {
+        let mut unit = self.unit();
+        let (key, revision, ceremony) =
+            self.load_ceremony(&mut unit, answer.id, answer.browser).await?;
+        let expect = Expectation::Revision(revision);
+        unit.delete(&self.records.ceremonies, &key, expect).await?;
+        match commit(unit).await? {
+            true => Ok(ceremony),
+            false => Err(IdentityError::PasskeyExpired),
+        }
+    }
+
+    fn ensure_fresh(&self, session: &Session) -> Result<(), IdentityError> {
+        let age = self.clock.now().as_millis().saturating_sub(session.started_at.as_millis());
+        if age < FRESH_MS { Ok(()) } else { Err(IdentityError::SignInTooOld) }
+    }
+
+    fn webauthn(&self) -> Result<&Webauthn, IdentityError> {
+        self.relying_party.as_ref().map(|party| &party.webauthn).ok_or(IdentityError::NoPasskeys)
+    }
+}
+
+impl PasskeyRecord {
+    fn id(&self) -> String {
+        encode_id(self.key.cred_id())
+    }
+}
+
+impl From<&PasskeyRecord> for PasskeyView {
+    fn from(record: &PasskeyRecord) -> Self {
+        Self {
+            id: record.id(),
+            name: record.name.clone(),
+            created_at: Timestamp::from_millis(record.created_at),
+            last_used_at: record.last_used_at.map(Timestamp::from_millis),
+        }
+    }
+}
+
+impl From<WebauthnError> for IdentityError {
+    fn from(error: WebauthnError) -> Self {
+        Self::PasskeyRefused(error.to_string())
+    }
+}
+
+/// Returns the relying party of a host with this address, if passkeys can belong to the address: browsers make
+/// them for names of hosts only.
+pub(crate) fn relying_party(public_url: &str) -> Option<RelyingParty> {
+    let url = Url::parse(public_url).ok()?;
+    let id = url.domain()?.to_owned();
+    let webauthn = WebauthnBuilder::new(&id, &url).ok()?.rp_name("Portolan").build().ok()?;
+    Some(RelyingParty { id, webauthn })
+}
+
+/// Returns the person's handle in their passkeys: the 16 bytes of the ULID in the owner's id.
+fn user_handle(owner_id: &str) -> Result<Uuid, IdentityError> {
+    let ulid = owner_id.strip_prefix(OWNER_PREFIX).and_then(|ulid| ulid.parse::<Ulid>().ok());
+    let ulid = ulid.ok_or_else(|| StateError::Invalid(format!("{owner_id} is not an owner's id")))?;
+    Ok(Uuid::from_u128(ulid.0))
+}
+
+fn encode_id(id: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(id)
+}
+
+/// Returns the name that a person gives to a passkey, on one line.
+fn display_name(name: &str) -> String {
+    let name: String = name.trim().chars().filter(|letter| !letter.is_control()).collect();
+    match name.is_empty() {
+        true => "Passkey".to_owned(),
+        false => name.chars().take(NAME_CHARACTERS).collect(),
+    }
+}
+
+fn to_json(options: &impl Serialize) -> Result<Value, IdentityError> {
+    serde_json::to_value(options).map_err(|error| IdentityError::PasskeyRefused(error.to_string()))
+}
+
+fn parse_credential<T: DeserializeOwned>(text: &str) -> Result<T, IdentityError> {
+    serde_json::from_str(text).map_err(|error| IdentityError::PasskeyRefused(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hosts_with_a_name_have_passkeys() {
+        for (url, expected) in [
+            ("https://portolan.example", true),
+            ("http://localhost:8080", true),
+            ("https://192.0.2.1", false),
+            ("http://[::1]:8080", false),
+        ] {
+            assert_eq!(relying_party(url).is_some(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_handle_leads_back_to_its_owner() {
+        let owner_id = "own_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        let handle = user_handle(owner_id).unwrap();
+        assert_eq!(format!("{OWNER_PREFIX}{}", Ulid(handle.as_u128())), owner_id);
+        assert!(user_handle("agt_01ARZ3NDEKTSV4RRFFQ69G5FAV").is_err());
+    }
+
+    #[test]
+    fn a_name_is_one_short_line() {
+        assert_eq!(display_name(" Ada's\nphone "), "Ada'sphone");
+        assert_eq!(display_name("\u{7}"), "Passkey");
+        assert_eq!(display_name(&"x".repeat(100)).len(), NAME_CHARACTERS);
+    }
+}

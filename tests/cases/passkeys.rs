@@ -1,0 +1,297 @@
+//! Passkeys: a second factor beside the number, and the way in without the number.
+
+use crate::harness::{
+    Host, Options,
+    inbox::Reader,
+    oauth::{ADA, BOB, challenge, parameters, public_client, query},
+    operators::run,
+    passkeys::{Authenticator, Request},
+    person::{Page, Person, code, messages},
+    time::MINUTE,
+};
+use serde_json::json;
+
+const ACCOUNT: &str = "/account";
+const ORIGIN: &str = "http://portolan.test";
+const BINDING: &str = "svc.phone-binding";
+
+async fn host() -> Host {
+    let options = Options::with(&["svc_phone_binding", "ledger"]);
+    Host::start(options.configuration(&format!("public_url = \"{ORIGIN}\""))).await
+}
+
+/// Sends a form of a page to another one.
+async fn submit(person: &mut Person<'_>, path: &str, page: &Page, fields: &[(&str, &str)]) -> Page {
+    let form = [&[("form_token", page.form_token.as_str())], fields].concat();
+    person.submit_to(path, &form).await
+}
+
+/// Sends the answer of a passkey to a page that needs one.
+async fn answer(person: &mut Person<'_>, page: &Page, passkey: &mut Authenticator) -> Page {
+    let request = Request::of(page);
+    let credential = passkey.answer(&request);
+    send(person, page, &request, &credential).await
+}
+
+async fn send(person: &mut Person<'_>, page: &Page, request: &Request, credential: &str) -> Page {
+    let fields =
+        [("step", "answer"), ("ceremony", &*request.ceremony), ("credential", credential)];
+    submit(person, "/passkey", page, &fields).await
+}
+
+/// Adds a passkey to the person who is signed in.
+async fn add(person: &mut Person<'_>, name: &str) -> Authenticator {
+    let page = person.open(ACCOUNT).await;
+    let page = submit(person, ACCOUNT, &page, &[("step", "add_passkey")]).await;
+    assert_eq!(page.heading, "Add a passkey", "{}", page.reply.text);
+    let request = Request::of(&page);
+    assert_eq!(request.options["authenticatorSelection"]["residentKey"], "required");
+    let (passkey, credential) = Authenticator::create(&request, ORIGIN);
+    let fields = [
+        ("step", "save_passkey"),
+        ("ceremony", &*request.ceremony),
+        ("credential", &*credential),
+        ("name", name),
+    ];
+    let page = submit(person, ACCOUNT, &page, &fields).await;
+    assert!(page.reply.text.contains(name), "{}", page.reply.text);
+    passkey
+}
+
+/// Returns the page of an authorization request.
+async fn authorize(host: &Host) -> String {
+    query(&parameters(&public_client(host).await, &challenge()))
+}
+
+/// Starts the sign-in with a passkey alone.
+async fn start(person: &mut Person<'_>, path: &str) -> Page {
+    let page = person.open(path).await;
+    let page = submit(person, "/passkey", &page, &[("step", "start"), ("next", path)]).await;
+    assert_eq!(page.heading, "Sign in with a passkey", "{}", page.reply.text);
+    page
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_number_alone_does_not_sign_in_a_person_with_a_passkey() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let mut passkey = add(&mut ada, "Ada's phone").await;
+
+    let mut elsewhere = Person::new(&host);
+    let page = elsewhere.sign_in(&path, ADA).await;
+    assert_eq!(page.heading, "Now your passkey", "{}", page.reply.text);
+    assert_eq!(elsewhere.open(ACCOUNT).await.reply.status, 401);
+    let page = answer(&mut elsewhere, &page, &mut passkey).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+    assert!(page.reply.text.contains("+1•••••0123"), "{}", page.reply.text);
+
+    // Nor does the link of a message.
+    let mut phone = Person::new(&host);
+    let page = phone.open(&path).await;
+    phone.submit(&page, "phone", &[("phone", ADA)]).await;
+    let message = messages(&host, 3).await[2]["text"].as_str().unwrap().to_owned();
+    let link = message.split(' ').find_map(|word| word.strip_prefix(ORIGIN)).unwrap();
+    let page = phone.open(link).await;
+    let page = submit(&mut phone, link, &page, &[("step", "sign_in")]).await;
+    assert_eq!(page.heading, "Now your passkey", "{}", page.reply.text);
+    let page = answer(&mut phone, &page, &mut passkey).await;
+    assert_eq!(page.heading, "Approve an agent", "{}", page.reply.text);
+
+    // Another person's number is not concerned.
+    let page = Person::new(&host).sign_in(&path, BOB).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_without_their_number_signs_in_with_a_passkey() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let mut passkey = add(&mut ada, "Key ring").await;
+
+    let mut elsewhere = Person::new(&host);
+    let page = start(&mut elsewhere, ACCOUNT).await;
+    let page = answer(&mut elsewhere, &page, &mut passkey).await;
+    assert_eq!(page.heading, "What can act for you", "{}", page.reply.text);
+    assert!(page.reply.text.contains("Signed in with the passkey Key ring"), "{}", page.reply.text);
+
+    // On the page of a client, too.
+    let mut third = Person::new(&host);
+    let page = third.open(&path).await;
+    let page = third.submit(&page, "passkey", &[]).await;
+    let page = answer(&mut third, &page, &mut passkey).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+    let redirected = third.submit(&page, "allow", &[]).await.redirect_parameters();
+    assert!(redirected.contains_key("code"));
+    assert_eq!(messages(&host, 1).await.len(), 1, "no other message was needed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_alone_does_not_claim_an_agent_for_a_person_with_a_passkey() {
+    let host = host().await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&authorize(&host).await, ADA).await;
+    add(&mut ada, "Laptop").await;
+    let agent = host.agent().await;
+    let sent = agent.result(BINDING, json!({ "action": "bind", "phone": ADA })).await;
+    let code = code(&host, 2).await;
+    let verify = json!({ "action": "verify", "code": code });
+    for _ in 0..2 {
+        agent.call(BINDING, verify.clone()).await.assert_refused(409, "approval_required");
+    }
+
+    let approval_code = sent["approval_code"].as_str().unwrap();
+    let page = ada.open(&format!("/approve?approval_code={approval_code}")).await;
+    let fields = [("step", "approve"), ("approval_code", approval_code)];
+    let page = submit(&mut ada, "/approve", &page, &fields).await;
+    assert_eq!(page.heading, "Approved", "{}", page.reply.text);
+    let status = agent.result(BINDING, json!({ "action": "status" })).await;
+    assert_eq!(status["state"], "claimed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_valid_once_in_its_browser_and_for_its_passkey() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let mut passkey = add(&mut ada, "Laptop").await;
+    let mut bob = Person::new(&host);
+    bob.sign_in(&path, BOB).await;
+    let mut bobs = add(&mut bob, "Bob's").await;
+
+    let refuses = async |person: &mut Person<'_>, page: &Page, request: &Request, text: &str| {
+        let refused = send(person, page, request, text).await;
+        assert_eq!(refused.reply.status, 401, "{}", refused.reply.text);
+        let account = person.open(ACCOUNT).await;
+        assert_eq!(account.reply.status, 401, "{}", account.reply.text);
+    };
+    // Twice, and in another browser.
+    let mut first = Person::new(&host);
+    let page = start(&mut first, ACCOUNT).await;
+    let request = Request::of(&page);
+    let credential = passkey.answer(&request);
+    let mut other = Person::new(&host);
+    let others = start(&mut other, ACCOUNT).await;
+    refuses(&mut other, &others, &request, &credential).await;
+    assert_eq!(send(&mut first, &page, &request, &credential).await.reply.status, 200);
+    refuses(&mut other, &others, &request, &credential).await;
+    // The passkey of somebody else as the second factor.
+    let mut thief = Person::new(&host);
+    let page = thief.sign_in(&path, ADA).await;
+    let request = Request::of(&page);
+    let credential = bobs.answer(&request);
+    refuses(&mut thief, &page, &request, &credential).await;
+    // Made for another address, for another challenge, too late, and what is no credential.
+    passkey.origin = "http://portolan.test.example".to_owned();
+    let mut late = Person::new(&host);
+    let page = start(&mut late, ACCOUNT).await;
+    let credential = passkey.answer(&Request::of(&page));
+    refuses(&mut late, &page, &Request::of(&page), &credential).await;
+    passkey.origin = ORIGIN.to_owned();
+    for credential in ["", "{}", "[1]", "\u{0}", &passkey.answer(&request)] {
+        let page = start(&mut late, ACCOUNT).await;
+        refuses(&mut late, &page, &Request::of(&page), credential).await;
+    }
+    let page = start(&mut late, ACCOUNT).await;
+    let credential = passkey.answer(&Request::of(&page));
+    host.advance(6 * MINUTE).await;
+    refuses(&mut late, &page, &Request::of(&page), &credential).await;
+    // A copy of the passkey that is behind the original.
+    let page = start(&mut late, ACCOUNT).await;
+    let request = Request::of(&page);
+    let old = passkey.answer(&request);
+    let mut original = Person::new(&host);
+    let newer = start(&mut original, ACCOUNT).await;
+    assert_eq!(answer(&mut original, &newer, &mut passkey).await.reply.status, 200);
+    refuses(&mut late, &page, &request, &old).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_who_signed_in_just_now_changes_passkeys_and_the_agents_learn_of_it() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let reader = Reader::new(&host).await;
+    reader.agent.result(BINDING, json!({ "action": "bind", "phone": ADA })).await;
+    let verify = json!({ "action": "verify", "code": code(&host, 2).await });
+    reader.agent.result(BINDING, verify).await;
+    let changes = async || {
+        host.wait_until_settled().await;
+        let page = reader.page("wait=0&cursor=0&types=identity.passkeys_changed").await;
+        let events = page["events"].as_array().unwrap().clone();
+        events.iter().map(|event| event["data"]["change"].clone()).collect::<Vec<_>>()
+    };
+    add(&mut ada, "Laptop").await;
+    assert_eq!(changes().await, ["added"]);
+
+    // A stolen cookie is no way to stay.
+    host.advance(11 * MINUTE).await;
+    let page = ada.open(ACCOUNT).await;
+    let id = page.reply.text.split("name=\"passkey\" value=\"").nth(1).unwrap();
+    let id = id.split('"').next().unwrap().to_owned();
+    for fields in [&[("step", "add_passkey")][..], &[("step", "remove_passkey"), ("passkey", &id)]] {
+        let refused = submit(&mut ada, ACCOUNT, &page, fields).await;
+        assert_eq!(refused.reply.status, 401, "{}", refused.reply.text);
+        assert!(refused.reply.text.contains("ten minutes ago"), "{}", refused.reply.text);
+    }
+    assert!(ada.open(ACCOUNT).await.reply.text.contains("Laptop"));
+    assert_eq!(changes().await, ["added"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_passkey_no_longer_signs_in_and_the_number_does() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let mut passkey = add(&mut ada, "Laptop").await;
+    let page = ada.open(ACCOUNT).await;
+    let id = page.reply.text.split("name=\"passkey\" value=\"").nth(1).unwrap();
+    let id = id.split('"').next().unwrap().to_owned();
+    let fields = [("step", "remove_passkey"), ("passkey", &*id)];
+    let page = submit(&mut ada, ACCOUNT, &page, &fields).await;
+    assert!(!page.reply.text.contains("Laptop"), "{}", page.reply.text);
+
+    let mut elsewhere = Person::new(&host);
+    let page = start(&mut elsewhere, ACCOUNT).await;
+    let page = answer(&mut elsewhere, &page, &mut passkey).await;
+    assert_eq!(page.reply.status, 401, "{}", page.reply.text);
+    assert!(page.reply.text.contains("belongs to no account"), "{}", page.reply.text);
+    let page = elsewhere.sign_in(&path, ADA).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_helps_a_person_who_has_lost_every_passkey() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    add(&mut ada, "Laptop").await;
+    add(&mut ada, "Phone").await;
+    assert_eq!(Person::new(&host).sign_in(&path, ADA).await.heading, "Now your passkey");
+    let owners = "SELECT id FROM documents WHERE id LIKE 'own!_%' ESCAPE '!'";
+    let owner_id = host.database().texts(owners).await.remove(0);
+    let command = ["people", "remove-passkeys", &owner_id, "--yes"];
+    let (succeeded, printed, error) = run(&host, &[], &command);
+    assert!(succeeded && printed.contains("2 passkeys removed"), "{printed}{error}");
+    let page = Person::new(&host).sign_in(&path, ADA).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_whose_address_is_a_number_says_that_it_has_no_passkeys() {
+    let host = Host::with(&["svc_phone_binding", "ledger"]).await;
+    let mut ada = Person::new(&host);
+    let page = ada.sign_in(&authorize(&host).await, ADA).await;
+    assert!(page.heading.starts_with("Allow"));
+    let page = ada.open(ACCOUNT).await;
+    assert!(page.reply.text.contains("cannot have passkeys"), "{}", page.reply.text);
+    let page = submit(&mut ada, ACCOUNT, &page, &[("step", "add_passkey")]).await;
+    assert_eq!(page.reply.status, 403, "{}", page.reply.text);
+}
