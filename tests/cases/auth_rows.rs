@@ -1,6 +1,6 @@
 //! What the audit log says about authentication, and the wait after wrong secrets.
 
-use crate::harness::{Host, Options, PATIENCE, Reply, oauth::*, person::Person};
+use crate::harness::{Host, Options, PATIENCE, Reply, oauth::*, passkeys, person::Person};
 use portolan_identity::AUTH_ACTIONS;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -135,13 +135,24 @@ async fn each_row_about_authentication_is_written_and_names_who_it_was() {
     }
     host.advance(Duration::from_secs(2)).await;
 
+    // A host whose address has a name can have passkeys.
+    let named = passkeys::host().await;
+    let mut person = Person::new(&named);
+    let client_id = public_client(&named).await;
+    person.sign_in(&query(&parameters(&client_id, &challenge())), ADA).await;
+    passkeys::add(&mut person, "Laptop").await;
+    let page = person.open("/account").await;
+    let id = passkeys::passkey_id(&page);
+    let fields = [("step", "remove_passkey"), ("passkey", &*id)];
+    passkeys::submit(&mut person, "/account", &page, &fields).await;
+
     let expected: BTreeSet<(&str, &str)> = AUTH_ACTIONS
         .iter()
         .flat_map(|row| row.outcomes.iter().map(|outcome| (row.name, *outcome)))
         .collect();
     let started = Instant::now();
     let found = loop {
-        let found = rows(&host).await;
+        let found = [rows(&host).await, rows(&named).await].concat();
         let pairs: BTreeSet<(&str, &str)> =
             found.iter().map(|row| (text(row, "action"), text(row, "outcome"))).collect();
         if pairs == expected {

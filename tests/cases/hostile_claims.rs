@@ -165,7 +165,16 @@ pub const REACH: &[Attack] = &[
         ),
         |_| {
             let action = |name: &str| json!({ "name": name, "access": "open", "operations": [] });
-            let names = ["act", "bind", "resend", "verify", "adopted", "signed_in", "signed_out", "passkeys_changed"];
+            let names = [
+                "act",
+                "bind",
+                "resend",
+                "verify",
+                "adopted",
+                "signed_in",
+                "signed_out",
+                "passkeys_changed",
+            ];
             with_script(&json!({
                 "id": "unassigned_role",
                 "roles": ["phone_verification"],

@@ -1,30 +1,18 @@
 //! Passkeys: a second factor beside the number, and the way in without the number.
 
 use crate::harness::{
-    Host, Options,
+    Host,
     inbox::Reader,
     oauth::{ADA, BOB, challenge, parameters, public_client, query},
     operators::run,
-    passkeys::{Authenticator, Request},
+    passkeys::{Authenticator, ORIGIN, Request, add, host, passkey_id, submit},
     person::{Page, Person, code, messages},
     time::MINUTE,
 };
 use serde_json::json;
 
 const ACCOUNT: &str = "/account";
-const ORIGIN: &str = "http://portolan.test";
 const BINDING: &str = "svc.phone-binding";
-
-async fn host() -> Host {
-    let options = Options::with(&["svc_phone_binding", "ledger"]);
-    Host::start(options.configuration(&format!("public_url = \"{ORIGIN}\""))).await
-}
-
-/// Sends a form of a page to another one.
-async fn submit(person: &mut Person<'_>, path: &str, page: &Page, fields: &[(&str, &str)]) -> Page {
-    let form = [&[("form_token", page.form_token.as_str())], fields].concat();
-    person.submit_to(path, &form).await
-}
 
 /// Sends the answer of a passkey to a page that needs one.
 async fn answer(person: &mut Person<'_>, page: &Page, passkey: &mut Authenticator) -> Page {
@@ -34,28 +22,8 @@ async fn answer(person: &mut Person<'_>, page: &Page, passkey: &mut Authenticato
 }
 
 async fn send(person: &mut Person<'_>, page: &Page, request: &Request, credential: &str) -> Page {
-    let fields =
-        [("step", "answer"), ("ceremony", &*request.ceremony), ("credential", credential)];
+    let fields = [("step", "answer"), ("ceremony", &*request.ceremony), ("credential", credential)];
     submit(person, "/passkey", page, &fields).await
-}
-
-/// Adds a passkey to the person who is signed in.
-async fn add(person: &mut Person<'_>, name: &str) -> Authenticator {
-    let page = person.open(ACCOUNT).await;
-    let page = submit(person, ACCOUNT, &page, &[("step", "add_passkey")]).await;
-    assert_eq!(page.heading, "Add a passkey", "{}", page.reply.text);
-    let request = Request::of(&page);
-    assert_eq!(request.options["authenticatorSelection"]["residentKey"], "required");
-    let (passkey, credential) = Authenticator::create(&request, ORIGIN);
-    let fields = [
-        ("step", "save_passkey"),
-        ("ceremony", &*request.ceremony),
-        ("credential", &*credential),
-        ("name", name),
-    ];
-    let page = submit(person, ACCOUNT, &page, &fields).await;
-    assert!(page.reply.text.contains(name), "{}", page.reply.text);
-    passkey
 }
 
 /// Returns the page of an authorization request.
@@ -140,7 +108,7 @@ async fn a_code_alone_does_not_claim_an_agent_for_a_person_with_a_passkey() {
     let code = code(&host, 2).await;
     let verify = json!({ "action": "verify", "code": code });
     for _ in 0..2 {
-        agent.call(BINDING, verify.clone()).await.assert_refused(409, "approval_required");
+        agent.call(BINDING, verify.clone()).await.assert_refused(409, "passkey_required");
     }
 
     let approval_code = sent["approval_code"].as_str().unwrap();
@@ -232,9 +200,9 @@ async fn only_who_signed_in_just_now_changes_passkeys_and_the_agents_learn_of_it
     // A stolen cookie is no way to stay.
     host.advance(11 * MINUTE).await;
     let page = ada.open(ACCOUNT).await;
-    let id = page.reply.text.split("name=\"passkey\" value=\"").nth(1).unwrap();
-    let id = id.split('"').next().unwrap().to_owned();
-    for fields in [&[("step", "add_passkey")][..], &[("step", "remove_passkey"), ("passkey", &id)]] {
+    let id = passkey_id(&page);
+    for fields in [&[("step", "add_passkey")][..], &[("step", "remove_passkey"), ("passkey", &id)]]
+    {
         let refused = submit(&mut ada, ACCOUNT, &page, fields).await;
         assert_eq!(refused.reply.status, 401, "{}", refused.reply.text);
         assert!(refused.reply.text.contains("ten minutes ago"), "{}", refused.reply.text);
@@ -251,8 +219,7 @@ async fn a_removed_passkey_no_longer_signs_in_and_the_number_does() {
     ada.sign_in(&path, ADA).await;
     let mut passkey = add(&mut ada, "Laptop").await;
     let page = ada.open(ACCOUNT).await;
-    let id = page.reply.text.split("name=\"passkey\" value=\"").nth(1).unwrap();
-    let id = id.split('"').next().unwrap().to_owned();
+    let id = passkey_id(&page);
     let fields = [("step", "remove_passkey"), ("passkey", &*id)];
     let page = submit(&mut ada, ACCOUNT, &page, &fields).await;
     assert!(!page.reply.text.contains("Laptop"), "{}", page.reply.text);

@@ -56,7 +56,10 @@ async fn a_suspended_person_reads_appeals_and_leaves_and_writes_nothing_else() {
     let refused = write(&ben).await;
     refused.assert_refused(403, "identity_suspended");
     let conflict = &refused.body["conflict"];
-    assert_eq!((&conflict["kind"], &conflict["current"]), (&json!("identity"), &json!("suspended")));
+    assert_eq!(
+        (&conflict["kind"], &conflict["current"]),
+        (&json!("identity"), &json!("suspended"))
+    );
     assert_eq!(conflict["reason"], EXPLANATION);
     let until = conflict["until"].as_str().unwrap();
     assert!((earliest.as_str()..=latest.as_str()).contains(&until), "{until}");

@@ -1,6 +1,9 @@
 //! An authenticator with one passkey, as WebAuthn describes it: an ES256 key, no attestation.
 
-use crate::harness::person::Page;
+use crate::harness::{
+    Host, Options,
+    person::{Page, Person},
+};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use p256::ecdsa::{Signature, SigningKey, signature::Signer as _};
 use scraper::{Html, Selector};
@@ -8,9 +11,54 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
+/// The address of a host that can have passkeys.
+pub const ORIGIN: &str = "http://portolan.test";
+const ACCOUNT: &str = "/account";
 const USER_PRESENT: u8 = 0x01;
 const USER_VERIFIED: u8 = 0x04;
 const HAS_CREDENTIAL: u8 = 0x40;
+
+/// Starts a host that can have passkeys.
+pub async fn host() -> Host {
+    let options = Options::with(&["svc_phone_binding", "ledger"]);
+    Host::start(options.configuration(&format!("public_url = \"{ORIGIN}\""))).await
+}
+
+/// Sends a form of a page to another one.
+pub async fn submit(
+    person: &mut Person<'_>,
+    path: &str,
+    page: &Page,
+    fields: &[(&str, &str)],
+) -> Page {
+    let form = [&[("form_token", page.form_token.as_str())], fields].concat();
+    person.submit_to(path, &form).await
+}
+
+/// Adds a passkey to the person who is signed in.
+pub async fn add(person: &mut Person<'_>, name: &str) -> Authenticator {
+    let page = person.open(ACCOUNT).await;
+    let page = submit(person, ACCOUNT, &page, &[("step", "add_passkey")]).await;
+    assert_eq!(page.heading, "Add a passkey", "{}", page.reply.text);
+    let request = Request::of(&page);
+    assert_eq!(request.options["authenticatorSelection"]["residentKey"], "required");
+    let (passkey, credential) = Authenticator::create(&request, ORIGIN);
+    let fields = [
+        ("step", "save_passkey"),
+        ("ceremony", &*request.ceremony),
+        ("credential", &*credential),
+        ("name", name),
+    ];
+    let page = submit(person, ACCOUNT, &page, &fields).await;
+    assert!(page.reply.text.contains(name), "{}", page.reply.text);
+    passkey
+}
+
+/// Returns the id of the first passkey on the page of an account.
+pub fn passkey_id(page: &Page) -> String {
+    let id = page.reply.text.split("name=\"passkey\" value=\"").nth(1).unwrap();
+    id.split('"').next().unwrap().to_owned()
+}
 
 /// A page's request to use a passkey.
 pub struct Request {

@@ -8,8 +8,8 @@ use crate::{
     error::IdentityError,
     identity::Identity,
     records::{
-        CeremonyRecord, CeremonyState, OwnerRecord, PasskeyRecord, commit, commit_or_conflict, read,
-        write,
+        CeremonyRecord, CeremonyState, OwnerRecord, PasskeyRecord, commit, commit_or_conflict,
+        read, write,
     },
     secret,
     sessions::{ATTEMPTS, NewSession, Proof, Session},
@@ -22,8 +22,9 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 use url::Url;
 use webauthn_rs::prelude::{
-    AuthenticationResult, DiscoverableAuthentication, DiscoverableKey, Passkey, PublicKeyCredential,
-    RegisterPublicKeyCredential, Uuid, Webauthn, WebauthnBuilder, WebauthnError,
+    AuthenticationResult, DiscoverableAuthentication, DiscoverableKey, Passkey,
+    PublicKeyCredential, RegisterPublicKeyCredential, Uuid, Webauthn, WebauthnBuilder,
+    WebauthnError,
 };
 
 /// The maximum number of passkeys of a person.
@@ -311,7 +312,8 @@ impl Identity {
             let mut unit = self.unit();
             let now = unit.now().as_millis();
             let (mut owner, revision) = self.load_owner(&mut unit, owner_id).await?;
-            let used = owner.passkeys.iter_mut().find(|passkey| passkey.key.cred_id() == result.cred_id());
+            let used =
+                owner.passkeys.iter_mut().find(|passkey| passkey.key.cred_id() == result.cred_id());
             let passkey = used.ok_or(IdentityError::PasskeyUnknown)?;
             passkey.key.update_credential(result);
             passkey.last_used_at = Some(now);
@@ -340,8 +342,7 @@ impl Identity {
             owner_id: Some(owner_id.to_owned()),
             ..self.audit_row(action)
         });
-        let input =
-            json!({ "owner_id": owner_id, "change": change, "at": unit.now().as_millis() });
+        let input = json!({ "owner_id": owner_id, "change": change, "at": unit.now().as_millis() });
         let test_mode = owner.is_of_test_mode();
         self.run_phone_verification(unit, "passkeys_changed", (id, change), test_mode, &input);
         Ok(())
@@ -371,11 +372,7 @@ impl Identity {
     }
 
     /// Returns a ceremony that the browser with this cookie has started.
-    pub async fn find_ceremony(
-        &self,
-        id: &str,
-        browser: &str,
-    ) -> Result<Ceremony, IdentityError> {
+    pub async fn find_ceremony(&self, id: &str, browser: &str) -> Result<Ceremony, IdentityError> {
         let (_, _, ceremony) = self.load_ceremony(&mut self.unit(), id, browser).await?;
         let purpose = match ceremony.state {
             CeremonyState::Adding(_) => CeremonyPurpose::AddPasskey,
@@ -463,7 +460,8 @@ pub(crate) fn relying_party(public_url: &str) -> Option<RelyingParty> {
 /// Returns the person's handle in their passkeys: the 16 bytes of the ULID in the owner's id.
 fn user_handle(owner_id: &str) -> Result<Uuid, IdentityError> {
     let ulid = owner_id.strip_prefix(OWNER_PREFIX).and_then(|ulid| ulid.parse::<Ulid>().ok());
-    let ulid = ulid.ok_or_else(|| StateError::Invalid(format!("{owner_id} is not an owner's id")))?;
+    let ulid =
+        ulid.ok_or_else(|| StateError::Invalid(format!("{owner_id} is not an owner's id")))?;
     Ok(Uuid::from_u128(ulid.0))
 }
 

@@ -33,7 +33,15 @@ const ROLES: [RoleRow; 6] = [
         role: Role::PhoneVerification,
         name: "phone_verification",
         purpose: "people sign in and claim agents with a verified phone number",
-        actions: &["bind", "resend", "verify", "adopted", "signed_in", "signed_out", "passkeys_changed"],
+        actions: &[
+            "bind",
+            "resend",
+            "verify",
+            "adopted",
+            "signed_in",
+            "signed_out",
+            "passkeys_changed",
+        ],
         sensitive: true,
     },
     RoleRow {

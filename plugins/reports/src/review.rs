@@ -1,6 +1,8 @@
 //! The actions of the operator: read, review, decide.
 
-use crate::{documents::*, notices, refusals::*, states::*, subjects::Kind, suspensions, types::*, views::*};
+use crate::{
+    documents::*, notices, refusals::*, states::*, subjects::Kind, suspensions, types::*, views::*,
+};
 use people_kit::text::{Faults, Lines, plain, public};
 use portolan_sdk::prelude::*;
 

@@ -290,7 +290,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let person_key = bind::person_key(proved)?;
     let claimed = identity::claim(&person_key).map_err(|error| match error {
         HostError::Conflict => BindError::AlreadyClaimed,
-        HostError::Invalid(_) => BindError::ApprovalRequired,
+        HostError::Invalid(_) => BindError::PasskeyRequired,
         HostError::Limit(_) => {
             let message = "This person has the maximum number of agents. Revoke one first.";
             Refusal::common(ErrorCode::NotPermitted, message).into()

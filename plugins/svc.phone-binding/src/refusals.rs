@@ -37,7 +37,7 @@ pub(crate) enum BindError {
     NoCodeSent,
     /// The number is right, but this person has passkeys. Ask them to open the page /approve of this host, to sign in there with a passkey, and to enter the approval code that status returns.
     #[refusal(conflict, next = later(APPROVAL_S))]
-    ApprovalRequired,
+    PasskeyRequired,
     /// The link was used, or it has expired. Ask for another code.
     #[refusal(gone, next = Next::claim())]
     LinkInvalid,
