@@ -45,7 +45,7 @@ async fn the_number_alone_does_not_sign_in_a_person_with_a_passkey() {
     let path = authorize(&host).await;
     let mut ada = Person::new(&host);
     ada.sign_in(&path, ADA).await;
-    let mut passkey = add(&mut ada, "Ada's phone").await;
+    let mut passkey = add(&mut ada, "The phone of Ada").await;
 
     let mut elsewhere = Person::new(&host);
     let page = elsewhere.sign_in(&path, ADA).await;
@@ -129,7 +129,7 @@ async fn an_answer_is_valid_once_in_its_browser_and_for_its_passkey() {
     let mut passkey = add(&mut ada, "Laptop").await;
     let mut bob = Person::new(&host);
     bob.sign_in(&path, BOB).await;
-    let mut bobs = add(&mut bob, "Bob's").await;
+    let mut bobs = add(&mut bob, "The key of Bob").await;
 
     let refuses = async |person: &mut Person<'_>, page: &Page, request: &Request, text: &str| {
         let refused = send(person, page, request, text).await;

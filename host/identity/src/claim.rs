@@ -7,6 +7,7 @@ use crate::{
         AgentRecord, ApprovalRecord, OwnerRecord, PersonRecord, TEST_PREFIX, commit_or_conflict,
         parse, read, unused_expiry, write,
     },
+    secret,
     sessions::Session,
 };
 use portolan_sandbox::{People, StateFuture};
@@ -165,7 +166,7 @@ impl Identity {
         let is_approved = agent
             .approval
             .as_ref()
-            .is_some_and(|given| given.owner_id == owner_id && given.expires_at > now);
+            .is_some_and(|given| secret::matches(owner_id, &given.owner) && given.expires_at > now);
         match is_approved || !self.needs_passkey(&owner) {
             true => Ok(()),
             false => Err(StateError::Invalid(APPROVAL_NEEDED.to_owned())),
@@ -181,7 +182,7 @@ impl Identity {
         let mut unit = self.unit();
         let (mut agent, revision) = self.load_unrevoked_agent(&mut unit, agent_id).await?;
         agent.approval = Some(ApprovalRecord {
-            owner_id: session.owner_id.clone(),
+            owner: secret::hash(&session.owner_id).hex(),
             expires_at: unit.now().as_millis() + APPROVAL_MS,
         });
         let expect = Expectation::Revision(revision);

@@ -71,7 +71,8 @@ impl AgentRecord {
 /// The approval of an agent by a person who is signed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ApprovalRecord {
-    pub owner_id: String,
+    /// Hash of the owner's id, so that the agent's record names the person only once it is theirs.
+    pub owner: String,
     pub expires_at: u64,
 }
 

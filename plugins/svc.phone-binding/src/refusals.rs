@@ -33,10 +33,10 @@ pub(crate) enum BindError {
     #[refusal(gone, retryable, next = Next::action(CAPABILITY, "resend"))]
     CodeExpired,
     /// No code was sent for this attempt. Ask the person to open the link of the last message from this host, and to enter the approval code there.
-    #[refusal(conflict, next = later(APPROVAL_S))]
+    #[refusal(conflict, next = status().after_s(APPROVAL_S))]
     NoCodeSent,
     /// The number is right, but this person has passkeys. Ask them to open the page /approve of this host, to sign in there with a passkey, and to enter the approval code that status returns.
-    #[refusal(conflict, next = later(APPROVAL_S))]
+    #[refusal(conflict, next = status().after_s(APPROVAL_S))]
     PasskeyRequired,
     /// The link was used, or it has expired. Ask for another code.
     #[refusal(gone, next = Next::claim())]
