@@ -40,6 +40,9 @@ struct PhoneBinding;
 /// approve an agent by the `approval_code` that `bind` returns. Somebody else may have used up the messages
 /// of the number: then `channel` is `link`, no message is sent, and the links of the last day are valid again. Show the person the
 /// approval code, and ask them to open the link in the last message from this host.
+///
+/// A person with passkeys approves every agent: `verify` answers `passkey_required`. Show them the approval
+/// code, and ask them to open the page `/approve` of this host and to sign in there.
 #[capability(
     id = "svc.phone-binding", title = "Phone binding", tags = ["identity", "claim"],
     collections = [AGENTS, BINDS, MESSAGES, APPROVALS, LINKS, NUMBERS, BLOCKS, OWNERS],
