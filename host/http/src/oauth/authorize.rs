@@ -269,9 +269,10 @@ pub(crate) async fn submit_step(
             Ok(SessionChange::Unchanged)
         }
         "sign_out" => sign_out(&app, &cookies).await,
-        "passkey" => match next_page(&app, &progress) {
-            Ok(next) => return start_sign_in(&app, &cookies, &next).await,
-            Err(error) => return failure_page(&error),
+        "passkey" => match (app.host.rates.count_page_view(address), next_page(&app, &progress)) {
+            (Ok(()), Ok(next)) => return start_sign_in(&app, &cookies, &next).await,
+            (Ok(()), Err(error)) => return failure_page(&error),
+            (Err(failure), _) => Err(failure),
         },
         "end" => match find_session(&app, &cookies).await {
             Ok(Some(session)) => actions.revoke_agent(&session, field("agent")).await,
