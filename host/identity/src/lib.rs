@@ -11,6 +11,7 @@
 //! - [`settings`](Settings): what an operator can set.
 //! - `redirects` and `metadata`: which redirect addresses a client may have, and its metadata.
 //! - [`client`](Client): a client and its credentials.
+//! - `relying_party`: what passkeys belong to.
 //! - `secret`, `signer`, `keys`: secrets and their hashes, texts that the host signs for itself, and
 //!   the key pairs of access tokens.
 //! - `records`: the documents that the host stores of agents, clients, grants and sessions.
@@ -79,6 +80,7 @@ mod progress;
 mod records;
 mod redirects;
 mod register;
+mod relying_party;
 mod revoke;
 mod secret;
 mod sessions;

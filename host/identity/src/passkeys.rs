@@ -20,7 +20,6 @@ use portolan_vocabulary::Timestamp;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use ulid::Ulid;
-use url::Url;
 use webauthn_rs::prelude::{
     AuthenticationResult, DiscoverableAuthentication, DiscoverableKey, Passkey,
     PublicKeyCredential, RegisterPublicKeyCredential, Uuid, Webauthn, WebauthnBuilder,
@@ -81,14 +80,6 @@ pub struct PasskeySignIn {
     pub cookie: String,
     /// The path of the page where the sign-in goes on.
     pub next: String,
-}
-
-/// What passkeys of this host belong to.
-#[derive(Debug)]
-pub(crate) struct RelyingParty {
-    /// The name of the host's address.
-    id: String,
-    webauthn: Webauthn,
 }
 
 impl Identity {
@@ -448,15 +439,6 @@ impl From<WebauthnError> for IdentityError {
     }
 }
 
-/// Returns the relying party of a host with this address, if passkeys can belong to the address: browsers make
-/// them for names of hosts only.
-pub(crate) fn relying_party(public_url: &str) -> Option<RelyingParty> {
-    let url = Url::parse(public_url).ok()?;
-    let id = url.domain()?.to_owned();
-    let webauthn = WebauthnBuilder::new(&id, &url).ok()?.rp_name("Portolan").build().ok()?;
-    Some(RelyingParty { id, webauthn })
-}
-
 /// Returns the person's handle in their passkeys: the 16 bytes of the ULID in the owner's id.
 fn user_handle(owner_id: &str) -> Result<Uuid, IdentityError> {
     let ulid = owner_id.strip_prefix(OWNER_PREFIX).and_then(|ulid| ulid.parse::<Ulid>().ok());
@@ -489,18 +471,6 @@ fn parse_credential<T: DeserializeOwned>(text: &str) -> Result<T, IdentityError>
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_hosts_with_a_name_have_passkeys() {
-        for (url, expected) in [
-            ("https://portolan.example", true),
-            ("http://localhost:8080", true),
-            ("https://192.0.2.1", false),
-            ("http://[::1]:8080", false),
-        ] {
-            assert_eq!(relying_party(url).is_some(), expected, "{url}");
-        }
-    }
 
     #[test]
     fn a_handle_leads_back_to_its_owner() {
