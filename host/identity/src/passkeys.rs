@@ -22,8 +22,7 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 use webauthn_rs::prelude::{
     AuthenticationResult, DiscoverableAuthentication, DiscoverableKey, Passkey,
-    PublicKeyCredential, RegisterPublicKeyCredential, Uuid, Webauthn, WebauthnBuilder,
-    WebauthnError,
+    PublicKeyCredential, RegisterPublicKeyCredential, Uuid, Webauthn, WebauthnError,
 };
 
 /// The maximum number of passkeys of a person.
