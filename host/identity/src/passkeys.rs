@@ -129,8 +129,10 @@ impl Identity {
         )?;
         let mut options = to_json(&options)?;
         // Without a resident key, the passkey could not be used when the number is lost.
-        options["publicKey"]["authenticatorSelection"]["residentKey"] = json!("required");
-        options["publicKey"]["authenticatorSelection"]["requireResidentKey"] = json!(true);
+        if let Some(selection) = options.pointer_mut("/publicKey/authenticatorSelection") {
+            insert(selection, "residentKey", json!("required"));
+            insert(selection, "requireResidentKey", json!(true));
+        }
         let state = CeremonyState::Adding(state);
         self.store_ceremony(unit, state, options, Some(&session.owner_id), (browser, "")).await
     }
@@ -444,6 +446,12 @@ fn user_handle(owner_id: &str) -> Result<Uuid, IdentityError> {
     let ulid =
         ulid.ok_or_else(|| StateError::Invalid(format!("{owner_id} is not an owner's id")))?;
     Ok(Uuid::from_u128(ulid.0))
+}
+
+fn insert(object: &mut Value, name: &str, value: Value) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(name.to_owned(), value);
+    }
 }
 
 fn encode_id(id: &[u8]) -> String {
