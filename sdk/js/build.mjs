@@ -71,14 +71,17 @@ function bundleEngine(folder) {
   return { file, map: { sources: [], lines: {} }, imports };
 }
 
-/** Bundles an entry file with what it imports. Returns the file, and the interfaces of the host that it imports. */
+/**
+ * Bundles an entry file with what it imports. Returns the file, and the interfaces of the host that it imports.
+ * The bundle is ASCII: the engine counts columns in bytes, and source maps in characters.
+ */
 function bundle(folder, input, scratch) {
   const file = join(scratch, "component.js");
   const meta = join(scratch, "meta.json");
   run("esbuild", [
     `--sourcefile=${ENTRY}`, "--bundle", "--format=esm", "--platform=neutral", "--main-fields=module,main", "--target=es2023",
     `--alias:@portolan/sdk/component=${join(SDK, "src/component.js")}`, `--alias:@portolan/sdk=${join(SDK, "src/index.js")}`,
-    "--external:portolan:*", "--charset=utf8", "--minify-whitespace", "--sourcemap=external", "--sources-content=false", "--log-level=warning",
+    "--external:portolan:*", "--charset=ascii", "--minify-whitespace", "--sourcemap=external", "--sources-content=false", "--log-level=warning",
     "--log-override:duplicate-object-key=error", `--metafile=${meta}`, `--outfile=${file}`,
   ], { cwd: folder, input, stdio: ["pipe", "inherit", "pipe"] }, explainBundling);
   const { outputs } = JSON.parse(readFileSync(meta, "utf8"));

@@ -216,7 +216,7 @@ fn mistakes_in_javascript_are_reported_with_their_lines() {
             "the time of the build",
             "export default capability({",
             "const started = Date.now();\nexport default capability({",
-            "The time is used at the top level, which a build runs once and a source at each call: use it in the run of an action.",
+            "index.js:29: The time is used at the top level, which a build runs once and a source at each call: use it in the run of an action.",
         ),
         (
             "syntax",
