@@ -124,6 +124,7 @@ mod cases {
     mod quotas;
     mod quotas_stored;
     mod random_walks;
+    mod recycled_numbers;
     mod reference;
     mod refusals;
     mod registries;

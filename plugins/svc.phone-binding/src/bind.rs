@@ -3,7 +3,7 @@
 use crate::limits::{CHECKS, LIFETIME, NUMBER_SENDS, RESEND_INTERVAL, count_guess, guess_wait};
 use crate::links::approval_code;
 use crate::phone::{Phone, PhoneError, Scenario, TEST_CODE, parse, scenario};
-use crate::{sending::dispatch, states::*, traffic::Prefixes, types::*};
+use crate::{recycling, sending::dispatch, states::*, traffic::Prefixes, types::*};
 use people_kit::hex;
 use portolan_sdk::contract::AgentCaller;
 use portolan_sdk::{prelude::*, secrets, time::seconds};
@@ -130,6 +130,10 @@ pub(crate) fn check(call: &Call, code: &str, bind_id: Option<String>) -> Result<
         bind.value.stage = right;
         BINDS.save(&mut bind)?;
         prove(&bind.value, caller.test_mode, now)?;
+        match purpose {
+            Purpose::Claim => recycling::ensure_same_person(call, &bind.value)?,
+            Purpose::Change => recycling::record_new_number(&bind.value, now)?,
+        }
         return Ok(bind);
     }
     count_guess(&mut record.value, now);
@@ -211,7 +215,7 @@ pub(crate) fn mac_input(bind_id: &str, code: &str) -> String {
 
 /// Returns the id of the number's record, which is made if there is none. It changes when the keys
 /// of MACs change.
-fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String> {
+pub(crate) fn number_id(call: &Call, caller: &AgentCaller, phone: &Phone) -> Result<String> {
     let subject = match (caller.test_mode, scenario(&phone.e164)) {
         // In test mode this number is the same for all agents, so that there is a person to be
         // linked to.

@@ -12,6 +12,7 @@ mod limits;
 mod links;
 mod phone;
 mod plans;
+mod recycling;
 mod refusals;
 mod sending;
 mod states;
@@ -62,7 +63,7 @@ impl PhoneBinding {
     }
 
     /// Claim the agent with the code that the person received.
-    #[action(access = open, emits = [CLAIMED, LINKED], example = json!({ "code": "424242" }))]
+    #[action(access = open, emits = [CLAIMED, LINKED, NUMBER_PROVED], example = json!({ "code": "424242" }))]
     fn verify(call: &Call, input: CodeInput) -> Result<Verified, BindError> {
         let caller = call.require_agent()?;
         let proved = bind::check(call, input.code.0.trim(), input.bind_id)?;
@@ -102,7 +103,7 @@ impl PhoneBinding {
         };
         Ok(BindStatus {
             state: if caller.owner_id.is_some() { "claimed" } else { "anonymous" },
-            phone_masked: owner.map(|owner| owner.masked),
+            phone_masked: owner.map(|owner| owner.masked).filter(|masked| !masked.is_empty()),
             pending,
             change: next
                 .map(|next| Change { phone_masked: next.masked, effective_at: rfc3339(next.from) }),
@@ -132,6 +133,19 @@ impl PhoneBinding {
         Ok(State { state: "claimed" })
     }
 
+    /// Confirm that the person has proved their number themself.
+    ///
+    /// A number that nobody has proved for 90 days may belong to another person by now. Whoever proves it then
+    /// does not get into the account; its agents get `identity.number_proved`. Ask the person whether it was
+    /// them, and confirm only then: with another code, the new agent or browser gets in. Without a
+    /// confirmation, the number belongs to whoever proves it after a week, with an account of its own, and the
+    /// person keeps this account without a number.
+    #[action(access = write, example = json!({}))]
+    fn confirm_number(call: &Call) -> Result<State, BindError> {
+        recycling::confirm(call, &owner(call.require_agent()?)?)?;
+        Ok(State { state: "claimed" })
+    }
+
     /// Make the agent anonymous again: it can write nothing afterwards.
     ///
     /// If the person has no other agent, their listings are paused.
@@ -156,6 +170,7 @@ impl PhoneBinding {
     #[action(access = internal, callers = ["pairings"], idempotent)]
     fn number(_call: &Call, input: ContactQuery) -> Result<people::Number, BindError> {
         let owner = OWNERS.get(&input.owner_id)?;
+        let owner = owner.filter(|owner| !owner.value.sealed.is_empty());
         let number = owner.map(|owner| bind::number(&owner.value.sealed)).transpose()?;
         Ok(people::Number { number })
     }
@@ -220,7 +235,7 @@ impl PhoneBinding {
     }
 
     /// Sign in the browser that has opened a link. The page of the link calls this, as the agent of the sign-in.
-    #[action(access = internal, emits = [CLAIMED, LINKED])]
+    #[action(access = internal, emits = [CLAIMED, LINKED, NUMBER_PROVED])]
     fn redeem_link(call: &Call, input: LinkSecret) -> Result<SignedIn, BindError> {
         let proved = links::redeem(call, &input.secret.0)?;
         let owner_id = claim(call.require_agent()?, &proved)?.owner_id;
@@ -339,7 +354,7 @@ fn notify(agent_id: &str, owner_id: &str, linked_existing: bool) -> Result<(), H
 fn hold_change(call: &Call, caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let mut owner = owner(caller)?;
     let from = call.now() + HOLD;
-    if !caller.test_mode {
+    if !caller.test_mode && !owner.value.sealed.is_empty() {
         let text = "Your Portolan number is to be changed in 24 hours. If this was not you, tell your agent at once to keep this number.";
         let sent = messages::send(&bind::number(&owner.value.sealed)?, text, Recipient::Known);
         sent.map_err(|unsent| match unsent {

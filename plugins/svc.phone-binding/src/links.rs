@@ -5,6 +5,7 @@
 use crate::{
     bind::{person_key, prove},
     limits::{FORGET_AFTER, LIFETIME},
+    recycling,
     states::Stage,
     types::*,
 };
@@ -84,6 +85,7 @@ pub(crate) fn view(call: &Call, secret: &str) -> Result<LinkView> {
 pub(crate) fn redeem(call: &Call, secret: &str) -> Result<Bind> {
     let bind = find(secret, call.now())?.value;
     prove(&bind, false, call.now())?;
+    recycling::ensure_same_person(call, &bind)?;
     Ok(bind)
 }
 

@@ -44,6 +44,12 @@ pub(crate) enum BindError {
     /// Too many wrong codes. Wait, or let the person open the link of the last message.
     #[refusal(too_many, retryable, keep_writes, next = ask_number(purpose).after_s(wait_s))]
     TooManyAttempts { purpose: Purpose, wait_s: u32 },
+    /// Nobody has proved this number for a long time, so it may belong to another person by now. If it is the same person, let one of their agents call confirm_number, or let them sign in with a passkey. Otherwise try again in a week: the number then gets an account of its own.
+    #[refusal(conflict, keep_writes, next = Next::claim().after_s(wait_s))]
+    NumberInQuarantine { wait_s: u32 },
+    /// There is nothing to confirm: nobody has proved the number who may be another person.
+    #[refusal(conflict, next = status())]
+    NotInQuarantine,
     /// A change of the number is already pending.
     #[refusal(conflict, retryable, next = later(wait_s))]
     ChangeOnHold { wait_s: u32 },

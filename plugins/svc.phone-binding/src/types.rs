@@ -27,6 +27,7 @@ pub(crate) const NUMBERS: Collection<Number> = Collection::new("numbers").nobody
 pub(crate) const BLOCKS: Collection<Block> = Collection::new("blocks").nobody();
 /// The number of a person, keyed by the owner's id.
 pub(crate) const OWNERS: Collection<Owner> = Collection::new("owners")
+    .index("key", &["person_key"])
     .people(&[Person::delete("$id").fields(&[Personal("sealed"), Personal("masked")])]);
 
 pub(crate) const CLAIMED: Event<Claim> = Event::new("identity.claimed");
@@ -55,6 +56,19 @@ pub(crate) struct PasskeysChange {
     pub(crate) change: String,
     /// When it was changed (RFC 3339).
     pub(crate) changed_at: String,
+}
+
+/// Tells a person's agents that somebody has proved the person's number, which nobody had proved for long.
+pub(crate) const NUMBER_PROVED: Event<NumberProof> = Event::new("identity.number_proved");
+
+#[output]
+pub(crate) struct NumberProof {
+    pub(crate) owner_id: String,
+    pub(crate) phone_masked: String,
+    /// When it was proved (RFC 3339).
+    pub(crate) proved_at: String,
+    /// From then on, the number belongs to whoever proves it, unless `confirm_number` was called before.
+    pub(crate) released_at: String,
 }
 
 #[output]
@@ -141,6 +155,10 @@ pub(crate) struct Number {
     pub(crate) person_key: String,
     /// When somebody first proved the number.
     pub(crate) proved_at: Option<u64>,
+    /// When its person last did.
+    pub(crate) last_proved_at: Option<u64>,
+    /// When somebody proved it who may be another person than the one before.
+    pub(crate) quarantined_at: Option<u64>,
     /// When all messages, and all guesses, are available again: see [`Pace`](crate::limits::Pace).
     pub(crate) sends_full_at: u64,
     pub(crate) guesses_full_at: u64,
@@ -179,6 +197,7 @@ pub(crate) struct Slot {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Owner {
     pub(crate) person_key: String,
+    /// Empty, as `masked` is, if the number belongs to another person by now.
     pub(crate) sealed: String,
     pub(crate) masked: String,
     /// A new number, while the holder of the old one can object.

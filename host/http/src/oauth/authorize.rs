@@ -45,7 +45,7 @@ const SCOPE_TEXTS: [(Access, &str); 3] = [
 const TOO_MANY_AGENTS: &str = "not_permitted";
 
 /// The page's text for each error code of a capability.
-const PROBLEMS: [(&str, &str); 13] = [
+const PROBLEMS: [(&str, &str); 14] = [
     (
         "phone_invalid",
         "This is not a mobile number in the international form, such as +1 201 555 0123.",
@@ -65,6 +65,10 @@ const PROBLEMS: [(&str, &str); 13] = [
     (
         "too_many_attempts",
         "There were too many wrong codes. Open the link of the last message from us in this browser, or ask for a new code in a while.",
+    ),
+    (
+        "number_in_quarantine",
+        "Nobody has signed in with this number for a long time, so it may have become another person's. If the account is yours, confirm the number with one of your agents, or sign in with a passkey. Otherwise come back in a week: you then get an account of your own.",
     ),
     ("no_code_sent", "No code was sent. Open the link of the last message from us."),
     ("no_pending_bind", "The code was used, or a newer one was sent. Ask for a new one."),
