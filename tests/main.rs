@@ -11,6 +11,7 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod abuse;
 mod harness;
 
 mod cases {
@@ -112,7 +113,7 @@ mod cases {
     mod personal;
     mod personal_canaries;
     mod personal_hidden;
-    mod plugins;
+    pub mod plugins;
     mod process;
     mod proxies;
     mod publishers;

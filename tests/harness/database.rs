@@ -73,6 +73,16 @@ impl Database {
         }
     }
 
+    /// Returns the size of an SQLite database in bytes, after its write-ahead log was copied into it as far as
+    /// that is possible now.
+    pub async fn size(&self) -> f64 {
+        let Self::Sqlite(file) = self else { panic!("it is not a file") };
+        self.execute("PRAGMA wal_checkpoint(TRUNCATE)").await;
+        let log = file.with_extension("db-wal");
+        let size = |file: &Path| std::fs::metadata(file).map_or(0, |metadata| metadata.len());
+        (size(file) + size(&log)) as f64
+    }
+
     /// Returns which of these texts are in the database.
     pub fn texts_found(&self, texts: &[&str]) -> Vec<String> {
         texts_found(&self.bytes(), texts)

@@ -28,11 +28,17 @@ pub fn component(name: &str) -> Vec<u8> {
     found.unwrap_or_else(|| panic!("{file} is not in {}", folder.display()))
 }
 
+/// Set for a process that a test starts after it has built the guests.
+pub const GUESTS_BUILT: &str = "PORTOLAN_GUESTS_BUILT";
+
 /// Returns the folder of the built guests; the first call builds them.
 pub fn guests() -> &'static Path {
     static GUESTS: OnceLock<PathBuf> = OnceLock::new();
     GUESTS.get_or_init(|| {
         let folder = binary().parent().unwrap().parent().unwrap().join("guests");
+        if std::env::var_os(GUESTS_BUILT).is_some() {
+            return folder;
+        }
         let built = Command::new(env!("CARGO")).args(["xtask", "fixtures"]).output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         folder

@@ -1,0 +1,152 @@
+//! The host that is attacked, and the measurement of an attack.
+
+use crate::{
+    abuse::{attacker::Attacker, cost::Cost, processor::ThreadTimes},
+    harness::{Host, person::messages, time::MINUTE},
+};
+use std::{cell::Cell, time::Duration};
+
+/// The requests of any kind that one address may send in a minute.
+pub const REQUESTS: usize = 3000;
+/// The requests that one address sends in an hour where the host counts none: a thousand in each second.
+pub const UNCOUNTED: usize = 3_600_000;
+/// The minutes of the worst hour: all of a limit is there at its begin, and refills in each minute.
+const MINUTES: u32 = 61;
+
+/// Areas of North America, of which 555 0100 to 555 0199 are reserved for fiction.
+const AREAS: [u16; 40] = [
+    201, 202, 203, 205, 206, 207, 208, 209, 210, 212, 213, 214, 215, 216, 217, 218, 219, 224, 225,
+    228, 301, 302, 303, 304, 305, 307, 308, 309, 310, 312, 313, 314, 315, 316, 317, 318, 319, 320,
+    321, 323,
+];
+
+/// Which part of an hour is carried out. The cost of the rest is computed from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// How often the attack is repeated, and the time in between.
+    windows: u32,
+    step: Duration,
+    /// The number of such windows in an hour for each that is carried out.
+    minutes: f64,
+    /// The number of requests in a window for each that is sent.
+    requests: f64,
+}
+
+impl Pace {
+    /// An attack that is not repeated within an hour, because nothing is left to use up.
+    pub const ONCE: Self = Self { windows: 1, step: Duration::ZERO, minutes: 1.0, requests: 1.0 };
+    /// An attack on a limit for an hour, which refills evenly.
+    pub const HOURLY: Self =
+        Self { windows: 7, step: Duration::from_secs(600), minutes: 1.0, requests: 1.0 };
+    /// An attack on a limit for a minute, all of which are carried out.
+    pub const EACH_MINUTE: Self =
+        Self { windows: MINUTES, step: MINUTE, minutes: 1.0, requests: 1.0 };
+
+    /// An attack on a limit for a minute, of which this number are carried out.
+    pub fn minutes(windows: u32) -> Self {
+        let minutes = f64::from(MINUTES) / f64::from(windows);
+        Self { windows, step: MINUTE, minutes, requests: 1.0 }
+    }
+
+    /// Only this number of windows is carried out, and their cost is that of the hour.
+    pub fn windows(self, windows: u32) -> Self {
+        Self { windows, ..self }
+    }
+
+    /// Each window itself takes this much of the time.
+    pub fn taking(self, time: Duration) -> Self {
+        Self { step: self.step.saturating_sub(time), ..self }
+    }
+
+    /// Only this number of the requests of each window is sent.
+    pub fn sampling(self, sent: usize, of: usize) -> Self {
+        Self { requests: of as f64 / sent as f64, ..self }
+    }
+
+    /// Only this number of the requests of each window is sent, and each writes something.
+    pub fn writing(self, sent: usize, of: usize) -> Self {
+        Self { minutes: self.minutes * of as f64 / sent as f64, ..self }
+    }
+
+    /// A flood of requests that the host does not count, of which this number is sent.
+    pub fn flood(sent: usize) -> Self {
+        Self::ONCE.sampling(sent, UNCOUNTED)
+    }
+}
+
+/// A host under attack.
+pub struct Scene<'a> {
+    pub host: &'a Host,
+    networks: Cell<u8>,
+    numbers: Cell<usize>,
+}
+
+impl<'a> Scene<'a> {
+    pub fn new(host: &'a Host) -> Self {
+        Self { host, networks: Cell::new(0), numbers: Cell::new(0) }
+    }
+
+    /// Returns an attacker in a network where nobody has been before.
+    pub fn attacker(&self) -> Attacker<'a> {
+        self.attackers(1).remove(0)
+    }
+
+    /// Returns attackers at this number of addresses of a network where nobody has been before.
+    pub fn attackers(&self, number: u8) -> Vec<Attacker<'a>> {
+        let network = self.networks.get() + 1;
+        self.networks.set(network);
+        (1..=number).map(|number| Attacker::new(self.host, network, number)).collect()
+    }
+
+    /// Returns a phone number of fiction that nobody has had before, each in a block of its own.
+    pub fn number(&self) -> String {
+        let number = self.numbers.get();
+        self.numbers.set(number + 1);
+        format!("+1{}55501{:02}", AREAS[number % AREAS.len()], number / AREAS.len())
+    }
+
+    /// Carries out an attack window by window; returns what it costs in an hour.
+    pub async fn measure(&self, pace: Pace, window: impl AsyncFnMut()) -> Cost {
+        self.measure_until(pace, window, async || self.host.wait_until_settled().await).await
+    }
+
+    /// The same for an attack after which something stays due.
+    pub async fn measure_unsettled(&self, pace: Pace, window: impl AsyncFnMut()) -> Cost {
+        self.measure_until(pace, window, async || ()).await
+    }
+
+    async fn measure_until(
+        &self,
+        pace: Pace,
+        mut window: impl AsyncFnMut(),
+        settled: impl AsyncFn(),
+    ) -> Cost {
+        settled().await;
+        let (before, threads) = (self.spent().await, ThreadTimes::now());
+        for number in 0..pace.windows {
+            if number > 0 {
+                self.host.advance(pace.step).await;
+            }
+            window().await;
+        }
+        settled().await;
+        let cpu = ThreadTimes::now().since(&threads);
+        let spent = Cost { cpu, ..self.spent().await - before };
+        spent.scaled(pace.minutes, pace.requests)
+    }
+
+    /// Returns what the host has spent since its start.
+    async fn spent(&self) -> Cost {
+        let messages = messages(self.host, 0).await.len() as f64;
+        let metrics = self.host.operate("/metrics").await.text;
+        let lines = metrics.lines();
+        let spending = lines.filter(|line| line.starts_with("portolan_text_message_spending"));
+        let price = spending.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).sum();
+        Cost { bytes: self.host.database().size().await, messages, price, ..Cost::default() }
+    }
+
+    /// Returns the value of a metric.
+    pub async fn metric(&self, name: &str) -> u64 {
+        self.host.metric(name).await
+    }
+}
