@@ -170,7 +170,7 @@ async fn wide_bodies(scene: &Scene<'_>) -> Cost {
     for number in 0..20_000 {
         fields[format!("f{number}")] = json!(1);
     }
-    let list = json!({ "action": "search", "query": "x", "filters": vec![json!({}); 60_000] });
+    let list = json!({ "action": "search", "q": "x", "filters": vec![json!({}); 60_000] });
     let bodies = [fields.to_string(), list.to_string()];
     let pace = Pace::minutes(2).sampling(SENT, CALLS);
     let send = async |number: usize| {
@@ -256,14 +256,14 @@ async fn calls_of_all(
 async fn searches(scene: &Scene<'_>) -> Cost {
     let words = ["room", "engineer", "a", "claim phone", "the of and to in is"];
     let search = |number: usize| {
-        let query = words[number % words.len()];
+        let words = words[number / 3 % words.len()];
         match number % 3 {
-            0 => ("faq_search", json!({ "action": "search", "query": query })),
-            1 => ("agent_listings", json!({ "action": "search", "query": query })),
-            _ => ("svc.status", json!({})),
+            0 => ("faq_search", json!({ "action": "search", "query": words })),
+            1 => ("agent_listings", json!({ "action": "search", "q": words, "facets": true })),
+            _ => ("map_search", json!({ "action": "search", "q": words, "facets": true })),
         }
     };
-    calls_of_all(scene, 120, &[200, 400], search).await
+    calls_of_all(scene, 120, &[200], search).await
 }
 
 async fn long_calls(scene: &Scene<'_>) -> Cost {

@@ -173,7 +173,8 @@ async fn unknown_paths(scene: &Scene<'_>) -> Cost {
     const SENT: usize = 200;
     let attacker = scene.attacker();
     let long = format!("/{}", "a/".repeat(6_000));
-    let paths = ["/.git/config", "/admin", "/v1/../status", "/%00", "/v1/capabilities", &long];
+    let paths =
+        ["/.git/config", "/admin", "/v1/../status", "/%00", "/v1/capabilities", long.as_str()];
     let methods = ["GET", "POST", "DELETE", "PATCH", "TRACE", "PROPFIND"]
         .map(|name| Method::from_bytes(name.as_bytes()).unwrap());
     let send = async |number: usize| {

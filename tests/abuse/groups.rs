@@ -26,7 +26,7 @@ pub const MESSAGES: Group =
 pub const MCP: Group =
     Group { test: "abuse::mcp_costs_little", options: mcp::options, rows: mcp::ROWS };
 pub const CALLS: Group =
-    Group { test: "abuse::calls_cost_little", options: mcp::options, rows: calls::ROWS };
+    Group { test: "abuse::calls_cost_little", options: documents::options, rows: calls::ROWS };
 pub const EVENTS: Group =
     Group { test: "abuse::events_cost_little", options: small, rows: events::ROWS };
 pub const PRIVATE: Group = Group {

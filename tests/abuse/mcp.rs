@@ -116,7 +116,7 @@ impl<'a> Client<'a> {
     async fn send(&self, headers: &[(&str, &str)], body: String) -> Reply {
         let bearer = format!("Bearer {}", self.token);
         let own = [BOTH, ("content-type", "application/json"), ("authorization", &*bearer)];
-        self.attacker.send(Method::POST, "/mcp", &[&own, headers].concat(), Some(body)).await
+        self.attacker.send(Method::POST, "/mcp", &[&own[..], headers].concat(), Some(body)).await
     }
 
     /// Sends a request in the revision without sessions.

@@ -64,8 +64,9 @@ impl Group {
         test.args([self.test, "--exact", "--nocapture", "--test-threads=1"]).env(ALONE, "1");
         test.env(GUESTS_BUILT, "1");
         let output = test.stdin(Stdio::null()).output().unwrap();
-        let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into());
-        let text: String = text.concat();
+        let text =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+        let text = text.concat();
         assert!(output.status.success(), "{text}");
         println!("{text}");
     }
