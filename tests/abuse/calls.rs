@@ -105,7 +105,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has the longest listings checked and not stored",
         before: "–",
         outcome: "429 after 20 writes a minute; nothing is stored",
-        bound: Bound::new(1, 60),
+        bound: Bound::new(1, 120),
         attack: |scene| Box::pin(dry_runs(scene)),
     },
     Row {

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// The longest text of two parts in the letters of a short message.
 const TWO_PARTS: usize = 306;
+/// The time after which an agent may ask for another code.
+const PAUSE: Duration = Duration::from_secs(31);
 
 pub fn options() -> Options {
     let settings = "[text_messages]\nprices = { \"+44\" = 0.5 }\n";
@@ -115,12 +117,11 @@ async fn strange_numbers(scene: &Scene<'_>) -> Cost {
             let token = &agents[number % agents.len()];
             attacker.call(token, BINDING, &bind(&scene.number())).await
         };
-        for _ in 0..2 {
-            all_answered(agents.len(), &[200, 429], ask).await;
-            scene.host.advance(MINUTE).await;
-        }
+        all_answered(agents.len(), &[200, 429], ask).await;
+        scene.host.advance(PAUSE).await;
+        all_answered(agents.len(), &[200, 429], ask).await;
     };
-    scene.measure(Pace::HOURLY.taking(2 * MINUTE), attack).await
+    scene.measure(Pace::HOURLY.taking(PAUSE), attack).await
 }
 
 async fn rented_block(scene: &Scene<'_>) -> Cost {

@@ -15,13 +15,16 @@ pub async fn connect(host: &Host, from: IpAddr) -> TcpStream {
     socket.connect(address).await.unwrap()
 }
 
-/// Writes bytes and returns everything that is answered until the host closes the connection. The host may
-/// close it before everything is written.
-pub async fn exchange(host: &Host, from: IpAddr, bytes: &[u8]) -> String {
+/// Writes bytes, ends the writing if `ends`, and returns everything that is answered until the host closes the
+/// connection. The host may close it before everything is written.
+pub async fn exchange(host: &Host, from: IpAddr, bytes: &[u8], ends: bool) -> String {
     let (mut read, mut write) = connect(host, from).await.into_split();
     let writing = async {
         let _written = write.write_all(bytes).await;
-        let _ended = write.shutdown().await;
+        // A host that sees the end does not answer further requests.
+        if ends {
+            let _ended = write.shutdown().await;
+        }
     };
     let mut answer = Vec::new();
     let reading = async {

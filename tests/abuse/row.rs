@@ -74,6 +74,7 @@ impl Group {
     async fn attempt_all(&self) -> Vec<(&'static str, Cost)> {
         let host = Host::start((self.options)()).await;
         let (scene, household) = (Scene::new(&host), Household::new(&host).await);
+        scene.wait_until_at_rest().await;
         let attacks = async {
             let (mut costs, mut faults) = (Vec::new(), Vec::new());
             for row in self.rows {

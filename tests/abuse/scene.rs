@@ -13,6 +13,9 @@ pub const UNCOUNTED: usize = 3_600_000;
 /// The minutes of the worst hour: all of a limit is there at its begin, and refills in each minute.
 const MINUTES: u32 = 61;
 
+/// The time without a change of the database after which a host is at rest.
+const REST: Duration = Duration::from_secs(1);
+
 /// Areas of North America, of which 555 0100 to 555 0199 are reserved for fiction.
 const AREAS: [u16; 40] = [
     201, 202, 203, 205, 206, 207, 208, 209, 210, 212, 213, 214, 215, 216, 217, 218, 219, 224, 225,
@@ -37,7 +40,7 @@ impl Pace {
     pub const ONCE: Self = Self { windows: 1, step: Duration::ZERO, minutes: 1.0, requests: 1.0 };
     /// An attack on a limit for an hour, which refills evenly.
     pub const HOURLY: Self =
-        Self { windows: 7, step: Duration::from_secs(600), minutes: 1.0, requests: 1.0 };
+        Self { windows: 7, step: Duration::from_secs(590), minutes: 1.0, requests: 1.0 };
     /// An attack on a limit for a minute, all of which are carried out.
     pub const EACH_MINUTE: Self =
         Self { windows: MINUTES, step: MINUTE, minutes: 1.0, requests: 1.0 };
@@ -103,6 +106,19 @@ impl<'a> Scene<'a> {
         let number = self.numbers.get();
         self.numbers.set(number + 1);
         format!("+1{}55501{:02}", AREAS[number % AREAS.len()], number / AREAS.len())
+    }
+
+    /// Waits until the host has written what it writes after its start.
+    pub async fn wait_until_at_rest(&self) {
+        let (database, mut before) = (self.host.database(), 0.0);
+        loop {
+            let size = database.size().await;
+            if size == before {
+                return;
+            }
+            before = size;
+            tokio::time::sleep(REST).await;
+        }
     }
 
     /// Carries out an attack window by window; returns what it costs in an hour.

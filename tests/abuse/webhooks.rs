@@ -187,7 +187,7 @@ async fn redirects(scene: &Scene<'_>) -> Cost {
     let attack = async || {
         let token = attacker.claimed("own_redirects").await;
         let created =
-            create(&attacker, &token, &format!("http://127.0.0.1:{}/", server.port)).await;
+            create(&attacker, &token, &format!("http://localhost:{}/", server.port)).await;
         assert_eq!(created.status, 200, "{}", created.text);
         wait_for_a_request(&server).await;
     };
@@ -227,7 +227,7 @@ async fn silent(scene: &Scene<'_>) -> Cost {
     let attack = async || {
         let token = attacker.claimed("own_silent").await;
         for number in 0..7 {
-            let url = format!("http://127.0.0.1:{}/{number}", server.port);
+            let url = format!("http://localhost:{}/{number}", server.port);
             let created = create(&attacker, &token, &url).await;
             let expected = if number < 5 { 200 } else { 409 };
             assert_eq!(created.status.as_u16(), expected, "{}", created.text);
@@ -236,7 +236,7 @@ async fn silent(scene: &Scene<'_>) -> Cost {
         // Another agent's webhook is not kept waiting.
         let other = Server::plain(|request| answer_challenge(request)).await;
         let token = attacker.claimed("own_answering").await;
-        create(&attacker, &token, &format!("http://127.0.0.1:{}/", other.port)).await;
+        create(&attacker, &token, &format!("http://localhost:{}/", other.port)).await;
         wait_for_a_request(&other).await;
     };
     let cost = scene.measure_unsettled(Pace::ONCE, attack).await;
@@ -250,7 +250,7 @@ async fn endless(scene: &Scene<'_>) -> Cost {
     let server = Server::plain(move |_| Some(response("200 OK", "", &body))).await;
     let attack = async || {
         let token = attacker.claimed("own_endless").await;
-        create(&attacker, &token, &format!("http://127.0.0.1:{}/", server.port)).await;
+        create(&attacker, &token, &format!("http://localhost:{}/", server.port)).await;
         wait_for_a_request(&server).await;
     };
     let cost = scene.measure(Pace::ONCE, attack).await;

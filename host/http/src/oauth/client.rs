@@ -23,6 +23,9 @@ const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer
 pub(super) const NO_STORE: [(HeaderName, &str); 2] =
     [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
 
+/// The maximum number of parameters. No request of a client has nearly as many.
+const MAX_PARAMETERS: usize = 100;
+
 pub(super) type Form = HashMap<String, String>;
 
 /// An error response of an endpoint for clients.
@@ -140,6 +143,10 @@ pub(super) fn form(
 /// Parses the parameters of a form or a query.
 pub(crate) fn parameters(text: &[u8]) -> Result<Form, OAuthError> {
     let invalid = |text| OAuthError::new("invalid_request", text);
+    // Nobody is known yet whom the time for parsing could be charged to.
+    if text.iter().filter(|byte| **byte == b'&').count() >= MAX_PARAMETERS {
+        return Err(invalid("there are too many parameters"));
+    }
     let pairs: Vec<(String, String)> =
         serde_urlencoded::from_bytes(text).map_err(|_| invalid("the parameters are malformed"))?;
     let mut form = Form::new();
