@@ -27,7 +27,7 @@ use portolan_identity::{
     AuthorizationError, AuthorizationRequest, IdentityError, OAuthError, SignInProgress,
 };
 use portolan_vocabulary::{Access, ErrorCode, Failure, OwnedAgent};
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use url::Url;
 
 /// The path of every page after the first.
@@ -283,7 +283,7 @@ pub(crate) async fn submit_step(
             Ok(None) => Err(Failure::new(ErrorCode::AuthenticationRequired)),
             Err(error) => Err(error.into()),
         },
-        "allow" => match allow(&app, &cookies, &progress).await {
+        "allow" => match allow(&app, &cookies, &progress, address).await {
             Ok(response) => return response,
             Err(failure) => Err(failure),
         },
@@ -331,7 +331,10 @@ async fn allow(
     app: &App,
     cookies: &Cookies<'_>,
     progress: &SignInProgress,
+    address: Option<IpAddr>,
 ) -> Result<Response, Failure> {
+    // Each consent stores a code.
+    app.host.rates.count_page_view(address)?;
     let Some(session) = find_session(app, cookies).await? else {
         // The session has ended meanwhile: the next page asks for the phone again.
         return Err(Failure::new(ErrorCode::AuthenticationRequired));

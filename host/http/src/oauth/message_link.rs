@@ -169,6 +169,7 @@ pub(crate) async fn show_approval(
 /// Claims the agent that the page has named, or signs the person out.
 pub(crate) async fn submit_approval(
     State(app): State<Arc<App>>,
+    ClientAddress(address): ClientAddress,
     jar: CookieJar,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
@@ -178,6 +179,9 @@ pub(crate) async fn submit_approval(
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
     match field("step") {
         "approve" => {
+            if let Err(failure) = app.host.rates.count_page_view(address) {
+                return failed(&failure);
+            }
             let session = match require_session(&app, &cookies, SIGN_IN, APPROVAL_PATH).await {
                 Ok(session) => session,
                 Err(page) => return *page,
