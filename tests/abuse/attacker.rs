@@ -8,7 +8,6 @@ use reqwest::{Client, ClientBuilder, Method};
 use serde_json::{Value, json};
 use std::net::{IpAddr, Ipv4Addr};
 
-pub const ALL: &str = "svc.read svc.write svc.events";
 pub const BINDING: &str = "svc.phone-binding";
 pub const JSON: (&str, &str) = ("content-type", "application/json");
 pub const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");

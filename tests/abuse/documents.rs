@@ -131,7 +131,7 @@ async fn compressed(scene: &Scene<'_>) -> Cost {
 }
 
 async fn conditional(scene: &Scene<'_>) -> Cost {
-    const SENT: usize = 100;
+    const SENT: usize = 400;
     let attacker = scene.attacker();
     let tags = (0..690).map(|number| format!("W/\"{number:032}\"")).collect::<Vec<_>>().join(",");
     let paths = ["/openapi.json", "/v1/capabilities", "/map/data/sf-live-targets.json", "/map/"];
@@ -159,13 +159,13 @@ async fn discovery(scene: &Scene<'_>) -> Cost {
 }
 
 async fn feeds(scene: &Scene<'_>) -> Cost {
-    const SENT: usize = 990;
+    const SENT: usize = 3_960;
     let paths = DOCUMENTS.map(|(path, ..)| path);
     read(scene, Pace::flood(SENT), SENT, &paths, "br").await
 }
 
 async fn map(scene: &Scene<'_>) -> Cost {
-    const SENT: usize = 600;
+    const SENT: usize = 2_400;
     read(scene, Pace::flood(SENT), SENT, &["/map/"], "br").await
 }
 
@@ -222,7 +222,7 @@ async fn forwarded(scene: &Scene<'_>) -> Cost {
 }
 
 async fn refused(scene: &Scene<'_>) -> Cost {
-    const SENT: usize = 1_000;
+    const SENT: usize = 3_000;
     let attacker = scene.attacker();
     let request = async |_| attacker.get("/healthz").await;
     let allowed = until_refused(2 * REQUESTS, request).await;

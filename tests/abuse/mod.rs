@@ -23,64 +23,68 @@ mod scene;
 mod tokens;
 mod webhooks;
 
-use reference::record;
+/// Tries the rows of a group. Those that do not hold their bound yet may cost more.
+fn run(group: &row::Group) {
+    let is_open = |name: &str| groups::open_cause(name).is_some();
+    group.run(is_open, reference::record);
+}
 
 #[test]
 fn registrations_cost_little() {
-    groups::REGISTRATIONS.run(record);
+    run(&groups::REGISTRATIONS);
 }
 
 #[test]
 fn tokens_cost_little() {
-    groups::TOKENS.run(record);
+    run(&groups::TOKENS);
 }
 
 #[test]
 fn pages_cost_little() {
-    groups::PAGES.run(record);
+    run(&groups::PAGES);
 }
 
 #[test]
 fn messages_cost_little() {
-    groups::MESSAGES.run(record);
+    run(&groups::MESSAGES);
 }
 
 #[test]
 fn mcp_costs_little() {
-    groups::MCP.run(record);
+    run(&groups::MCP);
 }
 
 #[test]
 fn calls_cost_little() {
-    groups::CALLS.run(record);
+    run(&groups::CALLS);
 }
 
 #[test]
 fn events_cost_little() {
-    groups::EVENTS.run(record);
+    run(&groups::EVENTS);
 }
 
 #[test]
 fn private_addresses_are_out_of_reach() {
-    groups::PRIVATE.run(record);
+    run(&groups::PRIVATE);
 }
 
 #[test]
 fn webhooks_cost_little() {
-    groups::WEBHOOKS.run(record);
+    run(&groups::WEBHOOKS);
 }
 
 #[test]
 fn documents_cost_little() {
-    groups::DOCUMENTS.run(record);
+    run(&groups::DOCUMENTS);
 }
 
 #[test]
 fn connections_cost_little() {
-    groups::CONNECTIONS.run(record);
+    run(&groups::CONNECTIONS);
 }
 
 #[test]
 fn the_operators_address_is_closed() {
-    groups::OPERATOR.run(record);
+    run(&groups::OPERATOR);
 }

@@ -66,11 +66,6 @@ impl Pace {
         Self { requests: of as f64 / sent as f64, ..self }
     }
 
-    /// Only this number of the requests of each window is sent, and each writes something.
-    pub fn writing(self, sent: usize, of: usize) -> Self {
-        Self { minutes: self.minutes * of as f64 / sent as f64, ..self }
-    }
-
     /// A flood of requests that the host does not count, of which this number is sent.
     pub fn flood(sent: usize) -> Self {
         Self::ONCE.sampling(sent, UNCOUNTED)

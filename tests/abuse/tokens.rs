@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "large forms",
         abuse: "sends forms of 250 KB with tens of thousands of parameters",
-        before: "–",
+        before: "1,399 s of CPU",
         outcome: "400",
         bound: Bound::new(1, 300),
         attack: |scene| Box::pin(large_forms(scene)),
