@@ -286,7 +286,7 @@ async fn consents(scene: &Scene<'_>) -> Cost {
             }
             codes += 1;
         }
-        assert!((100..=PAGE_VIEWS + 30).contains(&codes), "{codes}");
+        assert!((1..=PAGE_VIEWS + 30).contains(&codes), "{codes}");
     };
     scene.measure(Pace::minutes(2), attack).await
 }

@@ -16,6 +16,9 @@ const MINUTES: u32 = 61;
 /// The time without a change of the database after which a host is at rest.
 const REST: Duration = Duration::from_secs(1);
 
+/// A time in which the host shares what was used of each limit with other nodes.
+const EXCHANGE: Duration = Duration::from_secs(2);
+
 /// Areas of North America, of which 555 0100 to 555 0199 are reserved for fiction.
 const AREAS: [u16; 40] = [
     201, 202, 203, 205, 206, 207, 208, 209, 210, 212, 213, 214, 215, 216, 217, 218, 219, 224, 225,
@@ -136,7 +139,10 @@ impl<'a> Scene<'a> {
         let (before, threads) = (self.spent().await, ThreadTimes::now());
         for number in 0..pace.windows {
             if number > 0 {
-                self.host.advance(pace.step).await;
+                // The host counts what was used before the time moves on.
+                self.host.advance(EXCHANGE).await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                self.host.advance(pace.step.saturating_sub(EXCHANGE)).await;
             }
             window().await;
         }
