@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks about tokens that do not exist",
         before: "–",
         outcome: "`active: false`; 429 after 60 a minute",
-        bound: Bound::new(1, 60),
+        bound: Bound::new(3, 60),
         attack: |scene| Box::pin(introspections(scene)),
     },
     Row {
