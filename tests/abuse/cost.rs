@@ -105,15 +105,16 @@ impl Bound {
     }
 
     /// Returns what is wrong with a cost: each part that is above the bound.
-    pub fn faults(&self, cost: &Cost) -> Vec<String> {
+    pub fn faults(&self, cost: &Cost, with_processors: bool) -> Vec<String> {
+        let processors = ("s", cost.cpu.as_secs_f64(), f64::from(self.cpu_s));
         let parts = [
             ("MB", cost.bytes / MEGABYTE, f64::from(self.megabytes)),
-            ("s", cost.cpu.as_secs_f64(), f64::from(self.cpu_s)),
             ("messages", cost.messages, f64::from(self.messages)),
             ("requests", cost.outgoing as f64, self.outgoing as f64),
             ("held", cost.held as f64, self.held as f64),
         ];
-        let above = parts.iter().filter(|(_, cost, bound)| cost > bound);
+        let parts = parts.into_iter().chain(with_processors.then_some(processors));
+        let above = parts.filter(|(_, cost, bound)| cost > bound);
         above.map(|(unit, cost, bound)| format!("{cost:.1} {unit}, not {bound}")).collect()
     }
 }
