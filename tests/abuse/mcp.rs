@@ -275,7 +275,7 @@ async fn strange_sessions(scene: &Scene<'_>) -> Cost {
     let client = Client::new(&attacker).await;
     let guess = async |number: usize| {
         let guessed = format!("00000000-0000-4000-8000-{number:012}");
-        let session = if number % 2 == 0 { &session } else { &guessed };
+        let session = if number.is_multiple_of(2) { &session } else { &guessed };
         client.send_in(session, message("tools/list", &json!({}))).await
     };
     let pace = Pace::minutes(2).sampling(SENT, REQUESTS);

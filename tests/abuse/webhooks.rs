@@ -180,7 +180,7 @@ async fn challenges(scene: &Scene<'_>) -> Cost {
 
 async fn redirects(scene: &Scene<'_>) -> Cost {
     let attacker = scene.attacker();
-    let behind = Server::plain(|request| answer_challenge(request)).await;
+    let behind = Server::plain(answer_challenge).await;
     let location = format!("location: http://127.0.0.1:{}/keys/rotate\r\n", behind.port);
     let server =
         Server::plain(move |_| Some(response("307 Temporary Redirect", &location, ""))).await;
@@ -234,7 +234,7 @@ async fn silent(scene: &Scene<'_>) -> Cost {
         }
         wait_for_a_request(&server).await;
         // Another agent's webhook is not kept waiting.
-        let other = Server::plain(|request| answer_challenge(request)).await;
+        let other = Server::plain(answer_challenge).await;
         let token = attacker.claimed("own_answering").await;
         create(&attacker, &token, &format!("http://localhost:{}/", other.port)).await;
         wait_for_a_request(&other).await;

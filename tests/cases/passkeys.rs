@@ -3,7 +3,9 @@
 use crate::harness::{
     Host,
     inbox::Reader,
-    oauth::{ADA, BOB, challenge, parameters, public_client, query},
+    oauth::{
+        ADA, BOB, assert_oauth_error, challenge, parameters, post, public_client, query, redemption,
+    },
     operators::run,
     passkeys::{Authenticator, ORIGIN, Request, add, host, passkey_id, submit},
     person::{Page, Person, code, messages},
@@ -209,6 +211,79 @@ async fn only_who_signed_in_just_now_changes_passkeys_and_the_agents_learn_of_it
     }
     assert!(ada.open(ACCOUNT).await.reply.text.contains("Laptop"));
     assert_eq!(changes().await, ["added"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_passkey_ends_what_the_number_alone_has_reached() {
+    let host = host().await;
+    let client = public_client(&host).await;
+    let path = query(&parameters(&client, &challenge()));
+    let (mut ada, mut thief) = (Person::new(&host), Person::new(&host));
+    let consent = thief.sign_in(&path, ADA).await;
+    let redirected = thief.submit(&consent, "allow", &[]).await.redirect_parameters();
+    ada.sign_in(&path, ADA).await;
+    add(&mut ada, "Laptop").await;
+    assert_eq!(thief.open(ACCOUNT).await.reply.status, 401);
+    let redeemed = redemption(&client, &redirected["code"]);
+    let refused = post(&host, "/oauth/token", &redeemed, None).await;
+    assert_oauth_error(&refused, 400, "invalid_grant");
+    // A second one ends nothing.
+    let mut phone = Person::new(&host);
+    phone.cookies = ada.cookies.clone();
+    add(&mut ada, "Phone").await;
+    assert_eq!(phone.open(ACCOUNT).await.reply.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passkey_of_a_thief_does_not_outlive_signing_out_everywhere() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let (mut ada, mut thief) = (Person::new(&host), Person::new(&host));
+    thief.sign_in(&path, ADA).await;
+    let mut thiefs = add(&mut thief, "Mine").await;
+    assert_eq!(ada.sign_in(&path, ADA).await.heading, "Now your passkey");
+    // One of the person's agents does the same.
+    let page = thief.open(ACCOUNT).await;
+    submit(&mut thief, ACCOUNT, &page, &[("step", "sign_out_everywhere")]).await;
+    let page = start(&mut thief, ACCOUNT).await;
+    let page = answer(&mut thief, &page, &mut thiefs).await;
+    assert_eq!(page.reply.status, 401, "{}", page.reply.text);
+    let page = ada.sign_in(&path, ADA).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_passkey_that_does_not_count_signs_in_and_one_that_verifies_nobody_does_not() {
+    let host = host().await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&authorize(&host).await, ADA).await;
+    let mut passkey = add(&mut ada, "Laptop").await;
+    passkey.counts = false;
+    for _ in 0..2 {
+        let mut elsewhere = Person::new(&host);
+        let page = start(&mut elsewhere, ACCOUNT).await;
+        assert_eq!(answer(&mut elsewhere, &page, &mut passkey).await.reply.status, 200);
+    }
+    passkey.verifies = false;
+    let mut elsewhere = Person::new(&host);
+    let page = start(&mut elsewhere, ACCOUNT).await;
+    assert_eq!(answer(&mut elsewhere, &page, &mut passkey).await.reply.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sign_in_goes_on_at_a_page_of_this_host_only() {
+    let host = host().await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&authorize(&host).await, ADA).await;
+    let mut passkey = add(&mut ada, "Laptop").await;
+    for next in ["https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example"] {
+        let mut elsewhere = Person::new(&host);
+        let page = elsewhere.open(ACCOUNT).await;
+        let fields = [("step", "start"), ("next", next)];
+        let page = submit(&mut elsewhere, "/passkey", &page, &fields).await;
+        let page = answer(&mut elsewhere, &page, &mut passkey).await;
+        assert_eq!(page.heading, "What can act for you", "{next}: {}", page.reply.text);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

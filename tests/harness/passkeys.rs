@@ -90,6 +90,10 @@ pub struct Authenticator {
     user: Value,
     uses: u32,
     pub origin: String,
+    /// Whether it counts its uses. A passkey that is on several devices does not.
+    pub counts: bool,
+    /// Whether it verifies its user.
+    pub verifies: bool,
 }
 
 impl Authenticator {
@@ -98,7 +102,8 @@ impl Authenticator {
         let key = SigningKey::from_bytes(&portolan_vocabulary::entropy::<32>().into()).unwrap();
         let id = portolan_vocabulary::entropy::<16>().to_vec();
         let user = request.options["user"]["id"].clone();
-        let this = Self { key, id, user, uses: 0, origin: origin.to_owned() };
+        let origin = origin.to_owned();
+        let this = Self { key, id, user, uses: 0, origin, counts: true, verifies: true };
         let mut data = this.data(HAS_CREDENTIAL);
         data.extend([0; 16]);
         data.extend(u16::try_from(this.id.len()).unwrap().to_be_bytes());
@@ -118,7 +123,7 @@ impl Authenticator {
 
     /// Uses the passkey. Returns the credential that the browser sends.
     pub fn answer(&mut self, request: &Request) -> String {
-        self.uses += 1;
+        self.uses += u32::from(self.counts);
         let data = self.data(0);
         let client = self.client_data("webauthn.get", &request.options["challenge"]);
         let signed = [&data[..], &Sha256::digest(&client)].concat();
@@ -134,7 +139,8 @@ impl Authenticator {
     fn data(&self, flags: u8) -> Vec<u8> {
         let domain = Url::parse(&self.origin).unwrap().domain().unwrap().to_owned();
         let mut data = Sha256::digest(domain).to_vec();
-        data.push(USER_PRESENT | USER_VERIFIED | flags);
+        let verified = if self.verifies { USER_VERIFIED } else { 0 };
+        data.push(USER_PRESENT | verified | flags);
         data.extend(self.uses.to_be_bytes());
         data
     }

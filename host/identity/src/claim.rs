@@ -24,7 +24,8 @@ const NAME_CHARACTERS: usize = 100;
 const PERSON_KEY_BYTES: usize = 100;
 /// The time in which an approved agent is claimed.
 const APPROVAL_MS: u64 = 60_000;
-const APPROVAL_NEEDED: &str = "the person has passkeys, so they approve the agent in a browser";
+/// The text of the error for an agent that needs an approval; part of the contract.
+const APPROVAL_NEEDED: &str = "passkey required";
 
 impl People for Identity {
     fn claim<'a>(

@@ -31,6 +31,8 @@ const PASSKEYS: usize = 10;
 const CEREMONY_MS: u64 = 5 * 60 * 1000;
 /// The age up to which a session may change passkeys: a stolen cookie must not become a way in that lasts.
 const FRESH_MS: u64 = 10 * 60 * 1000;
+/// The age up to which a passkey is removed when its person is signed out everywhere.
+const YOUNG_MS: u64 = 24 * 3600 * 1000;
 const NAME_CHARACTERS: usize = 60;
 const OWNER_PREFIX: &str = "own_";
 
@@ -116,7 +118,7 @@ impl Identity {
         self.ensure_fresh(session)?;
         let mut unit = self.unit();
         let (owner, _) = self.load_owner(&mut unit, &session.owner_id).await?;
-        if owner.passkeys.len() >= PASSKEYS {
+        if self.valid_passkeys(&owner).count() >= PASSKEYS {
             return Err(IdentityError::TooManyPasskeys { maximum: PASSKEYS });
         }
         let known = self.valid_passkeys(&owner).map(|passkey| passkey.key.cred_id().clone());
@@ -157,9 +159,14 @@ impl Identity {
         let id = encode_id(key.cred_id());
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
-            let (mut owner, revision) = self.load_owner(&mut unit, &session.owner_id).await?;
+            let (mut owner, revision) = self.load_listed(&mut unit, session).await?;
+            // Those of an earlier address of this host never work again.
+            owner.passkeys.retain(|passkey| passkey.relying_party == party.id);
             if owner.passkeys.len() >= PASSKEYS {
                 return Err(IdentityError::TooManyPasskeys { maximum: PASSKEYS });
+            }
+            if owner.passkeys.is_empty() {
+                self.end_other_sessions(&mut unit, &mut owner, &session.id).await?;
             }
             owner.passkeys.retain(|passkey| passkey.id() != id);
             owner.passkeys.push(PasskeyRecord {
@@ -183,7 +190,7 @@ impl Identity {
         self.ensure_fresh(session)?;
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
-            let (mut owner, revision) = self.load_owner(&mut unit, &session.owner_id).await?;
+            let (mut owner, revision) = self.load_listed(&mut unit, session).await?;
             let Some(place) = owner.passkeys.iter().position(|passkey| passkey.id() == id) else {
                 return Ok(());
             };
@@ -210,6 +217,8 @@ impl Identity {
             }
             let change = (AuthAction::PasskeyRemoved, "removed", owner_id);
             self.write_passkeys(&mut unit, owner_id, (owner, revision), change).await?;
+            // Whoever has the lost devices may be signed in.
+            self.sign_out_owner(&mut unit, owner_id).await?;
             if commit(unit).await? {
                 return Ok(count);
             }
@@ -307,7 +316,10 @@ impl Identity {
             let used =
                 owner.passkeys.iter_mut().find(|passkey| passkey.key.cred_id() == result.cred_id());
             let passkey = used.ok_or(IdentityError::PasskeyUnknown)?;
-            passkey.key.update_credential(result);
+            // The ceremony may have begun before another use: a counter that is behind is that of a copy.
+            if passkey.key.update_credential(result) == Some(false) && result.counter() > 0 {
+                return Err(IdentityError::PasskeyRefused("the counter is behind".to_owned()));
+            }
             passkey.last_used_at = Some(now);
             let name = passkey.name.clone();
             let expect = Expectation::Revision(revision);
@@ -319,8 +331,35 @@ impl Identity {
         Err(StateError::Conflict.into())
     }
 
-    /// Writes the changed passkeys of an owner, and sets a timer for the capability that verifies phones, which
-    /// notifies the person's agents.
+    /// Loads the owner of a session that has not ended.
+    async fn load_listed(
+        &self,
+        unit: &mut Unit,
+        session: &Session,
+    ) -> Result<(OwnerRecord, u64), IdentityError> {
+        let (owner, revision) = self.load_owner(unit, &session.owner_id).await?;
+        match owner.sessions.contains(&session.id) {
+            true => Ok((owner, revision)),
+            false => Err(IdentityError::SessionEnded),
+        }
+    }
+
+    /// Ends what was reached by the number alone before there was a passkey: the other sessions, and the
+    /// authorization codes that no client has redeemed.
+    async fn end_other_sessions(
+        &self,
+        unit: &mut Unit,
+        owner: &mut OwnerRecord,
+        kept: &str,
+    ) -> Result<(), StateError> {
+        for session in owner.sessions.extract_if(.., |session| session != kept) {
+            unit.delete(&self.records.sessions, &session, Expectation::Any).await?;
+        }
+        owner.sign_outs += 1;
+        Ok(())
+    }
+
+    /// Writes the changed passkeys of an owner, and records the change.
     async fn write_passkeys(
         &self,
         unit: &mut Unit,
@@ -330,14 +369,42 @@ impl Identity {
     ) -> Result<(), StateError> {
         let expect = Expectation::Revision(revision);
         write(unit, &self.records.owners, owner_id, &owner, expect).await?;
+        self.record_change(unit, owner_id, owner.is_of_test_mode(), (action, change, id));
+        Ok(())
+    }
+
+    /// Removes the passkeys of a person that are younger than a day: whoever had the number for a moment must not
+    /// stay. Older ones are the person's.
+    pub(crate) fn remove_young_passkeys(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        owner: &mut OwnerRecord,
+    ) {
+        let now = unit.now().as_millis();
+        let before = owner.passkeys.len();
+        owner.passkeys.retain(|passkey| passkey.created_at + YOUNG_MS <= now);
+        if owner.passkeys.len() < before {
+            let change = (AuthAction::PasskeyRemoved, "removed", owner_id);
+            self.record_change(unit, owner_id, owner.is_of_test_mode(), change);
+        }
+    }
+
+    /// Records a change of passkeys in the audit log, and sets a timer for the capability that verifies phones,
+    /// which notifies the person's agents.
+    fn record_change(
+        &self,
+        unit: &mut Unit,
+        owner_id: &str,
+        test_mode: bool,
+        (action, change, id): (AuthAction, &str, &str),
+    ) {
         unit.record_audit(AuditRecord {
             owner_id: Some(owner_id.to_owned()),
             ..self.audit_row(action)
         });
         let input = json!({ "owner_id": owner_id, "change": change, "at": unit.now().as_millis() });
-        let test_mode = owner.is_of_test_mode();
         self.run_phone_verification(unit, "passkeys_changed", (id, change), test_mode, &input);
-        Ok(())
     }
 
     async fn store_ceremony(

@@ -212,8 +212,8 @@ impl Identity {
     }
 
     /// Signs a person out: ends their sessions, the authorization codes that no client has redeemed, and by a
-    /// timer for the capability that verifies phones, the codes, links and approvals that are pending. Every end
-    /// of a person's access passes here.
+    /// timer for the capability that verifies phones, the codes, links and approvals that are pending. Passkeys of
+    /// the last day are removed. Every end of a person's access passes here.
     pub(crate) async fn sign_out_owner(
         &self,
         unit: &mut Unit,
@@ -224,6 +224,7 @@ impl Identity {
             unit.delete(&self.records.sessions, &session, Expectation::Any).await?;
         }
         owner.sign_outs += 1;
+        self.remove_young_passkeys(unit, owner_id, &mut owner);
         let expect = Expectation::Revision(revision);
         write(unit, &self.records.owners, owner_id, &owner, expect).await?;
         unit.record_audit(AuditRecord {

@@ -30,6 +30,9 @@ use types::*;
 
 const SCOPES: [&str; 3] = ["svc.read", "svc.write", "svc.events"];
 
+/// The text of the host for an agent that its person has to approve.
+const PASSKEY_REQUIRED: &str = "passkey required";
+
 struct PhoneBinding;
 
 /// Claim an agent for a person, by a code sent to their phone.
@@ -308,7 +311,7 @@ fn claim(caller: &AgentCaller, proved: &Bind) -> Result<Verified, BindError> {
     let person_key = bind::person_key(proved)?;
     let claimed = identity::claim(&person_key).map_err(|error| match error {
         HostError::Conflict => BindError::AlreadyClaimed,
-        HostError::Invalid(_) => BindError::PasskeyRequired,
+        HostError::Invalid(text) if text == PASSKEY_REQUIRED => BindError::PasskeyRequired,
         HostError::Limit(_) => {
             let message = "This person has the maximum number of agents. Revoke one first.";
             Refusal::common(ErrorCode::NotPermitted, message).into()

@@ -88,6 +88,9 @@ pub(crate) async fn submit(
 ) -> Response {
     let cookies = Cookies::new(jar, &app);
     let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
+    if let Err(failure) = app.host.rates.count_page_view(address) {
+        return failed(&failure);
+    }
     let session = match require_session(&app, &cookies, SIGN_IN, PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
