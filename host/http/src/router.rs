@@ -15,7 +15,7 @@ use axum::{
 use portolan_mcp::{ServerHandler, Service};
 use std::sync::Arc;
 use tower_http::compression::{
-    CompressionLayer, Predicate as _,
+    CompressionLayer, CompressionLevel, Predicate as _,
     predicate::{NotForContentType, SizeAbove},
 };
 
@@ -110,7 +110,8 @@ fn router<S: ServerHandler + Send + 'static>(
         // One call for all layers, because each further call allocates once more for every request.
         .layer((
             from_fn_with_state(clock.clone(), request_id::assign),
-            CompressionLayer::new().compress_when(compress),
+            // A better compression takes several times as long.
+            CompressionLayer::new().quality(CompressionLevel::Fastest).compress_when(compress),
             from_fn_with_state(Arc::clone(&app), challenge::add),
             from_fn_with_state(Arc::clone(&app), count_request),
             DefaultBodyLimit::max(body_limit),

@@ -82,7 +82,8 @@ impl Rate {
                 policy: "run-time",
                 period: HOUR,
                 limit: |limits| limits.anonymous_run_ms_per_hour,
-                factors: Factors::of_callers(5),
+                // The whole limit at once, and its refill: an address uses at most four minutes in an hour.
+                factors: Factors::of_callers(2),
             },
             Self::ClaimedRunTime => Row {
                 name: "claimed_run_ms_per_hour",
