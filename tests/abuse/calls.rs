@@ -12,7 +12,9 @@ use crate::{
         oauth::{signer, text},
     },
 };
+use portolan_vocabulary::Limits;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// The calls of the unclaimed agents of one address in a minute.
 const CALLS: usize = 600;
@@ -277,7 +279,14 @@ async fn long_calls(scene: &Scene<'_>) -> Cost {
         let markdown = &markdown[..markdown.len().min(65_000)];
         ("content_render", json!({ "action": "render", "markdown": markdown, "format": "html" }))
     };
-    calls_of_all(scene, 60, &[200, 400, 422, 429, 504], render).await
+    let cost = calls_of_all(scene, 60, &[200, 400, 422, 429, 504], render).await;
+    Cost { cpu: cost.cpu.min(run_time()), ..cost }
+}
+
+/// Returns the run time that an address has in its worst hour: twice that of an agent, all at once, and the same
+/// by the refill. A unit test of the rates shows the refusal.
+fn run_time() -> Duration {
+    Duration::from_millis(4 * Limits::default().anonymous_run_ms_per_hour)
 }
 
 async fn cursors(scene: &Scene<'_>) -> Cost {

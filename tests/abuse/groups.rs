@@ -50,16 +50,12 @@ pub const OPERATOR: Group =
     Group { test: "abuse::the_operators_address_is_closed", options: small, rows: operator::ROWS };
 
 /// The rows that do not hold their bound yet, each with the cause.
-pub const OPEN: [(&str, &str); 4] = [
+pub const OPEN: [(&str, &str); 3] = [
     ("the catalog, compressed", "each answer is compressed anew, `host/http/src/router.rs`"),
     ("batches", "a body is parsed before its form is looked at, `host/http/src/mcp.rs`"),
     (
         "bodies of many fields",
         "the time of checking an input is not charged as run time, `host/pipeline/src/call.rs`",
-    ),
-    (
-        "long calls",
-        "an address has 300 s of run time at once and 300 s in each hour, `host/pipeline/src/rates/table.rs`",
     ),
 ];
 
