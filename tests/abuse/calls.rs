@@ -42,7 +42,7 @@ pub const ROWS: &[Row] = &[
         name: "bodies of many fields",
         abuse: "sends inputs with 20,000 unknown fields and long lists",
         before: "–",
-        outcome: "`validation_failed`; 429 after 600 a minute",
+        outcome: "`validation_failed`; 429 after 600 a minute, or when the run time of the hour is used up",
         bound: Bound::new(1, 300),
         attack: |scene| Box::pin(wide_bodies(scene)),
     },

@@ -88,6 +88,25 @@ async fn writes_have_a_limit_of_their_own() {
     assert_eq!(reply.header("ratelimit-policy"), "\"default\";q=8;w=60");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_of_large_inputs_counts_as_run_time() {
+    let limits = "rate_limits = \"on\"\n[limits]\nanonymous_run_ms_per_hour = 20\n";
+    let host = Host::start(Options::with(&["ledger"]).configuration(limits)).await;
+    let agent = host.agent().await;
+    let mut body = json!({ "action": "open" });
+    for number in 0..20_000 {
+        body[format!("f{number}")] = json!(1);
+    }
+    for _ in 0..50 {
+        let reply = agent.call("ledger", body.clone()).await;
+        if reply.status == 429 {
+            return assert_eq!(reply.body["conflict"]["name"], "anonymous_run_ms_per_hour");
+        }
+        reply.assert_refused(400, "validation_failed");
+    }
+    panic!("50 large inputs were checked");
+}
+
 #[tokio::test]
 async fn registrations_from_an_address_are_limited() {
     let host = host().await;

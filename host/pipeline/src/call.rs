@@ -13,7 +13,10 @@ use portolan_sandbox::CallContext;
 use portolan_store::IdempotencyKey;
 use portolan_vocabulary::{AgentCaller, Caller, Failure};
 use serde_json::{Map, Value};
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// A call by an agent, as HTTP or MCP received it.
 #[derive(Debug)]
@@ -26,6 +29,9 @@ pub struct Call<'a> {
     pub idempotency_key: Option<String>,
     pub request_id: Arc<str>,
 }
+
+/// The time from which the check of an input counts as run time.
+const CHARGED_CHECK_TIME: Duration = Duration::from_millis(1);
 
 /// The body and the idempotency key of a call, before its action is selected.
 pub(super) struct CallBody {
@@ -120,16 +126,20 @@ impl Host {
         let access = action.descriptor.access;
         *rate_limits = self.permit(caller, access)?;
         ensure_not_suspended(caller, &capability.descriptor, (&action.descriptor.name, access))?;
-        let input = match selected.takes_long() {
-            false => capability.check_input(selected, idempotency_key)?,
+        let (input, time) = match selected.takes_long() {
+            false => timed(|| capability.check_input(selected, idempotency_key)),
             true => {
                 let (capability, body) = (Arc::clone(capability), selected.into_body());
                 let check =
                     move || capability.check_input(capability.select(body)?, idempotency_key);
-                self.sandbox.compute(check).await?
+                self.sandbox.compute(move || timed(check)).await
             }
         };
-        Ok((action, input))
+        // An ordinary check takes microseconds, and to charge it would take as long.
+        if time >= CHARGED_CHECK_TIME {
+            self.rates.charge_run_time(&Caller::Agent(caller.clone()), time);
+        }
+        Ok((action, input?))
     }
 
     pub(super) fn begin_keyed(
@@ -151,4 +161,10 @@ impl Host {
         };
         self.running.begin(key, &input.fields).map(Some)
     }
+}
+
+/// Returns what a function returns, and the time that it took.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let begun = Instant::now();
+    (work(), begun.elapsed())
 }
