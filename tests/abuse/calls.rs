@@ -27,7 +27,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends bodies above the limit",
         before: "–",
         outcome: "`payload_too_large`",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(large_bodies(scene)),
     },
     Row {
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends JSON of 200,000 levels",
         before: "–",
         outcome: "`validation_failed`",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(deep_bodies(scene)),
     },
     Row {
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends inputs with 20,000 unknown fields and long lists",
         before: "–",
         outcome: "`validation_failed`; 429 after 600 a minute, or when the run time of the hour is used up",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(wide_bodies(scene)),
     },
     Row {
@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
         abuse: "calls capabilities and actions that do not exist",
         before: "–",
         outcome: "`unknown_capability`, `unknown_action`; 429 after 3000 requests a minute",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(unknown(scene)),
     },
     Row {
@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
         abuse: "writes with an agent that nobody has claimed",
         before: "–",
         outcome: "`phone_binding_required`",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(unclaimed_writes(scene)),
     },
     Row {
@@ -67,7 +67,7 @@ pub const ROWS: &[Row] = &[
         abuse: "calls with forged, expired and revoked tokens",
         before: "no trace",
         outcome: "401; two rows of the audit log a minute for each kind",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(invalid_tokens(scene)),
     },
     Row {
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
         abuse: "searches listings, the map and the questions with ten agents",
         before: "–",
         outcome: "429 after 600 a minute",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(searches(scene)),
     },
     Row {
@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
         abuse: "renders 64 KB of nested markdown with ten agents",
         before: "–",
         outcome: "429 after 600 a minute, or when the run time of the hour is used up",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(long_calls(scene)),
     },
     Row {
@@ -91,7 +91,7 @@ pub const ROWS: &[Row] = &[
         abuse: "pages with cursors that no answer had",
         before: "–",
         outcome: "400; 429 after 600 a minute",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(cursors(scene)),
     },
     Row {
@@ -99,7 +99,7 @@ pub const ROWS: &[Row] = &[
         abuse: "repeats a write under ever new keys, so that each answer is stored",
         before: "–",
         outcome: "429 after 20 writes a minute",
-        bound: Bound::new(20, 60),
+        bound: Bound::new(25, 60),
         attack: |scene| Box::pin(keys(scene)),
     },
     Row {
@@ -107,7 +107,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has the longest listings checked and not stored",
         before: "–",
         outcome: "429 after 20 writes a minute; nothing is stored",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(dry_runs(scene)),
     },
     Row {
@@ -131,7 +131,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads and changes listings, conversations and pairings of others by their ids",
         before: "555 calls, none of use",
         outcome: "404 or 403, as for ids of nobody",
-        bound: Bound::new(1, 60),
+        bound: Bound::new(5, 60),
         attack: |scene| Box::pin(others(scene)),
     },
     Row {
@@ -139,7 +139,7 @@ pub const ROWS: &[Row] = &[
         abuse: "writes on after the operator has suspended the person",
         before: "–",
         outcome: "`identity_suspended`",
-        bound: Bound::new(1, 60).messages(1),
+        bound: Bound::new(5, 60).messages(1),
         attack: |scene| Box::pin(suspended(scene)),
     },
 ];

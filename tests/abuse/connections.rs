@@ -27,7 +27,7 @@ pub const ROWS: &[Row] = &[
         abuse: "opens 1,000 connections and sends half a head on each",
         before: "8,000 held, 24 KB each; 1,100 stop a host with 1024 files",
         outcome: "256 of the address; the longest waiting is closed for a new one",
-        bound: Bound::new(1, 30).held(260),
+        bound: Bound::new(5, 30).held(260),
         attack: |scene| Box::pin(half_heads(scene)),
     },
     Row {
@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends heads of requests on 300 connections, and of each body one byte",
         before: "–",
         outcome: "256 of the address; 30 seconds for a body",
-        bound: Bound::new(1, 30).held(260),
+        bound: Bound::new(5, 30).held(260),
         attack: |scene| Box::pin(slow_bodies(scene)),
     },
     Row {
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks for large documents on 300 connections and reads nothing",
         before: "–",
         outcome: "256 of the address; a minute without progress",
-        bound: Bound::new(1, 30).held(260),
+        bound: Bound::new(5, 30).held(260),
         attack: |scene| Box::pin(unread(scene)),
     },
     Row {
@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
         abuse: "opens and closes a thousand connections a second",
         before: "–",
         outcome: "accepted and closed",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(new_connections(scene)),
     },
     Row {
@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
         abuse: "writes 500 requests before it reads an answer",
         before: "–",
         outcome: "answered in their order, or 429",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(pipelined(scene)),
     },
     Row {
@@ -67,7 +67,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends heads of 40 KB and of a thousand headers",
         before: "40 KB passed",
         outcome: "431 or closed",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(large_heads(scene)),
     },
     Row {
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends requests without one Host",
         before: "200",
         outcome: "400",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(hosts(scene)),
     },
     Row {
@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends bodies whose length two servers would see differently",
         before: "none passed",
         outcome: "400, and the connection is closed",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(smuggled(scene)),
     },
     Row {
@@ -91,7 +91,7 @@ pub const ROWS: &[Row] = &[
         abuse: "begins other protocols on the connection",
         before: "–",
         outcome: "closed",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(other_protocols(scene)),
     },
     Row {
@@ -99,7 +99,7 @@ pub const ROWS: &[Row] = &[
         abuse: "announces bodies of 10 GB, and waits for the host to ask for them",
         before: "–",
         outcome: "refused, at the limit of a body at the latest",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(announced(scene)),
     },
 ];

@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads the catalog and the schemas without end",
         before: "–",
         outcome: "429 after 3000 requests a minute",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(catalog(scene)),
     },
     Row {
@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads the OpenAPI document and the catalog, each time compressed",
         before: "–",
         outcome: "429 after 3000 requests a minute",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(compressed(scene)),
     },
     Row {
@@ -44,7 +44,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks whether documents have changed, with lists of a thousand entity tags",
         before: "–",
         outcome: "200 or 304",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(conditional(scene)),
     },
     Row {
@@ -52,7 +52,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads llms.txt, auth.md, keys, metadata and the installer without end",
         before: "–",
         outcome: "429 after 3000 requests a minute",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(discovery(scene)),
     },
     Row {
@@ -60,7 +60,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads the documents of the feeds, which are not counted",
         before: "–",
         outcome: "answered from memory",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(feeds(scene)),
     },
     Row {
@@ -68,7 +68,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads the page of the map and its files, which are not counted",
         before: "–",
         outcome: "answered from memory",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(map(scene)),
     },
     Row {
@@ -76,7 +76,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends requests to paths and with methods that do not exist",
         before: "–",
         outcome: "404, 405; 429 after 3000 a minute",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(unknown_paths(scene)),
     },
     Row {
@@ -84,7 +84,7 @@ pub const ROWS: &[Row] = &[
         abuse: "opens forged addresses of handoffs",
         before: "–",
         outcome: "400; 429 after 600 a minute",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(handoffs(scene)),
     },
     Row {
@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         abuse: "names another address in each request, without a proxy in front",
         before: "–",
         outcome: "429 as without the header",
-        bound: Bound::new(1, 10).held(60),
+        bound: Bound::new(5, 10).held(60),
         attack: |scene| Box::pin(forwarded(scene)),
     },
     Row {
@@ -100,7 +100,7 @@ pub const ROWS: &[Row] = &[
         abuse: "goes on with a thousand requests a second after the limit",
         before: "–",
         outcome: "429 for each",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(refused(scene)),
     },
 ];

@@ -20,7 +20,7 @@ pub const ROWS: &[Row] = &[
         abuse: "polls ten inboxes without waiting",
         before: "–",
         outcome: "429 after 60 a minute for an agent",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(polls(scene)),
     },
     Row {
@@ -28,7 +28,7 @@ pub const ROWS: &[Row] = &[
         abuse: "lets 300 polls of ten agents wait",
         before: "–",
         outcome: "one for each agent; the others are answered as superseded",
-        bound: Bound::new(1, 30).held(11),
+        bound: Bound::new(5, 30).held(11),
         attack: |scene| Box::pin(waiting_polls(scene)),
     },
     Row {
@@ -36,7 +36,7 @@ pub const ROWS: &[Row] = &[
         abuse: "opens 300 streams of ten agents",
         before: "–",
         outcome: "one for each agent; the others end",
-        bound: Bound::new(1, 30).held(11),
+        bound: Bound::new(5, 30).held(11),
         attack: |scene| Box::pin(streams(scene)),
     },
     Row {
@@ -44,7 +44,7 @@ pub const ROWS: &[Row] = &[
         abuse: "acknowledges 500 events that do not exist in each request",
         before: "–",
         outcome: "429 after 60 a minute for an agent",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(acknowledgements(scene)),
     },
     Row {
@@ -52,7 +52,7 @@ pub const ROWS: &[Row] = &[
         abuse: "polls with unknown parameters, forged cursors and thousands of types",
         before: "–",
         outcome: "400",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(malformed_polls(scene)),
     },
 ];

@@ -32,7 +32,7 @@ pub const ROWS: &[Row] = &[
         abuse: "starts sessions with 17 agents",
         before: "all 1000 sessions in a second",
         outcome: "`rate_limited` after 16 for an agent, 250 for the address",
-        bound: Bound::new(1, 30).held(250),
+        bound: Bound::new(5, 30).held(250),
         attack: |scene| Box::pin(sessions(scene)),
     },
     Row {
@@ -40,7 +40,7 @@ pub const ROWS: &[Row] = &[
         abuse: "keeps a session alive by pings without end",
         before: "not counted",
         outcome: "429 after 3000 requests a minute",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(pings(scene)),
     },
     Row {
@@ -48,7 +48,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends notifications that nobody asked for",
         before: "not counted",
         outcome: "202 or 400; nothing is stored",
-        bound: Bound::new(1, 200),
+        bound: Bound::new(5, 200),
         attack: |scene| Box::pin(notifications(scene)),
     },
     Row {
@@ -56,7 +56,7 @@ pub const ROWS: &[Row] = &[
         abuse: "opens streams of one session again and again",
         before: "–",
         outcome: "at most 256 connections of the address",
-        bound: Bound::new(1, 30).held(256),
+        bound: Bound::new(5, 30).held(256),
         attack: |scene| Box::pin(streams(scene)),
     },
     Row {
@@ -64,7 +64,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends 5,500 messages in one body",
         before: "–",
         outcome: "400, -32600",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(batches(scene)),
     },
     Row {
@@ -72,7 +72,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends messages and arguments of 100,000 levels",
         before: "–",
         outcome: "400, -32700",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(deep(scene)),
     },
     Row {
@@ -80,7 +80,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks for the tools, the resources and the prompts without end",
         before: "–",
         outcome: "429 after 3000 requests a minute",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(lists(scene)),
     },
     Row {
@@ -88,7 +88,7 @@ pub const ROWS: &[Row] = &[
         abuse: "uses the session of another agent, and guesses sessions",
         before: "–",
         outcome: "404",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(strange_sessions(scene)),
     },
     Row {
@@ -96,7 +96,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has the browser of a person call the endpoint from another page, and under another name",
         before: "–",
         outcome: "403",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(foreign(scene)),
     },
 ];

@@ -35,7 +35,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has codes sent to ever new numbers of many areas",
         before: "30 messages in 0.9 s, forgotten at a restart",
         outcome: "`sms_rate_limited` after 30, then one in two minutes",
-        bound: Bound::new(3, 30).messages(60),
+        bound: Bound::new(5, 30).messages(60),
         attack: |scene| Box::pin(strange_numbers(scene)),
     },
     Row {
@@ -43,7 +43,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has codes sent to one block of numbers of a costly country for a share of the price",
         before: "30 messages in 0.9 s from one address",
         outcome: "`sms_rate_limited` after 20 that nobody entered",
-        bound: Bound::new(3, 30).messages(20),
+        bound: Bound::new(5, 30).messages(20),
         attack: |scene| Box::pin(rented_block(scene)),
     },
     Row {
@@ -51,7 +51,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has codes sent to ranges of no country, and to premium and shared-cost numbers",
         before: "satellite ranges accepted",
         outcome: "`phone_not_allowed`, `phone_invalid`",
-        bound: Bound::new(1, 30),
+        bound: Bound::new(5, 30),
         attack: |scene| Box::pin(costly_numbers(scene)),
     },
     Row {
@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has codes sent to one person until nobody can claim with this number",
         before: "the person locked out for a day by one address",
         outcome: "five messages; the person signs in by the link of any of them",
-        bound: Bound::new(3, 30).messages(7),
+        bound: Bound::new(5, 30).messages(7),
         attack: |scene| Box::pin(one_number(scene)),
     },
     Row {
@@ -67,7 +67,7 @@ pub const ROWS: &[Row] = &[
         abuse: "guesses the codes that are sent to one person",
         before: "50 guesses by one address",
         outcome: "`too_many_attempts` after five for a code; at most ten are compared",
-        bound: Bound::new(3, 30).messages(5),
+        bound: Bound::new(5, 30).messages(5),
         attack: |scene| Box::pin(guesses(scene)),
     },
     Row {
@@ -75,7 +75,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks one agent to send the code again without end",
         before: "–",
         outcome: "`resend_too_soon`; five at most",
-        bound: Bound::new(2, 30).messages(6),
+        bound: Bound::new(5, 30).messages(6),
         attack: |scene| Box::pin(resends(scene)),
     },
     Row {
@@ -83,7 +83,7 @@ pub const ROWS: &[Row] = &[
         abuse: "names its agent so that the message deceives, or has many parts",
         before: "a message that names “Portolan Support”",
         outcome: "honest names or none; at most two parts",
-        bound: Bound::new(3, 30).messages(8),
+        bound: Bound::new(5, 30).messages(8),
         attack: |scene| Box::pin(names(scene)),
     },
     Row {
@@ -91,7 +91,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends reports that messages were not delivered",
         before: "–",
         outcome: "refused; codes stay valid",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(reports(scene)),
     },
     Row {

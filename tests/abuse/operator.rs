@@ -18,7 +18,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks every route of the operator's address without a token, and with that of an agent",
         before: "every route open",
         outcome: "401 but for the probes",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(without_token(scene)),
     },
     Row {
@@ -26,7 +26,7 @@ pub const ROWS: &[Row] = &[
         abuse: "guesses the tokens of operators",
         before: "not counted",
         outcome: "`rate_limited` after five; a wait of up to 15 minutes",
-        bound: Bound::new(1, 30),
+        bound: Bound::new(5, 30),
         attack: |scene| Box::pin(guessed_tokens(scene)),
     },
     Row {
@@ -34,7 +34,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has the operator's browser call it from another page, and under a name that resolves to it",
         before: "302 published keys after 300 requests",
         outcome: "403; no key changes",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(pages(scene)),
     },
 ];

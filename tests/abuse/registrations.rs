@@ -18,7 +18,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers agents until each is refused",
         before: "–",
         outcome: "`rate_limited` after 30, then one in two minutes",
-        bound: Bound::new(1, 10).held(60),
+        bound: Bound::new(5, 10).held(60),
         attack: |scene| Box::pin(agents(scene)),
     },
     Row {
@@ -26,7 +26,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers agents from eight addresses of one /24",
         before: "–",
         outcome: "`rate_limited` for the network after 120",
-        bound: Bound::new(2, 20).held(240),
+        bound: Bound::new(5, 20).held(240),
         attack: |scene| Box::pin(agents_of_a_network(scene)),
     },
     Row {
@@ -42,7 +42,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers clients with more keys than one can need",
         before: "320 ms of CPU for each assertion",
         outcome: "`invalid_client_metadata`",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(many_keys(scene)),
     },
     Row {
@@ -50,7 +50,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends 40 changes of one registration at once, again and again",
         before: "9,126 of 10,961 answered 500",
         outcome: "200, 429 or 503, never 500",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(parallel_changes(scene)),
     },
     Row {
@@ -58,7 +58,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends registrations that are too large, too deep or no JSON",
         before: "–",
         outcome: "400 or 413",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(malformed(scene)),
     },
     Row {
@@ -66,7 +66,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers agents and clients under names that pass for the host or for others",
         before: "“Portolan Support” in a text message",
         outcome: "`validation_failed`, `invalid_client_metadata`",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(names(scene)),
     },
     Row {
@@ -74,7 +74,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers agents of test mode and claims agents with its code",
         before: "1.6 GB an hour",
         outcome: "`not_permitted`; the code is wrong",
-        bound: Bound::new(1, 10).messages(1),
+        bound: Bound::new(5, 10).messages(1),
         attack: |scene| Box::pin(test_mode(scene)),
     },
     Row {
@@ -82,7 +82,7 @@ pub const ROWS: &[Row] = &[
         abuse: "reads, changes and deletes another's client with guessed tokens",
         before: "–",
         outcome: "401; the client stays",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(guessed_tokens(scene)),
     },
 ];

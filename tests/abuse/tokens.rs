@@ -30,7 +30,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends wrong secrets of one client as often as it may",
         before: "3,829 a second, no trace",
         outcome: "`slow_down` after five; two rows of the audit log a minute",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(secrets_of_one(scene)),
     },
     Row {
@@ -38,7 +38,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends secrets of clients that do not exist",
         before: "3,829 a second, no trace",
         outcome: "429 after 300 a minute; two rows of the audit log a minute",
-        bound: Bound::new(1, 60),
+        bound: Bound::new(5, 60),
         attack: |scene| Box::pin(secrets_of_many(scene)),
     },
     Row {
@@ -46,7 +46,7 @@ pub const ROWS: &[Row] = &[
         abuse: "requests tokens of five agents",
         before: "–",
         outcome: "429 after 300 a minute; nothing is stored",
-        bound: Bound::new(1, 60),
+        bound: Bound::new(5, 60),
         attack: |scene| Box::pin(tokens(scene)),
     },
     Row {
@@ -54,7 +54,7 @@ pub const ROWS: &[Row] = &[
         abuse: "requests a token and revokes it, again and again",
         before: "5,635 pairs in 5 s",
         outcome: "429 after 150 pairs a minute",
-        bound: Bound::new(20, 120),
+        bound: Bound::new(25, 120),
         attack: |scene| Box::pin(revocations(scene)),
     },
     Row {
@@ -62,7 +62,7 @@ pub const ROWS: &[Row] = &[
         abuse: "asks about tokens that do not exist",
         before: "–",
         outcome: "`active: false`; 429 after 60 a minute",
-        bound: Bound::new(3, 60),
+        bound: Bound::new(5, 60),
         attack: |scene| Box::pin(introspections(scene)),
     },
     Row {
@@ -70,7 +70,7 @@ pub const ROWS: &[Row] = &[
         abuse: "proves five clients by assertions that were never used",
         before: "9.5 GB an hour",
         outcome: "429 after 300 a minute; a used assertion is stored for its life",
-        bound: Bound::new(20, 120),
+        bound: Bound::new(25, 120),
         attack: |scene| Box::pin(assertions(scene)),
     },
     Row {
@@ -78,7 +78,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends one assertion again and again",
         before: "–",
         outcome: "`invalid_client` from the second time on",
-        bound: Bound::new(1, 120),
+        bound: Bound::new(5, 120),
         attack: |scene| Box::pin(replayed_assertion(scene)),
     },
     Row {
@@ -86,7 +86,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends assertions of 200 KB, forged with other algorithms",
         before: "–",
         outcome: "`invalid_client`",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(large_assertions(scene)),
     },
     Row {
@@ -94,7 +94,7 @@ pub const ROWS: &[Row] = &[
         abuse: "sends forms of 250 KB with tens of thousands of parameters",
         before: "1,399 s of CPU",
         outcome: "400",
-        bound: Bound::new(1, 300),
+        bound: Bound::new(5, 300),
         attack: |scene| Box::pin(large_forms(scene)),
     },
     Row {
@@ -102,7 +102,7 @@ pub const ROWS: &[Row] = &[
         abuse: "changes the jwks_uri of a client and requests a token, so that the host reads the keys",
         before: "2,109 connections in 5 s",
         outcome: "429 after 30 changes",
-        bound: Bound::new(1, 30).outgoing(60),
+        bound: Bound::new(5, 30).outgoing(60),
         attack: |scene| Box::pin(changing_keys(scene)),
     },
     Row {
@@ -110,7 +110,7 @@ pub const ROWS: &[Row] = &[
         abuse: "has the host wait for keys at many addresses at once",
         before: "–",
         outcome: "each wait ends after five seconds; others are answered",
-        bound: Bound::new(1, 30).outgoing(30).held(30),
+        bound: Bound::new(5, 30).outgoing(30).held(30),
         attack: |scene| Box::pin(silent_keys(scene)),
     },
     Row {
@@ -118,7 +118,7 @@ pub const ROWS: &[Row] = &[
         abuse: "names ever new addresses as its client_id",
         before: "–",
         outcome: "429 after 30",
-        bound: Bound::new(1, 30).outgoing(60),
+        bound: Bound::new(5, 30).outgoing(60),
         attack: |scene| Box::pin(client_documents(scene)),
     },
 ];

@@ -33,7 +33,7 @@ pub const CLOSED: &[Row] = &[
         abuse: "registers webhooks to private addresses in 40 spellings",
         before: "`[::ffff:0:127.0.0.1]` accepted",
         outcome: "`url_not_allowed`; no connection",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(private_addresses(scene)),
     },
     Row {
@@ -41,7 +41,7 @@ pub const CLOSED: &[Row] = &[
         abuse: "registers webhooks to names that resolve to private addresses",
         before: "–",
         outcome: "no connection",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(private_names(scene)),
     },
 ];
@@ -52,7 +52,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers webhooks with agents that nobody has claimed",
         before: "–",
         outcome: "`phone_binding_required`",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(unclaimed(scene)),
     },
     Row {
@@ -68,7 +68,7 @@ pub const ROWS: &[Row] = &[
         abuse: "answers a challenge with a redirect to the operator's address",
         before: "–",
         outcome: "the redirect is not followed",
-        bound: Bound::new(1, 10).outgoing(5),
+        bound: Bound::new(5, 10).outgoing(5),
         attack: |scene| Box::pin(redirects(scene)),
     },
     Row {
@@ -76,7 +76,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers a webhook to the operator's address of the same machine",
         before: "reached",
         outcome: "nothing is sent",
-        bound: Bound::new(1, 10),
+        bound: Bound::new(5, 10),
         attack: |scene| Box::pin(operator_port(scene)),
     },
     Row {
@@ -84,7 +84,7 @@ pub const ROWS: &[Row] = &[
         abuse: "answers a challenge with 32 MB",
         before: "–",
         outcome: "the beginning is read",
-        bound: Bound::new(1, 10).outgoing(5),
+        bound: Bound::new(5, 10).outgoing(5),
         attack: |scene| Box::pin(endless(scene)),
     },
     Row {
@@ -92,7 +92,7 @@ pub const ROWS: &[Row] = &[
         abuse: "registers five webhooks at a server that is silent",
         before: "–",
         outcome: "each request ends after 15 seconds; five for an agent",
-        bound: Bound::new(1, 30).outgoing(20).held(5),
+        bound: Bound::new(5, 30).outgoing(20).held(5),
         attack: |scene| Box::pin(silent(scene)),
     },
 ];

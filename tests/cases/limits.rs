@@ -91,14 +91,14 @@ async fn writes_have_a_limit_of_their_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_check_of_large_inputs_counts_as_run_time() {
     let limits = "rate_limits = \"on\"\n[limits]\nanonymous_run_ms_per_hour = 20\n";
-    let host = Host::start(Options::with(&["ledger"]).configuration(limits)).await;
+    let host = Host::start(Options::with(&["faq_search"]).configuration(limits)).await;
     let agent = host.agent().await;
-    let mut body = json!({ "action": "open" });
+    let mut body = json!({ "action": "search" });
     for number in 0..20_000 {
         body[format!("f{number}")] = json!(1);
     }
     for _ in 0..50 {
-        let reply = agent.call("ledger", body.clone()).await;
+        let reply = agent.call("faq_search", body.clone()).await;
         if reply.status == 429 {
             return assert_eq!(reply.body["conflict"]["name"], "anonymous_run_ms_per_hour");
         }

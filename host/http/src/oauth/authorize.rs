@@ -333,8 +333,8 @@ async fn allow(
     progress: &SignInProgress,
     address: Option<IpAddr>,
 ) -> Result<Response, Failure> {
-    // Each consent stores a code.
-    app.host.rates.count_page_view(address)?;
+    // Each consent stores a code, for which a client requests a token.
+    app.host.rates.count_token_request(address)?;
     let Some(session) = find_session(app, cookies).await? else {
         // The session has ended meanwhile: the next page asks for the phone again.
         return Err(Failure::new(ErrorCode::AuthenticationRequired));
