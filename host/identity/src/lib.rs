@@ -36,6 +36,7 @@
 //! | people | `suspensions` | suspend and reinstate people |
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
+//! | | `ceremonies` | what a browser is asked to do with a passkey |
 //! | | `passkeys` | add, list and remove passkeys, sign in with them |
 //! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
@@ -60,6 +61,7 @@ mod audit;
 mod auth_action;
 mod authenticate;
 mod authorize;
+mod ceremonies;
 mod claim;
 mod client;
 mod clients;
@@ -96,6 +98,7 @@ mod tokens;
 pub use assertions::ASSERTION_ALGORITHMS;
 pub use auth_action::{AUTH_ACTIONS, AuthAction, AuthActionRow};
 pub use authorize::{AuthorizationError, AuthorizationRequest};
+pub use ceremonies::{Ceremony, CeremonyAnswer, CeremonyPurpose};
 pub use client::{Client, Credentials};
 pub use clients::RegisteredClient;
 pub use elicitation::Elicitation;
@@ -105,7 +108,7 @@ pub use identity::{Identity, RESOURCE_METADATA};
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
-pub use passkeys::{Ceremony, CeremonyAnswer, CeremonyPurpose, PasskeySignIn, PasskeyView};
+pub use passkeys::{PasskeySignIn, PasskeyView};
 pub use progress::SignInProgress;
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};

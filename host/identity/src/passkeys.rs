@@ -1,17 +1,11 @@
 //! Passkeys (WebAuthn Level 3): the second factor beside a phone number, and the way in without the number.
-//!
-//! A ceremony is what a browser is asked to do with a passkey. Its state stays in the store, is valid in one
-//! browser for some minutes, and is taken out by the first answer.
 
 use crate::{
     auth_action::AuthAction,
+    ceremonies::CeremonyAnswer,
     error::IdentityError,
     identity::Identity,
-    records::{
-        CeremonyRecord, CeremonyState, OwnerRecord, PasskeyRecord, commit, commit_or_conflict,
-        read, write,
-    },
-    secret,
+    records::{CeremonyState, OwnerRecord, PasskeyRecord, commit, read, write},
     sessions::{ATTEMPTS, NewSession, Proof, Session},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -27,8 +21,6 @@ use webauthn_rs::prelude::{
 
 /// The maximum number of passkeys of a person.
 const PASSKEYS: usize = 10;
-/// The time for a person to use a passkey.
-const CEREMONY_MS: u64 = 5 * 60 * 1000;
 /// The age up to which a session may change passkeys: a stolen cookie must not become a way in that lasts.
 const FRESH_MS: u64 = 10 * 60 * 1000;
 /// The age up to which a passkey is removed when its person is signed out everywhere.
@@ -45,33 +37,6 @@ pub struct PasskeyView {
     pub name: String,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
-}
-
-/// What a passkey is used for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CeremonyPurpose {
-    AddPasskey,
-    SignIn,
-    /// The person has proved their number before.
-    SecondFactor,
-}
-
-/// What a browser is asked to do with a passkey.
-#[derive(Debug)]
-pub struct Ceremony {
-    pub purpose: CeremonyPurpose,
-    /// The options for `navigator.credentials`, as JSON with base64url for bytes.
-    pub options: String,
-}
-
-/// The answer of a browser to a ceremony.
-#[derive(Debug, Clone, Copy)]
-pub struct CeremonyAnswer<'a> {
-    pub id: &'a str,
-    /// The credential of `navigator.credentials`, as JSON with base64url for bytes.
-    pub credential: &'a str,
-    /// The cookie of the browser.
-    pub browser: &'a str,
 }
 
 /// A person who has signed in with a passkey.
@@ -160,7 +125,7 @@ impl Identity {
         for _ in 0..ATTEMPTS {
             let mut unit = self.unit();
             let (mut owner, revision) = self.load_listed(&mut unit, session).await?;
-            // Those of an earlier address of this host never work again.
+            // Passkeys for an earlier address of this host do not work.
             owner.passkeys.retain(|passkey| passkey.relying_party == party.id);
             if owner.passkeys.len() >= PASSKEYS {
                 return Err(IdentityError::TooManyPasskeys { maximum: PASSKEYS });
@@ -217,7 +182,7 @@ impl Identity {
             }
             let change = (AuthAction::PasskeyRemoved, "removed", owner_id);
             self.write_passkeys(&mut unit, owner_id, (owner, revision), change).await?;
-            // Whoever has the lost devices may be signed in.
+            // A thief of the devices may have a session.
             self.sign_out_owner(&mut unit, owner_id).await?;
             if commit(unit).await? {
                 return Ok(count);
@@ -405,73 +370,6 @@ impl Identity {
         });
         let input = json!({ "owner_id": owner_id, "change": change, "at": unit.now().as_millis() });
         self.run_phone_verification(unit, "passkeys_changed", (id, change), test_mode, &input);
-    }
-
-    async fn store_ceremony(
-        &self,
-        mut unit: Unit,
-        state: CeremonyState,
-        options: Value,
-        owner_id: Option<&str>,
-        (browser, next): (&str, &str),
-    ) -> Result<String, IdentityError> {
-        let id = secret::new("");
-        let record = CeremonyRecord {
-            state,
-            owner_id: owner_id.map(str::to_owned),
-            options: options.to_string(),
-            browser: secret::hash(browser).hex(),
-            next: next.to_owned(),
-            expires_at: unit.now().as_millis() + CEREMONY_MS,
-        };
-        let key = secret::hash(&id).hex();
-        write(&mut unit, &self.records.ceremonies, &key, &record, Expectation::Absent).await?;
-        commit_or_conflict(unit).await?;
-        Ok(id)
-    }
-
-    /// Returns a ceremony that the browser with this cookie has started.
-    pub async fn find_ceremony(&self, id: &str, browser: &str) -> Result<Ceremony, IdentityError> {
-        let (_, _, ceremony) = self.load_ceremony(&mut self.unit(), id, browser).await?;
-        let purpose = match ceremony.state {
-            CeremonyState::Adding(_) => CeremonyPurpose::AddPasskey,
-            CeremonyState::SigningIn(_) => CeremonyPurpose::SignIn,
-            CeremonyState::SecondFactor { .. } => CeremonyPurpose::SecondFactor,
-        };
-        Ok(Ceremony { purpose, options: ceremony.options })
-    }
-
-    /// Loads a ceremony with its key and its revision. One of another browser, or whose time is over, is refused.
-    async fn load_ceremony(
-        &self,
-        unit: &mut Unit,
-        id: &str,
-        browser: &str,
-    ) -> Result<(String, u64, CeremonyRecord), IdentityError> {
-        let key = secret::hash(id).hex();
-        let found = read::<CeremonyRecord>(unit, &self.records.ceremonies, &key).await?;
-        let (ceremony, revision) = found.ok_or(IdentityError::PasskeyExpired)?;
-        let is_own = secret::matches(browser, &ceremony.browser);
-        match is_own && ceremony.expires_at > unit.now().as_millis() {
-            true => Ok((key, revision, ceremony)),
-            false => Err(IdentityError::PasskeyExpired),
-        }
-    }
-
-    /// Takes out a ceremony, so that it is answered at most once.
-    async fn take_ceremony(
-        &self,
-        answer: &CeremonyAnswer<'_>,
-    ) -> Result<CeremonyRecord, IdentityError> {
-        let mut unit = self.unit();
-        let (key, revision, ceremony) =
-            self.load_ceremony(&mut unit, answer.id, answer.browser).await?;
-        let expect = Expectation::Revision(revision);
-        unit.delete(&self.records.ceremonies, &key, expect).await?;
-        match commit(unit).await? {
-            true => Ok(ceremony),
-            false => Err(IdentityError::PasskeyExpired),
-        }
     }
 
     fn ensure_fresh(&self, session: &Session) -> Result<(), IdentityError> {
