@@ -181,6 +181,88 @@ async fn an_answer_is_valid_once_in_its_browser_and_for_its_passkey() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_valid_for_the_purpose_of_its_request_only() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let mut passkey = add(&mut ada, "Laptop").await;
+    let save = async |person: &mut Person<'_>, page: &Page, ceremony: &str, credential: &str| {
+        let fields = [
+            ("step", "save_passkey"),
+            ("ceremony", ceremony),
+            ("credential", credential),
+            ("name", "Phone"),
+        ];
+        submit(person, ACCOUNT, page, &fields).await
+    };
+    let refused = |page: &Page| {
+        assert!([400, 401].contains(&page.reply.status), "{}", page.reply.text);
+    };
+    // A sign-in is answered to the request for a new passkey, and the reverse.
+    let account = ada.open(ACCOUNT).await;
+    let adding = submit(&mut ada, ACCOUNT, &account, &[("step", "add_passkey")]).await;
+    let request = Request::of(&adding);
+    let credential = passkey.answer(&request);
+    refused(&save(&mut ada, &account, &request.ceremony, &credential).await);
+    let adding = submit(&mut ada, ACCOUNT, &account, &[("step", "add_passkey")]).await;
+    let request = Request::of(&adding);
+    let (_, credential) = Authenticator::create(&request, ORIGIN);
+    refused(&send(&mut ada, &adding, &request, &credential).await);
+    let mut elsewhere = Person::new(&host);
+    let page = start(&mut elsewhere, ACCOUNT).await;
+    let request = Request::of(&page);
+    let mut unknown = Authenticator::create(&request, ORIGIN).0;
+    refused(&send(&mut elsewhere, &page, &request, &unknown.answer(&request)).await);
+    let signing_in = start(&mut elsewhere, ACCOUNT).await;
+    let request = Request::of(&signing_in);
+    let credential = Authenticator::create(&request, ORIGIN).1;
+    refused(&save(&mut ada, &account, &request.ceremony, &credential).await);
+    assert_eq!(elsewhere.open(ACCOUNT).await.reply.status, 401);
+    assert!(!ada.open(ACCOUNT).await.reply.text.contains("Phone"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erased_person_does_not_come_back_by_a_passkey() {
+    let host = host().await;
+    let path = authorize(&host).await;
+    let mut ada = Person::new(&host);
+    ada.sign_in(&path, ADA).await;
+    let mut passkey = add(&mut ada, "Laptop").await;
+    let account = ada.open(ACCOUNT).await;
+    let adding = submit(&mut ada, ACCOUNT, &account, &[("step", "add_passkey")]).await;
+    let mut second = Person::new(&host);
+    let factor = second.sign_in(&path, ADA).await;
+    let mut alone = Person::new(&host);
+    let signing_in = start(&mut alone, ACCOUNT).await;
+
+    let owners = "SELECT id FROM documents WHERE id LIKE 'own!_%' ESCAPE '!'";
+    let owner_id = host.database().texts(owners).await.remove(0);
+    let erase = host.operator.delete(format!("{}/people/{owner_id}", host.admin_url));
+    assert_eq!(erase.send().await.unwrap().status(), 200);
+
+    for (person, page) in [(&mut second, &factor), (&mut alone, &signing_in)] {
+        let page = answer(person, page, &mut passkey).await;
+        assert_eq!(page.reply.status, 401, "{}", page.reply.text);
+    }
+    let request = Request::of(&adding);
+    let (_, credential) = Authenticator::create(&request, ORIGIN);
+    let fields = [
+        ("step", "save_passkey"),
+        ("ceremony", &*request.ceremony),
+        ("credential", &*credential),
+        ("name", "Phone"),
+    ];
+    let page = submit(&mut ada, ACCOUNT, &adding, &fields).await;
+    assert!([400, 401].contains(&page.reply.status), "{}", page.reply.text);
+    assert_eq!(host.database().texts(owners).await, Vec::<String>::new());
+    // Whoever has the number gets an account of their own.
+    let page = Person::new(&host).sign_in(&path, ADA).await;
+    assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
+    assert_ne!(host.database().texts(owners).await, [owner_id]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_who_signed_in_just_now_changes_passkeys_and_the_agents_learn_of_it() {
     let host = host().await;
     let path = authorize(&host).await;
