@@ -102,7 +102,7 @@ export interface Next {
   after_s?: number;
 }
 
-/** The next step of calling an action of this capability: `step("get", { id }, { after_s: 60 })`. */
+/** Returns the next step of calling an action of this capability: `step("get", { id }, { after_s: 60 })`. */
 export function step(action: string, input?: object, details?: Omit<Next, "capability" | "input">): Next;
 
 export interface RefusalDetails {
@@ -138,7 +138,7 @@ export function refusal(
   declared?: Omit<RefusalDetails, "message"> & { retryable?: boolean; description?: string },
 ): RefusalClass;
 
-/** A refusal with a common code: `throw refuse("not_permitted", "Only members may see this.")`. */
+/** Returns a refusal with a common code: `throw refuse("not_permitted", "Only members may see this.")`. */
 export function refuse(code: CommonCode, message: string, details?: Omit<RefusalDetails, "message">): Refusal;
 
 /** Refuses a field for a rule that a schema cannot express. `pointer` is a JSON Pointer into the call's body. */
@@ -176,16 +176,17 @@ export interface Call {
   readonly agent: Agent | null;
   /** The person behind the agent; never null in an action of access `write`. */
   readonly ownerId: string | null;
-  /** The person behind the agent; refuses the call if there is none. */
+  /** Returns the id of the person behind the agent; refuses the call if there is none. */
   requireOwner(): string;
   /** The OAuth client of the agent's token. */
   readonly clientId: string | null;
+  /** Whether the call runs in test mode, whose data is separate from that of live mode. */
   readonly testMode: boolean;
   /** Milliseconds since the Unix epoch, the same for the whole call. `Date` shows it too. */
   readonly now: number;
-  /** Unpredictable bytes. `Math.random` and `crypto` draw from the same source. */
+  /** Returns unpredictable bytes. `Math.random` and `crypto` draw from the same source. */
   random(length: number): Uint8Array;
-  /** A new sortable identifier: the prefix, an underscore and a ULID. */
+  /** Returns a new sortable identifier: the prefix, an underscore and a ULID. */
   newId(prefix: string): string;
 }
 
@@ -195,7 +196,7 @@ type CallOf<A> = A extends "write" ? Call & { readonly ownerId: string } : Call;
 declare class Answer<T> {
   readonly output: T;
 }
-/** An output with the most likely next call. */
+/** Returns an output with the most likely next call. */
 export function answer<T>(output: T, more: { next?: Next }): Answer<T>;
 
 /** Facts for programs by their keys, such as `example.org/review`. */
@@ -298,9 +299,9 @@ export interface Stored<T> {
   updatedAt: number;
 }
 export interface Hit<T> extends Stored<T> {
-  /** The rank for `text`. */
+  /** How well the document fits `text`: higher is better. Null if the query has no `text`. */
   relevance: number | null;
-  /** Metres from the centre of `near`. */
+  /** Metres from the centre of `near`. Null if the query has no `near`. */
   distanceM: number | null;
 }
 export interface Page<T> {
@@ -309,11 +310,14 @@ export interface Page<T> {
   next: string | null;
 }
 
-/** The fields of an input that read a list page by page: `limit`, 20 by default and at most 50, and `cursor`. */
+/**
+ * Returns the fields of an input that read a list page by page: `limit`, 20 by default and at most 50, and
+ * `cursor`.
+ */
 export function paging(options?: { limit?: number; max?: number }): { limit: Schema<number>; cursor: Schema<string | undefined> };
-/** The output of such a list: `items` and `next_cursor`. */
+/** Returns the schema of the output of such a list: `items` and `next_cursor`. */
 export function pageOf<S extends Schema<any>>(item: S, description?: string): Schema<{ items: Infer<S>[]; next_cursor: string | null }>;
-/** A page of documents as `pageOf` declares it. */
+/** Returns a page of documents as `pageOf` declares it. */
 export function toItems<T, I>(page: Page<T>, show: (document: Hit<T>, at: number) => I): { items: I[]; next_cursor: string | null };
 
 type Value = string | number | boolean | null;
@@ -327,7 +331,7 @@ export interface Query {
   text?: string | null;
   near?: { latitude: number; longitude: number; radiusM: number } | null;
   within?: { south: number; west: number; north: number; east: number } | null;
-  /** Indexed paths, `relevance` or `distance`; with `-` before it, descending. At most four. */
+  /** At most four indexed paths, `relevance` or `distance`; one that begins with `-` sorts descending. */
   order?: string | string[];
   /** 1 to 1000; 100 by default. */
   limit?: number;
@@ -384,10 +388,10 @@ export interface Collection<T> {
   require(id: string, Missing: new () => Error): Stored<T>;
   getMany(ids: string[]): (Stored<T> | null)[];
   find(query?: Query): Page<T>;
-  /** Every document that a query finds, page by page. */
+  /** Yields every document that a query finds, page by page. */
   all(query?: Query): Generator<Hit<T>>;
   count(filter?: Filter | null): number;
-  /** The number of found documents by the values of up to four indexed paths. */
+  /** Counts the found documents by the values of up to four indexed paths. */
   countBy(paths: string[], query?: Query): { value: Value; count: number }[][];
   /** Writes the whole document and returns its revision. */
   put(id: string, value: T, options?: PutOptions): number;
@@ -408,9 +412,9 @@ export interface Feed<T> {
   countBy(paths: string[], query?: Query): { value: Value; count: number }[][];
 }
 
-/** A public feed, such as `roles`. */
+/** Returns a public feed, such as `roles`. */
 export function feed<T = any>(name: string): Feed<T>;
-/** An identifier of the current publication of the feeds. */
+/** Returns an identifier of the current publication of the feeds. */
 export function publication(): string;
 
 // Effects

@@ -189,7 +189,8 @@ async fn pipelined(scene: &Scene<'_>) -> Cost {
     scene.measure(Pace::minutes(2).sampling(SENT, 3_000), attack).await
 }
 
-/// Sends each text on a connection of its own. None of the answers may have a status but these.
+/// Sends each text on its own connection, and asserts that each gets at most one answer, with a status in
+/// `allowed`.
 async fn refused(scene: &Scene<'_>, texts: &[String], allowed: &[u16]) -> Cost {
     let attacker: Attacker<'_> = scene.attacker();
     let attack = async || {

@@ -136,7 +136,8 @@ async fn rented_block(scene: &Scene<'_>) -> Cost {
             assert!([200, 429].contains(&reply.status.as_u16()), "{}", reply.text);
         }
     };
-    // The rule looks at an hour; the next one begins with nothing.
+    // After 20 messages to one block within an hour without a verified code, further ones are refused until
+    // those are an hour old. The rest of the hour would have only refusals.
     scene.measure(Pace::EACH_MINUTE.windows(2), attack).await
 }
 

@@ -39,7 +39,7 @@ pub const ROWS: &[Row] = &[
     },
     Row {
         name: "forged steps",
-        abuse: "sends forms with forged and large progress",
+        abuse: "sends forms whose `steps` field is forged and up to 240 kB long",
         before: "–",
         outcome: "400, “This page has expired”",
         bound: Bound::new(5, 300),

@@ -26,7 +26,7 @@ const AREAS: [u16; 40] = [
     321, 323,
 ];
 
-/// Which part of an hour is carried out. The cost of the rest is computed from it.
+/// The part of an hour that an attack carries out. The cost of the whole hour is computed from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// How often the attack is repeated, and the time in between.
@@ -48,28 +48,30 @@ impl Pace {
     pub const EACH_MINUTE: Self =
         Self { windows: MINUTES, step: MINUTE, minutes: 1.0, requests: 1.0 };
 
-    /// An attack on a limit for a minute, of which this number are carried out.
+    /// Repeats an attack each minute, but carries out only this number of windows; the cost is scaled up to
+    /// the hour.
     pub fn minutes(windows: u32) -> Self {
         let minutes = f64::from(MINUTES) / f64::from(windows);
         Self { windows, step: MINUTE, minutes, requests: 1.0 }
     }
 
-    /// Only this number of windows is carried out, and their cost is that of the hour.
+    /// Carries out only this number of windows, whose cost is taken as that of the hour.
     pub fn windows(self, windows: u32) -> Self {
         Self { windows, ..self }
     }
 
-    /// Each window itself takes this much of the time.
+    /// Shortens the wait between windows by the time that a window itself moves the host's clock.
     pub fn taking(self, time: Duration) -> Self {
         Self { step: self.step.saturating_sub(time), ..self }
     }
 
-    /// Only this number of the requests of each window is sent.
+    /// Sends only `sent` of the `of` requests of each window; the cost is scaled up to all of them.
     pub fn sampling(self, sent: usize, of: usize) -> Self {
         Self { requests: of as f64 / sent as f64, ..self }
     }
 
-    /// A flood of requests that the host does not count, of which this number is sent.
+    /// Sends only `sent` of the requests of a flood that the host does not count; the cost is scaled up to
+    /// `UNCOUNTED`.
     pub fn flood(sent: usize) -> Self {
         Self::ONCE.sampling(sent, UNCOUNTED)
     }
@@ -124,7 +126,7 @@ impl<'a> Scene<'a> {
         self.measure_until(pace, window, async || self.host.wait_until_settled().await).await
     }
 
-    /// The same for an attack after which something stays due.
+    /// Measures an attack after which something stays due, and so does not wait for the host to be at rest.
     pub async fn measure_unsettled(&self, pace: Pace, window: impl AsyncFnMut()) -> Cost {
         self.measure_until(pace, window, async || ()).await
     }

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 const WEBHOOKS: &str = "svc.webhooks";
 
-/// Settings with which the servers of these tests are reachable.
+/// Returns options that allow the host to send webhooks to 127.0.0.0/8, where the servers of these tests
+/// listen.
 pub fn options() -> Options {
     let reachable = format!("{LIVE}reachable_networks = [\"127.0.0.0/8\"]\n");
     Options::with(&["svc_webhooks", "svc_events", "svc_whoami"]).configuration(&reachable)

@@ -296,7 +296,7 @@ fn mistakes_in_javascript_that_build_are_reported_by_the_cases() {
             "a call without an answer of the case",
             "books: books.count(), borrowed",
             "books: balance.call().available, borrowed",
-            "agent_credits.balance {} without one; add to \"calls\": {\"capability\": \"agent_credits\"",
+            "no answer for agent_credits.balance {}; add to \"calls\": {\"capability\": \"agent_credits\"",
         ),
         (
             "an index over no field",

@@ -130,7 +130,7 @@ pub const ANSWERS: &[Attack] = &[
     ),
     Attack::new(
         "code_as_log",
-        "refuses with a code of a megabyte that is lines for the operator's log",
+        "refuses with a one-megabyte error code that imitates lines of the operator's log",
         Harmless(
             "answered with `capability_answer_invalid`; the log gets one short line",
             |observed| {

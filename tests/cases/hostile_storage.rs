@@ -133,7 +133,7 @@ pub const DOCUMENTS: &[Attack] = &[
     ),
     Attack::new(
         "person_in_an_id",
-        "writes a document whose id is a person's",
+        "writes a document whose id contains the id of a person",
         Operation("undeclared_person"),
         |scene| {
             let id = json!(format!("note/{}", scene.witness_owner));

@@ -71,7 +71,7 @@ async fn a_suspended_person_reads_appeals_and_leaves_and_writes_nothing_else() {
     assert_eq!(own["suspension"]["until"], conflict["until"]);
     assert_eq!(own["allowed_actions"], json!(["revoke_agent", "sign_out_everywhere"]));
     assert_eq!(identity_events(&ben).await, ["identity.suspended", "owner.deactivated"]);
-    // Others see that the person is withdrawn from view, and not why.
+    // Others see that the person is deactivated, and not why.
     let card = json!({ "action": "get", "owner_id": ben.id });
     let card = ada.agent().result(OWNERS, card).await;
     assert_eq!((&card["state"], &card["headline"]), (&json!("deactivated"), &Value::Null));

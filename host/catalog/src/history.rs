@@ -16,8 +16,8 @@ use std::{collections::BTreeMap, sync::Arc};
 const SOURCE: &str = "the catalog folder";
 
 impl Keeper {
-    /// Settles the load of a file of the folder. If its component now serves, notes its version for the
-    /// history.
+    /// Applies the result of loading a file of the catalog folder. If its component now serves, queues its
+    /// version to be recorded in the history as dropped.
     pub(super) fn settle_drop(
         &mut self,
         file: &str,

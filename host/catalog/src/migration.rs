@@ -199,9 +199,10 @@ impl Catalog {
         Ok(())
     }
 
-    /// Follows changes until at most [`LAST_CHANGES`] are left. Refuses a component if many of its migrated
-    /// documents still have unique values in common after [`MAX_CONFLICT_PASSES`] passes: values that only
-    /// move from one document to another are free by then.
+    /// Follows changes until at most [`LAST_CHANGES`] are left. Refuses a component if more than that many of
+    /// its migrated documents have unique values of other documents in each of [`MAX_CONFLICT_PASSES`] passes
+    /// in a row. A unique value that moves between documents causes a conflict only for a short time, so
+    /// conflicts that stay are real.
     async fn catch_up(
         &self,
         candidate: &Capability,

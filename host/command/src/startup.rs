@@ -109,7 +109,7 @@ impl OpenHost {
 /// What the parts of a host are opened with, in addition to the configuration.
 pub(crate) struct HostParts {
     pub(crate) public_url: String,
-    /// The operator's port, to which nothing of this host connects.
+    /// The port of the operator's address. The host's outgoing requests without TLS are refused at this port.
     pub(crate) admin_port: u16,
     pub(crate) clock: Clock,
     pub(crate) sandbox: Arc<Sandbox>,

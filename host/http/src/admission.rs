@@ -1,4 +1,4 @@
-//! The rate of requests of each address, which every request passes before anything is done for it.
+//! Counts the requests of each address, and refuses those above the rate before a route handles them.
 
 use crate::{App, address::ClientAddress, refusal::Refusal};
 use axum::{

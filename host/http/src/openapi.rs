@@ -38,7 +38,7 @@ struct StaticPaths;
 
 /// The failure envelope: the body of every refusal of a capability call.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the shape for the document")]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct Envelope {
     error_code: String,
     message: String,
@@ -51,7 +51,7 @@ struct Envelope {
 /// The parameters of one of three grants. Instead of client_secret, the client may authenticate
 /// with HTTP Basic or with an assertion.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the shape for the document")]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct TokenRequest {
     /// client_credentials, authorization_code or refresh_token
     grant_type: String,
@@ -76,7 +76,7 @@ struct TokenRequest {
 
 /// A token, from a client that authenticates as at the token endpoint.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the shape for the document")]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct TokenReference {
     /// An access token or refresh token of this client.
     token: String,
@@ -86,7 +86,7 @@ struct TokenReference {
 
 /// The metadata with which a client registers (RFC 7591).
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the shape for the document")]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct RegisterClient {
     client_name: Option<String>,
     redirect_uris: Option<Vec<String>>,
@@ -104,54 +104,54 @@ struct RegisterClient {
 /// List every capability.
 #[utoipa::path(get, path = "/v1/capabilities", operation_id = "listCapabilities", tag = "catalog",
     responses((status = 200, description = "The live catalog", body = Value), (status = 304, description = "Not modified")))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn list_capabilities() {}
 
 /// Get the JSON Schema of one capability.
 #[utoipa::path(get, path = "/v1/capabilities/{id}/schema", operation_id = "getCapabilitySchema", tag = "catalog",
     params(("id" = String, Path, description = "The capability's id")),
     responses((status = 200, description = "JSON Schema 2020-12", body = Value), (status = 404, description = "unknown_capability", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn get_capability_schema() {}
 
 /// Register an agent: credentials without a human account.
 #[utoipa::path(post, path = "/v1/agents/register", operation_id = "registerAgent", tag = "identity",
     request_body(content = ref("#/components/schemas/RegisterAgent"), content_type = "application/json"),
     responses((status = 200, description = "The agent and its client; the secrets are shown once", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn register_agent() {}
 
 /// Get an access token (RFC 6749).
 #[utoipa::path(post, path = "/oauth/token", operation_id = "issueToken", tag = "identity",
     request_body(content_type = "application/x-www-form-urlencoded", content = TokenRequest),
     responses((status = 200, description = "Token response", body = Value), (status = 400, description = "Error response", body = Value), (status = 401, description = "invalid_client", body = Value)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn issue_token() {}
 
 /// Register a client that people let act for them (RFC 7591).
 #[utoipa::path(post, path = "/oauth/register", operation_id = "registerClient", tag = "identity",
     request_body(content_type = "application/json", content = RegisterClient),
     responses((status = 201, description = "The client; its secrets are shown once", body = Value), (status = 400, description = "invalid_redirect_uri or invalid_client_metadata", body = Value)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn register_client() {}
 
 /// Revoke a token (RFC 7009).
 #[utoipa::path(post, path = "/oauth/revoke", operation_id = "revokeToken", tag = "identity",
     request_body(content_type = "application/x-www-form-urlencoded", content = TokenReference),
     responses((status = 200, description = "The token is revoked, if it belonged to this client", body = Value), (status = 401, description = "invalid_client", body = Value)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn revoke_token() {}
 
 /// Describe a token (RFC 7662).
 #[utoipa::path(post, path = "/oauth/introspect", operation_id = "introspectToken", tag = "identity",
     request_body(content_type = "application/x-www-form-urlencoded", content = TokenReference),
     responses((status = 200, description = "The token's scopes, subject and expiry, or active: false", body = Value), (status = 401, description = "invalid_client", body = Value)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn introspect_token() {}
 
 /// The events that the agent has processed.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the shape for the document")]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct AcknowledgeEvents {
     /// 1 to 500 event ids.
     ack_event_ids: Vec<String>,
@@ -159,7 +159,7 @@ struct AcknowledgeEvents {
 
 /// The endpoint of a webhook, and the events that it gets.
 #[derive(ToSchema)]
-#[expect(dead_code, reason = "describes the shape for the document")]
+#[expect(dead_code, reason = "utoipa reads this type for /openapi.json; nothing else uses it")]
 struct CreateWebhook {
     /// An https address.
     url: String,
@@ -179,7 +179,7 @@ struct CreateWebhook {
     ),
     security(("bearer" = [])),
     responses((status = 200, description = "CloudEvents in order, and the next cursor; server-sent events if text/event-stream is accepted", content((Value = "application/json"), (String = "text/event-stream"))), (status = 400, description = "cursor_invalid or validation_failed", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn poll_events() {}
 
 /// Acknowledge events, so that they are not delivered again.
@@ -187,14 +187,14 @@ fn poll_events() {}
     security(("bearer" = [])),
     request_body(content_type = "application/json", content = AcknowledgeEvents),
     responses((status = 200, description = "The acknowledged ids, and the unknown ones", body = Value), (status = 400, description = "validation_failed", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn acknowledge_events() {}
 
 /// List the agent's webhooks: the action list of svc.webhooks.
 #[utoipa::path(get, path = "/v1/agent-events/webhooks", operation_id = "listWebhooks", tag = "events",
     security(("bearer" = [])),
     responses((status = 200, description = "The answer of the capability", body = Value)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn list_webhooks() {}
 
 /// Register a webhook: the action create of svc.webhooks.
@@ -202,7 +202,7 @@ fn list_webhooks() {}
     security(("bearer" = [])),
     request_body(content_type = "application/json", content = CreateWebhook),
     responses((status = 200, description = "The webhook, and its secret, which is shown once", body = Value), (status = 400, description = "url_not_allowed or validation_failed", body = Envelope), (status = 403, description = "phone_binding_required", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn create_webhook() {}
 
 /// Get a webhook: the action get of svc.webhooks.
@@ -210,7 +210,7 @@ fn create_webhook() {}
     params(("id" = String, Path, description = "The webhook's id")),
     security(("bearer" = [])),
     responses((status = 200, description = "The answer of the capability", body = Value), (status = 404, description = "webhook_not_found", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn get_webhook() {}
 
 /// Delete a webhook: the action delete of svc.webhooks.
@@ -218,7 +218,7 @@ fn get_webhook() {}
     params(("id" = String, Path, description = "The webhook's id")),
     security(("bearer" = [])),
     responses((status = 200, description = "The answer of the capability", body = Value), (status = 404, description = "webhook_not_found", body = Envelope)))]
-#[expect(dead_code, reason = "describes the operation for the document")]
+#[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn delete_webhook() {}
 
 pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {

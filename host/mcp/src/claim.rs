@@ -23,7 +23,7 @@ use std::time::Duration;
 const MAX_QUESTIONS: usize = 8;
 /// The maximum number of consecutive steps without a question.
 const MAX_STEPS: usize = 3;
-/// How long a call waits for the answer to one question in the older protocol.
+/// How long a call waits for the answer to one question if the client uses MCP before 2026-07-28.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(240);
 /// The name of the answers in a response.
 const ANSWERS: &str = "answers";
@@ -130,7 +130,7 @@ impl Server {
         self.follow_steps(sender, (capability, input)).await
     }
 
-    /// Asks the questions while the call waits, as the older protocol requires.
+    /// Asks the questions while the call waits, as MCP before 2026-07-28 requires.
     pub(super) async fn ask_and_wait(
         &self,
         sender: &Sender,
@@ -153,7 +153,7 @@ impl Server {
         Outcome::Declined
     }
 
-    /// Ends the call with a question, as in the newest protocol. The client sends the call again with the
+    /// Ends the call with a question, as in MCP 2026-07-28. The client sends the call again with the
     /// answer.
     pub(super) fn ask(
         &self,

@@ -50,7 +50,10 @@ pub struct Host {
 }
 
 impl Host {
-    #[expect(clippy::too_many_arguments, reason = "the parts that a call uses, each once")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each argument is a different part of the host that calls need"
+    )]
     pub fn new(
         identity: Identity,
         catalog: Arc<Catalog>,

@@ -149,7 +149,7 @@ fn refusal_schema() -> Value {
     })
 }
 
-/// Returns a title as the name of a component: `Job roles` becomes `JobRoles`.
+/// Returns a title as the name of a schema in OpenAPI: `Job roles` becomes `JobRoles`.
 fn component_name(title: &str) -> String {
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
     let capitalize = |word: &str| match word.split_at_checked(1) {

@@ -115,7 +115,9 @@ pub enum StateError {
     /// The text is for the capability's author.
     #[error("{0}")]
     Invalid(String),
-    #[error("the expectation does not hold")]
+    #[error(
+        "the document is not as the write expects: it exists, is missing or has another revision"
+    )]
     Conflict,
     #[error("a unique value belongs to the document {0}")]
     Duplicate(String),

@@ -1,5 +1,5 @@
-//! The pausing of listings whose owner cannot answer, because they are withdrawn from view or have
-//! no agent.
+//! The pausing of listings whose owner cannot answer, because they are deactivated or have no
+//! agent.
 
 use crate::{documents::*, refusals::*, states::*, step, types::*};
 use portolan_sdk::prelude::*;

@@ -290,7 +290,7 @@ impl AgentListings {
         Ok(())
     }
 
-    /// Pause the listings of a person who withdraws from view.
+    /// Pause the listings of a person who is deactivated.
     ///
     /// They stay paused until the person resumes each one.
     #[action(access = internal, on = "owner.deactivated", emits = [PAUSED])]

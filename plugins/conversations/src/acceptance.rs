@@ -2,7 +2,7 @@
 //!
 //! A person can write in a thread only if all others in it accept messages from them. A person does
 //! not accept them if one of the two has blocked the other, if they accept no contact for now
-//! (`contact_policy` `paused`), if they are withdrawn from view, or if they do not exist any more.
+//! (`contact_policy` `paused`), if they are deactivated or suspended, or if they do not exist any more.
 //! All of these look the same to the others: the thread is `frozen`, with the same version, and
 //! writing is refused with `recipient_not_accepting`. To keep it so, nothing of it is stored in the
 //! thread; it is computed at each read and each message. The relation `frozen` in
@@ -24,7 +24,7 @@ const ROUND: u32 = 10;
 /// The people who accept messages from one person.
 pub(crate) struct Acceptance {
     accepting: BTreeSet<String>,
-    /// Whether the person themself is withdrawn from view.
+    /// Whether the person themself is deactivated or suspended.
     is_withdrawn: bool,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn step_to_write(
     if !reach.is_withdrawn {
         return Ok(to);
     }
-    let refusal = "The person is withdrawn from view for now.";
+    let refusal = "The person's profile is hidden. Call `reactivate` first.";
     let refusal = Refusal::common(ErrorCode::NotPermitted, refusal);
     Err(refusal.next(Next::action("owners", "reactivate")).into())
 }

@@ -198,7 +198,7 @@ impl Conversations {
 
     /// Remove a person from a conversation, or withdraw their invitation.
     ///
-    /// Only people for whom it was opened may do so, and only with invited people.
+    /// Only people for whom the conversation was opened can do this, and only to people invited later.
     #[action(access = write, destructive, emits = [MEMBER_CHANGED], example = json!({ "thread_id": THREAD_ID, "owner_id": OWNER_ID }))]
     fn remove(call: &Call, input: MemberStep) -> Result<ThreadView, ConversationError> {
         shown(call, members::remove(call, &input)?)

@@ -161,8 +161,8 @@ pub(crate) fn remove(call: &Call, input: &MemberStep) -> Result<Stored<Thread>> 
     let mut thread = step(call, &input.step(), "remove")?;
     let is_founder = |owner_id: &str| thread.value.member(owner_id).is_some_and(Member::is_founder);
     if !is_founder(me) || is_founder(other) {
-        let message = "Only people for whom the conversation was opened may remove others, and \
-                       only invited people.";
+        let message = "Only a person for whom the conversation was opened can remove others, and only \
+                       people who were invited later.";
         return Err(refused(ErrorCode::NotPermitted, message, &thread.id));
     }
     let is_aware = member(&mut thread, other)?.membership.can_see();

@@ -13,7 +13,7 @@ pub(crate) enum ConversationError {
     /// There is no such message, or it is not visible to you.
     #[refusal(not_found, next = list())]
     MessageNotFound,
-    /// A text may be changed for 15 minutes after it was sent. It can still be retracted.
+    /// The message was sent more than 15 minutes ago and can no longer be changed. You can still retract it.
     #[refusal(
         conflict,
         conflict_detail = Limit::passed("edit_window", EDIT_WINDOW),

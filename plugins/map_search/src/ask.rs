@@ -63,9 +63,11 @@ pub(crate) fn ask(call: &Call, input: &AskQuestion) -> Result<Material> {
 }
 
 fn no_target(question_id: &str) -> MapError {
+    let question = "Which organisation is the question about? The action `search` finds the organisation's \
+                    id.";
     let next = Next::action(CAPABILITY, "ask")
         .field("question_id", question_id)
-        .ask("target_id", "Which organisation is it about? `search` finds its id.");
+        .ask("target_id", question);
     let expected = "the organisation's id";
     Refusal::validation("/target_id", "required", expected).next(next).into()
 }

@@ -155,27 +155,28 @@ impl Owners {
         Ok(SignedOut { agents_revoked: agents::end_all(call, owner_id)? })
     }
 
-    /// Withdraw the person from view until they return.
+    /// Hide the person's profile from other people until they return.
     ///
     /// The public card loses its texts, and other capabilities are notified, for example to pause
     /// listings. The sessions of the person's browsers end, and so do pending codes and approvals.
     /// Agents stay claimed.
     #[action(access = write, emits = [DEACTIVATED], example = json!({ "reason": "On holiday until May." }))]
     fn deactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
-        let summary = "You are withdrawn from view.";
+        let summary = "Your profile is hidden from other people.";
         let owner = turn(call, input, "deactivate", DEACTIVATED, summary)?;
         identity::sign_out(call.require_owner()?)?;
         Ok(owner)
     }
 
-    /// Return the person to view.
+    /// Make the person's profile visible again.
     #[action(access = write, emits = [REACTIVATED], example = json!({}))]
     fn reactivate(call: &Call, input: Turn) -> Result<Owner, OwnersError> {
-        turn(call, input, "reactivate", REACTIVATED, "You are in view again.")
+        turn(call, input, "reactivate", REACTIVATED, "Your profile is visible again.")
     }
 
-    /// Suspend a person: their agents can read, but not write, and others see them as withdrawn from view.
+    /// Suspend a person: their agents can read, but not write.
     ///
+    /// The person's profile is hidden from others as after `deactivate`.
     /// Several suspensions, each with its reference, can hold at once: the person is suspended until the
     /// last one ends. Other capabilities are notified as of `deactivate`. The person may appeal, revoke
     /// agents and sign out everywhere.

@@ -44,7 +44,7 @@ fn person(owner_id: String, record: Record, now: u64) -> Person {
     }
 }
 
-/// Returns how a person can be reached; no links while they are withdrawn from view or suspended.
+/// Returns how a person can be reached; no links while they are deactivated or suspended.
 pub(crate) fn contact(call: &Call, owner_id: &str) -> Result<Contact, Refusal> {
     if known(call, owner_id)?.is_none() {
         return Ok(Contact::default());

@@ -19,7 +19,13 @@ pub(crate) fn suspend(call: &Call, input: Suspension) -> Result<()> {
         publish(call, SUSPENDED, &owner, "You are suspended: your agents cannot write.", view)?;
     }
     if was_active {
-        publish(call, DEACTIVATED, &owner, "You are withdrawn from view.", Nothing {})?;
+        publish(
+            call,
+            DEACTIVATED,
+            &owner,
+            "Your profile is hidden from other people.",
+            Nothing {},
+        )?;
     }
     Ok(())
 }
@@ -37,7 +43,7 @@ pub(crate) fn end(call: &Call, owner_id: &str, is_over: impl Fn(&Suspended) -> b
         publish(call, REINSTATED, &owner, "Your suspension has ended.", Nothing {})?;
     }
     if owner.value.is_active() {
-        publish(call, REACTIVATED, &owner, "You are in view again.", Nothing {})?;
+        publish(call, REACTIVATED, &owner, "Your profile is visible again.", Nothing {})?;
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ pub struct Person {
     pub owner_id: String,
     /// The name that the person has given themselves.
     pub display_name: Option<String>,
-    /// Whether the person is active; false while they are withdrawn from view or suspended.
+    /// Whether the person is active; false while they are deactivated or suspended.
     pub active: bool,
     pub contact_policy: ContactPolicy,
     /// The age that the person has reached for certain: only the year of birth is known.

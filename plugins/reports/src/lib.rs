@@ -145,8 +145,9 @@ impl Reports {
 
     /// Suspend a person whom nobody has reported.
     ///
-    /// The person's agents can read, but not write, and others see the person as withdrawn from view. The
-    /// answer is a decided report: the person gets the reasons with it and may appeal.
+    /// The person's agents can read, but not write, and the person's profile is hidden from others as after
+    /// `deactivate` of `owners`. The answer is a decided report: the person gets the reasons with it and may
+    /// appeal.
     #[action(access = internal, emits = [UPDATED])]
     fn suspend(call: &Call, input: Suspend) -> Result<Case, ReportError> {
         suspensions::suspend(call, input)

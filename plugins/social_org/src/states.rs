@@ -37,7 +37,7 @@ use OrgState::{Active, Archived};
 
 /// A person who is invited and has no role yet.
 pub(crate) const INVITEE: &str = "invited";
-/// The member themself.
+/// The role of a person in their own membership, in which they answer an invitation or leave.
 pub(crate) const ONESELF: &str = "oneself";
 
 /// The actions on an organisation, each with the lowest role that permits it.

@@ -175,7 +175,7 @@ pub(crate) struct Create {
     pub(crate) name: Text<2, 80>,
     /// The kind of organisation.
     pub(crate) kind: Kind,
-    /// Its domain, such as `copperleaf.example`. It is only claimed until it is verified.
+    /// Its domain, such as `copperleaf.example`. Answers have `verified` false until the domain is proved.
     #[schemars(regex(pattern = DOMAIN), length(max = 253))]
     pub(crate) domain: Option<String>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct OrgView {
     /// The name that its members chose.
     name: String,
     kind: Kind,
-    /// The domain. It is only claimed unless `verified`.
+    /// The domain. `verified` says whether the organisation has proved it.
     domain: Option<String>,
     /// Whether it has proved its domain.
     verified: bool,

@@ -62,7 +62,7 @@ pub(crate) enum Rule {
     FromObject(&'static str, &'static str),
     /// A relation holds to the object of another type with the same id.
     SameId(&'static str, &'static str),
-    /// The relation is stated the other way round: of the object to the subject's person.
+    /// The relation is stated with the roles exchanged: the object has it to the subject's person.
     Reverse(&'static str),
     Any(&'static [Rule]),
     All(&'static [Rule]),

@@ -178,7 +178,7 @@ fn wanted_state(me: &str, other: &str, kind: Request) -> Result<State> {
 }
 
 /// Returns the state of a new request; `None` if the person does not accept the request, or is
-/// withdrawn from view (without a policy).
+/// deactivated or suspended (without a policy).
 fn decide(policy: Option<ContactPolicy>, kind: Request, connected: bool) -> Option<State> {
     match (policy?, kind) {
         (ContactPolicy::Paused, _) => None,

@@ -32,7 +32,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Returns the time until one is available; `None` if one is.
+    /// Returns how long the caller must wait for the next permitted attempt; `None` if one is permitted now.
     pub(crate) fn wait(&self, full_at: u64, now: u64) -> Option<u64> {
         let open_at = full_at.saturating_sub((self.burst - 1) * self.every);
         open_at.checked_sub(now).filter(|wait| *wait > 0)

@@ -240,7 +240,7 @@ impl ThreadMeetings {
         Ok(())
     }
 
-    /// Cancel the meetings of a person who is withdrawn from view.
+    /// Cancel the meetings of a person who is deactivated.
     #[action(access = internal, idempotent, on = "owner.deactivated", emits = [CANCELLED])]
     fn on_owner_deactivated(call: &Call, event: Happened<Left>) -> Result<(), MeetingError> {
         let owner_id = event.subject.trim_start_matches("owners/").to_owned();

@@ -18,7 +18,7 @@ export class Call {
     return this.agent?.ownerId ?? null;
   }
 
-  /** The person behind the agent; refuses the call if there is none. */
+  /** Returns the id of the person behind the agent; refuses the call if there is none. */
   requireOwner() {
     if (!this.agent) throw refuse("not_permitted", "Only an agent may do this.");
     if (this.ownerId) return this.ownerId;
@@ -38,6 +38,7 @@ export class Call {
     return host.clientId();
   }
 
+  /** Whether the call runs in test mode, whose data is separate from that of live mode. */
   get testMode() {
     return host.testMode();
   }
@@ -47,12 +48,12 @@ export class Call {
     return now();
   }
 
-  /** Unpredictable bytes. */
+  /** Returns unpredictable bytes. */
   random(length) {
     return randomBytes(length);
   }
 
-  /** A new sortable identifier: the prefix, an underscore and a ULID. */
+  /** Returns a new sortable identifier: the prefix, an underscore and a ULID. */
   newId(prefix) {
     return host.newId(text("the prefix of an id", prefix));
   }

@@ -30,7 +30,7 @@ function unique(values, key) {
   return [...new Map(values.map((value) => [value[key], value])).values()];
 }
 
-/** The first paragraph of a text. */
+/** Returns the first paragraph of a text. */
 const firstParagraph = (text) => text.trim().split(/\n\s*\n/)[0];
 
 const annotations = (given = {}) => Object.entries(given).map(([key, value]) => ({ key, value: JSON.stringify(value) }));

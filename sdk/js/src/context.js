@@ -17,13 +17,13 @@ function requireRunning(what) {
   if (!running) throw new Error(`${what} is used at the top level, which a build runs once and a source at each call: use it in the run of an action.`);
 }
 
-/** The instant of the call in milliseconds since the Unix epoch. */
+/** Returns the instant of the call in milliseconds since the Unix epoch. */
 export function now() {
   requireRunning("The time");
   return host.now();
 }
 
-/** Unpredictable bytes, the same again if the host repeats the call. */
+/** Returns unpredictable bytes, the same again if the host repeats the call. */
 export function randomBytes(length) {
   requireRunning("Randomness");
   const bytes = new Uint8Array(length);

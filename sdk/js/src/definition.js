@@ -22,7 +22,7 @@ function split(text = "") {
   return [title.replace(/\.$/, ""), rest.join("\n\n") || title];
 }
 
-/** An action with its defaults. */
+/** Returns an action with its defaults. */
 export function toAction(name, given) {
   const [title, description] = split(given.description);
   const input = toSchema(given.input);
@@ -49,7 +49,7 @@ export function toAction(name, given) {
   };
 }
 
-/** Every problem of a definition, each a sentence that names the field and the fix. */
+/** Returns every problem of a definition, each a sentence that names the field and the fix. */
 export function checkDefinition(definition, actions) {
   const problems = unknownFields("the capability", definition, CAPABILITY);
   const need = (field, fix) => typeof definition[field] === "string" && definition[field].trim() !== "" ? [] : [`${field} is missing: ${fix}.`];

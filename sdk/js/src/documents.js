@@ -33,7 +33,7 @@ function checkCollection(name, declared) {
   return problems;
 }
 
-/** Indexes by name, or a list of paths with one index each. */
+/** Converts indexes to the contract's: those by name, or those of a list of paths with one index each. */
 function toIndexes(unique, declared = {}) {
   const named = Array.isArray(declared) ? declared.map((path) => [path.replace(/[^A-Za-z0-9_]+/g, "_"), path]) : Object.entries(declared);
   return named.map(([name, paths]) => ({ name, paths: [].concat(paths), unique }));
@@ -46,7 +46,7 @@ function toPerson(person) {
   return { path: person.path, erasure: ERASURES[person.erasure], fields };
 }
 
-/** The contract's form of a condition for a write: "any", "absent", or a revision. */
+/** Converts a condition for a write to the contract's form: "any", "absent", or a revision. */
 function toExpectation(expect) {
   return typeof expect === "number" ? { tag: "revision", val: expect } : { tag: expect };
 }
@@ -95,7 +95,7 @@ class Collection {
     return toPage(request(() => host.find(this.name, toQuery(query))));
   }
 
-  /** Every document that a query finds, page by page. */
+  /** Yields every document that a query finds, page by page. */
   *all(query) {
     let page = this.find(query);
     yield* page.documents;

@@ -6,7 +6,7 @@ import { exportsOf } from "./component.js";
 import { evaluate, toSourcePosition } from "./evaluate.js";
 import { describeError, reportTrap, setPositions } from "./trap.js";
 
-/** The exports of the capability of the source. */
+/** Loads the source, and returns the exports of its capability. */
 function load() {
   const script = read();
   if (!script) throw new Error("this is an engine, which runs a source: put it into the folder .engines of a catalog.");

@@ -4,7 +4,7 @@ import * as host from "portolan:capability/feeds";
 import { request } from "./host_error.js";
 import { toCounts, toDocument, toPage, toQuery } from "./query.js";
 
-/** A feed, such as `targets` or `signals`, which is queried like a collection. */
+/** Returns a feed, such as `targets` or `signals`, which is queried like a collection. */
 export function feed(name) {
   const getMany = (ids) => request(() => host.getMany(name, ids)).map((found) => (found ? toDocument(found) : null));
   return {
@@ -15,5 +15,5 @@ export function feed(name) {
   };
 }
 
-/** An identifier of the current publication of the feeds. */
+/** Returns an identifier of the current publication of the feeds. */
 export const publication = () => request(() => host.publication());

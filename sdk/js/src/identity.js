@@ -1,4 +1,6 @@
-// Agents and the people behind them. Sensitive.
+// Agents and the people behind them.
+//
+// A component that imports this interface is loaded only with the operator's grant.
 
 import * as host from "portolan:capability/identity";
 import { request } from "./host_error.js";

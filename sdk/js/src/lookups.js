@@ -1,4 +1,6 @@
-// Look-ups by the host: DNS texts and pages. Sensitive.
+// Look-ups by the host: DNS texts and pages.
+//
+// A component that imports this interface is loaded only with the operator's grant.
 
 import * as host from "portolan:capability/lookups";
 import { request } from "./host_error.js";

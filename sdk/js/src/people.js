@@ -1,4 +1,6 @@
-// The data of the calling person: its export and its erasure. Sensitive.
+// The data of the calling person: its export and its erasure.
+//
+// A component that imports this interface is loaded only with the operator's grant.
 
 import * as host from "portolan:capability/people";
 import { request } from "./host_error.js";

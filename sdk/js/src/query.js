@@ -4,7 +4,10 @@ import { unknownFields } from "./problems.js";
 
 const FIELDS = ["filter", "text", "near", "within", "order", "limit", "cursor", "unchecked"];
 
-/** The contract's record of a query. In `order`, a path with `-` before it sorts descending. */
+/**
+ * Converts a query to the contract's record. A path in `order` that begins with `-` sorts in descending
+ * order. Throws a TypeError for unknown fields.
+ */
 export function toQuery(query = {}) {
   const [problem] = unknownFields("the query", query, FIELDS);
   if (problem) throw new TypeError(problem);

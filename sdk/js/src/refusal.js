@@ -64,7 +64,10 @@ function checkRefusal(code, kind, message, declared) {
   return problems;
 }
 
-/** A refusal with one of the host's common codes: `throw refuse("not_permitted", "Only members may see this.")`. */
+/**
+ * Returns a refusal with one of the host's common codes:
+ * `throw refuse("not_permitted", "Only members may see this.")`.
+ */
 export function refuse(code, message, details) {
   if (!COMMON_CODES.includes(code)) {
     throw new TypeError(`refuse("${code}") names no common code: declare it with refusal("${code}", …) and list it in errors.`);
@@ -78,13 +81,16 @@ export function validation(pointer, rule, expected) {
   return new Refusal("validation_failed", "A field of the input is not acceptable.", { conflict });
 }
 
-/** The contract's record of a refusal. */
+/** Converts a refusal to the contract's record. */
 export function toFailure({ code, message, conflict, next, keepWrites }) {
   const json = (value) => (value == null ? null : JSON.stringify(value));
   return { code, message, conflict: json(conflict), next: json(next), keepWrites };
 }
 
-/** The refusal of a nested call, which is passed on unless caught. `keepWrites` applied to the nested call only. */
+/**
+ * Returns the refusal of a nested call, which is passed on unless caught. `keepWrites` applied to the nested
+ * call only.
+ */
 export function fromFailure({ code, message, conflict, next }) {
   const parse = (text) => (text == null ? null : JSON.parse(text));
   const passed = new Refusal(code, message, { conflict: parse(conflict), next: parse(next) });

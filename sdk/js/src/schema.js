@@ -5,7 +5,7 @@ import { unknownFields } from "./problems.js";
 const OPTIONAL = Symbol("optional");
 const COMMON = ["description", "default", "example"];
 
-/** The options of a helper. A text in their place is the description, and more options follow. */
+/** Returns the options of a helper. A text in their place is the description, and more options follow. */
 function options(helper, known, ...given) {
   const [first = {}, more = {}] = given;
   if (typeof first === "string") return checked(helper, known, { description: first, ...more });
@@ -84,11 +84,14 @@ export const schema = (json) => json;
 /** Any JSON value. */
 export const anything = (...given) => options("anything", [], ...given);
 
-/** Whether a value is a schema, or an object of fields for `object`. */
+/** Returns whether a value is a schema rather than an object of fields for `object`. */
 export const isSchema = (value) =>
   ["type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"].some((key) => typeof value[key] === "string" || Array.isArray(value[key]));
 
-/** An object's first example, or one made of its fields' examples; undefined if a required field has none. */
+/**
+ * Returns an object's first example, or one made of its fields' examples; undefined if a required field has
+ * none.
+ */
 export function exampleOf({ examples, properties = {}, required = [] }) {
   if (examples) return examples[0];
   const given = Object.entries(properties).filter(([, field]) => field.examples);

@@ -1,4 +1,6 @@
-// Text messages. Sensitive.
+// Text messages.
+//
+// A component that imports this interface is loaded only with the operator's grant.
 
 import * as host from "portolan:capability/sms";
 import { request } from "./host_error.js";

@@ -20,7 +20,7 @@ export const setPositions = (given) => {
 /** Sets what `readSourceMap` returned for the bundle; the build appends the call. */
 export const setSourceMap = (map) => setPositions((file, line, column) => originalPosition(map, line, column));
 
-/** The author's frames of a stack as `function (file:line:column)`, the innermost first. */
+/** Returns the author's frames of a stack as `function (file:line:column)`, the innermost first. */
 function frames(stack) {
   const found = [...stack.matchAll(/^ *at (.*?) ?\(?([^()\s]+):(\d+):(\d+)\)?$/gm)];
   return found.flatMap(([, name, file, line, column]) => {
@@ -29,7 +29,7 @@ function frames(stack) {
   });
 }
 
-/** One line about anything that was thrown. */
+/** Returns one line about anything that was thrown. */
 export function describeError(error) {
   if (!(error instanceof Error)) return `threw ${typeof error === "object" ? JSON.stringify(error) : String(error)}, which is not an Error`;
   const where = frames(error.stack ?? "").map((frame) => ` at ${frame}`);

@@ -1,4 +1,6 @@
-// The webhooks of the calling agent. Sensitive.
+// The webhooks of the calling agent.
+//
+// A component that imports this interface is loaded only with the operator's grant.
 
 import * as host from "portolan:capability/webhooks";
 import { request } from "./host_error.js";

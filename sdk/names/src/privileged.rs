@@ -26,7 +26,7 @@ pub(crate) fn find(text: &str) -> Option<&'static str> {
     rows(PRIVILEGED_WORDS).find(|word| is_spelled(&words, &self::form(word)))
 }
 
-/// Returns whether adjacent words, written together, are the wanted one.
+/// Returns whether some consecutive words, joined without spaces, are `wanted`.
 fn is_spelled(words: &[&str], wanted: &str) -> bool {
     (0..words.len()).any(|first| {
         let mut rest = Some(wanted);

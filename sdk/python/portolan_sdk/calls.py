@@ -45,7 +45,7 @@ class Call:
 
     @property
     def test_mode(self):
-        """Whether the call belongs to test mode."""
+        """Whether the call runs in test mode, whose data is separate from that of live mode."""
         return contract.context.test_mode()
 
     def new_id(self, prefix):

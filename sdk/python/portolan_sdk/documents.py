@@ -55,7 +55,10 @@ class Stored:
 
 @dataclasses.dataclass
 class Hit:
-    """A document that a query found. The relevance is of `text`, the distance of `near`."""
+    """A document that a query found.
+
+    `relevance` is set if the query has `text`, `distance_m` if it has `near`.
+    """
 
     document: Stored
     relevance: float | None
@@ -212,8 +215,8 @@ def query_record(
 ):
     """Returns the contract's record of a query.
 
-    `filter` is a condition on indexed paths, such as `{"price": {"lt": 10}}`. `order` lists paths, with
-    a `-` before one that sorts descending. `near` is (latitude, longitude, metres), `within`
+    `filter` is a condition on indexed paths, such as `{"price": {"lt": 10}}`. A path in `order` that
+    begins with `-` sorts in descending order. `near` is (latitude, longitude, metres), `within`
     (south, west, north, east). `unchecked` leaves the hits out of the commit's validation.
     """
     records = contract.documents

@@ -55,7 +55,8 @@ impl Call {
         context::client_id()
     }
 
-    /// Returns whether the call runs in test mode, also if the host itself calls.
+    /// Returns whether the call runs in test mode, whose data is separate from that of live mode. Also
+    /// known if the host itself calls.
     pub fn test_mode(&self) -> bool {
         context::test_mode()
     }

@@ -156,7 +156,7 @@ impl<T: Entity> Stored<T> {
         T::COLLECTION.save(self)
     }
 
-    /// Returns the reference to the entity in events.
+    /// Returns what an event says about the entity: its kind, id, state and version.
     pub fn resource(&self) -> Resource {
         let state = self.value.state().name();
         Resource { kind: T::KIND, id: self.id.clone(), state, version: self.revision }

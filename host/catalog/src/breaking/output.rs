@@ -7,7 +7,8 @@ use super::{
 use crate::problem::Problems;
 use serde_json::Value;
 
-/// Finds what callers of the old output no longer get, or get and do not know.
+/// Finds fields that the new output no longer guarantees or whose type has changed, and values that callers
+/// of the old output do not expect.
 pub(super) fn compare_output(old: &Value, new: &Value, at: &str, changes: &mut Problems) {
     compare_parts((Part::of(old), Part::of(new)), at, &mut ComparedPairs::default(), changes);
 }

@@ -9,7 +9,9 @@ pub enum PublishError {
     /// The reason for which the catalog would refuse its file too.
     #[error("not fit for a catalog: {} ({})", .0.message(), .0.reason())]
     Refused(#[from] LoadError),
-    #[error("not fit for a catalog: it does not declare whose data its documents are")]
+    #[error(
+        "not fit for a catalog: some collections do not declare which paths of their documents name people"
+    )]
     UndeclaredPeople(Vec<Problem>),
     #[error(
         "version {version} breaks callers of {replaced}, and its major version is not a new one"

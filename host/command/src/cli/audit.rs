@@ -59,7 +59,7 @@ pub(super) struct Audit {
 enum AuditCommand {
     /// Check that no row or checkpoint was changed, removed or added
     ///
-    /// Prints a line for each fault, and ends with 1 if there is one.
+    /// Prints a line for each fault. The exit status is 1 if there is a fault.
     Verify(Verify),
     /// Print the rows with the checkpoints and keys that verify them
     Export(Export),

@@ -39,7 +39,8 @@ impl Version {
     }
 }
 
-/// Returns what the build knew, and the versions of what the binary contains.
+/// Returns the commit, date, target, compiler, features and publisher key of the build, and the versions of
+/// the libraries and the contract in the binary.
 fn facts() -> [(&'static str, String); 9] {
     let publisher = publisher_key().map(|key| Publisher::Key(key).to_string());
     [

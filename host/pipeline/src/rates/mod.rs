@@ -233,7 +233,7 @@ impl Counters {
     }
 }
 
-/// Returns the text by which all addresses of one client are counted.
+/// Returns the key under which an address is counted: an IPv4 address itself, or the /64 of an IPv6 address.
 pub(crate) fn address_text(address: IpAddr) -> String {
     Account::address(address).text()
 }

@@ -96,7 +96,8 @@ impl<'a> WriteBatch<'a> {
 
     /// Returns whether timers or deliveries may have become due.
     fn has_work(&self) -> bool {
-        // A finished delivery may make the next delivery of its lane due.
+        // When a delivery is finished, the next one to the same subscriber about the same subject may become
+        // due.
         !self.timers.is_empty()
             || !self.finished_deliveries.is_empty()
             || self.events.iter().any(|event| !event.subscribers.is_empty())

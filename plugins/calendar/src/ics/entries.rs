@@ -165,7 +165,8 @@ impl Reader<'_> {
             except.extend(times.map(|time| occurrence(time, series, all_day)));
             if except.len() > MOST_EXCEPTIONS {
                 except.truncate(MOST_EXCEPTIONS);
-                found.report(line.number, "EXDATE", "The first 100 exceptions were kept.");
+                let text = "An event can have at most 100 exceptions. The others were left out.";
+                found.report(line.number, "EXDATE", text);
                 break;
             }
         }

@@ -191,7 +191,7 @@ impl<T> Collection<T> {
 
 impl<T: Serialize> Collection<T> {
     /// Writes a whole document and returns its new revision. Fails with [`HostError::Conflict`] if
-    /// the expectation does not hold.
+    /// the stored document is not as `expect` says.
     pub fn put(&self, id: &str, value: &T, expect: Expect) -> Result<u64, HostError> {
         host::put(self.declared(), id, &crate::to_json(value), expect)
     }

@@ -112,7 +112,7 @@ impl Query {
         Self::default()
     }
 
-    /// Sets the filter, over indexed paths.
+    /// Sets the filter. It may use only indexed paths.
     pub fn filter(mut self, filter: impl Into<Option<Filter>>) -> Self {
         self.0.filter = filter.into().map(|filter| filter.to_string());
         self

@@ -31,7 +31,8 @@ const LATEST: u64 = 253_402_300_799_999;
 /// The answers of other capabilities' actions that are still to be given, by capability and action.
 type Answers = BTreeMap<(String, String), VecDeque<Result<Success, Failure>>>;
 
-/// What a world knows and remembers.
+/// The state of a test world: its time, its caller, prepared answers, and what the calls have stored and
+/// logged.
 pub(super) struct State {
     pub(super) now: u64,
     pub(super) caller: Caller,

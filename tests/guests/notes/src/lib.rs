@@ -172,7 +172,7 @@ impl Notes {
         })
     }
 
-    /// Answer this call's time and chance, and write them down.
+    /// Return the time, random bytes and a new id of this call, and store them.
     #[action(access = write)]
     fn same_chance(call: &Call, input: NoteId) -> Result<Draw, NotesError> {
         // The read makes a conflict possible, after which the host runs the call again.
@@ -187,7 +187,7 @@ impl Notes {
         Ok(draw)
     }
 
-    /// Read what was written down.
+    /// Read what `same_chance` has stored.
     #[action(access = read, idempotent)]
     fn chance(_call: &Call, input: NoteId) -> Result<Draw, NotesError> {
         Ok(DRAWS.get(&input.id)?.ok_or(NotesError::NoteNotFound)?.value)

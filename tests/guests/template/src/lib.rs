@@ -71,13 +71,13 @@ impl Template {
         Ok(Receipt { customer: input.customer, articles: 0, total: 0, dearest: None })
     }
 
-    /// For other capabilities alone.
+    /// Only other capabilities can call this action.
     #[action(access = internal)]
     fn hidden(_call: &Call) -> Result<Receipt, Infallible> {
         Ok(Receipt { customer: String::new(), articles: 0, total: 0, dearest: None })
     }
 
-    /// For those who listen.
+    /// Only agents with the scope `svc.events` can call this action.
     #[action(access = events)]
     fn listen(_call: &Call) -> Result<Receipt, Infallible> {
         Ok(Receipt { customer: String::new(), articles: 0, total: 0, dearest: None })

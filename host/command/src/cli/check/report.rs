@@ -15,7 +15,9 @@ pub(in crate::cli) fn report(inspection: &Inspection) -> ExitCode {
                 line!("fit for a catalog");
                 return ExitCode::SUCCESS;
             }
-            line!("not fit for a catalog: it does not declare whose data its documents are");
+            line!(
+                "not fit for a catalog: some collections do not declare which paths of their documents name people"
+            );
             print_problems(&undeclared);
             ExitCode::FAILURE
         }

@@ -38,9 +38,9 @@ impl Stubs {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let unanswered = calls.unanswered.iter().map(|(callee, input)| Difference {
             at: "calls".to_owned(),
-            expected: "an answer of the case for each nested call".to_owned(),
+            expected: "`calls` of the case has an answer for each nested call".to_owned(),
             actual: format!(
-                "{0}.{1} {input} without one; add to \"calls\": {{\"capability\": \"{0}\", \"action\": \"{1}\", \"output\": {{…}}}}",
+                "no answer for {0}.{1} {input}; add to \"calls\": {{\"capability\": \"{0}\", \"action\": \"{1}\", \"output\": {{…}}}}",
                 callee.capability, callee.action
             ),
         });
