@@ -6,6 +6,7 @@ mod document_reader;
 mod native;
 mod postgres;
 mod queries;
+mod query_pool;
 mod read_connection;
 mod shares;
 mod sqlite;

@@ -1,7 +1,7 @@
-//! SQLite without a thread switch for each statement: for the one writer, and for reads of single
-//! documents and of read sets. These functions block, so they run on threads of their own.
+//! SQLite without a thread switch for each statement: for the one writer, for reads of single documents and
+//! of read sets, and for queries. These functions block, so they run on threads of their own.
 
-use crate::error::DbError;
+use crate::{error::DbError, integers::signed};
 use rusqlite::{
     Connection, OpenFlags, Row, params_from_iter,
     types::{Null, ToSqlOutput},
@@ -12,6 +12,10 @@ use tokio::sync::{Mutex, OwnedMappedMutexGuard, OwnedMutexGuard};
 
 /// The capacity of the cache of prepared statements; each collection has up to six.
 const STATEMENTS: usize = 512;
+/// The same of a connection for queries.
+const QUERY_STATEMENTS: usize = 100;
+/// The number of SQLite's instructions between two checks of the clock: some tens of microseconds.
+const INSTRUCTIONS: i32 = 4_000;
 /// The time-out for locks of other processes, such as a backup.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -134,6 +138,62 @@ impl Reader {
         for_each_row(&snapshot, sql, rows, take)?;
         Ok(snapshot.commit()?)
     }
+}
+
+/// A connection that runs queries. Between two of them, any thread may use it.
+#[derive(Debug)]
+pub(super) struct QueryConnection(Connection);
+
+impl QueryConnection {
+    pub(super) fn open(path: &Path) -> Result<Self, DbError> {
+        let Reader(connection) = Reader::open(path)?;
+        connection.set_prepared_statement_cache_capacity(QUERY_STATEMENTS);
+        Ok(Self(connection))
+    }
+
+    /// Runs a query, and returns its rows as long as they are wanted, and whether an unwanted one has ended it.
+    /// `may_continue` is called after each `INSTRUCTIONS` instructions, and false interrupts the query.
+    pub(super) fn fetch<T: FromNative>(
+        &self,
+        sql: &str,
+        values: &sea_query::Values,
+        may_continue: Option<impl FnMut() -> bool + Send + 'static>,
+        mut is_wanted: impl FnMut(&T) -> bool,
+    ) -> Result<(Vec<T>, bool), DbError> {
+        let stop = may_continue.map(|mut may_continue| move || !may_continue());
+        self.0.progress_handler(INSTRUCTIONS, stop)?;
+        let mut statement = self.0.prepare_cached(sql)?;
+        let values: Vec<_> = values.iter().map(value).collect::<Result<_, _>>()?;
+        let rows = statement.query_map(params_from_iter(values), |row| T::try_from(row))?;
+        let mut fetched = Vec::new();
+        for row in rows {
+            let row = row?;
+            if !is_wanted(&row) {
+                return Ok((fetched, true));
+            }
+            fetched.push(row);
+        }
+        Ok((fetched, false))
+    }
+}
+
+/// Returns a value of a statement as a parameter.
+fn value(value: &sea_query::Value) -> Result<ToSqlOutput<'_>, DbError> {
+    use sea_query::Value as Sql;
+    Ok(match value {
+        Sql::Bool(Some(value)) => ToSqlOutput::from(*value),
+        Sql::Int(Some(value)) => ToSqlOutput::from(*value),
+        Sql::BigInt(Some(value)) => ToSqlOutput::from(*value),
+        Sql::Unsigned(Some(value)) => ToSqlOutput::from(*value),
+        Sql::BigUnsigned(Some(value)) => ToSqlOutput::from(signed(*value)),
+        Sql::Double(Some(value)) => ToSqlOutput::from(*value),
+        Sql::String(Some(value)) => ToSqlOutput::from(value.as_str()),
+        Sql::Bytes(Some(value)) => ToSqlOutput::from(value.as_slice()),
+        Sql::Bool(None) | Sql::BigInt(None) | Sql::Double(None) | Sql::String(None) => {
+            ToSqlOutput::from(Null)
+        }
+        other => return Err(DbError::Declaration(format!("the parameter {other:?}"))),
+    })
 }
 
 /// A type that is read from the values of a row, in their order.

@@ -2,15 +2,15 @@
 
 use super::{
     backend::Backend,
+    native::{FromNative, QueryConnection},
     postgres::{PostgresServer, default_query_time},
-    sqlite::Sqlite,
 };
 use crate::error::DbError;
 use futures_util::{Stream, TryStreamExt as _};
 use rustix::time::{ClockId, clock_gettime};
 use sea_query::{PostgresQueryBuilder, SelectStatement, SqliteQueryBuilder};
-use sea_query_sqlx::SqlxBinder as _;
-use sqlx::{AssertSqlSafe, FromRow, postgres::PgRow, sqlite::SqliteRow};
+use sea_query_sqlx::{SqlxBinder as _, SqlxValues};
+use sqlx::{AssertSqlSafe, FromRow, postgres::PgRow};
 use std::{
     sync::{
         Arc,
@@ -18,9 +18,6 @@ use std::{
     },
     time::{Duration, Instant},
 };
-
-/// The number of SQLite's instructions between two checks of the clock: some tens of microseconds.
-const INSTRUCTIONS: i32 = 4_000;
 
 /// The longest time-out of a statement that PostgreSQL accepts.
 const LONGEST_MS: u128 = i32::MAX as u128;
@@ -63,99 +60,103 @@ impl Queries {
     }
 
     /// Fetches the rows of a statement.
-    pub(crate) async fn fetch<T>(&self, statement: &SelectStatement) -> Result<Vec<T>, DbError>
-    where
-        T: Send + Unpin + 'static + for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>,
-    {
+    pub(crate) async fn fetch<T: FromEither>(
+        &self,
+        statement: &SelectStatement,
+    ) -> Result<Vec<T>, DbError> {
         self.fetch_while(statement, |_| true).await.map(|(fetched, _)| fetched)
     }
 
     /// Fetches rows one by one as long as they are wanted. Returns the wanted rows, and whether an unwanted
     /// one has ended the fetch.
-    pub(crate) async fn fetch_while<T>(
+    pub(crate) async fn fetch_while<T: FromEither>(
         &self,
         statement: &SelectStatement,
         is_wanted: impl FnMut(&T) -> bool + Send + 'static,
-    ) -> Result<(Vec<T>, bool), DbError>
-    where
-        T: Send + Unpin + 'static + for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow>,
-    {
-        let (backend, budget) = (Arc::clone(&self.backend), Arc::clone(&self.budget));
-        let capability = self.capability.clone();
+    ) -> Result<(Vec<T>, bool), DbError> {
+        let fetched = match &*self.backend {
+            Backend::Sqlite(_) => self.fetch_from_sqlite(statement, is_wanted).await.map(Some),
+            Backend::Postgres(_) => self.fetch_from_postgres(statement, is_wanted).await,
+        };
         let limit = self.budget.limit.as_millis();
-        let limit_ms = u64::try_from(limit).unwrap_or(u64::MAX);
-        let statement = statement.clone();
-        // A task of its own, because the statement occupies its connection even if the call ends meanwhile. It
-        // has the share for the time of the statement only: a long call, which runs in a thread of low priority,
-        // must not keep a connection from others while it waits for a processor.
-        let fetched = tokio::spawn(async move {
-            let shares = match &*backend {
-                Backend::Sqlite(sqlite) => &sqlite.shares,
-                Backend::Postgres(server) => &server.shares,
-            };
-            let _share = match &capability {
-                Some(capability) => Some(shares.acquire(capability).await?),
-                None => None,
-            };
-            let of_component = capability.is_some().then_some(&budget);
-            match &*backend {
-                Backend::Sqlite(sqlite) => {
-                    fetch_from_sqlite(sqlite, &statement, of_component, is_wanted).await.map(Some)
-                }
-                Backend::Postgres(server) => {
-                    let fetch = (&statement, &*budget, capability.is_some());
-                    fetch_from_postgres(server, fetch, is_wanted).await
-                }
-            }
-            .map_err(DbError::from)
-        });
-        match fetched.await.map_err(|_| DbError::Closed)? {
-            Ok(Some(fetched)) => Ok(fetched),
-            Ok(None) => Err(DbError::OverBudget(limit_ms)),
-            Err(DbError::Sqlx(error)) if is_cancellation(&error) => {
-                Err(DbError::OverBudget(limit_ms))
-            }
+        let over_budget = || DbError::OverBudget(u64::try_from(limit).unwrap_or(u64::MAX));
+        match fetched {
+            Ok(fetched) => fetched.ok_or_else(over_budget),
+            Err(error) if is_cancellation(&error) => Err(over_budget()),
             Err(error) => Err(error),
         }
     }
-}
 
-type Fetched<T> = Result<(Vec<T>, bool), sqlx::Error>;
-
-/// Fetches the rows of a statement. `budget` is that of a component's query.
-async fn fetch_from_sqlite<T>(
-    sqlite: &Sqlite,
-    statement: &SelectStatement,
-    budget: Option<&Arc<Budget>>,
-    is_wanted: impl FnMut(&T) -> bool,
-) -> Fetched<T>
-where
-    T: Send + Unpin + for<'r> FromRow<'r, SqliteRow>,
-{
-    let mut connection = match budget {
-        Some(_) => sqlite.queries.acquire().await?,
-        None => sqlite.readers.acquire().await?,
-    };
-    if let Some(budget) = budget {
-        // The connection keeps the handler until its next query, so the handler must not hold the share.
-        let progress_handler = Arc::clone(budget).progress_handler();
-        connection.lock_handle().await?.set_progress_handler(INSTRUCTIONS, progress_handler);
+    /// Fetches the rows of a statement. The statement has the share of its capability for its own time only: a
+    /// long call, which runs in a thread of low priority, must not keep a share from others while it waits for
+    /// a processor.
+    async fn fetch_from_sqlite<T: FromEither>(
+        &self,
+        statement: &SelectStatement,
+        is_wanted: impl FnMut(&T) -> bool + Send + 'static,
+    ) -> Result<(Vec<T>, bool), DbError> {
+        let Backend::Sqlite(sqlite) = &*self.backend else { return Err(DbError::Closed) };
+        let pool = Arc::clone(&sqlite.queries);
+        let (sql, values) = statement.build(SqliteQueryBuilder);
+        let may_continue =
+            self.capability.as_ref().map(|_| Arc::clone(&self.budget).progress_handler());
+        let fetch = move |connection: &QueryConnection| {
+            connection.fetch(&sql, &values, may_continue, is_wanted)
+        };
+        let Some(capability) = self.capability.clone() else {
+            let permit = Arc::clone(&pool.host).acquire_owned();
+            let permit = permit.await.map_err(|_| DbError::Closed)?;
+            return pool.run(permit, fetch).await;
+        };
+        if let Some(share) = sqlite.shares.try_acquire(&capability) {
+            return pool.run(share, fetch).await;
+        }
+        let backend = Arc::clone(&self.backend);
+        let waiting = Arc::clone(&pool);
+        pool.spawn(async move {
+            let Backend::Sqlite(sqlite) = &*backend else { return Err(DbError::Closed) };
+            waiting.run(sqlite.shares.acquire(&capability).await?, fetch).await
+        })
+        .await
     }
-    let (sql, values) = statement.build_sqlx(SqliteQueryBuilder);
-    let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
-    take_while(rows, is_wanted).await
+
+    /// Fetches the rows of a statement. Returns `None` if the statements before it have used up the query's
+    /// time.
+    async fn fetch_from_postgres<T: FromEither>(
+        &self,
+        statement: &SelectStatement,
+        is_wanted: impl FnMut(&T) -> bool + Send + 'static,
+    ) -> Result<Option<(Vec<T>, bool)>, DbError> {
+        let Backend::Postgres(server) = &*self.backend else { return Err(DbError::Closed) };
+        let (server, budget) = (Arc::clone(server), Arc::clone(&self.budget));
+        let capability = self.capability.clone();
+        let statement = statement.build_sqlx(PostgresQueryBuilder);
+        // A task of its own, because the statement occupies its connection even if the call ends meanwhile.
+        let fetching = tokio::spawn(async move {
+            let _share = match &capability {
+                Some(capability) => Some(server.shares.acquire(capability).await?),
+                None => None,
+            };
+            run_on_postgres(&server, (statement, &budget, capability.is_some()), is_wanted).await
+        });
+        fetching.await.map_err(|_| DbError::Closed)?
+    }
 }
 
-/// Fetches the rows of a statement, which may take as long as the whole query. Returns `None` if the
-/// statements before it have used up the query's time.
-async fn fetch_from_postgres<T>(
-    server: &PostgresServer,
-    (statement, budget, is_of_component): (&SelectStatement, &Budget, bool),
-    is_wanted: impl FnMut(&T) -> bool,
-) -> Result<Option<(Vec<T>, bool)>, sqlx::Error>
-where
-    T: Send + Unpin + for<'r> FromRow<'r, PgRow>,
+/// A type that is read from a row of either database.
+pub(crate) trait FromEither:
+    FromNative + for<'r> FromRow<'r, PgRow> + Send + Unpin + 'static
 {
+}
+
+impl<T: FromNative + for<'r> FromRow<'r, PgRow> + Send + Unpin + 'static> FromEither for T {}
+
+/// Runs a statement, which may take as long as the whole query.
+async fn run_on_postgres<T: FromEither>(
+    server: &PostgresServer,
+    ((sql, values), budget, is_of_component): ((String, SqlxValues), &Budget, bool),
+    is_wanted: impl FnMut(&T) -> bool,
+) -> Result<Option<(Vec<T>, bool)>, DbError> {
     let begun = Instant::now();
     if budget.taken() >= budget.limit {
         return Ok(None);
@@ -170,20 +171,19 @@ where
         let limit = format!("SET statement_timeout = {limit}");
         sqlx::raw_sql(AssertSqlSafe(limit)).execute(&mut *connection).await?;
     }
-    let (sql, values) = statement.build_sqlx(PostgresQueryBuilder);
     let rows = sqlx::query_as_with(AssertSqlSafe(sql), values).fetch(&mut *connection);
     let fetched = take_while(rows, is_wanted).await;
     if has_own_limit {
         sqlx::raw_sql("RESET statement_timeout").execute(&mut *connection).await?;
     }
     budget.taken_us.fetch_add(micros(begun.elapsed()), Ordering::Relaxed);
-    fetched.map(Some)
+    Ok(Some(fetched?))
 }
 
 async fn take_while<T>(
     mut rows: impl Stream<Item = Result<T, sqlx::Error>> + Unpin,
     mut is_wanted: impl FnMut(&T) -> bool,
-) -> Fetched<T> {
+) -> Result<(Vec<T>, bool), sqlx::Error> {
     let mut fetched = Vec::new();
     while let Some(row) = rows.try_next().await? {
         if !is_wanted(&row) {
@@ -226,7 +226,14 @@ fn micros(duration: Duration) -> u64 {
 
 /// Returns whether the database has cancelled a statement: `SQLITE_INTERRUPT`, or `query_canceled` of
 /// PostgreSQL.
-fn is_cancellation(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
-    matches!(code.as_deref(), Some("9" | "57014"))
+fn is_cancellation(error: &DbError) -> bool {
+    match error {
+        DbError::Native(error) => {
+            error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted)
+        }
+        DbError::Sqlx(error) => {
+            error.as_database_error().and_then(|error| error.code()).as_deref() == Some("57014")
+        }
+        _ => false,
+    }
 }

@@ -64,6 +64,13 @@ impl Shares {
         Ok(Share { _capability: own, _connection: connection })
     }
 
+    /// Returns the share of a capability that may run one more query now.
+    pub(super) fn try_acquire(&self, capability: &str) -> Option<Share> {
+        let own = self.capability_semaphore(capability).try_acquire_owned().ok()?;
+        let connection = Arc::clone(&self.total).try_acquire_owned().ok()?;
+        Some(Share { _capability: own, _connection: connection })
+    }
+
     fn capability_semaphore(&self, capability: &str) -> Arc<Semaphore> {
         let mut semaphores = self.by_capability.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = semaphores.get(capability) {

@@ -2,6 +2,7 @@
 
 use super::{
     native::Writer,
+    query_pool::QueryPool,
     shares::Shares,
     timeout::{ACQUIRE_TIMEOUT, OPEN_TIMEOUT},
 };
@@ -14,6 +15,7 @@ use sqlx::{
 use std::{
     fs::{File, TryLockError},
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -31,7 +33,7 @@ pub(crate) struct Sqlite {
     /// For the host's own reads.
     pub(crate) readers: SqlitePool,
     /// For components' queries.
-    pub(super) queries: SqlitePool,
+    pub(super) queries: Arc<QueryPool>,
     pub(super) shares: Shares,
     pub(crate) path: PathBuf,
     /// The lock file, which is locked while the database is open, because two hosts on one file would
@@ -80,9 +82,9 @@ impl Sqlite {
         restrict(path).map_err(|error| DbError::File { path: path.to_owned(), error })?;
         MIGRATIONS.run(&write_pool).await?;
         let read_only = options.read_only(true).create_if_missing(false);
-        let readers = open_pool(pool().max_connections(READERS), read_only.clone()).await?;
+        let readers = open_pool(pool().max_connections(READERS), read_only).await?;
         let shares = Shares::for_processors();
-        let queries = open_pool(pool().max_connections(shares.connections()), read_only).await?;
+        let queries = QueryPool::open(path, READERS as usize)?;
         let writer = Writer::open(path)?;
         Ok(Self { writer, write_pool, readers, queries, shares, path: path.to_owned(), lock })
     }
@@ -93,7 +95,7 @@ impl Sqlite {
     }
 
     pub(super) async fn close(&self) {
-        self.queries.close().await;
+        self.queries.close();
         self.readers.close().await;
         self.write_pool.close().await;
         self.writer.close().await;

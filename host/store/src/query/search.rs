@@ -32,6 +32,26 @@ pub(crate) struct Row {
     pub(crate) key3: Option<String>,
 }
 
+impl TryFrom<&rusqlite::Row<'_>> for Row {
+    type Error = rusqlite::Error;
+
+    fn try_from(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get("id")?,
+            revision: row.get("revision")?,
+            body: row.get("body")?,
+            created_at: row.get("created_at")?,
+            updated_at: row.get("updated_at")?,
+            relevance: row.get("relevance")?,
+            squared_chord: row.get("squared_chord")?,
+            key0: row.get("key0")?,
+            key1: row.get("key1")?,
+            key2: row.get("key2")?,
+            key3: row.get("key3")?,
+        })
+    }
+}
+
 impl Row {
     /// Returns the bytes of memory that the row takes with its document.
     pub(crate) fn bytes(&self) -> usize {
@@ -47,6 +67,20 @@ struct CountRow {
     key1: Option<String>,
     key2: Option<String>,
     key3: Option<String>,
+}
+
+impl TryFrom<&rusqlite::Row<'_>> for CountRow {
+    type Error = rusqlite::Error;
+
+    fn try_from(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            documents: row.get("documents")?,
+            key0: row.get("key0")?,
+            key1: row.get("key1")?,
+            key2: row.get("key2")?,
+            key3: row.get("key3")?,
+        })
+    }
 }
 
 /// A query of one collection in the database.
