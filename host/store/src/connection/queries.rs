@@ -4,6 +4,7 @@ use super::{
     backend::Backend,
     native::{FromNative, QueryConnection},
     postgres::{PostgresServer, default_query_time},
+    timeout::ACQUIRE_TIMEOUT,
 };
 use crate::error::DbError;
 use futures_util::{Stream, TryStreamExt as _};
@@ -105,7 +106,8 @@ impl Queries {
         };
         let Some(capability) = self.capability.clone() else {
             let permit = Arc::clone(&pool.host).acquire_owned();
-            let permit = permit.await.map_err(|_| DbError::Closed)?;
+            let permit = tokio::time::timeout(ACQUIRE_TIMEOUT, permit).await;
+            let permit = permit.map_err(|_| DbError::TimedOut)?.map_err(|_| DbError::Closed)?;
             return pool.run(permit, fetch).await;
         };
         if let Some(share) = sqlite.shares.try_acquire(&capability) {

@@ -1,6 +1,7 @@
 //! The share that each capability has of the connections for queries, so that a capability with many long
 //! queries delays only its own calls.
 
+use super::timeout::ACQUIRE_TIMEOUT;
 use crate::error::DbError;
 use std::{
     collections::HashMap,
@@ -69,6 +70,13 @@ impl Shares {
         let own = self.capability_semaphore(capability).try_acquire_owned().ok()?;
         let connection = Arc::clone(&self.total).try_acquire_owned().ok()?;
         Some(Share { _capability: own, _connection: connection })
+    }
+
+    /// Waits for the queries that run, for a limited time, and refuses further ones.
+    pub(super) async fn close(&self) {
+        let all = self.total.acquire_many(self.connections());
+        let _idle = tokio::time::timeout(ACQUIRE_TIMEOUT, all).await;
+        self.total.close();
     }
 
     fn capability_semaphore(&self, capability: &str) -> Arc<Semaphore> {

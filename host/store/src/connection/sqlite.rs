@@ -95,6 +95,7 @@ impl Sqlite {
     }
 
     pub(super) async fn close(&self) {
+        self.shares.close().await;
         self.queries.close();
         self.readers.close().await;
         self.write_pool.close().await;
