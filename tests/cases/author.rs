@@ -351,7 +351,7 @@ fn nested_calls_are_answered_by_the_case_alone() {
         &text,
         &[
             "ok    answered\n",
-            "came      agent_credits.balance {}",
+            "came      no answer for agent_credits.balance {}",
             "calls[1]\n        expected  agent_credits.balance\n        came      no such call",
             "ok    passed on",
             "2 passed, 2 failed",
