@@ -256,7 +256,7 @@ async fn an_erased_person_does_not_come_back_by_a_passkey() {
     let page = submit(&mut ada, ACCOUNT, &adding, &fields).await;
     assert!(page.reply.status.is_client_error(), "{}", page.reply.text);
     assert_eq!(host.database().texts(owners).await, Vec::<String>::new());
-    // Whoever has the number gets an account of their own.
+    // A sign-in with the number creates a new account.
     let page = Person::new(&host).sign_in(&path, ADA).await;
     assert!(page.heading.starts_with("Allow"), "{}", page.reply.text);
     assert_ne!(host.database().texts(owners).await, [owner_id]);

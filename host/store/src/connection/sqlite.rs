@@ -32,7 +32,7 @@ pub(crate) struct Sqlite {
     pub(crate) write_pool: SqlitePool,
     /// For the host's own reads.
     pub(crate) readers: SqlitePool,
-    /// For components' queries.
+    /// For queries, of components and of the host itself.
     pub(super) queries: Arc<QueryPool>,
     pub(super) shares: Shares,
     pub(crate) path: PathBuf,
