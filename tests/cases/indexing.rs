@@ -121,7 +121,8 @@ async fn documents_are_reindexed_while_writes_go_on(host: Host) {
         "there is no index over the code yet"
     );
     let stop = AtomicBool::new(false);
-    // After each write, the number of documents that are indexed is recorded.
+    // After each write, the number of documents indexed so far is recorded. Two such numbers
+    // show that a write ended between them, while documents were being indexed.
     let writes = async {
         let (mut written, mut indexed) = (0, BTreeSet::new());
         while !stop.load(Ordering::Relaxed) {
@@ -138,7 +139,7 @@ async fn documents_are_reindexed_while_writes_go_on(host: Host) {
         stop.store(true, Ordering::Relaxed);
     };
     let ((written, indexed), ()) = tokio::join!(writes, index);
-    assert!(indexed.len() > 5, "few writes ended while documents were indexed: {indexed:?}");
+    assert!(indexed.len() > 1, "no write ended while documents were indexed: {indexed:?}");
     assert_eq!(count(&agent).await, 20_000 + 50.min(written));
     assert_eq!(call_operation(&agent, "find").await["last"], "1");
     let twin = call_operation(&agent, "twin").await;
