@@ -1,6 +1,9 @@
 //! The state that every handler can reach.
 
-use crate::{connections::Connections, guide, operator::OperatorAccess, proxies::Proxies};
+use crate::{
+    connections::Connections, encoded::EncodedDocuments, guide, operator::OperatorAccess,
+    proxies::Proxies,
+};
 use arc_swap::ArcSwapOption;
 use portolan_catalog::Document;
 use portolan_mcp::{Mcp, McpSettings};
@@ -21,6 +24,8 @@ pub struct App {
     pub operator: Arc<OperatorAccess>,
     /// The OpenAPI description, with the catalog version that it was made for.
     pub(super) openapi: ArcSwapOption<(u64, Document)>,
+    /// The catalog's documents and the OpenAPI description in every coding.
+    pub(super) encoded: EncodedDocuments,
     pub mcp: Arc<Mcp>,
 }
 
@@ -38,6 +43,7 @@ impl App {
         let pages = guide::pages(&host, &public_url);
         let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
         let openapi = ArcSwapOption::empty();
-        Arc::new(Self { host, public_url, proxies, connections, operator, openapi, mcp })
+        let encoded = EncodedDocuments::new();
+        Arc::new(Self { host, public_url, proxies, connections, operator, openapi, encoded, mcp })
     }
 }

@@ -26,7 +26,7 @@ pub(super) async fn call(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let body = read_body(&app, &headers, body);
+    let body = app.host.read_input(&caller, || read_body(&app, &headers, body));
     let idempotency_key = idempotency_key(&headers)?;
     let call = Call { caller, capability: &id, body, idempotency_key, request_id };
     Ok(call_response(app.host.call(call).await))

@@ -3,6 +3,7 @@
 use crate::{
     App,
     caller::CapabilityId,
+    coding::AcceptedCodings,
     conditional::{matches_any_tag, parse_if_none_match},
     refusal::Refusal,
 };
@@ -12,10 +13,15 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portolan_catalog::Document;
+use portolan_vocabulary::{ErrorCode, Failure};
 use std::sync::Arc;
 
-pub(super) async fn list(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
-    document(&headers, &app.host.catalog.snapshot().document, "application/json")
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let snapshot = app.host.catalog.snapshot();
+    document(&app, &headers, &snapshot.document, "application/json").await
 }
 
 pub(super) async fn schema(
@@ -25,25 +31,34 @@ pub(super) async fn schema(
 ) -> Result<Response, Refusal> {
     let snapshot = app.host.catalog.snapshot();
     let capability = snapshot.find(&id, app.host.clock.now())?;
-    Ok(document(&headers, &capability.schema, "application/schema+json"))
+    document(&app, &headers, &capability.schema, "application/schema+json").await
 }
 
-/// Returns the document, or 304 if the client has it (RFC 9110, section 13.1.2).
-pub(super) fn document(
+/// Returns the document in the best coding that the client accepts, or 304 if the client has it (RFC 9110,
+/// section 13.1.2).
+pub(super) async fn document(
+    app: &App,
     headers: &HeaderMap,
     document: &Document,
     media_type: &'static str,
-) -> Response {
+) -> Result<Response, Refusal> {
     let etag = &document.etag;
     let common_headers = [
         (header::ETAG, etag.as_str()),
         (header::CACHE_CONTROL, "no-cache"),
         (header::VARY, "accept-encoding"),
     ];
-    let is_current = parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, etag));
-    if is_current {
-        return (StatusCode::NOT_MODIFIED, common_headers).into_response();
+    if parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, etag)) {
+        return Ok((StatusCode::NOT_MODIFIED, common_headers).into_response());
     }
-    (common_headers, [(header::CONTENT_TYPE, media_type)], document.body.to_string())
-        .into_response()
+    let bodies = app.encoded.bodies(document, &app.host).await.map_err(|error| {
+        tracing::error!(%error, "a document could not be compressed");
+        Failure::new(ErrorCode::InternalError)
+    })?;
+    // A client that accepts none of the codings gets the uncompressed body, which is the first.
+    let body = AcceptedCodings::of(headers).best(bodies.iter()).or_else(|| bodies.first());
+    let coding = body.and_then(|body| body.coding.header());
+    let coding = coding.map(|name| [(header::CONTENT_ENCODING, name)]);
+    let bytes = body.map(|body| body.bytes.clone()).unwrap_or_default();
+    Ok((common_headers, [(header::CONTENT_TYPE, media_type)], coding, bytes).into_response())
 }

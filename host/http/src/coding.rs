@@ -1,6 +1,7 @@
 //! Content negotiation: which content codings a client accepts (RFC 9110, section 12.5.3).
 
 use axum::http::{HeaderMap, header};
+use portolan_publication::Body;
 
 /// The weight, in thousandths, of `identity` where the client does not list it: below every other.
 const IDENTITY_WEIGHT: u16 = 0;
@@ -30,6 +31,13 @@ impl<'a> AcceptedCodings<'a> {
             Some(weight) => (weight > 0).then_some(weight),
             None => identity,
         }
+    }
+
+    /// Returns the body in the coding that the client prefers; of equal ones, the last. `None` if the client
+    /// accepts none of them.
+    pub(super) fn best<'b>(&self, bodies: impl Iterator<Item = &'b Body>) -> Option<&'b Body> {
+        let weighted = bodies.filter_map(|body| Some((self.weight(body.coding.name())?, body)));
+        weighted.max_by_key(|(weight, _)| *weight).map(|(_, body)| body)
     }
 }
 

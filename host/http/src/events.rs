@@ -209,7 +209,7 @@ pub(super) async fn create_webhook(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let body = read_body(&app, &headers, body);
+    let body = app.host.read_input(&caller, || read_body(&app, &headers, body));
     call_webhook_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
 }
 

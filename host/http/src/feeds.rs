@@ -49,10 +49,10 @@ pub(super) fn document<B>(
     let document = publication.document(request.uri().path())?;
     let headers = request.headers();
     let accepted = AcceptedCodings::of(headers);
-    let weight = |body: &&Body| accepted.weight(body.coding.name());
-    let acceptable = || document.bodies().filter(|body| weight(body).is_some());
+    let acceptable =
+        || document.bodies().filter(|body| accepted.weight(body.coding.name()).is_some());
     // A client that accepts none of the codings gets the uncompressed body.
-    let best = acceptable().max_by_key(weight).unwrap_or_else(|| document.plain());
+    let best = accepted.best(document.bodies()).unwrap_or_else(|| document.plain());
     let cached = match parse_if_none_match(headers) {
         // A copy in any acceptable coding is as good as the best one.
         Some(tags) => {

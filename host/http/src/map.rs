@@ -103,10 +103,8 @@ async fn file(name: &str, caching: &'static str, headers: &HeaderMap) -> Result<
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
         return Err(refusal::no_such_path().await);
     };
-    let accepted = AcceptedCodings::of(headers);
     let bodies = iter::once(&file.plain).chain(&file.compressed);
-    let acceptable = bodies.filter_map(|body| Some((accepted.weight(body.coding.name())?, body)));
-    let body = acceptable.max_by_key(|(weight, _)| *weight).map_or(&file.plain, |(_, body)| body);
+    let body = AcceptedCodings::of(headers).best(bodies).unwrap_or(&file.plain);
     let common = [
         (header::ETAG, body.etag.as_str()),
         (header::CACHE_CONTROL, caching),

@@ -96,6 +96,18 @@ struct Message {
     body: Bytes,
 }
 
+impl Message {
+    /// Returns whether the body is declared as JSON and does not begin like an object, so that it is no message.
+    /// The transport would refuse an array too, but only after it has parsed thousands of messages in it.
+    fn is_not_object(&self) -> bool {
+        self.is_json && self.body.trim_ascii_start().first().is_some_and(|byte| *byte != b'{')
+    }
+
+    fn error_response(&self) -> Response {
+        (StatusCode::BAD_REQUEST, Json(mcp::parse_error_response(&self.body))).into_response()
+    }
+}
+
 /// The agent of a token for this endpoint, and the token.
 struct Bearer(AgentCaller, Arc<str>);
 
@@ -151,7 +163,15 @@ async fn admit(
         }
         _ => {}
     }
-    let (mut request, message) = admission.read(&caller, request).await?;
+    let (mut request, message) = admission.read(request).await?;
+    if message.is_not_object() {
+        return Ok(message.error_response());
+    }
+    // The transport would answer a call for which the token lacks a scope with 200, after which no client
+    // asks for more scopes.
+    if request.method() == Method::POST && !has_every_scope(&caller) {
+        admission.app.mcp.ensure_scope(&caller, &message.body)?;
+    }
     let method = request.method().clone();
     let sender = Sender { caller, token, request_id };
     let stream_opened_by = (method == Method::GET).then(|| sender.clone());
@@ -222,13 +242,8 @@ impl Admission {
         Ok(())
     }
 
-    /// Reads the body of a message. Refuses a tool call for which the token lacks a scope: the transport
-    /// would answer it with 200, after which no client asks for more scopes.
-    async fn read(
-        &self,
-        caller: &AgentCaller,
-        request: Request,
-    ) -> Result<(Request, Message), Failure> {
+    /// Reads the body of a message.
+    async fn read(&self, request: Request) -> Result<(Request, Message), Failure> {
         if request.method() != Method::POST {
             return Ok((request, Message::default()));
         }
@@ -237,9 +252,6 @@ impl Admission {
         let mut body = Request::new(body);
         DefaultBodyLimit::max(limit as usize).apply(&mut body);
         let body = read_bytes(&self.app, Bytes::from_request(body, &()).await)?;
-        if !has_every_scope(caller) {
-            self.app.mcp.ensure_scope(caller, &body)?;
-        }
         let message = Message { is_json: is_json(&parts.headers), body: body.clone() };
         Ok((Request::from_parts(parts, Body::from(body)), message))
     }
@@ -254,8 +266,7 @@ fn wrap_error_response(response: Response, message: &Message) -> Result<Response
         return Ok(response);
     }
     if status == StatusCode::UNSUPPORTED_MEDIA_TYPE && message.is_json {
-        let answer = Json(mcp::parse_error_response(&message.body));
-        return Ok((StatusCode::BAD_REQUEST, answer).into_response());
+        return Ok(message.error_response());
     }
     let Some((_, code, message)) = REFUSALS.into_iter().find(|(known, ..)| *known == status) else {
         tracing::error!(%status, "a message was not answered");

@@ -1,7 +1,7 @@
 //! `GET /openapi.json`: OpenAPI 3.1, generated from the catalog. The call of each capability is a path
 //! with the schemas of its actions.
 
-use crate::{App, agents, capabilities::document as respond};
+use crate::{App, agents, capabilities::document as respond, refusal::Refusal};
 use axum::{extract::State, http::HeaderMap, response::Response};
 use portolan_catalog::{Capability, Document, Snapshot, branch, hoist};
 use serde_json::{Map, Value, json};
@@ -221,7 +221,10 @@ fn get_webhook() {}
 #[expect(dead_code, reason = "utoipa reads this function for /openapi.json; nothing calls it")]
 fn delete_webhook() {}
 
-pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+pub(super) async fn document(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
     let snapshot = app.host.catalog.snapshot();
     let cached = app.openapi.load_full().filter(|cached| cached.0 == snapshot.version);
     let cached = cached.unwrap_or_else(|| {
@@ -229,7 +232,7 @@ pub(super) async fn document(State(app): State<Arc<App>>, headers: HeaderMap) ->
         app.openapi.store(Some(Arc::clone(&built)));
         built
     });
-    respond(&headers, &cached.1, "application/openapi+json")
+    respond(&app, &headers, &cached.1, "application/openapi+json").await
 }
 
 fn build(snapshot: &Snapshot, public_url: &str) -> Value {

@@ -30,8 +30,9 @@ pub struct Call<'a> {
     pub request_id: Arc<str>,
 }
 
-/// The time from which the check of an input counts as run time.
-const CHARGED_CHECK_TIME: Duration = Duration::from_millis(1);
+/// The time from which reading or checking an input counts as run time. To charge an ordinary input, which
+/// takes microseconds, would take as long.
+const CHARGED_INPUT_TIME: Duration = Duration::from_millis(1);
 
 /// The body and the idempotency key of a call, before its action is selected.
 pub(super) struct CallBody {
@@ -135,11 +136,28 @@ impl Host {
                 self.sandbox.compute(move || timed(check)).await
             }
         };
-        // An ordinary check takes microseconds, and to charge it would take as long.
-        if time >= CHARGED_CHECK_TIME {
-            self.rates.charge_run_time(&Caller::Agent(caller.clone()), time);
-        }
+        self.charge_input_time(caller, time);
         Ok((action, input?))
+    }
+
+    /// Charges the time that reading or checking an input took to the caller's run time.
+    fn charge_input_time(&self, caller: &AgentCaller, time: Duration) {
+        if time >= CHARGED_INPUT_TIME {
+            self.rates.charge_run_time(caller, time);
+        }
+    }
+
+    /// Returns what `read` makes of a body of this caller. The body is not read if the caller has no run time
+    /// left; the time for it counts as run time.
+    pub fn read_input<T>(
+        &self,
+        caller: &AgentCaller,
+        read: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.rates.ensure_run_time(caller)?;
+        let (input, time) = timed(read);
+        self.charge_input_time(caller, time);
+        input
     }
 
     pub(super) fn begin_keyed(

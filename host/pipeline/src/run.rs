@@ -11,7 +11,7 @@ use portolan_sandbox::CallContext;
 use portolan_store::{
     Attachments, Audience, ConflictKey, NewEvent, StateError, Task, Unit, Verdict,
 };
-use portolan_vocabulary::{Access, ErrorCode, Failure};
+use portolan_vocabulary::{Access, Caller, ErrorCode, Failure};
 use std::{
     collections::BTreeSet,
     fmt::Display,
@@ -173,7 +173,9 @@ impl Host {
         let begun = Instant::now();
         let executed = self.execute(run.execution(), unit, false).await;
         drop(permit);
-        self.rates.charge_run_time(&run.context.caller, begun.elapsed());
+        if let Caller::Agent(caller) = &run.context.caller {
+            self.rates.charge_run_time(caller, begun.elapsed());
+        }
         self.commit(run, executed).await
     }
 

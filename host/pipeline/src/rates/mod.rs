@@ -20,9 +20,7 @@ use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
 use portolan_store::{DbError, Store};
-use portolan_vocabulary::{
-    Access, AgentCaller, Caller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits,
-};
+use portolan_vocabulary::{Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
@@ -94,11 +92,16 @@ impl Rates {
         Ok(rate_limits)
     }
 
+    /// Returns `rate_limited` if the run time of one of the caller's accounts is used up.
+    pub(super) fn ensure_run_time(&self, caller: &AgentCaller) -> Result<(), Failure> {
+        self.0.as_ref().map_or(Ok(()), |counters| counters.ensure_run_time(caller))
+    }
+
     /// Charges the time that a call has run to the caller.
-    pub(super) fn charge_run_time(&self, caller: &Caller, time: Duration) {
-        let (Some(counters), Caller::Agent(agent)) = (&self.0, caller) else { return };
+    pub(super) fn charge_run_time(&self, caller: &AgentCaller, time: Duration) {
+        let Some(counters) = &self.0 else { return };
         let milliseconds = u64::try_from(time.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
-        let (rate, accounts) = run_time_accounts(agent);
+        let (rate, accounts) = run_time_accounts(caller);
         for account in accounts {
             counters.charge(rate, account, milliseconds);
         }
@@ -344,7 +347,7 @@ mod tests {
         let caller = caller("one", "192.0.2.1");
         let charge = || {
             let time = Duration::from_millis(150);
-            rates.charge_run_time(&Caller::Agent(caller.clone()), time);
+            rates.charge_run_time(&caller, time);
         };
         assert!(rates.count_call(&caller, Access::Read).is_ok());
         charge();

@@ -1,0 +1,42 @@
+//! The catalog's documents in every content coding. Each is compressed once, when it is first requested.
+
+use moka::future::Cache;
+use portolan_catalog::Document;
+use portolan_pipeline::Host;
+use portolan_publication::Body;
+use portolan_vocabulary::HOUR;
+use std::{io, sync::Arc};
+
+/// The maximum number of bytes of all bodies.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The bodies of documents, by the documents' entity tags.
+#[derive(Debug)]
+pub(super) struct EncodedDocuments(Cache<String, Arc<[Body]>>);
+
+impl EncodedDocuments {
+    pub(super) fn new() -> Self {
+        let bytes = |bodies: &[Body]| bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
+        let cache = Cache::builder()
+            .max_capacity(MAX_BYTES)
+            .weigher(move |_, bodies: &Arc<[Body]>| bytes(bodies).try_into().unwrap_or(u32::MAX))
+            .time_to_idle(HOUR)
+            .build();
+        Self(cache)
+    }
+
+    /// Returns the bodies of a document: uncompressed, then in each coding in which it is smaller.
+    pub(super) async fn bodies(
+        &self,
+        document: &Document,
+        host: &Host,
+    ) -> Result<Arc<[Body]>, Arc<io::Error>> {
+        let encode = async {
+            let text = Arc::clone(&document.body);
+            let encode = move || Body::in_every_coding(text.as_bytes().to_vec());
+            let (plain, compressed) = host.sandbox.compute(encode).await?;
+            Ok([plain].into_iter().chain(compressed).collect())
+        };
+        self.0.try_get_with_by_ref(&document.etag, encode).await
+    }
+}
