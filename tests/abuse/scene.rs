@@ -41,9 +41,10 @@ pub struct Pace {
 impl Pace {
     /// An attack that is not repeated within an hour, because nothing is left to use up.
     pub const ONCE: Self = Self { windows: 1, step: Duration::ZERO, minutes: 1.0, requests: 1.0 };
-    /// An attack on a limit for an hour, which refills evenly.
+    /// An attack on a limit for an hour, which refills evenly. It ends two minutes early, because tokens from
+    /// its beginning expire after an hour, during which the attack itself takes time.
     pub const HOURLY: Self =
-        Self { windows: 7, step: Duration::from_secs(590), minutes: 1.0, requests: 1.0 };
+        Self { windows: 7, step: Duration::from_secs(580), minutes: 1.0, requests: 1.0 };
     /// An attack on a limit for a minute, all of which are carried out.
     pub const EACH_MINUTE: Self =
         Self { windows: MINUTES, step: MINUTE, minutes: 1.0, requests: 1.0 };
