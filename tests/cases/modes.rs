@@ -3,6 +3,7 @@
 use crate::harness::{
     Agent, Host, Options, PATIENCE, Process, Reply, command,
     inbox::{Reader, texts},
+    time::DAY,
 };
 use serde_json::{Value, json};
 use std::{
@@ -103,6 +104,35 @@ async fn an_event_of_test_mode_does_not_reach_an_agent_of_live_mode() {
     host.test_agent().await.result("herald", proclaim("of test mode")).await;
     reader.agent.result("herald", proclaim("of live mode")).await;
     assert_eq!(texts(&reader.page("wait=0").await), ["of live mode"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_of_test_mode_without_a_call_for_90_days_is_erased() {
+    let host = host().await;
+    let (used, unused) = (host.test_agent().await, host.test_agent().await);
+    let kept = used.claim("+14155550100").await;
+    let erased = unused.claim("+14155550101").await;
+    let about = async |owner: &Value| {
+        let owner = owner.as_str().unwrap();
+        let named = format!("id = '{owner}' OR body LIKE '%{owner}%'");
+        let sql = format!("SELECT id FROM documents WHERE body IS NOT NULL AND ({named})");
+        host.database().texts(&sql).await
+    };
+    let count = json!({ "action": "count" });
+    host.advance(45 * DAY).await;
+    used.result("notes", count.clone()).await;
+    assert!(!about(&erased).await.is_empty());
+    host.advance(46 * DAY).await;
+    let started = Instant::now();
+    while !about(&erased).await.is_empty() {
+        assert!(started.elapsed() < PATIENCE, "{:?}", about(&erased).await);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    used.result("notes", count.clone()).await;
+    assert!(about(&kept).await.len() > 1);
+    unused.call("notes", count).await.assert_refused(401, "identity_expired");
+    let stranger = host.test_agent().await.claim("+14155550101").await;
+    assert_ne!(stranger, erased);
 }
 
 #[tokio::test(flavor = "multi_thread")]

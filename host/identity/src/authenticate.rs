@@ -145,8 +145,8 @@ impl Identity {
         Ok(agent.filter(|(agent, _)| is_active(agent)))
     }
 
-    /// Writes the time of an agent's call. This extends the expiry of an agent without an owner,
-    /// except one that exists for a sign-in only.
+    /// Writes the time of an agent's call. This extends the expiry of an agent that expires, except one that
+    /// exists for a sign-in only.
     async fn record_call(
         &self,
         mut unit: Unit,
@@ -156,7 +156,7 @@ impl Identity {
     ) -> Result<(), IdentityError> {
         let now = unit.now();
         agent.last_call_at = Some(now.as_millis());
-        if agent.owner_id.is_none() && !agent.signs_in {
+        if agent.expires_at.is_some() && !agent.signs_in {
             agent.expires_at = Some(unused_expiry(now));
         }
         let expect = Expectation::Revision(revision);

@@ -15,8 +15,8 @@ use webauthn_rs::prelude::{
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
 pub(crate) const EXPIRES_AT: &str = "expires_at";
-/// An anonymous agent expires after this time without a call, and a client that acts only for people after
-/// this time without a new token.
+/// An agent that nobody has claimed, or of test mode, expires after this time without a call, and a client that
+/// acts only for people after this time without a new token.
 const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
 
 /// The prefix of the key of a person of test mode, who does not exist in live mode.
@@ -56,7 +56,7 @@ pub(crate) struct AgentRecord {
     /// The time of the last call, accurate to about a day.
     #[serde(default)]
     pub last_call_at: Option<u64>,
-    /// `None` for an agent with an owner, which does not expire.
+    /// `None` for an agent with an owner in live mode, which does not expire.
     #[serde(default)]
     pub expires_at: Option<u64>,
 }
@@ -394,7 +394,7 @@ pub(crate) async fn commit_or_conflict(unit: Unit) -> Result<(), IdentityError> 
     if commit(unit).await? { Ok(()) } else { Err(StateError::Conflict.into()) }
 }
 
-/// Returns when an agent without an owner, or a client without an agent, expires if this was its last use,
+/// Returns when an agent without an owner or of test mode, or a client without an agent, expires if this was its last use,
 /// in milliseconds since the Unix epoch.
 pub(crate) fn unused_expiry(last_use: Timestamp) -> u64 {
     last_use.as_millis() + UNUSED_MS
