@@ -36,8 +36,11 @@ const SHORT_FORM: [&str; 7] = [
 const CONCURRENT_CALLS: usize = 56;
 /// The least time from one call of an attacker to its next.
 const PAUSE: Duration = Duration::from_millis(200);
-/// A long time limit, so that ordinary calls succeed on a slow machine too.
-const CONFIGURATION: &str = "[limits]\ncall_wall_time_ms = 20000\n";
+/// A long time limit, so that ordinary calls succeed on a slow machine too. Otherwise the settings of production,
+/// but for the rates and the run time, which the attacker would use up within seconds.
+const CONFIGURATION: &str = "rate_limits = \"on\"\n[limits]\ncall_wall_time_ms = 20000\n\
+    claimed_calls_per_minute = 1000000\nclaimed_run_ms_per_hour = 1000000000\n\
+    requests_per_minute = 1000000\n";
 /// The number of agents that make ordinary calls.
 const ORDINARY_AGENTS: usize = 4;
 

@@ -167,6 +167,29 @@ async fn a_capability_that_hangs_does_not_occupy_every_sandbox() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_caller_with_many_slow_calls_leaves_sandboxes_to_others() {
+    let settings = "rate_limits = \"on\"\n[limits]\ncall_wall_time_ms = 5000\ncall_queue_time_ms = 500\nconcurrent_calls = 4\nconcurrent_calls_per_capability = 4\nconcurrent_calls_per_caller = 2\n";
+    let components = ["wasi_probe", "greeter"];
+    let host = Host::start(Options::with(&components).configuration(settings)).await;
+    let (agent, other) = (host.agent().await, host.agent().await);
+    let sleep = || agent.call("wasi_probe", json!({ "action": "sleep" }));
+    let sleepers = async { tokio::join!(sleep(), sleep()) };
+    let others = async {
+        tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+        let people = json!({ "action": "people" });
+        tokio::join!(agent.call("greeter", people.clone()), other.call("greeter", people))
+    };
+    let (slept, (refused, served)) = tokio::join!(sleepers, others);
+    refused.assert_refused(429, "rate_limited");
+    assert_eq!(refused.body["conflict"]["name"], "concurrent_calls_per_caller");
+    assert_eq!(served.status, 200);
+    for reply in [slept.0, slept.1] {
+        reply.assert_refused(504, "capability_timeout");
+    }
+    agent.result("greeter", json!({ "action": "people" })).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_state_survives_a_call() {
     let host = Host::start(Options {
         components: vec![("a.wasm".into(), component("svc_status"))],

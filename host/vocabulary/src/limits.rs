@@ -14,6 +14,7 @@ pub struct Limits {
     pub call_output_bytes: u64,
     pub concurrent_calls: u64,
     pub concurrent_calls_per_capability: u64,
+    pub concurrent_calls_per_caller: u64,
     pub component_bytes: u64,
     pub compile_time_ms: u64,
     pub connections: u64,
@@ -44,6 +45,7 @@ impl Default for Limits {
             call_output_bytes: 1 << 20,
             concurrent_calls: 256,
             concurrent_calls_per_capability: 128,
+            concurrent_calls_per_caller: 16,
             component_bytes: 64 << 20,
             compile_time_ms: 120_000,
             connections: 65_536,
@@ -79,7 +81,7 @@ pub struct Limit {
 
 impl Limits {
     /// Returns every limit, in a fixed order.
-    pub fn table(&self) -> [Limit; 25] {
+    pub fn table(&self) -> [Limit; 26] {
         let row = |name, value, unit, minimum, description| Limit {
             name,
             value,
@@ -130,6 +132,13 @@ impl Limits {
                 "count",
                 1,
                 "Calls of one capability that run at once.",
+            ),
+            row(
+                "concurrent_calls_per_caller",
+                self.concurrent_calls_per_caller,
+                "count",
+                1,
+                "Calls of one person's agents, or of one unclaimed agent, that run at once.",
             ),
             row(
                 "component_bytes",

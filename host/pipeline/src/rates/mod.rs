@@ -8,23 +8,28 @@
 //! - `table`: the rates
 //! - `account`: the accounts
 //! - `counter`: the bucket of one account
+//! - `concurrency`: how many calls of one caller run at once
 //! - `exchange`: the exchange with the database
 
 mod account;
+mod concurrency;
 mod counter;
 mod exchange;
 mod table;
 
 use account::Account;
+use concurrency::Concurrency;
 use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
 use portolan_store::{DbError, Store};
-use portolan_vocabulary::{Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
+use portolan_vocabulary::{
+    Access, AgentCaller, Caller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits,
+};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 /// The maximum number of counters. More of them evict those that are used the least.
 const MAX_COUNTERS: u64 = 100_000;
@@ -52,6 +57,7 @@ struct Counters {
     limits: Limits,
     clock: Clock,
     counters: Cache<(Rate, Account), Arc<Counter>>,
+    concurrency: Concurrency,
     exchange: Exchange,
 }
 
@@ -59,8 +65,9 @@ impl Rates {
     pub fn new(limits: &Limits, keys: &Keyring, clock: Clock) -> Self {
         // After the longest period without a use, the whole limit is available again, as for a new account.
         let counters = Cache::builder().max_capacity(MAX_COUNTERS).time_to_idle(HOUR).build();
+        let concurrency = Concurrency::new(limits, MAX_COUNTERS);
         let exchange = Exchange::new(keys);
-        Self(Some(Counters { limits: limits.clone(), clock, counters, exchange }))
+        Self(Some(Counters { limits: limits.clone(), clock, counters, concurrency, exchange }))
     }
 
     /// Returns rates without limits, for tests and benchmarks.
@@ -90,6 +97,16 @@ impl Rates {
             rate_limits.push(counters.count(Rate::Writes, agent)?);
         }
         Ok(rate_limits)
+    }
+
+    /// Waits until fewer than the maximum of the caller's calls run at once; `rate_limited` if that takes too
+    /// long. The call counts until the permit is dropped.
+    pub(super) async fn acquire_call(
+        &self,
+        caller: &Caller,
+    ) -> Result<Option<OwnedSemaphorePermit>, Failure> {
+        let (Some(counters), Caller::Agent(agent)) = (&self.0, caller) else { return Ok(None) };
+        counters.concurrency.acquire(agent).await.map(Some)
     }
 
     /// Returns `rate_limited` if the run time of one of the caller's accounts is used up.
