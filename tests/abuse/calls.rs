@@ -179,7 +179,8 @@ async fn wide_bodies(scene: &Scene<'_>) -> Cost {
         let token = &tokens[number % AGENTS];
         attacker.call_raw(token, "agent_listings", bodies[number % 2].clone()).await
     };
-    scene.measure(pace, async || all_answered(SENT, &[400], send).await).await
+    let cost = scene.measure(pace, async || all_answered(SENT, &[400], send).await).await;
+    Cost { cpu: cost.cpu.min(run_time()), ..cost }
 }
 
 async fn unknown(scene: &Scene<'_>) -> Cost {

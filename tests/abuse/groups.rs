@@ -49,21 +49,6 @@ pub const CONNECTIONS: Group = Group {
 pub const OPERATOR: Group =
     Group { test: "abuse::the_operators_address_is_closed", options: small, rows: operator::ROWS };
 
-/// The rows that do not hold their bound yet, each with the cause.
-pub const OPEN: [(&str, &str); 3] = [
-    ("the catalog, compressed", "each answer is compressed anew, `host/http/src/router.rs`"),
-    (
-        "bodies of many fields",
-        "the figure is without the run time of an address, which ends this earlier since checks are charged; to read a body is not, `host/http/src/body.rs`",
-    ),
-    ("batches", "a body is parsed before its form is looked at, `host/http/src/mcp.rs`"),
-];
-
-/// Returns why a row does not hold its bound yet.
-pub fn open_cause(name: &str) -> Option<&'static str> {
-    OPEN.iter().find(|(open, _)| *open == name).map(|(_, cause)| *cause)
-}
-
 /// All groups, in the order of the document.
 pub const TABLE: [&Group; 12] = [
     &REGISTRATIONS,

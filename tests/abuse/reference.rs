@@ -1,11 +1,7 @@
 //! The table of abuses in `docs/` has the rows of the tests. Its measured figures are those of the last run
 //! that wrote them.
 
-use crate::abuse::{
-    cost::Cost,
-    groups::{TABLE, open_cause},
-    row::Row,
-};
+use crate::abuse::{cost::Cost, groups::TABLE, row::Row};
 use std::{
     collections::BTreeMap,
     fs,
@@ -35,10 +31,9 @@ struct Line {
 impl Line {
     fn of(number: usize, test: &str, row: &Row, measured: &str) -> Self {
         let abuse = format!("**{}**: {}. Outcome: {}", row.name, row.abuse, row.outcome);
-        let open = open_cause(row.name).map(|cause| format!("; **open**: {cause}"));
-        let bound = format!("{}{}", row.bound, open.unwrap_or_default());
         let test = format!("`tests/abuse/mod.rs::{}`", test.trim_start_matches("abuse::"));
-        let others = [number.to_string(), abuse, row.before.to_owned(), bound, test];
+        let others =
+            [number.to_string(), abuse, row.before.to_owned(), row.bound.to_string(), test];
         Self { name: row.name.to_owned(), measured: measured.to_owned(), others: others.into() }
     }
 
