@@ -1,7 +1,7 @@
 //! The state that every handler can reach.
 
 use crate::{
-    connections::Connections, encoded::EncodedDocuments, guide, operator::OperatorAccess,
+    compressed::CompressedDocuments, connections::Connections, guide, operator::OperatorAccess,
     proxies::Proxies,
 };
 use arc_swap::ArcSwapOption;
@@ -24,8 +24,8 @@ pub struct App {
     pub operator: Arc<OperatorAccess>,
     /// The OpenAPI description, with the catalog version that it was made for.
     pub(super) openapi: ArcSwapOption<(u64, Document)>,
-    /// The catalog's documents and the OpenAPI description in every coding.
-    pub(super) encoded: EncodedDocuments,
+    /// The catalog's documents and the OpenAPI description in compressed codings.
+    pub(super) compressed: CompressedDocuments,
     pub mcp: Arc<Mcp>,
 }
 
@@ -43,7 +43,16 @@ impl App {
         let pages = guide::pages(&host, &public_url);
         let mcp = Mcp::new(Arc::clone(&host), public_url.clone(), pages, settings);
         let openapi = ArcSwapOption::empty();
-        let encoded = EncodedDocuments::new();
-        Arc::new(Self { host, public_url, proxies, connections, operator, openapi, encoded, mcp })
+        let compressed = CompressedDocuments::new();
+        Arc::new(Self {
+            host,
+            public_url,
+            proxies,
+            connections,
+            operator,
+            openapi,
+            compressed,
+            mcp,
+        })
     }
 }

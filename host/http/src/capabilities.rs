@@ -8,6 +8,7 @@ use crate::{
     refusal::Refusal,
 };
 use axum::{
+    body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Response},
@@ -51,14 +52,27 @@ pub(super) async fn document(
     if parse_if_none_match(headers).is_some_and(|tags| matches_any_tag(&tags, etag)) {
         return Ok((StatusCode::NOT_MODIFIED, common_headers).into_response());
     }
-    let bodies = app.encoded.bodies(document, &app.host).await.map_err(|error| {
-        tracing::error!(%error, "a document could not be compressed");
-        Failure::new(ErrorCode::InternalError)
-    })?;
-    // A client that accepts none of the codings gets the uncompressed body, which is the first.
-    let body = AcceptedCodings::of(headers).best(bodies.iter()).or_else(|| bodies.first());
-    let coding = body.and_then(|body| body.coding.header());
-    let coding = coding.map(|name| [(header::CONTENT_ENCODING, name)]);
-    let bytes = body.map(|body| body.bytes.clone()).unwrap_or_default();
-    Ok((common_headers, [(header::CONTENT_TYPE, media_type)], coding, bytes).into_response())
+    let type_header = [(header::CONTENT_TYPE, media_type)];
+    let accepted = AcceptedCodings::of(headers);
+    if accepted.prefers_compression() {
+        let bodies = app.compressed.bodies(document, &app.host).await.map_err(|error| {
+            tracing::error!(%error, "a document could not be compressed");
+            Failure::new(ErrorCode::InternalError)
+        })?;
+        if let Some(body) = accepted.best(bodies.iter()) {
+            let coding = [(header::CONTENT_ENCODING, body.coding.name())];
+            return Ok((common_headers, type_header, coding, body.bytes.clone()).into_response());
+        }
+    }
+    let bytes = Bytes::from_owner(Text(Arc::clone(&document.body)));
+    Ok((common_headers, type_header, bytes).into_response())
+}
+
+/// A text as the owner of bytes, which are then not copied.
+struct Text(Arc<str>);
+
+impl AsRef<[u8]> for Text {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
 }

@@ -1,10 +1,12 @@
 //! Content negotiation: which content codings a client accepts (RFC 9110, section 12.5.3).
 
 use axum::http::{HeaderMap, header};
-use portolan_publication::Body;
+use portolan_publication::{Body, Coding};
 
 /// The weight, in thousandths, of `identity` where the client does not list it: below every other.
 const IDENTITY_WEIGHT: u16 = 0;
+/// The codings that make a body smaller.
+const COMPRESSIONS: [Coding; 2] = [Coding::Gzip, Coding::Brotli];
 /// The highest weight.
 const MAX_WEIGHT: u16 = 1000;
 
@@ -31,6 +33,12 @@ impl<'a> AcceptedCodings<'a> {
             Some(weight) => (weight > 0).then_some(weight),
             None => identity,
         }
+    }
+
+    /// Returns whether the client likes a compressed body at least as much as the uncompressed one.
+    pub(super) fn prefers_compression(&self) -> bool {
+        let best = COMPRESSIONS.iter().filter_map(|coding| self.weight(coding.name())).max();
+        best.is_some() && best >= self.weight(Coding::Identity.name())
     }
 
     /// Returns the body in the coding that the client prefers; of equal ones, the last. `None` if the client
@@ -82,6 +90,15 @@ mod tests {
             assert_eq!(
                 ["identity", "gzip", "br"].map(|name| accepted.weight(name)),
                 weights,
+                "{text}"
+            );
+        }
+        for (text, prefers) in
+            [("gzip", true), ("*", true), ("br;q=0.5, identity", false), ("deflate", false)]
+        {
+            assert_eq!(
+                AcceptedCodings::of(&accepting(text)).prefers_compression(),
+                prefers,
                 "{text}"
             );
         }

@@ -10,7 +10,7 @@
 //! - Arguments of handlers: `caller` (the authenticated agent), `address` and `proxies` (the client's
 //!   address), `input` (body and idempotency key), `request_id`.
 //! - Responses: `answer` (of a call), `refusal` (of a failure) and its `challenge`, `conditional`
-//!   (conditional requests), `coding` (content codings), `encoded` (documents in every coding), `cors`.
+//!   (conditional requests), `coding` (content codings), `compressed` (documents in these), `cors`.
 //! - Handlers for agents: `capabilities`, `call`, `agents`, `events`, `mcp`, `feeds`, `openapi`,
 //!   `metadata` and its `guide`, `install`; `oauth` for their clients.
 //! - Handlers for people: `map`, `handoff`, the pages of `oauth`, among them those of the links in text
@@ -38,11 +38,11 @@ mod caller;
 mod capabilities;
 mod challenge;
 mod coding;
+mod compressed;
 mod conditional;
 mod connections;
 mod cors;
 mod dispatcher;
-mod encoded;
 mod events;
 mod export;
 mod feeds;

@@ -1,4 +1,4 @@
-//! The catalog's documents in every content coding. Each is compressed once, when it is first requested.
+//! The catalog's documents in compressed codings. Each is compressed once, when it is first requested so.
 
 use moka::future::Cache;
 use portolan_catalog::Document;
@@ -10,11 +10,11 @@ use std::{io, sync::Arc};
 /// The maximum number of bytes of all bodies.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The bodies of documents, by the documents' entity tags.
+/// The compressed bodies of documents, by the documents' entity tags.
 #[derive(Debug)]
-pub(super) struct EncodedDocuments(Cache<String, Arc<[Body]>>);
+pub(super) struct CompressedDocuments(Cache<String, Arc<[Body]>>);
 
-impl EncodedDocuments {
+impl CompressedDocuments {
     pub(super) fn new() -> Self {
         let bytes = |bodies: &[Body]| bodies.iter().map(|body| body.bytes.len()).sum::<usize>();
         let cache = Cache::builder()
@@ -25,7 +25,7 @@ impl EncodedDocuments {
         Self(cache)
     }
 
-    /// Returns the bodies of a document: uncompressed, then in each coding in which it is smaller.
+    /// Returns a document in each coding in which it is smaller, the largest first.
     pub(super) async fn bodies(
         &self,
         document: &Document,
@@ -34,8 +34,8 @@ impl EncodedDocuments {
         let encode = async {
             let text = Arc::clone(&document.body);
             let encode = move || Body::in_every_coding(text.as_bytes().to_vec());
-            let (plain, compressed) = host.sandbox.compute(encode).await?;
-            Ok([plain].into_iter().chain(compressed).collect())
+            let (_, compressed) = host.sandbox.compute(encode).await?;
+            Ok(compressed.into())
         };
         self.0.try_get_with_by_ref(&document.etag, encode).await
     }
