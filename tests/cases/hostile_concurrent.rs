@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// A long time limit, so that ordinary calls succeed on a slow machine too. Otherwise the settings of production,
 /// but for the rates and the run time, which the attacker would use up within seconds.
 const CONFIGURATION: &str = "rate_limits = \"on\"\n[limits]\ncall_wall_time_ms = 20000\n\
-    claimed_calls_per_minute = 1000000\nclaimed_run_ms_per_hour = 1000000000\n\
+    claimed_calls_per_minute = 1000000\nwrites_per_minute = 1000000\nclaimed_run_ms_per_hour = 1000000000\n\
     requests_per_minute = 1000000\n";
 /// The number of agents that make ordinary calls.
 const ORDINARY_AGENTS: usize = 4;
@@ -163,10 +163,8 @@ async fn call_attackers(
                 while !*stopped.borrow() {
                     let request = client.post(&url).bearer_auth(&token);
                     let sent = request.json(&json!({ "action": "act" })).send().await;
-                    if sent.is_err() {
-                        break;
-                    }
-                    calls += 1;
+                    let Ok(reply) = sent else { break };
+                    calls += usize::from(reply.status() != 429);
                     tokio::time::sleep(PAUSE).await;
                 }
                 calls

@@ -4,7 +4,7 @@ use crate::{
     App,
     answer::call_response,
     caller::{Authenticated, CapabilityId},
-    input::{idempotency_key, read_body},
+    input::{idempotency_key, read_call_body},
     refusal::Refusal,
     request_id::RequestId,
 };
@@ -26,8 +26,9 @@ pub(super) async fn call(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let body = app.host.read_input(&caller, || read_body(&app, &headers, body));
+    let body = read_call_body(&app, &caller, &headers, body);
     let idempotency_key = idempotency_key(&headers)?;
-    let call = Call { caller, capability: &id, body, idempotency_key, request_id };
+    let call =
+        Call { caller, capability: &id, body, idempotency_key, request_id, by_person: false };
     Ok(call_response(app.host.call(call).await))
 }

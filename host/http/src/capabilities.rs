@@ -8,6 +8,7 @@ use crate::{
     refusal::Refusal,
 };
 use axum::{
+    Extension,
     body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode, header},
@@ -65,8 +66,12 @@ pub(super) async fn document(
         }
     }
     let bytes = Bytes::from_owner(Text(Arc::clone(&document.body)));
-    Ok((common_headers, type_header, bytes).into_response())
+    Ok((common_headers, type_header, Extension(AsItIs), bytes).into_response())
 }
+
+/// The mark of a response that is not compressed for its request.
+#[derive(Debug, Clone)]
+pub(super) struct AsItIs;
 
 /// A text as the owner of bytes, which are then not copied.
 struct Text(Arc<str>);

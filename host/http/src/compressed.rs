@@ -29,14 +29,22 @@ impl CompressedDocuments {
     pub(super) async fn bodies(
         &self,
         document: &Document,
-        host: &Host,
+        host: &Arc<Host>,
     ) -> Result<Arc<[Body]>, Arc<io::Error>> {
-        let encode = async {
-            let text = Arc::clone(&document.body);
+        if let Some(bodies) = self.0.get(&document.etag).await {
+            return Ok(bodies);
+        }
+        let (cache, host) = (self.0.clone(), Arc::clone(host));
+        let (etag, text) = (document.etag.clone(), Arc::clone(&document.body));
+        // A task of its own, so that the work is not lost if the client disconnects.
+        let compression = tokio::spawn(async move {
             let encode = move || Body::in_every_coding(text.as_bytes().to_vec());
-            let (_, compressed) = host.sandbox.compute(encode).await?;
-            Ok(compressed.into())
-        };
-        self.0.try_get_with_by_ref(&document.etag, encode).await
+            let compress = async {
+                let (_, compressed) = host.sandbox.compute(encode).await?;
+                Ok(compressed.into())
+            };
+            cache.try_get_with(etag, compress).await
+        });
+        compression.await.map_err(|error| Arc::new(io::Error::other(error)))?
     }
 }

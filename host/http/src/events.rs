@@ -5,7 +5,7 @@ use crate::{
     App,
     answer::{call_response, set_rate_limits},
     caller::{Authenticated, Token},
-    input::{idempotency_key, read_body},
+    input::{idempotency_key, read_body, read_call_body},
     refusal::Refusal,
     request_id::RequestId,
 };
@@ -209,7 +209,7 @@ pub(super) async fn create_webhook(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refusal> {
-    let body = app.host.read_input(&caller, || read_body(&app, &headers, body));
+    let body = read_call_body(&app, &caller, &headers, body);
     call_webhook_action(&app, caller, request_id, idempotency_key(&headers)?, "create", body).await
 }
 
@@ -251,7 +251,7 @@ async fn call_webhook_action(
     });
     let snapshot = app.host.catalog.snapshot();
     let capability = &snapshot.holder(Role::WebhookManagement)?.id;
-    let call = Call { caller, capability, body, idempotency_key, request_id };
+    let call = Call { caller, capability, body, idempotency_key, request_id, by_person: false };
     Ok(call_response(app.host.call(call).await))
 }
 

@@ -6,7 +6,7 @@ use axum::{
     extract::rejection::BytesRejection,
     http::{HeaderMap, header::CONTENT_TYPE},
 };
-use portolan_vocabulary::{ErrorCode, Failure};
+use portolan_vocabulary::{AgentCaller, ErrorCode, Failure};
 use serde_json::{Map, Value, json};
 
 /// Returns the key of the `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header) without its
@@ -39,6 +39,19 @@ pub(super) fn read_bytes(app: &App, body: Result<Bytes, BytesRejection>) -> Resu
         _ => Failure::new(ErrorCode::MalformedJson)
             .message("The body ended too early, or took too long to arrive."),
     })
+}
+
+/// Returns the JSON object of the body of an agent's call. A large body counts as run time.
+pub(super) fn read_call_body(
+    app: &App,
+    caller: &AgentCaller,
+    headers: &HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Map<String, Value>, Failure> {
+    if let Ok(body) = &body {
+        app.host.charge_body(caller, body.len())?;
+    }
+    read_body(app, headers, body)
 }
 
 /// Returns the JSON object of a body.

@@ -167,6 +167,7 @@ async fn admit(
     if message.is_not_object() {
         return Ok(message.error_response());
     }
+    admission.app.host.charge_body(&caller, message.body.len())?;
     // The transport would answer a call for which the token lacks a scope with 200, after which no client
     // asks for more scopes.
     if request.method() == Method::POST && !has_every_scope(&caller) {

@@ -1,14 +1,15 @@
 //! Every route, and the layers around them.
 
 use crate::{
-    App, admin, admission::count_request, agents, audit_export, call, capabilities, challenge,
-    cors, dispatcher::Dispatcher, events, feeds, handoff, install, map, mcp, metadata, oauth,
-    openapi, operator_gate, operator_gate::OperatorGate, operator_routes, operator_routes::Handled,
-    refusal, request_id, sms,
+    App, admin, admission::count_request, agents, audit_export, call, capabilities,
+    capabilities::AsItIs, challenge, cors, dispatcher::Dispatcher, events, feeds, handoff, install,
+    map, mcp, metadata, oauth, openapi, operator_gate, operator_gate::OperatorGate,
+    operator_routes, operator_routes::Handled, refusal, request_id, sms,
 };
 use axum::{
     Router,
     extract::DefaultBodyLimit,
+    http::{Extensions, HeaderMap, StatusCode, Version},
     middleware::from_fn_with_state,
     routing::{get, post},
 };
@@ -44,7 +45,10 @@ fn router<S: ServerHandler + Send + 'static>(
     let body_limit = app.host.sandbox.limits().call_input_bytes as usize;
     let compress = SizeAbove::new(COMPRESS_ABOVE_BYTES)
         .and(NotForContentType::const_new("application/octet-stream"))
-        .and(NotForContentType::SSE);
+        .and(NotForContentType::SSE)
+        .and(|_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions| {
+            extensions.get::<AsItIs>().is_none()
+        });
     // Scripts of any origin may use these routes. The sign-in pages are not among them.
     let cross_origin = Router::new()
         .route("/openapi.json", get(openapi::document))

@@ -7,7 +7,7 @@
 use crate::{
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, RevocationRecord, commit, read, unused_expiry, write},
+    records::{AgentRecord, RevocationRecord, commit, read, write},
     token::{CachedStanding, Standing, VerifiedToken},
 };
 use portolan_store::{Expectation, Unit};
@@ -156,8 +156,8 @@ impl Identity {
     ) -> Result<(), IdentityError> {
         let now = unit.now();
         agent.last_call_at = Some(now.as_millis());
-        if agent.expires_at.is_some() && !agent.signs_in {
-            agent.expires_at = Some(unused_expiry(now));
+        if !agent.signs_in {
+            agent.expires_at = agent.expiry(now);
         }
         let expect = Expectation::Revision(revision);
         write(&mut unit, &self.records.agents, agent_id, &agent, expect).await?;

@@ -237,7 +237,7 @@ impl Identity {
         agent.former_owner_id = None;
         agent.approval = None;
         agent.claimed_at = Some(unit.now().as_millis());
-        agent.expires_at = agent.test_mode.then(|| unused_expiry(unit.now()));
+        agent.expires_at = agent.expiry(unit.now());
         write(unit, &self.records.agents, agent_id, &agent, expect).await?;
         Ok(before)
     }

@@ -15,9 +15,11 @@ use webauthn_rs::prelude::{
 
 /// The member by which expired records are found, in milliseconds since the Unix epoch.
 pub(crate) const EXPIRES_AT: &str = "expires_at";
-/// An agent that nobody has claimed, or of test mode, expires after this time without a call, and a client that
-/// acts only for people after this time without a new token.
+/// An anonymous agent expires after this time without a call, and a client that acts only for people after
+/// this time without a new token.
 const UNUSED_MS: u64 = 90 * 24 * 3600 * 1000;
+/// The agent of a person of test mode expires after this time without a call.
+const TEST_PERSON_UNUSED_MS: u64 = 365 * 24 * 3600 * 1000;
 
 /// The prefix of the key of a person of test mode, who does not exist in live mode.
 pub(crate) const TEST_PREFIX: &str = "test:";
@@ -65,6 +67,15 @@ impl AgentRecord {
     /// Returns whether the agent has expired because it did not call.
     pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|expires_at| expires_at <= now.as_millis())
+    }
+
+    /// Returns when the agent expires if this was its last call, in milliseconds since the Unix epoch.
+    pub(crate) fn expiry(&self, last_call: Timestamp) -> Option<u64> {
+        match (&self.owner_id, self.test_mode) {
+            (None, _) => Some(unused_expiry(last_call)),
+            (Some(_), true) => Some(last_call.as_millis() + TEST_PERSON_UNUSED_MS),
+            (Some(_), false) => None,
+        }
     }
 }
 
@@ -394,7 +405,7 @@ pub(crate) async fn commit_or_conflict(unit: Unit) -> Result<(), IdentityError> 
     if commit(unit).await? { Ok(()) } else { Err(StateError::Conflict.into()) }
 }
 
-/// Returns when an agent without an owner or of test mode, or a client without an agent, expires if this was its last use,
+/// Returns when an agent without an owner, or a client without an agent, expires if this was its last use,
 /// in milliseconds since the Unix epoch.
 pub(crate) fn unused_expiry(last_use: Timestamp) -> u64 {
     last_use.as_millis() + UNUSED_MS

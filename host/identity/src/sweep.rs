@@ -4,13 +4,13 @@ use crate::{
     auth_action::AuthAction,
     error::IdentityError,
     identity::Identity,
-    records::{AgentRecord, EXPIRES_AT, commit, parse},
+    records::{AgentRecord, EXPIRES_AT, OwnerRecord, commit, read},
 };
 use portolan_store::{
     Collection, Document, Expectation, StateError, TimerChange, TimerKey, Unit,
     query::{Query, Request},
 };
-use portolan_vocabulary::{HOST, PEOPLE_OF, PeopleRequest};
+use portolan_vocabulary::{HOST, PEOPLE_OF, PeopleRequest, Timestamp};
 use serde_json::json;
 use std::time::Duration;
 
@@ -70,57 +70,90 @@ impl Identity {
             let found = find_expired(&mut unit, &self.records.agents).await?;
             let mut claimed = Vec::new();
             for document in &found {
-                let agent: AgentRecord = parse(document)?;
-                if let Some(owner_id) = agent.owner_id.filter(|_| agent.test_mode) {
-                    claimed.push((&document.id, owner_id));
+                // A record that cannot be read is removed like one without a person.
+                let agent: Option<AgentRecord> = serde_json::from_str(&document.body).ok();
+                if agent.as_ref().is_some_and(is_of_test_person) {
+                    claimed.push(&document.id);
                     continue;
                 }
                 unit.delete(&self.records.agents, &document.id, Expectation::Any).await?;
-                if let Some(client_id) = agent.client_id {
+                if let Some(client_id) = agent.and_then(|agent| agent.client_id) {
                     unit.delete(&self.records.clients, &client_id, Expectation::Any).await?;
                 }
             }
-            commit(unit).await?;
-            for (agent_id, owner_id) in claimed {
-                erasures += u32::from(self.end_test_agent(agent_id, &owner_id, erasures).await?);
+            let mut has_removed = commit(unit).await? && claimed.len() < found.len();
+            for agent_id in claimed {
+                let end = self.end_test_agent(agent_id, erasures).await?;
+                has_removed |= end != TestAgentEnd::Kept;
+                erasures += u32::from(end == TestAgentEnd::PersonEnded);
             }
-            if found.len() < BATCH as usize {
+            if found.len() < BATCH as usize || !has_removed {
                 return Ok(());
             }
         }
     }
 
-    /// Revokes an expired agent of test mode. If the person has no other agent, requests their erasure, after
-    /// the `earlier` ones of this sweep, and returns `true`.
+    /// Revokes an expired agent of a person of test mode. If the person has no other agent, requests their
+    /// erasure, after the `earlier` ones of this sweep.
     async fn end_test_agent(
         &self,
         agent_id: &str,
-        owner_id: &str,
         earlier: u32,
-    ) -> Result<bool, IdentityError> {
+    ) -> Result<TestAgentEnd, IdentityError> {
         let mut unit = self.unit();
-        self.revoke_agent(&mut unit, agent_id).await?;
-        let (owner, _) = self.load_owner(&mut unit, owner_id).await?;
-        let is_unused = owner.agents.is_empty();
-        if is_unused {
-            // From now on, the same number belongs to somebody else.
-            unit.delete(&self.records.persons, &owner.person_key, Expectation::Any).await?;
-            let request = PeopleRequest::Erase { owner_id: owner_id.to_owned() };
-            let key = TimerKey {
-                capability: format!("{PEOPLE_OF}{HOST}"),
-                name: request.name(),
-                test_mode: true,
-            };
-            let erase = TimerChange::Set {
-                setting: format!("unused/{agent_id}"),
-                at: unit.now().plus(ERASURE_INTERVAL * earlier),
-                action: String::new(),
-                input: json!(request).to_string(),
-            };
-            unit.change_timer(key, erase);
+        let now = unit.now();
+        let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
+        let agent = agent.map(|(agent, _)| agent).filter(|agent| agent.has_expired(now));
+        let Some(owner_id) = agent.filter(is_of_test_person).and_then(|agent| agent.owner_id)
+        else {
+            // It has called meanwhile, or another node has ended it.
+            return Ok(TestAgentEnd::Kept);
+        };
+        let mut end = TestAgentEnd::Revoked;
+        match read::<OwnerRecord>(&mut unit, &self.records.owners, &owner_id).await? {
+            None => {
+                unit.delete(&self.records.agents, agent_id, Expectation::Any).await?;
+            }
+            Some((owner, _)) => {
+                self.revoke_agent(&mut unit, agent_id).await?;
+                if owner.agents.iter().all(|id| id == agent_id) {
+                    Self::request_erasure(
+                        &mut unit,
+                        &owner_id,
+                        now.plus(ERASURE_INTERVAL * earlier),
+                    );
+                    // From now on, somebody else gets an account of their own with the same number.
+                    unit.delete(&self.records.persons, &owner.person_key, Expectation::Any).await?;
+                    end = TestAgentEnd::PersonEnded;
+                }
+            }
         }
-        Ok(commit(unit).await? && is_unused)
+        Ok(if commit(unit).await? { end } else { TestAgentEnd::Kept })
     }
+
+    /// Adds the erasure of a person of test mode to a unit.
+    fn request_erasure(unit: &mut Unit, owner_id: &str, at: Timestamp) {
+        let request = PeopleRequest::Erase { owner_id: owner_id.to_owned() };
+        let (name, capability) = (request.name(), format!("{PEOPLE_OF}{HOST}"));
+        let setting = format!("unused/{owner_id}");
+        let (action, input) = (String::new(), json!(request).to_string());
+        let key = TimerKey { capability, name, test_mode: true };
+        unit.change_timer(key, TimerChange::Set { setting, at, action, input });
+    }
+}
+
+/// What became of an expired agent of a person of test mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TestAgentEnd {
+    /// It has not expired any more, or a conflict prevented the change.
+    Kept,
+    Revoked,
+    /// It was the person's last agent.
+    PersonEnded,
+}
+
+fn is_of_test_person(agent: &AgentRecord) -> bool {
+    agent.test_mode && agent.owner_id.is_some()
 }
 
 /// Returns at most `BATCH` expired records.

@@ -118,6 +118,7 @@ impl Server {
             // A tool's call has no headers; the body has a field for the key.
             idempotency_key: None,
             request_id: Arc::clone(&sender.request_id),
+            by_person: false,
         };
         self.mcp.host.call(call).await.outcome
     }

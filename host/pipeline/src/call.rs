@@ -28,11 +28,14 @@ pub struct Call<'a> {
     /// The key of the header. A key in the body must be the same.
     pub idempotency_key: Option<String>,
     pub request_id: Arc<str>,
+    /// Whether a person makes the call, on a page of this host. It does not wait for the agent's other calls.
+    pub by_person: bool,
 }
 
-/// The time from which reading or checking an input counts as run time. To charge an ordinary input, which
-/// takes microseconds, would take as long.
-const CHARGED_INPUT_TIME: Duration = Duration::from_millis(1);
+/// The time from which the check of an input counts as run time.
+const CHARGED_CHECK_TIME: Duration = Duration::from_millis(1);
+/// The number of bytes of a body whose reading counts as a millisecond of run time. Smaller bodies are free.
+const BODY_BYTES_PER_MS: usize = 32 << 10;
 
 /// The body and the idempotency key of a call, before its action is selected.
 pub(super) struct CallBody {
@@ -78,6 +81,10 @@ impl Host {
         let capability = snapshot.find(call.capability, now)?;
         let (action, input) = self.admit(capability, &call.caller, call_body, rate_limits).await?;
         let keyed = self.begin_keyed(&call.caller, capability, action, &input)?;
+        let _permits = match call.by_person {
+            true => Vec::new(),
+            false => self.rates.acquire_call(&call.caller).await?,
+        };
         let test_mode = call.caller.test_mode;
         let context = CallContext::new(
             Caller::Agent(call.caller),
@@ -136,28 +143,21 @@ impl Host {
                 self.sandbox.compute(move || timed(check)).await
             }
         };
-        self.charge_input_time(caller, time);
+        // An ordinary check takes microseconds, and to charge it would take as long.
+        if time >= CHARGED_CHECK_TIME {
+            self.rates.charge_run_time(caller, time);
+        }
         Ok((action, input?))
     }
 
-    /// Charges the time that reading or checking an input took to the caller's run time.
-    fn charge_input_time(&self, caller: &AgentCaller, time: Duration) {
-        if time >= CHARGED_INPUT_TIME {
-            self.rates.charge_run_time(caller, time);
+    /// Charges the reading of a large body to the caller's run time; `rate_limited` if none is left.
+    pub fn charge_body(&self, caller: &AgentCaller, bytes: usize) -> Result<(), Failure> {
+        let milliseconds = bytes / BODY_BYTES_PER_MS;
+        if milliseconds > 0 {
+            self.rates.ensure_run_time(caller)?;
+            self.rates.charge_run_time(caller, Duration::from_millis(milliseconds as u64));
         }
-    }
-
-    /// Returns what `read` makes of a body of this caller. The body is not read if the caller has no run time
-    /// left; the time for it counts as run time.
-    pub fn read_input<T>(
-        &self,
-        caller: &AgentCaller,
-        read: impl FnOnce() -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.rates.ensure_run_time(caller)?;
-        let (input, time) = timed(read);
-        self.charge_input_time(caller, time);
-        input
+        Ok(())
     }
 
     pub(super) fn begin_keyed(

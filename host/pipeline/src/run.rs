@@ -165,11 +165,6 @@ impl Host {
     }
 
     async fn run_once(self: &Arc<Self>, run: &Run<'_>) -> Attempt {
-        // The caller's permit comes first, so that a caller with many calls holds none of the capability's.
-        let caller_permit = match self.rates.acquire_call(&run.context.caller).await {
-            Ok(permit) => permit,
-            Err(failure) => return Attempt::Done(Err(failure), None),
-        };
         let permit = match self.sandbox.permit(&run.capability.prepared).await {
             Ok(permit) => permit,
             Err(error) => return Attempt::Done(Err(Failure::from(error)), None),
@@ -177,7 +172,7 @@ impl Host {
         let unit = Unit::new(self.store.clone(), run.context.now);
         let begun = Instant::now();
         let executed = self.execute(run.execution(), unit, false).await;
-        drop((permit, caller_permit));
+        drop(permit);
         if let Caller::Agent(caller) = &run.context.caller {
             self.rates.charge_run_time(caller, begun.elapsed());
         }

@@ -190,7 +190,8 @@ async fn unchecked(
 ) -> Result<Json<Answer>, Refusal> {
     let body = read_body(&app, &headers, Ok(body));
     let capability = "template_000";
-    let call = Call { caller, capability, body, idempotency_key: None, request_id };
+    let call =
+        Call { caller, capability, body, idempotency_key: None, request_id, by_person: false };
     Ok(Json(app.host.call(call).await.outcome?))
 }
 

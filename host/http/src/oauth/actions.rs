@@ -154,6 +154,7 @@ impl SignInActions<'_> {
             body: Ok(body),
             idempotency_key: None,
             request_id: Arc::clone(&self.request_id),
+            by_person: true,
         };
         Ok(self.app.host.call(call).await.outcome?.result)
     }

@@ -1,7 +1,8 @@
-//! How many calls of one caller run at once: of all agents of a person, or of an agent that nobody has claimed.
+//! How many calls of one account run at once.
 
+use super::account::Account;
 use moka::sync::Cache;
-use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Limits, MINUTE};
+use portolan_vocabulary::{ErrorCode, Failure, Limits, MINUTE};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -9,37 +10,39 @@ use tokio::{
     time::timeout,
 };
 
-/// The calls that run now, by caller.
+/// The calls that run now, by account.
 #[derive(Debug)]
 pub(super) struct Concurrency {
     limit: u64,
     /// How long a call waits for the end of another.
     wait: Duration,
-    callers: Cache<Arc<str>, Arc<Semaphore>>,
+    accounts: Cache<Account, Arc<Semaphore>>,
 }
 
 impl Concurrency {
-    pub(super) fn new(limits: &Limits, max_callers: u64) -> Self {
-        let callers = Cache::builder().max_capacity(max_callers).time_to_idle(MINUTE).build();
+    pub(super) fn new(limits: &Limits, max_accounts: u64) -> Self {
         let wait = Duration::from_millis(limits.call_queue_time_ms);
-        Self { limit: limits.concurrent_calls_per_caller, wait, callers }
+        // A call that runs now has begun no longer ago.
+        let idle = MINUTE + 2 * wait + Duration::from_millis(limits.call_wall_time_ms);
+        let accounts = Cache::builder().max_capacity(max_accounts).time_to_idle(idle).build();
+        Self { limit: limits.concurrent_calls_per_caller, wait, accounts }
     }
 
-    /// Waits until fewer than the maximum of the caller's calls run. The call counts until the permit is
-    /// dropped. `rate_limited` after `call_queue_time_ms`.
+    /// Waits until fewer calls of the account run than `factor` times the limit of a caller. The call counts until
+    /// the permit is dropped. `rate_limited` after `call_queue_time_ms`.
     pub(super) async fn acquire(
         &self,
-        caller: &AgentCaller,
+        account: Account,
+        factor: u64,
     ) -> Result<OwnedSemaphorePermit, Failure> {
-        let account = caller.owner_id.as_ref().unwrap_or(&caller.agent_id);
-        let calls = || Arc::new(Semaphore::new((self.limit as usize).min(Semaphore::MAX_PERMITS)));
-        let calls = self.callers.get_with_by_ref(account, calls);
+        let (kind, limit) = (account.kind(), self.limit.saturating_mul(factor.max(1)));
+        let permits = usize::try_from(limit).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        let calls = self.accounts.get_with(account, || Arc::new(Semaphore::new(permits)));
         let permit = timeout(self.wait, calls.acquire_owned()).await;
         permit.ok().and_then(Result::ok).ok_or_else(|| {
-            let message = "Too many of your calls are running. Wait for their answers.";
+            let message = "Too many calls are running. Wait for their answers.";
             let name = "concurrent_calls_per_caller";
-            let conflict =
-                json!({ "kind": "limit", "name": name, "of": "caller", "limit": self.limit });
+            let conflict = json!({ "kind": "limit", "name": name, "of": kind, "limit": limit });
             Failure::new(ErrorCode::RateLimited).message(message).conflict(conflict).after_s(1)
         })
     }

@@ -23,9 +23,7 @@ use counter::{Counter, Taken};
 use exchange::Exchange;
 use moka::sync::Cache;
 use portolan_store::{DbError, Store};
-use portolan_vocabulary::{
-    Access, AgentCaller, Caller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits,
-};
+use portolan_vocabulary::{Access, AgentCaller, Clock, ErrorCode, Failure, HOUR, Keyring, Limits};
 use serde_json::json;
 use std::{net::IpAddr, sync::Arc, time::Duration};
 use table::Rate;
@@ -99,14 +97,21 @@ impl Rates {
         Ok(rate_limits)
     }
 
-    /// Waits until fewer than the maximum of the caller's calls run at once; `rate_limited` if that takes too
-    /// long. The call counts until the permit is dropped.
+    /// Waits until fewer than the maximum of the caller's calls run, and for an agent that nobody has claimed of
+    /// those at its address and in its network; `rate_limited` if that takes too long. The call counts until
+    /// the permits are dropped.
     pub(super) async fn acquire_call(
         &self,
-        caller: &Caller,
-    ) -> Result<Option<OwnedSemaphorePermit>, Failure> {
-        let (Some(counters), Caller::Agent(agent)) = (&self.0, caller) else { return Ok(None) };
-        counters.concurrency.acquire(agent).await.map(Some)
+        caller: &AgentCaller,
+    ) -> Result<Vec<OwnedSemaphorePermit>, Failure> {
+        let Some(counters) = &self.0 else { return Ok(Vec::new()) };
+        let (rate, accounts) = run_time_accounts(caller);
+        let mut permits = Vec::with_capacity(accounts.len());
+        for account in accounts {
+            let factor = account.factor(rate.row().factors);
+            permits.push(counters.concurrency.acquire(account, factor).await?);
+        }
+        Ok(permits)
     }
 
     /// Returns `rate_limited` if the run time of one of the caller's accounts is used up.

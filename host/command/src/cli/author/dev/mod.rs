@@ -199,6 +199,7 @@ fn repeat_last_call(server: &Server, last: Option<&LastCall>) {
             body: Ok(body),
             idempotency_key: None,
             request_id,
+            by_person: false,
         };
         match host.call(call).await.outcome {
             Ok(answer) => line!("{}", answer.result),
