@@ -146,8 +146,14 @@ async fn call(host: &Arc<portolan_pipeline::Host>, body: Value) -> Result<(), St
     let body: Map<String, Value> = body.as_object().cloned().unwrap_or_default();
     let request_id = new_request_id(host.clock.now());
     let caller = agent();
-    let call =
-        Call { caller, capability: "library", body: Ok(body), idempotency_key: None, request_id };
+    let call = Call {
+        caller,
+        capability: "library",
+        body: Ok(body),
+        idempotency_key: None,
+        request_id,
+        by_person: false,
+    };
     let called = host.call(call).await;
     called.outcome.map(|_answer| ()).map_err(|failure| format!("{failure:?}"))
 }
