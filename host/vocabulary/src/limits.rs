@@ -45,7 +45,7 @@ impl Default for Limits {
             call_output_bytes: 1 << 20,
             concurrent_calls: 256,
             concurrent_calls_per_capability: 128,
-            concurrent_calls_per_caller: 16,
+            concurrent_calls_per_caller: 8,
             component_bytes: 64 << 20,
             compile_time_ms: 120_000,
             connections: 65_536,
