@@ -27,6 +27,11 @@ pub const MCP: Group =
     Group { test: "abuse::mcp_costs_little", options: mcp::options, rows: mcp::ROWS };
 pub const CALLS: Group =
     Group { test: "abuse::calls_cost_little", options: documents::options, rows: calls::ROWS };
+pub const RUN_TIME: Group = Group {
+    test: "abuse::run_time_is_bounded",
+    options: calls::run_time_options,
+    rows: calls::RUN_TIME,
+};
 pub const EVENTS: Group =
     Group { test: "abuse::events_cost_little", options: small, rows: events::ROWS };
 pub const PRIVATE: Group = Group {
@@ -50,13 +55,14 @@ pub const OPERATOR: Group =
     Group { test: "abuse::the_operators_address_is_closed", options: small, rows: operator::ROWS };
 
 /// All groups, in the order of the document.
-pub const TABLE: [&Group; 12] = [
+pub const TABLE: [&Group; 13] = [
     &REGISTRATIONS,
     &TOKENS,
     &PAGES,
     &MESSAGES,
     &MCP,
     &CALLS,
+    &RUN_TIME,
     &EVENTS,
     &PRIVATE,
     &WEBHOOKS,

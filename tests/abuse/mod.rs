@@ -59,6 +59,11 @@ fn calls_cost_little() {
 }
 
 #[test]
+fn run_time_is_bounded() {
+    run(&groups::RUN_TIME);
+}
+
+#[test]
 fn events_cost_little() {
     run(&groups::EVENTS);
 }

@@ -255,6 +255,33 @@ async fn a_person_sees_and_ends_one_thing_after_another() {
     assert_eq!(people_of_rows(&host, "auth:session_ended").await.len(), 2);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_ends_an_agent_whose_calls_take_all_that_may_run() {
+    let settings = "rate_limits = \"on\"\n[limits]\ncall_wall_time_ms = 5000\ncall_queue_time_ms = 300\nconcurrent_calls_per_caller = 1\n";
+    let components = [&CAPABILITIES[..], &["wasi_probe"]].concat();
+    let host = Host::start(Options::with(&components).configuration(settings)).await;
+    let mut ada = Person::new(&host);
+    let granted = tokens(&host, &mut ada, &public_client(&host).await, ADA).await;
+    let url = format!("{}/v1/capabilities/wasi_probe/call", host.url);
+    let request = host.client.post(url).bearer_auth(text(&granted, "access_token"));
+    let slow = tokio::spawn(request.json(&json!({ "action": "sleep" })).send());
+    let started = Instant::now();
+    // The call runs once another one has to wait.
+    loop {
+        let reply = call(&host, text(&granted, "access_token"), open("ada")).await;
+        if reply.body["conflict"]["name"] == "concurrent_calls_per_caller" {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE && !slow.is_finished(), "{}", reply.text);
+    }
+    let page = ada.open(ACCOUNT).await;
+    let agent = values(&page, "agent").remove(0);
+    let page = submit(&mut ada, &page, &[("step", "end_agent"), ("agent", agent.as_str())]).await;
+    assert!(page.reply.text.contains("No agent acts for you"), "{}", page.reply.text);
+    assert!(!slow.is_finished());
+    slow.abort();
+}
+
 fn browser(agent: &str) -> reqwest::ClientBuilder {
     reqwest::Client::builder().user_agent(format!("Mozilla/5.0 {agent}"))
 }

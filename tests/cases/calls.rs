@@ -313,6 +313,12 @@ async fn large_answers_are_compressed_and_every_response_has_an_id() {
             host.send(Method::GET, "/openapi.json", &[("accept-encoding", encoding)], None).await;
         assert_eq!(reply.header("content-encoding"), encoding, "{reply:?}");
     }
+    for encoding in ["identity", "gzip;q=0, gzip", "gzip;q=0.5, identity"] {
+        let reply =
+            host.send(Method::GET, "/openapi.json", &[("accept-encoding", encoding)], None).await;
+        assert!(!reply.headers.contains_key("content-encoding"), "{encoding}");
+        assert_eq!(reply.body["openapi"], "3.1.0", "{encoding}");
+    }
     let mut seen = std::collections::HashSet::new();
     for (method, path, status) in [
         (Method::GET, "/healthz", 200),

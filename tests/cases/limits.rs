@@ -88,33 +88,59 @@ async fn writes_have_a_limit_of_their_own() {
     assert_eq!(reply.header("ratelimit-policy"), "\"default\";q=8;w=60");
 }
 
+/// An input of an action with 20,000 fields that it does not have.
+fn wide_input(action: &str) -> Value {
+    let mut body = json!({ "action": action });
+    for number in 0..20_000 {
+        body[format!("f{number}")] = json!(1);
+    }
+    body
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_reading_and_the_check_of_large_inputs_count_as_run_time() {
-    let limits = "rate_limits = \"on\"\n[limits]\nanonymous_run_ms_per_hour = 20\n";
+    let limits = "rate_limits = \"on\"\n[limits]\nanonymous_run_ms_per_hour = 40\n";
     let host = Host::start(Options::with(&["faq_search"]).configuration(limits)).await;
+    let mut admitted = Vec::new();
     // Only the input of an action that exists is checked.
-    for (action, refusal) in
-        [("search", (400, "validation_failed")), ("no_such", (400, "unknown_action"))]
-    {
+    for (action, code) in [("no_such", "unknown_action"), ("search", "validation_failed")] {
         let agent = host.agent().await;
-        let mut body = json!({ "action": action });
-        for number in 0..20_000 {
-            body[format!("f{number}")] = json!(1);
-        }
-        let mut refused = None;
-        for _ in 0..50 {
+        let body = wide_input(action);
+        let mut number = 0;
+        let refused = loop {
             let reply = agent.call("faq_search", body.clone()).await;
             if reply.status == 429 {
-                refused = Some(reply);
-                break;
+                break reply;
             }
-            reply.assert_refused(refusal.0, refusal.1);
-        }
-        let refused = refused.expect("50 large inputs were read");
+            reply.assert_refused(400, code);
+            number += 1;
+            assert!(number < 50, "50 large inputs were read");
+        };
         assert_eq!(refused.body["conflict"]["name"], "anonymous_run_ms_per_hour");
+        // A small body is read, and its call is refused when its rate is counted.
+        let small = agent.call("faq_search", json!({ "action": "no_such" })).await;
+        small.assert_refused(400, "unknown_action");
+        admitted.push(number);
         // The address has twice the run time of an agent.
         host.advance(2 * HOUR).await;
     }
+    assert!(admitted[1] < admitted[0], "{admitted:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_reading_of_large_messages_counts_as_run_time() {
+    let limits = "rate_limits = \"on\"\n[limits]\nanonymous_run_ms_per_hour = 40\n";
+    let host = Host::start(Options::with(&["faq_search"]).configuration(limits)).await;
+    let client = host.mcp("svc.read svc.write svc.events").await;
+    for _ in 0..50 {
+        // There is no such tool, so nothing is checked.
+        let call = json!({ "name": "no_such", "arguments": wide_input("search") });
+        let reply = Reply::read(client.request("tools/call", call).await).await;
+        if reply.status == 429 {
+            return assert_eq!(reply.body["conflict"]["name"], "anonymous_run_ms_per_hour");
+        }
+    }
+    panic!("50 large messages were read");
 }
 
 #[tokio::test]

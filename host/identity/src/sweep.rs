@@ -76,10 +76,8 @@ impl Identity {
                     claimed.push(&document.id);
                     continue;
                 }
-                unit.delete(&self.records.agents, &document.id, Expectation::Any).await?;
-                if let Some(client_id) = agent.and_then(|agent| agent.client_id) {
-                    unit.delete(&self.records.clients, &client_id, Expectation::Any).await?;
-                }
+                let client_id = agent.and_then(|agent| agent.client_id);
+                self.remove_agent(&mut unit, &document.id, client_id).await?;
             }
             let mut has_removed = commit(unit).await? && claimed.len() < found.len();
             for agent_id in claimed {
@@ -93,6 +91,20 @@ impl Identity {
         }
     }
 
+    /// Removes an agent, and the client that was registered with it.
+    async fn remove_agent(
+        &self,
+        unit: &mut Unit,
+        agent_id: &str,
+        client_id: Option<String>,
+    ) -> Result<(), StateError> {
+        unit.delete(&self.records.agents, agent_id, Expectation::Any).await?;
+        if let Some(client_id) = client_id {
+            unit.delete(&self.records.clients, &client_id, Expectation::Any).await?;
+        }
+        Ok(())
+    }
+
     /// Revokes an expired agent of a person of test mode. If the person has no other agent, requests their
     /// erasure, after the `earlier` ones of this sweep.
     async fn end_test_agent(
@@ -104,16 +116,15 @@ impl Identity {
         let now = unit.now();
         let agent = read::<AgentRecord>(&mut unit, &self.records.agents, agent_id).await?;
         let agent = agent.map(|(agent, _)| agent).filter(|agent| agent.has_expired(now));
-        let Some(owner_id) = agent.filter(is_of_test_person).and_then(|agent| agent.owner_id)
+        let Some(AgentRecord { owner_id: Some(owner_id), client_id, .. }) =
+            agent.filter(is_of_test_person)
         else {
             // It has called meanwhile, or another node has ended it.
             return Ok(TestAgentEnd::Kept);
         };
         let mut end = TestAgentEnd::Revoked;
         match read::<OwnerRecord>(&mut unit, &self.records.owners, &owner_id).await? {
-            None => {
-                unit.delete(&self.records.agents, agent_id, Expectation::Any).await?;
-            }
+            None => self.remove_agent(&mut unit, agent_id, client_id).await?,
             Some((owner, _)) => {
                 self.revoke_agent(&mut unit, agent_id).await?;
                 if owner.agents.iter().all(|id| id == agent_id) {
@@ -145,7 +156,7 @@ impl Identity {
 /// What became of an expired agent of a person of test mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TestAgentEnd {
-    /// It has not expired any more, or a conflict prevented the change.
+    /// It is no longer expired, or a conflict prevented the change.
     Kept,
     Revoked,
     /// It was the person's last agent.

@@ -148,6 +148,7 @@ fn is_near(tokens: &[Token], at: usize, reach: usize, wanted: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::compare::NO_CURRENCY;
     use serde_json::json;
 
     #[test]
@@ -166,22 +167,22 @@ mod tests {
             (
                 "home.let.room",
                 "It is two hundred and forty a week, deposit 500",
-                json!({ "currency": "XXX", "unit": "WEEK", "min": 240.0, "max": 240.0 }),
+                json!({ "currency": NO_CURRENCY, "unit": "WEEK", "min": 240.0, "max": 240.0 }),
             ),
             (
                 "home.rent.apartment",
                 "Schmerzgrenze sind zwölfhundert im Monat",
-                json!({ "currency": "XXX", "unit": "MONTH", "max": 1200.0 }),
+                json!({ "currency": NO_CURRENCY, "unit": "MONTH", "max": 1200.0 }),
             ),
             (
                 "work.candidate.hospitality",
                 "En dessous de deux mille huit cents net je ne bouge pas",
-                json!({ "currency": "XXX", "unit": "MONTH", "min": 2800.0 }),
+                json!({ "currency": NO_CURRENCY, "unit": "MONTH", "min": 2800.0 }),
             ),
             (
                 "pro.service.cleaning",
                 "650 por visita, precio parejo",
-                json!({ "currency": "XXX", "unit": "ONCE", "min": 650.0, "max": 650.0 }),
+                json!({ "currency": NO_CURRENCY, "unit": "ONCE", "min": 650.0, "max": 650.0 }),
             ),
         ] {
             let said = crate::extract_values(code, text, "2026-11-24");
