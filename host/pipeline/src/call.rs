@@ -35,7 +35,7 @@ pub struct Call<'a> {
 /// The time from which the check of an input counts as run time.
 const CHARGED_CHECK_TIME: Duration = Duration::from_millis(1);
 /// The number of bytes of a body whose reading counts as a millisecond of run time. Smaller bodies are free.
-const BODY_BYTES_PER_MS: usize = 32 << 10;
+const BODY_BYTES_PER_MS: usize = 16 << 10;
 
 /// The body and the idempotency key of a call, before its action is selected.
 pub(super) struct CallBody {
