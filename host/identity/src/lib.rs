@@ -37,7 +37,7 @@
 //! | sessions | `progress` | the steps of a browser's sign-in |
 //! | | `sessions` | start, list and end sessions; the end of all access of a person |
 //! | | `ceremonies` | what a browser is asked to do with a passkey |
-//! | | `passkeys` | add, list and remove passkeys, sign in with them |
+//! | | `passkeys`, `passkey_sign_in` | add, list and remove passkeys; sign in with them |
 //! | | `elicitation` | questions that a client asks its person during a call |
 //! | tokens | `tokens` | issue and verify access tokens |
 //! | | `authenticate` | from a bearer token to the agent that calls |
@@ -77,6 +77,7 @@ mod metadata;
 mod oauth;
 mod operator_tokens;
 mod operators;
+mod passkey_sign_in;
 mod passkeys;
 mod progress;
 mod records;
@@ -108,7 +109,8 @@ pub use identity::{Identity, RESOURCE_METADATA};
 pub use metadata::{AUTH_METHODS, ClientMetadata, GRANTS};
 pub use oauth::{OAuthError, OFFLINE_ACCESS, granted_scopes};
 pub use operators::{DEFAULT_OPERATOR_DAYS, MAX_OPERATOR_DAYS};
-pub use passkeys::{PasskeySignIn, PasskeyView};
+pub use passkey_sign_in::PasskeySignIn;
+pub use passkeys::PasskeyView;
 pub use progress::SignInProgress;
 pub use redirects::RedirectHosts;
 pub use register::{Registered, Registration};
