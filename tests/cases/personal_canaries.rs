@@ -9,6 +9,7 @@ use crate::{
     },
     harness::{
         Agent, Host, Options, Process, Reply,
+        credits::{balance, wait_until},
         database::Database,
         feeds::city,
         inbox::Reader,
@@ -97,14 +98,17 @@ async fn agent_id(agent: &Agent<'_>) -> Value {
 
 /// Creates Ada, with a profile, a named agent, and one that she has revoked.
 async fn create_ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
-    let agent = host.test_agent().await;
+    let reader = Reader { agent: host.test_agent().await, id: String::new() };
+    let agent = &reader.agent;
     let id = agent.claim(SHARED_NUMBER).await.as_str().unwrap().to_owned();
+    // The welcome credits go to the first agent whose claim is delivered.
+    wait_until(async || balance(&reader).await["version"] != 0).await;
     let revoked = named_agent(host, &canaries.plant("name of a revoked agent")).await;
     assert_eq!(revoked.claim(SHARED_NUMBER).await, json!(id));
     let revoke = json!({ "action": "revoke_agent", "agent_id": agent_id(&revoked).await });
     agent.result("owners", revoke).await;
     let rename = json!({
-        "action": "rename_agent", "agent_id": agent_id(&agent).await,
+        "action": "rename_agent", "agent_id": agent_id(agent).await,
         "name": canaries.plant("name of an agent"),
     });
     agent.result("owners", rename).await;
@@ -121,7 +125,7 @@ async fn create_ada<'a>(host: &'a Host, canaries: &mut Canaries) -> Person<'a> {
         "idempotency_key": canaries.plant("idempotency key"),
     });
     agent.result("owners", profile).await;
-    Person { reader: Reader { agent, id: String::new() }, id }
+    Person { reader, id }
 }
 
 async fn create_bo(host: &Host) -> Person<'_> {
