@@ -3,24 +3,16 @@
 
 use crate::{
     App, RequestId,
-    address::ClientAddress,
     oauth::{
         actions::{SessionChange, SignInActions},
-        browser::{Cookies, FormTargets, family, page, see_other, stop_page},
-        forms::{failed, form_token, own_form},
+        browser::{FormTargets, page, see_other},
+        forms::{PageForm, PageRequest, failed, foreign_form, form_token},
         passkey::to_ceremony,
         session::{failure_page, require_session, sign_out},
     },
 };
 use askama::Template;
-use axum::{
-    Extension,
-    body::Bytes,
-    extract::{State, rejection::BytesRejection},
-    http::{HeaderMap, StatusCode},
-    response::Response,
-};
-use axum_extra::extract::CookieJar;
+use axum::{Extension, extract::State, http::StatusCode, response::Response};
 use portolan_identity::{CeremonyAnswer, IdentityError, PasskeyView, Session};
 use portolan_vocabulary::{Failure, OwnedAgent};
 use std::sync::Arc;
@@ -44,13 +36,8 @@ struct AccountPage<'a> {
 /// Shows the sessions and the agents of the person.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
+    PageRequest { cookies, .. }: PageRequest,
 ) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    if let Err(failure) = app.host.rates.count_page_view(address) {
-        return failed(&failure);
-    }
     let session = match require_session(&app, &cookies, SIGN_IN, PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
@@ -81,29 +68,22 @@ async fn load(
 pub(crate) async fn submit(
     State(app): State<Arc<App>>,
     Extension(RequestId(request_id)): Extension<RequestId>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    form: PageForm,
 ) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
-    if let Err(failure) = app.host.rates.count_page_view(address) {
-        return failed(&failure);
-    }
-    let session = match require_session(&app, &cookies, SIGN_IN, PATH).await {
+    let PageRequest { cookies, address, browser } = &form.request;
+    let session = match require_session(&app, cookies, SIGN_IN, PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
     };
-    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    let actions = SignInActions { app: &app, request_id, address, browser: family(&headers) };
+    let (address, browser) = (*address, *browser);
+    let actions = SignInActions { app: &app, request_id, address, browser };
     let identity = &app.host.identity;
-    let change = match field("step") {
+    let change = match form.field("step") {
         "end_session" => {
-            let ended = identity.end_session(&session.owner_id, field("session")).await;
+            let ended = identity.end_session(&session.owner_id, form.field("session")).await;
             ended.map(|()| SessionChange::Unchanged).map_err(Failure::from)
         }
-        "end_agent" => actions.revoke_agent(&session, field("agent")).await,
+        "end_agent" => actions.revoke_agent(&session, form.field("agent")).await,
         "add_passkey" => {
             let browser = cookies.browser().unwrap_or_default();
             return to_ceremony(identity.start_adding_passkey(&session, &browser).await);
@@ -111,29 +91,24 @@ pub(crate) async fn submit(
         "save_passkey" => {
             let browser = cookies.browser().unwrap_or_default();
             let answer = CeremonyAnswer {
-                id: field("ceremony"),
-                credential: field("credential"),
+                id: form.field("ceremony"),
+                credential: form.field("credential"),
                 browser: &browser,
             };
-            let saved = identity.finish_adding_passkey(&session, answer, field("name")).await;
+            let saved = identity.finish_adding_passkey(&session, answer, form.field("name")).await;
             saved.map(|()| SessionChange::Unchanged).map_err(Failure::from)
         }
         "remove_passkey" => {
-            let removed = identity.remove_passkey(&session, field("passkey")).await;
+            let removed = identity.remove_passkey(&session, form.field("passkey")).await;
             removed.map(|()| SessionChange::Unchanged).map_err(Failure::from)
         }
-        "sign_out" => sign_out(&app, &cookies).await,
+        "sign_out" => sign_out(&app, cookies).await,
         "sign_out_everywhere" => actions.sign_out_everywhere(&session).await,
         _ => return foreign_form(),
     };
     match change {
-        Ok(SessionChange::Ended) => cookies.end_session().add_to(see_other(PATH)),
+        Ok(SessionChange::Ended) => form.request.cookies.end_session().add_to(see_other(PATH)),
         Ok(_) => see_other(PATH),
         Err(failure) => failed(&failure),
     }
-}
-
-fn foreign_form() -> Response {
-    let text = "It was opened in another browser. Open your account again.";
-    stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
 }

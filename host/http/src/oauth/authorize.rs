@@ -176,11 +176,11 @@ fn expired_page() -> Response {
     stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
 }
 
-fn progress(app: &App, cookies: &Cookies<'_>, parameters: &Form) -> Option<SignInProgress> {
+fn progress(app: &App, cookies: &Cookies, parameters: &Form) -> Option<SignInProgress> {
     app.host.identity.verify_progress(parameters.get("steps")?, cookies.browser().as_deref())
 }
 
-async fn show_progress(app: &App, cookies: Cookies<'_>, progress: &SignInProgress) -> Response {
+async fn show_progress(app: &App, cookies: Cookies, progress: &SignInProgress) -> Response {
     let identity = &app.host.identity;
     let (session, steps) =
         match (find_session(app, &cookies).await, identity.sign_progress(progress)) {
@@ -329,7 +329,7 @@ fn next_page(app: &App, progress: &SignInProgress) -> Result<String, IdentityErr
 
 async fn allow(
     app: &App,
-    cookies: &Cookies<'_>,
+    cookies: &Cookies,
     progress: &SignInProgress,
     address: Option<IpAddr>,
 ) -> Result<Response, Failure> {

@@ -19,14 +19,14 @@ const SESSION_COOKIE: &str = "portolan_session";
 
 /// The cookies of a request. Their names and attributes depend on whether the host has an https address.
 #[derive(Clone)]
-pub(super) struct Cookies<'a> {
+pub(super) struct Cookies {
     jar: CookieJar,
-    app: &'a App,
+    is_secure: bool,
 }
 
-impl<'a> Cookies<'a> {
-    pub(super) fn new(jar: CookieJar, app: &'a App) -> Self {
-        Self { jar, app }
+impl Cookies {
+    pub(super) fn new(jar: CookieJar, app: &App) -> Self {
+        Self { jar, is_secure: app.public_url.starts_with("https://") }
     }
 
     pub(super) fn browser(&self) -> Option<String> {
@@ -58,14 +58,10 @@ impl<'a> Cookies<'a> {
         (self.jar, response).into_response()
     }
 
-    fn is_secure(&self) -> bool {
-        self.app.public_url.starts_with("https://")
-    }
-
     /// Returns the cookie's full name, which has a prefix if the host uses https. Other hosts of the same
     /// domain cannot set a cookie with the prefix (RFC 6265bis).
     fn name(&self, name: &str) -> String {
-        if self.is_secure() { format!("__Host-{name}") } else { name.to_owned() }
+        if self.is_secure { format!("__Host-{name}") } else { name.to_owned() }
     }
 
     fn value(&self, name: &str) -> Option<String> {
@@ -78,7 +74,7 @@ impl<'a> Cookies<'a> {
             .path("/")
             .http_only(true)
             .same_site(SameSite::Lax)
-            .secure(self.is_secure())
+            .secure(self.is_secure)
             .build()
     }
 }

@@ -4,27 +4,21 @@
 
 use crate::{
     App,
-    address::ClientAddress,
     oauth::{
         actions::{SessionChange, start_session},
-        browser::{Cookies, FormTargets, family, page, see_other, stop_page},
+        browser::{FormTargets, page, see_other, stop_page},
         client::parameters,
-        forms::{failed, form_token, own_form},
+        forms::{PageForm, PageRequest, failed, foreign_form, form_token},
         passkey::start_second_factor,
         session::{require_session, sign_out},
     },
 };
 use askama::Template;
 use axum::{
-    body::Bytes,
-    extract::{
-        Path, RawQuery, State,
-        rejection::{BytesRejection, PathRejection},
-    },
-    http::{HeaderMap, StatusCode},
+    extract::{Path, RawQuery, State, rejection::PathRejection},
+    http::StatusCode,
     response::Response,
 };
-use axum_extra::extract::CookieJar;
 use portolan_identity::{NewSession, Session};
 use portolan_pipeline::Operation;
 use portolan_vocabulary::{AgentCaller, ErrorCode, Failure, Role};
@@ -81,16 +75,12 @@ struct ApprovalPage<'a> {
 /// Shows what a link does.
 pub(crate) async fn show_link(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
+    PageRequest { cookies, .. }: PageRequest,
     secret: Result<Path<String>, PathRejection>,
 ) -> Response {
-    if let Err(failure) = app.host.rates.count_page_view(address) {
-        return failed(&failure);
-    }
     match view_link(&app, secret).await {
         Ok((_, link)) => {
-            let (form_token, cookies) = form_token(&app, Cookies::new(jar, &app));
+            let (form_token, cookies) = form_token(&app, cookies);
             let shown = LinkPage { link, form_token: &form_token };
             cookies.add_to(page(StatusCode::OK, &shown, FormTargets::ThisHost))
         }
@@ -101,22 +91,12 @@ pub(crate) async fn show_link(
 /// Signs in the browser that has opened a link.
 pub(crate) async fn follow_link(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
     secret: Result<Path<String>, PathRejection>,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
+    form: PageForm,
 ) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    if own_form(&app, &cookies, &headers, body).is_none() {
-        return foreign_form();
-    }
-    let viewed = match app.host.rates.count_page_view(address) {
-        Ok(()) => view_link(&app, secret).await,
-        Err(failure) => Err(failure),
-    };
-    let signed_in = match viewed {
-        Ok((secret, _)) => sign_in(&app, &secret, family(&headers)).await,
+    let PageRequest { cookies, browser, .. } = form.request;
+    let signed_in = match view_link(&app, secret).await {
+        Ok((secret, _)) => sign_in(&app, &secret, browser).await,
         Err(failure) => Err(failure),
     };
     match signed_in {
@@ -134,14 +114,9 @@ pub(crate) async fn follow_link(
 /// Shows the form for an approval code, or the agent that has one.
 pub(crate) async fn show_approval(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
+    PageRequest { cookies, .. }: PageRequest,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    if let Err(failure) = app.host.rates.count_page_view(address) {
-        return failed(&failure);
-    }
     let session = match require_session(&app, &cookies, SIGN_IN, APPROVAL_PATH).await {
         Ok(session) => session,
         Err(page) => return *page,
@@ -167,26 +142,15 @@ pub(crate) async fn show_approval(
 }
 
 /// Claims the agent that the page has named, or signs the person out.
-pub(crate) async fn submit_approval(
-    State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
-    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    match field("step") {
+pub(crate) async fn submit_approval(State(app): State<Arc<App>>, form: PageForm) -> Response {
+    let cookies = &form.request.cookies;
+    match form.field("step") {
         "approve" => {
-            if let Err(failure) = app.host.rates.count_page_view(address) {
-                return failed(&failure);
-            }
-            let session = match require_session(&app, &cookies, SIGN_IN, APPROVAL_PATH).await {
+            let session = match require_session(&app, cookies, SIGN_IN, APPROVAL_PATH).await {
                 Ok(session) => session,
                 Err(page) => return *page,
             };
-            match approve(&app, &session, field("approval_code")).await {
+            match approve(&app, &session, form.field("approval_code")).await {
                 Ok(()) => {
                     let text = "The agent acts for you from now on. Go back to it. You can revoke it at any time on the page /account, or ask any of your agents.";
                     stop_page(StatusCode::OK, "Approved", text)
@@ -194,8 +158,8 @@ pub(crate) async fn submit_approval(
                 Err(failure) => failed(&failure),
             }
         }
-        "sign_out" => match sign_out(&app, &cookies).await {
-            Ok(_) => cookies.end_session().add_to(see_other(APPROVAL_PATH)),
+        "sign_out" => match sign_out(&app, cookies).await {
+            Ok(_) => form.request.cookies.end_session().add_to(see_other(APPROVAL_PATH)),
             Err(failure) => failed(&failure),
         },
         _ => foreign_form(),
@@ -266,9 +230,4 @@ async fn run<T: DeserializeOwned>(
         tracing::error!(action, %error, "the answer of the capability cannot be parsed");
         Failure::new(ErrorCode::InternalError)
     })
-}
-
-fn foreign_form() -> Response {
-    let text = "It was opened in another browser. Open the link of the message again.";
-    stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
 }

@@ -2,21 +2,18 @@
 
 use crate::{
     App,
-    address::ClientAddress,
     oauth::{
-        browser::{Cookies, FormTargets, family, page, see_other, stop_page},
+        browser::{Cookies, FormTargets, page, see_other},
         client::parameters,
-        forms::{failed, form_token, own_form},
+        forms::{PageForm, PageRequest, failed, foreign_form, form_token},
     },
 };
 use askama::Template;
 use axum::{
-    body::Bytes,
-    extract::{RawQuery, State, rejection::BytesRejection},
-    http::{HeaderMap, StatusCode, header},
+    extract::{RawQuery, State},
+    http::{StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use axum_extra::extract::CookieJar;
 use portolan_identity::{CeremonyAnswer, CeremonyPurpose, IdentityError, NewSession};
 use std::sync::Arc;
 
@@ -52,7 +49,7 @@ pub(super) fn to_ceremony(started: Result<String, IdentityError>) -> Response {
 /// path `next`.
 pub(super) async fn start_second_factor(
     app: &App,
-    cookies: &Cookies<'_>,
+    cookies: &Cookies,
     new: &NewSession,
     next: &str,
 ) -> Response {
@@ -61,7 +58,7 @@ pub(super) async fn start_second_factor(
 }
 
 /// Sends anybody to the page where they sign in with a passkey alone. The sign-in goes on at the path `next`.
-pub(super) async fn start_sign_in(app: &App, cookies: &Cookies<'_>, next: &str) -> Response {
+pub(super) async fn start_sign_in(app: &App, cookies: &Cookies, next: &str) -> Response {
     let browser = cookies.browser().unwrap_or_default();
     to_ceremony(app.host.identity.start_passkey_sign_in(&browser, next).await)
 }
@@ -69,14 +66,9 @@ pub(super) async fn start_sign_in(app: &App, cookies: &Cookies<'_>, next: &str) 
 /// Shows the page of a ceremony.
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
+    PageRequest { cookies, .. }: PageRequest,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    if let Err(failure) = app.host.rates.count_page_view(address) {
-        return failed(&failure);
-    }
     let query = parameters(query.unwrap_or_default().as_bytes()).unwrap_or_default();
     let id = query.get("ceremony").map(String::as_str).unwrap_or_default();
     let browser = cookies.browser().unwrap_or_default();
@@ -116,34 +108,23 @@ pub(crate) async fn show(
 }
 
 /// Starts a sign-in with a passkey, or completes it.
-pub(crate) async fn submit(
-    State(app): State<Arc<App>>,
-    ClientAddress(address): ClientAddress,
-    jar: CookieJar,
-    headers: HeaderMap,
-    body: Result<Bytes, BytesRejection>,
-) -> Response {
-    let cookies = Cookies::new(jar, &app);
-    let Some(form) = own_form(&app, &cookies, &headers, body) else { return foreign_form() };
-    if let Err(failure) = app.host.rates.count_page_view(address) {
-        return failed(&failure);
-    }
-    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
-    match field("step") {
+pub(crate) async fn submit(State(app): State<Arc<App>>, form: PageForm) -> Response {
+    let PageRequest { cookies, browser: family, .. } = &form.request;
+    match form.field("step") {
         "start" => {
-            let next = PAGES.into_iter().find(|page| *page == field("next"));
-            start_sign_in(&app, &cookies, next.unwrap_or(ACCOUNT_PATH)).await
+            let next = PAGES.into_iter().find(|page| *page == form.field("next"));
+            start_sign_in(&app, cookies, next.unwrap_or(ACCOUNT_PATH)).await
         }
         "answer" => {
             let browser = cookies.browser().unwrap_or_default();
             let answer = CeremonyAnswer {
-                id: field("ceremony"),
-                credential: field("credential"),
+                id: form.field("ceremony"),
+                credential: form.field("credential"),
                 browser: &browser,
             };
-            match app.host.identity.sign_in_with_passkey(answer, family(&headers)).await {
+            match app.host.identity.sign_in_with_passkey(answer, *family).await {
                 Ok(signed_in) => {
-                    let cookies = cookies.set_session(signed_in.cookie);
+                    let cookies = form.request.cookies.set_session(signed_in.cookie);
                     cookies.add_to(see_other(&signed_in.next))
                 }
                 Err(error) => failed(&error.into()),
@@ -160,9 +141,4 @@ pub(crate) async fn script() -> Response {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, SCRIPT).into_response()
-}
-
-fn foreign_form() -> Response {
-    let text = "It was opened in another browser. Go back and start again.";
-    stop_page(StatusCode::BAD_REQUEST, "This page has expired", text)
 }

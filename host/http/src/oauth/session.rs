@@ -31,7 +31,7 @@ pub(super) fn failure_page(error: &IdentityError) -> Response {
 /// Returns the session of the browser's cookie, if it is valid.
 pub(super) async fn find_session(
     app: &App,
-    cookies: &Cookies<'_>,
+    cookies: &Cookies,
 ) -> Result<Option<Session>, IdentityError> {
     match cookies.session() {
         Some(cookie) => app.host.identity.find_session_by_cookie(&cookie).await,
@@ -43,7 +43,7 @@ pub(super) async fn find_session(
 /// `next`, or what failed.
 pub(super) async fn require_session(
     app: &App,
-    cookies: &Cookies<'_>,
+    cookies: &Cookies,
     sign_in: &str,
     next: &str,
 ) -> Result<Session, Box<Response>> {
@@ -62,7 +62,7 @@ pub(super) async fn require_session(
 }
 
 /// Ends the session of this browser.
-pub(super) async fn sign_out(app: &App, cookies: &Cookies<'_>) -> Result<SessionChange, Failure> {
+pub(super) async fn sign_out(app: &App, cookies: &Cookies) -> Result<SessionChange, Failure> {
     if let Some(session) = find_session(app, cookies).await? {
         app.host.identity.end_session(&session.owner_id, &session.id).await?;
     }
