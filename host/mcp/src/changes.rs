@@ -48,8 +48,8 @@ async fn notify_accepted(subscription: &SubscriptionContext) -> Result<(), Subsc
     Ok(())
 }
 
-/// Notifies a session of the older protocol of each change until the session ends. The token is not checked
-/// here: each stream of the session ends with the token that opened it.
+/// Notifies a session, as in MCP before 2026-07-28, of each change until the session ends. The token is not
+/// checked here: each stream of the session ends with the token that opened it.
 pub(super) async fn notify_session(mcp: Arc<Mcp>, peer: Peer<RoleServer>) {
     let mut changes = mcp.host.catalog.changes();
     while changes.changed().await.is_ok() {

@@ -13,7 +13,7 @@ pub struct McpSettings {
     /// The maximum number of capabilities that are listed as tools. A larger catalog has three tools that
     /// find, describe and call.
     pub listed_tools: usize,
-    /// The maximum number of concurrent sessions, for clients of the older protocol.
+    /// The maximum number of concurrent sessions, for clients that use MCP before 2026-07-28.
     pub sessions: u64,
 }
 

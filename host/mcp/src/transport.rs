@@ -1,4 +1,4 @@
-//! The Streamable HTTP transport: allowed hosts and origins, and the sessions of the older protocol.
+//! The Streamable HTTP transport: allowed hosts and origins, and the sessions of MCP before 2026-07-28.
 
 use crate::{Mcp, Server};
 use rmcp::{
@@ -13,7 +13,7 @@ use url::Url;
 /// The HTTP service of the endpoint.
 pub type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 
-/// The header with the session of a request of the older protocol.
+/// The header that names the session of a request, in MCP before 2026-07-28.
 pub const SESSION_HEADER: &str = "mcp-session-id";
 /// An idle session ends after this time.
 pub const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);

@@ -95,7 +95,7 @@ fn is_answer(request: &InputRequest, response: &Value) -> bool {
     }
 }
 
-/// Asks during the call, as in the older protocol, and describes what the person did.
+/// Asks during the call, as in MCP before 2026-07-28, and describes what the person did.
 pub(crate) async fn ask_and_wait(
     form: &rmcp::model::JsonObject,
     message: &str,

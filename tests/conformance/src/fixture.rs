@@ -25,7 +25,7 @@ pub(crate) struct Fixture {
     /// Whether it asks only questions that the client's capabilities allow.
     #[serde(default)]
     pub(crate) considerate: bool,
-    /// The question in the older protocol, during the call.
+    /// The question that MCP before 2026-07-28 asks during the call.
     pub(crate) form: Option<JsonObject>,
 }
 
