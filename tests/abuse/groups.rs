@@ -4,7 +4,7 @@ use crate::{
     abuse::{
         calls, connections, documents, events, mcp, messages, operator, pages, registrations,
         row::{Group, LIVE},
-        tokens, webhooks,
+        run_time, tokens, webhooks,
     },
     harness::Options,
 };
@@ -27,11 +27,8 @@ pub const MCP: Group =
     Group { test: "abuse::mcp_costs_little", options: mcp::options, rows: mcp::ROWS };
 pub const CALLS: Group =
     Group { test: "abuse::calls_cost_little", options: documents::options, rows: calls::ROWS };
-pub const RUN_TIME: Group = Group {
-    test: "abuse::run_time_is_bounded",
-    options: calls::run_time_options,
-    rows: calls::RUN_TIME,
-};
+pub const RUN_TIME: Group =
+    Group { test: "abuse::run_time_is_bounded", options: run_time::options, rows: run_time::ROWS };
 pub const EVENTS: Group =
     Group { test: "abuse::events_cost_little", options: small, rows: events::ROWS };
 pub const PRIVATE: Group = Group {

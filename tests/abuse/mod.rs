@@ -19,6 +19,7 @@ mod raw;
 mod reference;
 mod registrations;
 mod row;
+mod run_time;
 mod scene;
 mod tokens;
 mod webhooks;
