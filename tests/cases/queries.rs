@@ -195,14 +195,22 @@ async fn texts_and_places_are_found(opened: Opened) {
     let by_relevance = [("relevance", Direction::Descending)];
     for (text, expected) in [
         ("carpenter", vec!["carpenter", "bench"]),
-        ("CARPENTERS zurich", vec!["bench"]),
+        ("CARPENTERS zurich", vec!["bench", "carpenter"]),
         ("quoted or", vec!["robot"]),
         ("island", vec!["fiji", "samoa"]),
-        ("carpenter robot", vec![]),
+        // Those with most of the words follow those with all.
+        ("carpenters of zurich", vec!["bench", "carpenter"]),
+        ("carpenter robot", vec!["carpenter", "bench", "robot"]),
+        ("carpenter robot island", vec![]),
     ] {
         let request = Request { text: Some(text), order: &by_relevance, limit: 1, ..PLAIN };
         assert_eq!(pages(&mut asking, &things, request).await, expected, "{text}");
     }
+    let request = Request { text: Some("carpenter robot"), ..PLAIN };
+    assert!(
+        pages(&mut asking, &things, request).await.is_empty(),
+        "any other order needs all words"
+    );
     let by_distance = [("distance", Direction::Ascending)];
     let near = |lat, lng, radius| Some(Circle::new(lat, lng, radius).unwrap());
     for (circle, expected) in [

@@ -4,8 +4,8 @@ use super::{
     Path, Shape,
     geo::{GeoError, Position},
     key::{self, KeyError},
-    text,
 };
+use portolan_text::{Language, terms};
 use serde_json::Value;
 
 /// The maximum number of elements that a path with `[]` indexes in one document.
@@ -24,7 +24,7 @@ pub struct Entry {
     pub keys: Vec<Vec<String>>,
     /// For each unique index, the tuples that no other document may have.
     pub uniques: Vec<Vec<String>>,
-    /// For each text path, its words in their order.
+    /// For each text path, its terms in their order.
     pub words: Vec<Vec<String>>,
     pub position: Option<Position>,
 }
@@ -71,7 +71,7 @@ impl Shape {
                 .iter()
                 .map(|unique| tuples(unique, body))
                 .collect::<Result<_, _>>()?,
-            words: self.text().iter().map(|path| words(path, body)).collect::<Result<_, _>>()?,
+            words: words(self.text(), body)?,
             position: self
                 .geo()
                 .map_or(Ok(None), |(latitude, longitude)| position(latitude, longitude, body))?,
@@ -127,16 +127,31 @@ fn tuples(unique: &[Path], body: &Value) -> Result<Vec<String>, EntryError> {
     Ok(tuples)
 }
 
-fn words(path: &Path, body: &Value) -> Result<Vec<String>, EntryError> {
-    let mut words = Vec::new();
-    for value in path.values(body).into_iter().flatten() {
-        let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-        words.extend(texts.iter().filter_map(Value::as_str).flat_map(text::words));
-    }
-    if words.len() > MAX_WORDS {
-        return Err(EntryError::TooManyWords { path: path.clone(), count: words.len() });
-    }
-    Ok(words)
+/// Returns the terms of each text. The texts of a document are in one language.
+fn words(paths: &[Path], body: &Value) -> Result<Vec<Vec<String>>, EntryError> {
+    let texts: Vec<Vec<&str>> = paths.iter().map(|path| texts(path, body)).collect();
+    let language = Language::of(&texts.concat());
+    paths
+        .iter()
+        .zip(texts)
+        .map(|(path, texts)| {
+            let words: Vec<String> =
+                texts.into_iter().flat_map(|text| terms(text, language)).collect();
+            match words.len() {
+                count if count > MAX_WORDS => {
+                    Err(EntryError::TooManyWords { path: path.clone(), count })
+                }
+                _ => Ok(words),
+            }
+        })
+        .collect()
+}
+
+fn texts<'b>(path: &Path, body: &'b Value) -> Vec<&'b str> {
+    let values = path.values(body).into_iter().flatten();
+    let texts = values
+        .flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+    texts.filter_map(Value::as_str).collect()
 }
 
 fn position(

@@ -5,7 +5,7 @@
 //! # Modules, in reading order
 //!
 //! - `path`, `shape`: the indexed parts of a collection's documents
-//! - `key`, `text`, `geo`: the forms in which values, words and positions are indexed
+//! - `key`, `geo`: the forms in which values and positions are indexed; `portolan-text` has that of words
 //! - `entry`: the index entry of one document
 //! - `filter`, `order`, `request`: queries
 //! - `count`: how many documents have each value
@@ -23,7 +23,6 @@ mod order;
 mod path;
 mod request;
 mod shape;
-pub mod text;
 
 pub use count::{Counted, MAX_COUNTED_PATHS, is_counted, most_frequent};
 pub use cursor::CursorInvalid;

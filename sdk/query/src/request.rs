@@ -4,8 +4,8 @@ use super::{
     Direction, Entry, Filter, FilterError, Order, OrderBy, Path, Placed, Shape, SortValue,
     filter::{add, add_all},
     geo::{Circle, Rectangle, distance_m},
-    text,
 };
+use portolan_text::Word;
 use sha2::{Digest as _, Sha256};
 
 /// The maximum number of sort keys of one query.
@@ -32,8 +32,8 @@ pub struct Request<'r> {
 pub struct Query {
     pub filter: Option<Filter>,
     /// The words of the text, sorted and distinct; empty if the query has no text. A document must
-    /// have each of these words in one of its texts.
-    pub words: Vec<String>,
+    /// have each of these words in its texts.
+    pub words: Vec<Word>,
     pub near: Option<Circle>,
     pub within: Option<Rectangle>,
     pub order: Vec<Order>,
@@ -47,6 +47,8 @@ pub struct Query {
 /// The facts that a query finds about a matching document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
+    /// How many words of the query the document does not have.
+    pub missing_words: usize,
     /// The squared chord from the centre of `near`, by which `distance` sorts.
     pub squared_chord: Option<f64>,
 }
@@ -104,13 +106,37 @@ impl Query {
         Ok(Self { filter, words, near, within, order, limit, unchecked, paths })
     }
 
-    /// Returns the facts about a document, if it matches the query.
+    /// Returns whether documents with most of the words are found after those with all: only a query by relevance has
+    /// a place for them.
+    pub fn finds_most(&self) -> bool {
+        let first = self.order.first();
+        let by_relevance = first.is_some_and(|order| {
+            order.by == OrderBy::Relevance && order.direction == Direction::Descending
+        });
+        by_relevance && self.words.len() > self.most_words()
+    }
+
+    /// Returns how many words are most of them.
+    pub fn most_words(&self) -> usize {
+        self.words.len().div_ceil(2)
+    }
+
+    /// Returns the facts about a document, if it fits the query and has all of its words.
     pub fn matches(&self, entry: &Entry) -> Option<Found> {
-        let has_word = |word| entry.words.iter().any(|words| words.contains(word));
-        let fits =
-            self.filter.as_ref().is_none_or(|filter| filter.matches(&self.paths, &entry.keys))
-                && self.words.iter().all(has_word);
-        if !fits {
+        self.fit(entry).filter(|found| found.missing_words == 0)
+    }
+
+    /// Returns the facts about a document, if the query finds it.
+    pub fn finds(&self, entry: &Entry) -> Option<Found> {
+        let most = if self.finds_most() { self.most_words() } else { self.words.len() };
+        self.fit(entry).filter(|found| self.words.len() - found.missing_words >= most)
+    }
+
+    /// Returns the facts about a document, if it fits all conditions but the words.
+    fn fit(&self, entry: &Entry) -> Option<Found> {
+        if let Some(filter) = &self.filter
+            && !filter.matches(&self.paths, &entry.keys)
+        {
             return None;
         }
         if let Some(within) = self.within {
@@ -123,10 +149,13 @@ impl Query {
             }
             None => None,
         };
-        Some(Found { squared_chord })
+        let has = |term: &str| entry.words.iter().flatten().any(|word| word == term);
+        let missing_words = self.words.iter().filter(|word| !word.is_in(has)).count();
+        Some(Found { missing_words, squared_chord })
     }
 
-    /// Returns the position of a document that is not committed: its relevance counts as 0.
+    /// Returns the position of a document that is not committed. Its relevance counts as the lowest of those with as
+    /// many words.
     pub fn place(&self, entry: &Entry, found: Found, id: String) -> Placed {
         let value = |order: &Order| match &order.by {
             OrderBy::Path(path) => {
@@ -134,7 +163,7 @@ impl Query {
                 let key = place.and_then(|place| entry.keys.get(place)?.first());
                 SortValue::Key(key.cloned().unwrap_or_default())
             }
-            OrderBy::Relevance => SortValue::Number(0.0),
+            OrderBy::Relevance => SortValue::Number(found.lowest_relevance()),
             OrderBy::Distance => SortValue::Number(found.squared_chord.unwrap_or_default()),
         };
         Placed { sort: self.order.iter().map(value).collect(), id }
@@ -147,6 +176,8 @@ impl Query {
         let mut bytes = b"query 1".to_vec();
         add(&mut bytes, scope.as_bytes());
         add(&mut bytes, &filter.as_ref().map(Filter::canonical).unwrap_or_default());
+        let parts = |word: &Word| word.terms.iter().map(|term| term.join(" ")).collect::<Vec<_>>();
+        let words: Vec<String> = words.iter().map(|word| parts(word).join("|")).collect();
         add_all(&mut bytes, words.iter().map(String::as_bytes));
         let near = near.map(|near| {
             let centre = near.centre();
@@ -171,18 +202,21 @@ impl Query {
 }
 
 impl Found {
+    /// Returns the lowest relevance of a document with as many words: 0 if it has all.
+    pub fn lowest_relevance(&self) -> f64 {
+        0.0 - self.missing_words as f64
+    }
+
     pub fn distance_m(&self) -> Option<f64> {
         self.squared_chord.map(|squared| distance_m(squared.sqrt()))
     }
 }
 
-fn words(shape: &Shape, text: &str) -> Result<Vec<String>, QueryError> {
+fn words(shape: &Shape, text: &str) -> Result<Vec<Word>, QueryError> {
     if shape.text().is_empty() {
         return Err(QueryError::NoText);
     }
-    let mut words = text::words(text);
-    words.sort_unstable();
-    words.dedup();
+    let words = portolan_text::words(text);
     match words.len() {
         0 => Err(QueryError::NoWords),
         count if count > MAX_QUERY_WORDS => Err(QueryError::TooManyWords(count)),

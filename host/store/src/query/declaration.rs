@@ -5,7 +5,7 @@ use portolan_vocabulary::{self as vocabulary, Geo, Index};
 use serde_json::{Map, Value, json};
 
 /// The version of the word index: with a new number, existing documents are indexed again.
-const WORDS: u8 = 2;
+const WORDS: u8 = 3;
 
 /// Returns the canonical text of a declaration, which is stored.
 pub(crate) fn declaration_text(declaration: &vocabulary::Collection) -> String {

@@ -19,6 +19,5 @@ pub use portolan_query::{
     Bound, Counted, CursorInvalid, Direction, Entry, EntryError, Filter, FilterError, Found,
     MAX_COUNTED_PATHS, MAX_ELEMENTS, MAX_ORDER, MAX_WORDS, Order, OrderBy, Path, Placed, Query,
     QueryError, Request, Shape, ShapeError, SortValue, cursor, geo, is_counted, key, most_frequent,
-    text,
 };
 pub(crate) use search::{Row, Search};

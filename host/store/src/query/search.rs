@@ -3,7 +3,7 @@
 use super::{
     Collection, Filter, Layout, OrderBy, Path, Placed, Query, is_counted,
     recent::{RANKED, RecentBlocks, SAMPLE},
-    select::Select,
+    select::{SearchPart, Select},
 };
 use crate::{
     connection::{Backend, Queries},
@@ -112,17 +112,23 @@ impl<'a> Search<'a> {
         let (mut rows, mut is_cut) = (Vec::new(), false);
         for part in select.search_parts(query, after) {
             let statement = select.documents(query, &part, written, after, limit);
-            let mut bytes = 0;
+            if !matches!(part, SearchPart::Most) {
+                rows.clear();
+            }
+            let mut bytes: usize = rows.iter().map(Row::bytes).sum();
             let fits = move |row: &Row| {
                 let first = bytes == 0;
-                bytes += row.body.as_ref().map_or(0, String::len);
+                bytes += row.bytes();
                 first || bytes <= PAGE_BYTES
             };
-            (rows, is_cut) = self.queries.fetch_while(&statement, fits).await?;
+            let found;
+            (found, is_cut) = self.queries.fetch_while(&statement, fits).await?;
+            rows.extend(found);
             if is_cut || rows.len() > query.limit as usize {
                 break;
             }
         }
+        rows.truncate(query.limit as usize + 1);
         Ok((rows, is_cut))
     }
 

@@ -17,8 +17,9 @@ use portolan_vocabulary::{Quota, Timestamp};
 #[derive(Debug, Clone)]
 pub struct Hit {
     pub document: Document,
-    /// The relevance for the words of the query; 0 for a document that this call has written. `None` if the
-    /// query has no words.
+    /// The relevance for the words of the query: at least 0 for a document that has all words, and below 0 for one
+    /// without some, from `-missing` to `1 - missing`. A document that this call has written has the lowest. `None`
+    /// if the query has no words.
     pub relevance: Option<f64>,
     /// The distance in metres from the centre of the query's circle; `None` if the query has no circle.
     pub distance_m: Option<f64>,
@@ -168,7 +169,7 @@ impl Unit {
         let mut found = Vec::new();
         for (key, write) in self.writes_in(collection.id()) {
             let (Some(entry), Some(body)) = (&write.entry, &write.body) else { continue };
-            let Some(fit) = query.matches(entry) else { continue };
+            let Some(fit) = query.finds(entry) else { continue };
             let placed = query.place(entry, fit, key.id.clone());
             if after.is_some_and(|after| placed.compare(after, &query.order).is_le()) {
                 continue;
@@ -179,7 +180,7 @@ impl Unit {
                 created_at: write.created_at,
                 updated_at: write.updated_at,
             };
-            let relevance = (!query.words.is_empty()).then_some(0.0);
+            let relevance = (!query.words.is_empty()).then(|| fit.lowest_relevance());
             let squared_chord = fit.squared_chord;
             found.push(Candidate { placed, stored, relevance, squared_chord });
         }

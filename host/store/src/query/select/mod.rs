@@ -6,7 +6,7 @@ mod words;
 
 use super::{
     Direction, Filter, MAX_ORDER, OrderBy, Path, Placed, Query, SortValue,
-    geo::{Bounds, earth_centred},
+    geo::{Bounds, Circle, earth_centred},
     key,
     layout::Layout,
     recent::RANKED,
@@ -39,10 +39,16 @@ impl<'a> Select<'a> {
         limit: u64,
     ) -> SelectStatement {
         let mut found = SelectStatement::new();
-        self.add_tables(&mut found, query);
-        self.add_conditions(&mut found, query, part, written);
+        match part {
+            SearchPart::Most => self.add_most(&mut found, query, written),
+            _ => {
+                self.add_tables(&mut found, query);
+                self.add_conditions(&mut found, query, part, written);
+            }
+        }
+        let relevance = self.relevance(query, part).unwrap_or_else(null_double);
         found.expr_as(column("x", "id"), "id");
-        found.expr_as(self.relevance(query).unwrap_or_else(null_double), "relevance");
+        found.expr_as(relevance.clone(), "relevance");
         found.expr_as(squared_chord(query), "squared_chord");
         for place in 0..MAX_ORDER {
             let key = match query.order.get(place).map(|order| &order.by) {
@@ -53,7 +59,7 @@ impl<'a> Select<'a> {
         }
         let keys = query.order.iter().map(|order| match &order.by {
             OrderBy::Path(path) => self.key(path),
-            OrderBy::Relevance => self.relevance(query).unwrap_or_else(null_double),
+            OrderBy::Relevance => relevance.clone(),
             OrderBy::Distance => squared_chord(query),
         });
         let keys: Vec<Expr> = keys.chain([column("x", "id")]).collect();
@@ -94,13 +100,18 @@ impl<'a> Select<'a> {
     }
 
     /// Returns parts that start at the first document of the order, each larger than the one
-    /// before, and finally everything: the first part with a whole page answers the query.
+    /// before, and then everything: the first part with a whole page answers the query. The documents
+    /// with most of the words follow the others.
     pub(crate) fn search_parts(&self, query: &Query, after: Option<&Placed>) -> Vec<SearchPart> {
         let reached = match after.and_then(|after| after.sort.first()) {
             Some(SortValue::Number(number)) => Some(*number),
             _ => None,
         };
         let first = query.order.first().map(|order| (&order.by, order.direction));
+        let is_among_most = query.finds_most() && reached.is_some_and(|relevance| relevance < 0.0);
+        if is_among_most {
+            return vec![SearchPart::Most];
+        }
         let mut parts = Vec::new();
         match (first, query.near, self.backend) {
             (Some((OrderBy::Distance, Direction::Ascending)), Some(near), _) => {
@@ -122,6 +133,9 @@ impl<'a> Select<'a> {
             _ => {}
         }
         parts.push(SearchPart::All);
+        if query.finds_most() {
+            parts.push(SearchPart::Most);
+        }
         parts
     }
 
@@ -133,11 +147,11 @@ impl<'a> Select<'a> {
         match self.backend {
             // `CROSS JOIN` fixes the order of the tables: SQLite's planner would search for the words last.
             Backend::Sqlite(_) if !query.words.is_empty() => {
-                let words = format!("{}t", self.layout.table());
+                let words = self.word_table();
                 let mut last = SelectStatement::new();
                 last.column(Alias::new("rowid"));
                 last.from(Alias::new(&words));
-                last.and_where(self.has_words(query));
+                last.and_where(self.has_all(&query.words));
                 last.order_by(Alias::new("rowid"), sea_query::Order::Desc);
                 last.limit(RANKED);
                 let mut ranked = SelectStatement::new();
@@ -159,20 +173,31 @@ impl<'a> Select<'a> {
         part: &SearchPart,
         written: &[String],
     ) {
+        if !query.words.is_empty() {
+            self.add_words(statement, query, part);
+        }
+        let near = match part {
+            SearchPart::Within(circle) => Some(*circle),
+            SearchPart::Ranked | SearchPart::All | SearchPart::Most => query.near,
+        };
+        self.add_filters(statement, query, near, written);
+    }
+
+    /// Adds all conditions but that on the words.
+    fn add_filters(
+        &self,
+        statement: &mut SelectStatement,
+        query: &Query,
+        near: Option<Circle>,
+        written: &[String],
+    ) {
         self.add_existence(statement, written);
         if let Some(filter) = &query.filter {
             statement.and_where(self.filter(filter));
         }
-        if !query.words.is_empty() {
-            self.add_words(statement, query, part);
-        }
         if let Some(within) = &query.within {
             self.add_bounds(statement, &within.bounds());
         }
-        let near = match part {
-            SearchPart::Within(circle) => Some(*circle),
-            SearchPart::Ranked | SearchPart::All => query.near,
-        };
         if let Some(near) = near {
             self.add_bounds(statement, &near.bounds());
             if let Some(reach) = near.squared_reach() {

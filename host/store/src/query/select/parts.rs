@@ -10,6 +10,8 @@ pub(crate) enum SearchPart {
     /// The documents that are ranked: those written last.
     Ranked,
     All,
+    /// The documents that have most of the words and not all: the newest of those with the most words.
+    Most,
 }
 
 /// A builder of statements over the tables of one layout. `x` is the table of keys, or the documents of a

@@ -2,17 +2,22 @@
 
 use super::super::{
     Query,
-    recent::{self, RecentBlocks},
+    recent::{self, RANKED, RecentBlocks},
 };
 use super::parts::{SearchPart, Select, column};
 use crate::connection::Backend;
-use sea_query::{Alias, Expr, ExprTrait as _, SelectStatement};
+use portolan_text::{Term, Word};
+use sea_query::{
+    Alias, Cond, Expr, ExprTrait as _, IntoTableRef as _, JoinType, Order, SelectStatement,
+    UnionType,
+};
+use std::slice;
 
 /// The weights of the texts, the first the highest; further texts have the last weight.
 const WEIGHTS: [f64; 4] = [8.0, 4.0, 2.0, 1.0];
 
 impl Select<'_> {
-    pub(crate) fn add_words(
+    pub(super) fn add_words(
         &self,
         statement: &mut SelectStatement,
         query: &Query,
@@ -21,28 +26,123 @@ impl Select<'_> {
         let is_ranked = matches!(part, SearchPart::Ranked);
         match self.backend {
             Backend::Sqlite(_) => {
-                let words = format!("{}t", self.layout.table());
-                statement.and_where(self.has_words(query));
-                let weights: Vec<_> = self.weights().map(|weight| weight.to_string()).collect();
-                statement.and_where(Expr::cust_with_values(
-                    format!("\"{words}\".rank MATCH ?"),
-                    [format!("bm25({})", weights.join(", "))],
-                ));
+                let words = self.word_table();
+                statement.and_where(self.has_all(&query.words));
+                statement.and_where(self.ranks());
                 if is_ranked {
                     statement.and_where(column(&words, "rowid").gte(column("ranked", "since")));
                 }
             }
             Backend::Postgres(_) => {
-                statement.and_where(word_condition(query, self.recent.filter(|_| is_ranked)));
+                let all = self.all_of(&query.words);
+                statement.and_where(word_condition(&all, self.recent.filter(|_| is_ranked)));
             }
         }
     }
 
-    pub(crate) fn has_words(&self, query: &Query) -> Expr {
-        let name = format!("{}t", self.layout.table());
-        let words: Vec<_> = query.words.iter().map(|word| format!("\"{word}\"")).collect();
-        let matches = format!("\"{name}\".\"{name}\" MATCH ?");
-        Expr::cust_with_values(matches, [words.join(" AND ")])
+    /// Adds the tables and conditions of the documents that have most of the words and not all. `most` has the
+    /// positions of the documents, and how many words each has.
+    pub(super) fn add_most(
+        &self,
+        statement: &mut SelectStatement,
+        query: &Query,
+        written: &[String],
+    ) {
+        let mut most = SelectStatement::new();
+        let has = match self.backend {
+            Backend::Sqlite(_) => {
+                most.from_subquery(self.counted_words(query), Alias::new("counted"));
+                most.cross_join(self.table().into_table_ref().alias(Alias::new("x")));
+                most.and_where(column("x", "seq").eq(column("counted", "seq")));
+                column("counted", "has")
+            }
+            Backend::Postgres(_) => {
+                most.from_as(self.table(), Alias::new("x"));
+                most.and_where(word_condition(&self.any_of(&query.words), None));
+                let has_word = |word: &Word| {
+                    let count = "CAST(x.words @@ CAST($1 AS tsquery) AS INTEGER)";
+                    Expr::cust_with_values(count, [self.all_of(slice::from_ref(word))])
+                };
+                let has = query.words.iter().map(has_word).reduce(Expr::add);
+                let has = has.unwrap_or_else(|| Expr::value(0));
+                most.and_where(has.clone().between(query.most_words() as i64, most_but_one(query)));
+                has
+            }
+        };
+        self.add_filters(&mut most, query, query.near, written);
+        most.expr_as(column("x", "seq"), "seq");
+        most.expr_as(has.clone(), "has");
+        most.order_by_expr(has, Order::Desc);
+        most.order_by_expr(column("x", "seq"), Order::Desc);
+        most.limit(RANKED);
+        let table = self.table().into_table_ref().alias(Alias::new("x"));
+        match self.backend {
+            // `CROSS JOIN` fixes the order of the tables: `bm25` reads its statistics once for all documents.
+            Backend::Sqlite(_) => {
+                let words = self.word_table();
+                statement.from(Alias::new(&words));
+                statement.join_subquery(JoinType::CrossJoin, most, Alias::new("most"), Cond::all());
+                statement.cross_join(table);
+                statement.and_where(self.matches(self.any_of(&query.words)));
+                statement.and_where(self.ranks());
+                statement.and_where(column("most", "seq").eq(column(&words, "rowid")));
+            }
+            Backend::Postgres(_) => {
+                statement.from_subquery(most, Alias::new("most"));
+                statement.cross_join(table);
+            }
+        }
+        statement.and_where(column("x", "seq").eq(column("most", "seq")));
+    }
+
+    /// Selects the positions of the documents that have most of the words and not all, on SQLite.
+    fn counted_words(&self, query: &Query) -> SelectStatement {
+        let words = self.word_table();
+        let mut rows = query.words.iter().map(|word| {
+            let mut rows = SelectStatement::new();
+            rows.expr_as(column(&words, "rowid"), "seq");
+            rows.from(Alias::new(&words));
+            rows.and_where(self.has_all(slice::from_ref(word)));
+            rows
+        });
+        let mut all = rows.next().unwrap_or_default();
+        for rows in rows {
+            all.union(UnionType::All, rows);
+        }
+        let count = Expr::cust("count(*)");
+        let mut counted = SelectStatement::new();
+        counted.expr_as(column("rows", "seq"), "seq");
+        counted.expr_as(count.clone(), "has");
+        counted.from_subquery(all, Alias::new("rows"));
+        counted.group_by_col((Alias::new("rows"), Alias::new("seq")));
+        counted.and_having(count.between(query.most_words() as i64, most_but_one(query)));
+        counted
+    }
+
+    /// Returns the name of the table of words, on SQLite.
+    pub(super) fn word_table(&self) -> String {
+        format!("{}t", self.layout.table())
+    }
+
+    /// Returns the condition that a document has all words, on SQLite.
+    pub(super) fn has_all(&self, words: &[Word]) -> Expr {
+        self.matches(self.all_of(words))
+    }
+
+    fn matches(&self, expression: String) -> Expr {
+        let name = self.word_table();
+        Expr::cust_with_values(format!("\"{name}\".\"{name}\" MATCH ?"), [expression])
+    }
+
+    /// Returns a condition that is always true, and sets the function that ranks, on SQLite.
+    fn ranks(&self) -> Expr {
+        let weights = (0..self.layout.shape.text().len())
+            .map(|place| WEIGHTS.get(place).or(WEIGHTS.last()).copied().unwrap_or(1.0).to_string());
+        let weights: Vec<String> = weights.collect();
+        Expr::cust_with_values(
+            format!("\"{}\".rank MATCH ?", self.word_table()),
+            [format!("bm25({})", weights.join(", "))],
+        )
     }
 
     /// Selects the last position in the order of writing, on PostgreSQL.
@@ -58,61 +158,112 @@ impl Select<'_> {
         let mut matching = SelectStatement::new();
         matching.expr_as(Expr::value(1), "one");
         matching.from_as(self.table(), Alias::new("x"));
-        matching.and_where(word_condition(query, Some(recent)));
+        matching.and_where(word_condition(&self.all_of(&query.words), Some(recent)));
         let mut statement = SelectStatement::new();
         statement.expr(Expr::cust("count(*)"));
         statement.from_subquery(matching, "some");
         statement
     }
 
-    fn weights(&self) -> impl Iterator<Item = f64> + '_ {
-        (0..self.layout.shape.text().len())
-            .map(|place| WEIGHTS.get(place).or(WEIGHTS.last()).copied().unwrap_or(1.0))
-    }
-
-    pub(crate) fn relevance(&self, query: &Query) -> Option<Expr> {
+    /// Returns the relevance of a document: at least 0 with all words, and else from `-missing` to `1 - missing`.
+    pub(super) fn relevance(&self, query: &Query, part: &SearchPart) -> Option<Expr> {
         if query.words.is_empty() {
             return None;
         }
-        Some(match self.backend {
-            Backend::Sqlite(_) => {
-                let words = format!("\"{}t\"", self.layout.table());
-                Expr::cust(format!(
-                    "CASE WHEN {words}.rowid >= ranked.since THEN -{words}.rank ELSE 0.0 END"
-                ))
-            }
+        let is_most = matches!(part, SearchPart::Most);
+        let score = match self.backend {
+            Backend::Sqlite(_) => Expr::cust(format!("-\"{}\".rank", self.word_table())),
             Backend::Postgres(_) => {
-                let relevance = Expr::cust_with_values(
+                let words = &query.words;
+                let sought = if is_most { self.any_of(words) } else { self.all_of(words) };
+                Expr::cust_with_values(
                     // `ts_rank` expects the weights from the lowest to the highest.
                     "CAST(ts_rank('{0.125, 0.25, 0.5, 1}', x.words, CAST($1 AS tsquery)) AS double precision)",
-                    [tsquery(query)],
-                );
-                match self.recent {
-                    Some(recent) => {
-                        Expr::case(column("x", "seq").gte(recent.first_position()), relevance)
-                            .finally(0.0)
-                            .into()
-                    }
-                    None => relevance,
-                }
+                    [sought],
+                )
             }
+        };
+        if is_most {
+            // 1 - 1 / (1 + score) is from 0 to 1.
+            let part = Expr::value(1.0).sub(Expr::value(1.0).div(Expr::value(1.0).add(score)));
+            let missing = Expr::value(query.words.len() as i64).sub(column("most", "has"));
+            return Some(part.sub(missing));
+        }
+        let since = match self.backend {
+            Backend::Sqlite(_) => {
+                Some(column(&self.word_table(), "rowid").gte(column("ranked", "since")))
+            }
+            Backend::Postgres(_) => {
+                self.recent.map(|recent| column("x", "seq").gte(recent.first_position()))
+            }
+        };
+        Some(match since {
+            Some(since) => Expr::case(since, score).finally(0.0).into(),
+            None => score,
         })
+    }
+
+    /// Returns the expression for documents that have all words.
+    fn all_of(&self, words: &[Word]) -> String {
+        let syntax = self.syntax();
+        join(words.iter().map(|word| syntax.word(word)), syntax.and)
+    }
+
+    /// Returns the expression for documents that have at least one of the words.
+    fn any_of(&self, words: &[Word]) -> String {
+        let syntax = self.syntax();
+        join(words.iter().map(|word| syntax.word(word)), syntax.or)
+    }
+
+    fn syntax(&self) -> Syntax {
+        match self.backend {
+            Backend::Sqlite(_) => Syntax { quote: '"', and: " AND ", or: " OR " },
+            Backend::Postgres(_) => Syntax { quote: '\'', and: " & ", or: " | " },
+        }
     }
 }
 
-/// Returns the condition that a document has the words and is in the recent blocks, if some are given. For
+/// Returns the highest number of words that are not all words.
+fn most_but_one(query: &Query) -> i64 {
+    query.words.len() as i64 - 1
+}
+
+/// Returns the condition that a document fits an expression and is in the recent blocks, if some are given. For
 /// PostgreSQL.
-fn word_condition(query: &Query, recent: Option<RecentBlocks>) -> Expr {
+fn word_condition(expression: &str, recent: Option<RecentBlocks>) -> Expr {
     let indexed = recent::indexed_expression("x.words", "x.seq");
     let condition = match recent {
-        Some(recent) => format!("{} & ({})", tsquery(query), recent.block_condition()),
-        None => tsquery(query),
+        Some(recent) => format!("{expression} & ({})", recent.block_condition()),
+        None => expression.to_owned(),
     };
     Expr::cust_with_values(format!("{indexed} @@ CAST($1 AS tsquery)"), [condition])
 }
 
-/// Returns the words as a `tsquery`. They have letters and digits only, so no quote is escaped.
-fn tsquery(query: &Query) -> String {
-    let words: Vec<_> = query.words.iter().map(|word| format!("'{word}'")).collect();
-    words.join(" & ")
+/// How a database writes the expressions of its word index.
+struct Syntax {
+    quote: char,
+    and: &'static str,
+    or: &'static str,
+}
+
+impl Syntax {
+    /// Returns the expression for documents that have one of the terms.
+    fn word(&self, word: &Word) -> String {
+        join(word.terms.iter().map(|term| self.term(term)), self.or)
+    }
+
+    /// Terms have no quotes, so none is escaped.
+    fn term(&self, term: &Term) -> String {
+        let quote = self.quote;
+        join(term.iter().map(|part| format!("{quote}{part}{quote}")), self.and)
+    }
+}
+
+/// Joins several expressions in parentheses.
+fn join(expressions: impl Iterator<Item = String>, between: &str) -> String {
+    let expressions: Vec<String> = expressions.collect();
+    match expressions.as_slice() {
+        [expression] => expression.clone(),
+        expressions => format!("({})", expressions.join(between)),
+    }
 }

@@ -1,0 +1,136 @@
+//! The words that a query searches for.
+
+use crate::{
+    Language,
+    document::pairs,
+    language::{Detected, detect},
+    tokens::{Token, cut, folded, tokens},
+};
+use std::collections::BTreeSet;
+use unicode_script::Script;
+
+/// The shortest stem of a language that the query is probably not in, in characters. A shorter one would find
+/// other words: the Italian stem of "note" is "not".
+const MIN_FOREIGN_STEM: usize = 4;
+
+/// Terms of the index that a text must have all together.
+pub type Term = Vec<String>;
+
+/// A word of a query: a text has it if it has one of these terms.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Word {
+    /// Sorted and distinct.
+    pub terms: Vec<Term>,
+}
+
+impl Word {
+    /// Returns whether one of the terms is among those of a document.
+    pub fn is_in(&self, has: impl Fn(&str) -> bool) -> bool {
+        self.terms.iter().any(|term| term.iter().all(|part| has(part)))
+    }
+}
+
+/// Returns the distinct words of a query, sorted. Stop words are left out unless there is nothing else. Because a
+/// query is short, its language is often uncertain: a word then has its stems in every language of its script.
+pub fn words(text: &str) -> Vec<Word> {
+    let tokens = tokens(text);
+    let detected = detect(&tokens);
+    let is_stop = |token: &&Token| match token {
+        Token::Word(word) => detected.language.is_stop_word(word),
+        // Hiragana are mostly endings and particles.
+        Token::Run { script, .. } => *script == Script::Hiragana,
+    };
+    let (stop, content): (Vec<&Token>, Vec<&Token>) = tokens.iter().partition(is_stop);
+    let chosen = if content.is_empty() { stop } else { content };
+    let words: BTreeSet<Word> = chosen.into_iter().map(|token| word(token, detected)).collect();
+    words.into_iter().collect()
+}
+
+fn word(token: &Token, detected: Detected) -> Word {
+    let terms: BTreeSet<Term> = match token {
+        Token::Run { characters, .. } if characters.len() > 1 => {
+            BTreeSet::from([pairs(characters).collect()])
+        }
+        Token::Run { characters, .. } => BTreeSet::from([vec![characters.iter().collect()]]),
+        Token::Word(word) => {
+            let own = detected.language.stems(word);
+            let foreign = Language::candidates(word)
+                .filter(|language| !detected.is_certain && *language != detected.language)
+                .flat_map(|language| language.stems(word))
+                .filter(|stem| stem.chars().count() >= MIN_FOREIGN_STEM);
+            let as_written = cut(&folded(word)).to_owned();
+            own.into_iter().chain(foreign).chain([as_written]).map(|term| vec![term]).collect()
+        }
+    };
+    Word { terms: terms.into_iter().collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terms;
+    use proptest::prelude::*;
+
+    /// Returns how many words of the query a text has, and how many there are.
+    fn found(text: &str, query: &str) -> (usize, usize) {
+        let terms = terms(text, Language::of(&[text]));
+        let words = words(query);
+        let is_in = |word: &&Word| word.is_in(|part| terms.iter().any(|term| term == part));
+        (words.iter().filter(is_in).count(), words.len())
+    }
+
+    #[test]
+    fn articles_and_inflections_do_not_matter() {
+        for (text, query) in [
+            ("Apartments near the park", "an apartment by the park"),
+            ("Zwei helle Wohnungen in der Stadt", "eine Wohnung in der Stadt"),
+            ("Se alquilan habitaciones en el centro", "habitación centro"),
+            ("Nous louons des chambres", "chambre"),
+            ("Сдаём комнаты в центре", "комната в центре"),
+            ("نؤجر شقة في وسط المدينة", "شقة مدينة"),
+            ("Senior C++ engineer", "c++ engineers"),
+            ("Zimmer in der Hauptstraße", "hauptstrasse"),
+        ] {
+            let (has, of) = found(text, query);
+            assert!(has == of && of > 0, "{query}: {has} of {of}");
+        }
+        assert_eq!(found("Senior C engineer", "c++"), (0, 1));
+    }
+
+    #[test]
+    fn words_without_spaces_are_found_within_longer_ones() {
+        for (text, query) in [
+            ("東京のアパートを探しています", "東京"),
+            ("東京のアパートを探しています", "東京でアパート"),
+            ("ソフトウェアエンジニア募集", "エンジニア"),
+            ("我想租一间公寓", "公寓"),
+            ("黒い猫", "猫"),
+            ("서울에서 방을 구합니다", "서울"),
+            ("บ้านเช่าในกรุงเทพ", "บ้านเช่า"),
+        ] {
+            let (has, of) = found(text, query);
+            assert!(has == of && of > 0, "{query}: {has} of {of}");
+        }
+        assert_eq!(found("京都のアパート", "東京"), (0, 1));
+    }
+
+    #[test]
+    fn stop_words_are_searched_for_if_there_is_nothing_else() {
+        assert_eq!(words("to be or not to be").len(), 4);
+        assert_eq!(words("the flat").len(), 1);
+        assert!(words(" 😀 \"*\" --- ").is_empty());
+    }
+
+    #[test]
+    fn short_stems_of_other_languages_find_nothing() {
+        assert_eq!(found("It is not here", "note"), (0, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_has_its_own_words(text in any::<String>()) {
+            let (has, of) = found(&text, &text);
+            prop_assert_eq!(has, of);
+        }
+    }
+}
