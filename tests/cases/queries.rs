@@ -198,7 +198,7 @@ async fn texts_and_places_are_found(opened: Opened) {
         ("CARPENTERS zurich", vec!["bench", "carpenter"]),
         ("quoted or", vec!["robot"]),
         ("island", vec!["fiji", "samoa"]),
-        // Those with most of the words follow those with all.
+        // Documents with all of the words come first, then documents with most of them.
         ("carpenters of zurich", vec!["bench", "carpenter"]),
         ("carpenter robot", vec!["carpenter", "bench", "robot"]),
         ("carpenter robot island", vec![]),

@@ -5,7 +5,6 @@ use super::{
     geo::{GeoError, Position},
     key::{self, KeyError},
 };
-use portolan_text::{Language, terms};
 use serde_json::Value;
 
 /// The maximum number of elements that a path with `[]` indexes in one document.
@@ -127,24 +126,16 @@ fn tuples(unique: &[Path], body: &Value) -> Result<Vec<String>, EntryError> {
     Ok(tuples)
 }
 
-/// Returns the terms of each text. The texts of a document are in one language.
+/// Returns the terms of each text path.
 fn words(paths: &[Path], body: &Value) -> Result<Vec<Vec<String>>, EntryError> {
     let texts: Vec<Vec<&str>> = paths.iter().map(|path| texts(path, body)).collect();
-    let language = Language::of(&texts.concat());
-    paths
-        .iter()
-        .zip(texts)
-        .map(|(path, texts)| {
-            let words: Vec<String> =
-                texts.into_iter().flat_map(|text| terms(text, language)).collect();
-            match words.len() {
-                count if count > MAX_WORDS => {
-                    Err(EntryError::TooManyWords { path: path.clone(), count })
-                }
-                _ => Ok(words),
-            }
-        })
-        .collect()
+    let words = portolan_text::terms(&texts);
+    match paths.iter().zip(&words).find(|(_, words)| words.len() > MAX_WORDS) {
+        Some((path, words)) => {
+            Err(EntryError::TooManyWords { path: path.clone(), count: words.len() })
+        }
+        None => Ok(words),
+    }
 }
 
 fn texts<'b>(path: &Path, body: &'b Value) -> Vec<&'b str> {
@@ -215,12 +206,12 @@ mod tests {
     fn an_entry_has_a_part_for_each_declaration() {
         let entry = entry(json!({
             "kind": "demand", "tags": ["b", "a", "b"], "people": [{"name": null}, {}], "slug": 1,
-            "title": "Two flats", "notes": ["Quiet.", 3, "Sunny"], "at": {"lat": 52.5, "lon": 13},
+            "title": "Two flats", "notes": ["Quiet and", 3, "Sunny"], "at": {"lat": 52.5, "lon": 13},
         }));
         assert_eq!(entry.keys, [vec!["3demand"], vec!["3a", "3b"], vec!["0"]]);
         assert_eq!(entry.uniques[0], ["2bff00000000000008000"]);
         assert_eq!(entry.uniques[1], ["3demand\u{1}\u{3}3a", "3demand\u{1}\u{3}3b"]);
-        assert_eq!(entry.words, [vec!["two", "flat"], vec!["quiet", "sunni"]]);
+        assert_eq!(entry.words, [vec!["two", "flat"], vec!["quiet", "and", "sunni"]]);
         assert_eq!(entry.position, Some(Position::new(52.5, 13.0).unwrap()));
     }
 

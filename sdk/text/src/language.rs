@@ -1,6 +1,6 @@
 //! Languages: how they are recognised, their stop words and their stems.
 
-use crate::tokens::{Token, cut, folded, tokens};
+use crate::tokens::{Token, cut, folded};
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use std::{collections::HashMap, sync::LazyLock};
 use stop_words::Language as StopWords;
@@ -8,7 +8,7 @@ use unicode_script::{Script, UnicodeScript as _};
 
 /// A language whose words are stemmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
+pub(crate) enum Language {
     English,
     German,
     Spanish,
@@ -20,6 +20,10 @@ pub enum Language {
     Arabic,
     Hindi,
 }
+
+/// The shortest stem of a language that a text is probably not in, in characters. A shorter one would be another
+/// word: the Italian stem of "note" is "not".
+const MIN_FOREIGN_STEM: usize = 4;
 
 /// A language with its script, its stemmer, and its list of stop words, if there is one.
 struct Entry {
@@ -68,21 +72,36 @@ static STOP_WORDS: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
     languages
 });
 
-/// The languages that a text may be in, the most probable first.
+/// The language of a text, as far as the text tells it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Detected {
-    /// The language of the text.
     pub(crate) language: Language,
-    /// Whether a word of the text tells its language.
-    pub(crate) is_certain: bool,
+    /// Whether one of its stop words is in the text.
+    is_certain: bool,
+}
+
+impl Detected {
+    /// Returns the distinct stems of a word in lower case: in the language, and if that is uncertain, in every
+    /// language of the word's script.
+    pub(crate) fn stems(self, word: &str) -> Vec<String> {
+        let mut stems = self.language.stems(word);
+        if !self.is_certain {
+            let foreign = LANGUAGES
+                .iter()
+                .filter(|entry| entry.language != self.language && is_in(word, entry.script))
+                .flat_map(|entry| entry.language.stems(word))
+                .filter(|stem| stem.chars().count() >= MIN_FOREIGN_STEM);
+            for stem in foreign {
+                if !stems.contains(&stem) {
+                    stems.push(stem);
+                }
+            }
+        }
+        stems
+    }
 }
 
 impl Language {
-    /// Returns the language of a text, by its script and its stop words.
-    pub fn of(texts: &[&str]) -> Self {
-        detect(&texts.iter().flat_map(|text| tokens(text)).collect::<Vec<_>>()).language
-    }
-
     fn place(self) -> usize {
         LANGUAGES.iter().position(|entry| entry.language == self).unwrap_or_default()
     }
@@ -94,7 +113,7 @@ impl Language {
 
     /// Returns the stems of a word in lower case, without diacritics: that of the word as it is written, and
     /// that of the word without its diacritics.
-    pub(crate) fn stems(self, word: &str) -> Vec<String> {
+    fn stems(self, word: &str) -> Vec<String> {
         let Some(entry) = LANGUAGES.get(self.place()).filter(|entry| is_in(word, entry.script))
         else {
             return vec![cut(&folded(word)).to_owned()];
@@ -113,11 +132,6 @@ impl Language {
         }
         stems
     }
-
-    /// Returns the languages that are written in the script of a word.
-    pub(crate) fn candidates(word: &str) -> impl Iterator<Item = Self> {
-        LANGUAGES.iter().filter(|entry| is_in(word, entry.script)).map(|entry| entry.language)
-    }
 }
 
 fn is_in(word: &str, script: Script) -> bool {
@@ -125,8 +139,8 @@ fn is_in(word: &str, script: Script) -> bool {
 }
 
 /// Returns the language whose stop words are the most frequent among those of the most frequent script.
-pub(crate) fn detect(tokens: &[Token]) -> Detected {
-    let words = tokens.iter().filter_map(|token| match token {
+pub(crate) fn detect<'t>(tokens: impl IntoIterator<Item = &'t Token>) -> Detected {
+    let words = tokens.into_iter().filter_map(|token| match token {
         Token::Word(word) => Some(word.as_str()),
         Token::Run { .. } => None,
     });
@@ -150,6 +164,7 @@ pub(crate) fn detect(tokens: &[Token]) -> Detected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::tokens;
 
     #[test]
     fn the_language_follows_from_the_text() {
@@ -167,7 +182,7 @@ mod tests {
             ("Rust", Language::English),
             ("東京のアパート", Language::English),
         ] {
-            assert_eq!(Language::of(&[text]), expected, "{text}");
+            assert_eq!(detect(&tokens(text)).language, expected, "{text}");
         }
     }
 

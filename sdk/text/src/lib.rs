@@ -13,5 +13,4 @@ mod query;
 mod tokens;
 
 pub use document::terms;
-pub use language::Language;
 pub use query::{Term, Word, words};

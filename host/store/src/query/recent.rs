@@ -9,6 +9,9 @@
 /// the number is approximate, because whole blocks are ranked.
 pub(crate) const RANKED: u64 = 1_000;
 
+/// Documents with most of the words, but not all, are searched among this many of the newest documents.
+pub(crate) const NEWEST: u64 = 1 << 16;
+
 /// The sizes of small and large blocks, as powers of two.
 const SMALL: u32 = 10;
 const LARGE: u32 = 14;
@@ -48,6 +51,11 @@ impl RecentBlocks {
         let first = ((last >> SMALL) + 1).checked_sub(small_blocks)?;
         let first_block = (first << SMALL) >> power;
         (first_block > 0).then_some(Self { power, first_block, last_block })
+    }
+
+    /// Returns the blocks of about the [`NEWEST`] documents; `None` if they contain all documents.
+    pub(super) fn newest(last: u64) -> Option<Self> {
+        Self::new(last, NEWEST >> SMALL)
     }
 
     /// Returns whether the blocks are small.

@@ -106,7 +106,10 @@ impl<'a> Search<'a> {
         let mut select = Select::new(self.layout, self.backend);
         let by_relevance = query.order.iter().any(|order| matches!(order.by, OrderBy::Relevance));
         if let (Backend::Postgres(_), true) = (self.backend, by_relevance) {
-            select.recent = self.recent(&select, query).await?;
+            let last: Vec<(i64,)> = self.queries.fetch(&select.last_written()).await?;
+            let last = last.first().map_or(0, |(last,)| unsigned(*last));
+            select.recent = self.recent(&select, query, last).await?;
+            select.newest = RecentBlocks::newest(last);
         }
         let limit = u64::from(query.limit) + 1;
         let (mut rows, mut is_cut) = (Vec::new(), false);
@@ -115,10 +118,11 @@ impl<'a> Search<'a> {
             if !matches!(part, SearchPart::Most) {
                 rows.clear();
             }
-            let mut bytes: usize = rows.iter().map(Row::bytes).sum();
+            let size = |row: &Row| row.body.as_ref().map_or(0, String::len);
+            let mut bytes: usize = rows.iter().map(size).sum();
             let fits = move |row: &Row| {
                 let first = bytes == 0;
-                bytes += row.bytes();
+                bytes += size(row);
                 first || bytes <= PAGE_BYTES
             };
             let found;
@@ -173,14 +177,13 @@ impl<'a> Search<'a> {
     }
 
     /// Returns recent blocks in which about [`RANKED`] documents have the words; `None` if all
-    /// documents with the words are ranked.
+    /// documents with the words are ranked. `last` is the last position in the order of writing.
     async fn recent(
         &self,
         select: &Select<'_>,
         query: &Query,
+        last: u64,
     ) -> Result<Option<RecentBlocks>, DbError> {
-        let last: Vec<(i64,)> = self.queries.fetch(&select.last_written()).await?;
-        let last = last.first().map_or(0, |(last,)| unsigned(*last));
         let Some(sample) = RecentBlocks::new(last, SAMPLE) else { return Ok(None) };
         let counted: Vec<(i64,)> = self.queries.fetch(&select.sample(query, sample)).await?;
         let sample_count = counted.first().map_or(0, |(count,)| unsigned(*count));

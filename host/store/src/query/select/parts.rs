@@ -10,7 +10,7 @@ pub(crate) enum SearchPart {
     /// The documents that are ranked: those written last.
     Ranked,
     All,
-    /// The documents that have most of the words and not all: the newest of those with the most words.
+    /// Documents that have most of the words and not all, among the newest of the collection.
     Most,
 }
 
@@ -21,6 +21,8 @@ pub(crate) struct Select<'a> {
     pub(super) backend: &'a Backend,
     /// The blocks that are ranked on PostgreSQL; all documents are ranked if it is `None`.
     pub(crate) recent: Option<RecentBlocks>,
+    /// The blocks that are searched for documents with most of the words, on PostgreSQL; all if it is `None`.
+    pub(crate) newest: Option<RecentBlocks>,
 }
 
 pub(super) fn column(table: &str, name: impl Into<String>) -> Expr {

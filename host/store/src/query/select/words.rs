@@ -2,7 +2,7 @@
 
 use super::super::{
     Query,
-    recent::{self, RANKED, RecentBlocks},
+    recent::{self, NEWEST, RANKED, RecentBlocks},
 };
 use super::parts::{SearchPart, Select, column};
 use crate::connection::Backend;
@@ -41,7 +41,7 @@ impl Select<'_> {
     }
 
     /// Adds the tables and conditions of the documents that have most of the words and not all. `most` has the
-    /// positions of the documents, and how many words each has.
+    /// positions of those with the most words, and how many each has.
     pub(super) fn add_most(
         &self,
         statement: &mut SelectStatement,
@@ -58,7 +58,7 @@ impl Select<'_> {
             }
             Backend::Postgres(_) => {
                 most.from_as(self.table(), Alias::new("x"));
-                most.and_where(word_condition(&self.any_of(&query.words), None));
+                most.and_where(word_condition(&self.any_of(&query.words), self.newest));
                 let has_word = |word: &Word| {
                     let count = "CAST(x.words @@ CAST($1 AS tsquery) AS INTEGER)";
                     Expr::cust_with_values(count, [self.all_of(slice::from_ref(word))])
@@ -95,14 +95,16 @@ impl Select<'_> {
         statement.and_where(column("x", "seq").eq(column("most", "seq")));
     }
 
-    /// Selects the positions of the documents that have most of the words and not all, on SQLite.
+    /// Selects the positions of the newest documents that have most of the words and not all, on SQLite.
     fn counted_words(&self, query: &Query) -> SelectStatement {
         let words = self.word_table();
+        let is_new = format!("rowid > (SELECT max(seq) - {NEWEST} FROM {})", self.layout.table());
         let mut rows = query.words.iter().map(|word| {
             let mut rows = SelectStatement::new();
             rows.expr_as(column(&words, "rowid"), "seq");
             rows.from(Alias::new(&words));
             rows.and_where(self.has_all(slice::from_ref(word)));
+            rows.and_where(Expr::cust(is_new.clone()));
             rows
         });
         let mut all = rows.next().unwrap_or_default();
