@@ -62,7 +62,7 @@ fuzz_target!(|data: &[u8]| {
     let digest = query.digest("fuzz");
     let mut previous = None;
     for (number, entry) in entries.iter().enumerate() {
-        let Some(found) = query.matches(entry) else { continue };
+        let Some(found) = query.finds(entry) else { continue };
         let placed = query.place(entry, found, format!("doc_{number}"));
         let sealed = cursor::seal(&KEY, &digest, &placed);
         let opened = cursor::open(&[KEY], &digest, &sealed, query.order.len()).unwrap();
